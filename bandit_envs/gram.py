@@ -1,0 +1,91 @@
+"""The prior covariance of a kernel on a finite set, computed only as far as it is asked for."""
+
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg.lapack import dpstrf
+from sklearn.gaussian_process.kernels import Kernel
+
+from bandit_envs.types import Floats, Ints
+
+TOLERANCE = 1e-12  # of the largest prior variance: below it a residual is rounding
+DENSE_LIMIT = 4096  # points up to which the whole matrix is kept (128 MiB)
+
+
+class Gram:
+    """K = k(points, points) of N points, its columns and its factor.
+
+    A low-rank kernel never needs the whole matrix: its factor costs r columns and O(r^2 N).
+
+    Args:
+        kernel: a scikit-learn kernel.
+        points: features in the kernel's units, (N, d).
+    """
+
+    def __init__(self, kernel: Kernel, points: Floats):
+        self.kernel = kernel
+        self.points = np.ascontiguousarray(points, dtype=np.float64)
+        self.size = len(self.points)
+        self._columns: dict[int, Floats] = {}
+
+    @cached_property
+    def diagonal(self) -> Floats:
+        """Prior variances, (N,)."""
+        return np.asarray(self.kernel.diag(self.points), dtype=np.float64)
+
+    @cached_property
+    def dense(self) -> Floats:
+        """The whole matrix, (N, N)."""
+        # Called with one argument: scikit-learn's WhiteKernel is zero between two sets.
+        return np.asarray(self.kernel(self.points), dtype=np.float64)
+
+    def column(self, point: int) -> Floats:
+        """k(., x) of one point, (N,); kept for the next time. Do not write to it."""
+        if self.size <= DENSE_LIMIT:
+            return self.dense[point]
+        if point not in self._columns:
+            self._columns[point] = self._compute_column(point)
+        return self._columns[point]
+
+    def columns(self, point: Ints) -> Floats:
+        """k(x_i, .) of several points, (n,) -> (n, N); a copy."""
+        if self.size <= DENSE_LIMIT:
+            return self.dense[point]
+        return np.array([self.column(int(x)) for x in point]).reshape(-1, self.size)
+
+    @cached_property
+    def low_rank_root(self) -> Floats | None:
+        """R with R'R = K up to 1e-12, (r, N), where the rank r is at most N / 3; else None."""
+        return self._pivoted_cholesky(max(self.size // 3, 1))
+
+    @cached_property
+    def root(self) -> Floats:
+        """R with R'R = K up to 1e-12, (r, N), of any rank r: f = z @ R with z ~ N(0, I) is a draw of the GP."""
+        if self.low_rank_root is not None:
+            return self.low_rank_root
+        factor, pivot, rank, _ = dpstrf(self.dense, tol=TOLERANCE * self.diagonal.max())
+        root = np.empty((rank, self.size))
+        root[:, pivot - 1] = np.triu(factor)[:rank]
+        return root
+
+    def _pivoted_cholesky(self, max_rank: int) -> Floats | None:
+        residual = self.diagonal.copy()
+        floor = TOLERANCE * residual.max()
+        root = np.empty((max_rank, self.size))
+        for r in range(max_rank):
+            pivot = int(residual.argmax())
+            if residual[pivot] <= floor:
+                return root[:r].copy()
+            row = self._compute_column(pivot) - root[:r, pivot] @ root[:r]
+            root[r] = row / np.sqrt(residual[pivot])
+            residual -= root[r] ** 2
+            residual[pivot] = 0.0
+        return root if residual.max() <= floor else None
+
+    def _compute_column(self, point: int) -> Floats:
+        if "dense" in self.__dict__:
+            return self.dense[point]
+        column = np.asarray(self.kernel(self.points[point : point + 1], self.points), dtype=np.float64)[0]
+        # A point covaries with itself by its full variance, also under scikit-learn's WhiteKernel.
+        column[point] = self.diagonal[point]
+        return column
