@@ -1,0 +1,23 @@
+"""What a kernel is apart from its amplitude: formulas depend on the shape and scale with the amplitude."""
+
+import math
+
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, Matern, Product
+
+
+def split_amplitude(kernel: Kernel) -> tuple[float, Kernel]:
+    """Write a kernel as variance * shape, with every constant factor in the variance."""
+    if not isinstance(kernel, Product):
+        return 1.0, kernel
+    for constant, other in ((kernel.k1, kernel.k2), (kernel.k2, kernel.k1)):
+        if isinstance(constant, ConstantKernel):
+            variance, shape = split_amplitude(other)
+            return float(constant.constant_value) * variance, shape
+    return 1.0, kernel
+
+
+def smoothness(kernel: Kernel) -> float | None:
+    """The order nu of a Matern kernel, infinity for the squared exponential, None for any other kernel."""
+    if isinstance(kernel, Matern):  # before RBF, which scikit-learn derives Matern from
+        return float(kernel.nu)
+    return math.inf if isinstance(kernel, RBF) else None

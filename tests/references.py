@@ -1,0 +1,55 @@
+"""Slow textbook formulas, each written once from its definition, that fast code is compared with."""
+
+import itertools
+
+import numpy as np
+import scipy.optimize
+
+from bandit_envs.types import Floats, Ints
+
+
+def posterior(gram: Floats, noise: float, played: Ints, values: Floats) -> tuple[Floats, Floats]:
+    """Posterior mean (N,) and covariance (N, N) of a zero-mean GP, one row of K_t a play.
+
+    mu = k_t' (K_t + lambda I)^-1 y,  Sigma = K - k_t' (K_t + lambda I)^-1 k_t.
+    """
+    cross = gram[played]
+    noisy = gram[np.ix_(played, played)] + noise * np.eye(len(played))
+    return cross.T @ np.linalg.solve(noisy, values), gram - cross.T @ np.linalg.solve(noisy, cross)
+
+
+def information_gain(gram: Floats, noise: float, played: Ints) -> float:
+    """1/2 logdet(I + K_t / lambda) of the plays."""
+    return 0.5 * np.linalg.slogdet(np.eye(len(played)) + gram[np.ix_(played, played)] / noise)[1]
+
+
+def counted_posterior(gram: Floats, noise: float, count: Floats, total: Floats) -> tuple[Floats, Floats]:
+    """Return the posterior from plays and value sums, (N,) each: one observation a point, with noise lambda / n.
+
+    Exact for any number of plays, and well-posed where 30,000 rows of K_t are not.
+    """
+    played = np.flatnonzero(count)
+    cross = gram[played]
+    noisy = gram[np.ix_(played, played)] + np.diag(noise / count[played])
+    mean = cross.T @ np.linalg.solve(noisy, total[played] / count[played])
+    return mean, gram - cross.T @ np.linalg.solve(noisy, cross)
+
+
+def largest_gain(gram: Floats, noise: float, rounds: int) -> float:
+    """gamma_t by trying every multiset of t points."""
+    designs = itertools.combinations_with_replacement(range(len(gram)), rounds)
+    return max(information_gain(gram, noise, np.array(design)) for design in designs)
+
+
+def spectral_optimum(eigenvalues: Floats, budget: float) -> float:
+    """Max over m >= 0, sum m = budget, of 1/2 sum_i log(1 + m_i e_i), by a general-purpose optimiser."""
+    size = len(eigenvalues)
+    found = scipy.optimize.minimize(
+        lambda share: -0.5 * np.sum(np.log1p(budget * share * eigenvalues)),
+        np.full(size, 1.0 / size),
+        bounds=[(0.0, 1.0)] * size,
+        constraints={"type": "eq", "fun": lambda share: share.sum() - 1.0},
+        method="SLSQP",
+        options={"ftol": 1e-14, "maxiter": 1000},
+    )
+    return -float(found.fun)
