@@ -1,0 +1,114 @@
+"""Results as Arrow tables in long form, and as Parquet files that are whole or absent."""
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bandit_envs.evaluation.result import Record, Result
+
+_KEY = b"gpbandits"  # of our JSON in a file's metadata
+
+
+def to_table(result: Result) -> pa.Table:
+    """One row an agent, trial and recorded round; a column a constraint and a coordinate of the action."""
+    shape = (len(result.agents), result.num_trials, len(result.rounds))
+    agent, trial, index = (axis.ravel() for axis in np.indices(shape, dtype=np.int32))
+    records = [np.stack(parts) for parts in list(zip(*result.records.values(), strict=True))[:-1]]
+    regret, simple_regret, cost, action = (part.reshape(agent.size, *part.shape[3:]) for part in records)
+    columns: dict[str, Any] = {
+        "agent": pa.DictionaryArray.from_arrays(agent, result.agents),
+        "trial": trial.astype(np.int64) + result.first_trial,
+        "round": result.rounds[index],
+        "regret": np.stack(list(result.regret.values())).ravel(),
+        "round_regret": regret,
+        "simple_regret": simple_regret,
+    }
+    return pa.table(columns | _coordinates("cost", cost) | _coordinates("action", action))
+
+
+def write(result: Result, path: str | os.PathLike[str], metadata: Mapping[str, Any]) -> None:
+    """Write one file by way of a temporary one, so that a reader meets all of it or nothing."""
+    table = to_table(result).replace_schema_metadata({_KEY: json.dumps(_header(result, metadata))})
+    path = Path(path)
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
+        try:
+            pq.write_table(table, file, compression="zstd")
+            file.flush()
+            os.fsync(file.fileno())  # a renamed file must not be empty after a power cut
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+
+
+def read(path: str | os.PathLike[str]) -> Result:
+    """Read a result back; its arrays equal those that were written."""
+    with pq.ParquetFile(path) as file:
+        header, table = _header_of(file, path), file.read()
+    shape = (len(header["seconds"]), *header["shape"])
+    columns = zip(
+        _restored(table, "round_regret", shape),
+        _restored(table, "simple_regret", shape),
+        _restored(table, "cost", shape, header["cost_shape"]),
+        _restored(table, "action", shape, header["action_shape"]),
+        np.array(list(header["seconds"].values()), dtype=np.float64),
+        strict=True,
+    )
+    records = dict(zip(header["seconds"], map(Record._make, columns), strict=True))
+    checkpoints = None if header["checkpoints"] is None else np.array(header["checkpoints"], dtype=np.int64)
+    privileged = frozenset(header["privileged"])
+    return Result(
+        header["environment"], header["seed"], records, privileged, header["first_trial"], checkpoints
+    )
+
+
+def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what was given to `write` as metadata, without the arrays."""
+    with pq.ParquetFile(path) as file:
+        return _header_of(file, path)["metadata"]
+
+
+def _header(result: Result, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    first = next(iter(result.records.values()))
+    return {
+        "environment": result.environment,
+        "seed": result.seed,
+        "shape": first.regret.shape,
+        "cost_shape": first.cost.shape[2:],
+        "action_shape": np.shape(first.action)[2:],
+        "first_trial": result.first_trial,
+        "checkpoints": None if result.checkpoints is None else result.rounds.tolist(),
+        "privileged": sorted(result.privileged),
+        "seconds": {label: seconds.tolist() for label, seconds in result.seconds.items()},
+        "metadata": dict(metadata),
+    }
+
+
+def _header_of(file: pq.ParquetFile, path: str | os.PathLike[str]) -> dict[str, Any]:
+    stored = file.schema_arrow.metadata or {}
+    if _KEY not in stored:
+        raise ValueError(f"{path} is a Parquet file, but not one that Result.save wrote")
+    return json.loads(stored[_KEY])
+
+
+def _coordinates(name: str, values: Any) -> dict[str, Any]:
+    """Columns of values (n,) or (n, d), by name."""
+    names = _names(name, np.shape(values)[1:])
+    return dict(zip(names, np.reshape(values, (len(values), len(names))).T.copy(), strict=True))
+
+
+def _restored(table: pa.Table, name: str, shape: tuple[int, ...], tail: list[int] | None = None) -> Any:
+    """The array of shape (agents, B, T, *tail) that `_coordinates` took apart."""
+    columns = [table[column].to_numpy() for column in _names(name, tail or ())]
+    return np.stack(columns, axis=-1).reshape(*shape, *(tail or ())) if columns else np.empty((*shape, 0))
+
+
+def _names(name: str, tail: Sequence[int]) -> list[str]:
+    return [f"{name}_{i}" for i in range(tail[0])] if tail else [name]

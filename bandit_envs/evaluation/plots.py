@@ -1,0 +1,110 @@
+"""Regret curves for papers: colour-blind-safe, told apart without colour, and drawn without global state."""
+
+import os
+from collections.abc import Callable
+from itertools import cycle
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from bandit_envs.evaluation.result import Metric, Result, Scale
+from bandit_envs.evaluation.statistics import bootstrap_interval
+from bandit_envs.types import Floats, Ints
+
+# Okabe & Ito (2008) without their yellow, which is too light for a line, and with a grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
+DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
+SUFFIXES = (".pdf", ".png", ".svg")
+
+_LABELS: dict[Metric, str] = {
+    "cumulative": "cumulative regret $R_t$ (reward units)",
+    "average": "average regret $R_t/t$ (reward units)",
+    "simple": "simple regret (reward units)",
+}
+_SPACINGS: dict[Scale, Callable[..., Floats]] = {"linear": np.linspace, "log-log": np.geomspace}
+_MARKER_GAP = 0.15  # along a curve, as a share of the axes' diagonal
+_POINTS = 200  # of a curve: more cannot be seen in print
+
+
+def regret_figure(result: Result, scale: Scale = "linear", metric: Metric = "cumulative") -> Figure:
+    """Mean over trials of each agent's regret, with its 95 % bootstrap interval as a band."""
+    if scale not in _SPACINGS:
+        raise ValueError(f"unknown scale {scale!r}; choose one of {', '.join(_SPACINGS)}")
+    curves = result.curves(metric)
+    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    FigureCanvasAgg(figure)  # not pyplot: no window system, no global list of figures
+    axes = figure.subplots()
+    index = _visible(result.rounds, scale)
+    styles = zip(cycle(COLOURS), cycle(DASHES), cycle(MARKERS))
+    for i, (label, style) in enumerate(zip(curves, styles, strict=False)):
+        offset = _MARKER_GAP * (i + 0.5) / len(curves)
+        _draw(axes, result.rounds[index], curves[label][:, index], result.marked(label), style, offset)
+    _finish(axes, result, scale, _LABELS[metric])
+    return figure
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write the figure at 300 dpi in the format of the path's suffix."""
+    if Path(path).suffix not in SUFFIXES:
+        raise ValueError(f"a figure's path must end in one of {', '.join(SUFFIXES)}, got {path}")
+    figure.savefig(path, dpi=300, bbox_inches="tight")
+
+
+def _visible(rounds: Ints, scale: Scale) -> Ints:
+    """Indices of at most `_POINTS` rounds, evenly spread on the axis as it is drawn."""
+    wanted = _SPACINGS[scale](rounds[0], rounds[-1], _POINTS)
+    return np.unique(np.searchsorted(rounds, np.rint(wanted)).clip(max=len(rounds) - 1))
+
+
+def _draw(axes: Axes, rounds: Ints, values: Floats, label: str, style: tuple, offset: float) -> None:
+    colour, dashes, marker = style
+    mean, low, high = bootstrap_interval(values)
+    axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)
+    axes.plot(
+        rounds,
+        mean,
+        color=colour,
+        linestyle=dashes,
+        linewidth=1.4,
+        marker=marker,
+        markersize=4,
+        markevery=(offset, _MARKER_GAP),
+        label=label,
+    )
+
+
+def _finish(axes: Axes, result: Result, scale: Scale, label: str) -> None:
+    axes.set(title=result.environment, xlabel="round $t$", ylabel=label)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="0.9", linewidth=0.6)
+    axes.set_axisbelow(True)
+    if scale == "log-log":
+        _make_logarithmic(axes)
+    else:
+        axes.set_xlim(0, result.horizon)
+        axes.set_ylim(bottom=0)
+    if result.privileged:
+        axes.plot([], [], " ", label="† privileged: told what\n   a learner cannot know")
+    title = f"mean of {result.num_trials} trials\nand 95 % interval" if result.num_trials > 1 else "one trial"
+    axes.legend(
+        title=title,
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1),
+        frameon=False,
+        alignment="left",
+        handlelength=3,
+    )
+
+
+def _make_logarithmic(axes: Axes) -> None:
+    """Logarithmic axes whose range the means decide: a band may reach zero, that is minus infinity."""
+    means = np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines])
+    positive = means[means > 0]
+    axes.set_xscale("log")
+    axes.set_yscale("log", nonpositive="clip")
+    if positive.size:
+        axes.set_ylim(positive.min() / 1.5, positive.max() * 1.5)

@@ -1,0 +1,152 @@
+"""A result as one table: who did better, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from bandit_envs.evaluation.result import Result
+from bandit_envs.evaluation.statistics import (
+    RESAMPLES,
+    Interval,
+    bootstrap_interval,
+    paired_difference,
+    quantile_band,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+MISSING = "-"
+_BAND, _NARROW = 2, 90  # a console of fewer columns has no room for the column of bands
+
+
+class Summary(NamedTuple):
+    """One agent at the horizon."""
+
+    label: str
+    regret: Interval  # mean cumulative regret, 95 % bootstrap
+    band: Interval  # median and the 10 and 90 % quantiles of the trials
+    difference: Interval | None  # to the baseline on the same trials, 95 % bootstrap; None for itself
+    average_regret: float
+    simple_regret: float
+    seconds_per_decision: float
+
+
+def summarise(result: Result, baseline: str | None = None) -> list[Summary]:
+    """One summary an agent, least regret first; differences are to `baseline`, or to the best agent.
+
+    The best agent is the one with the least mean among those that are not privileged, if there are any.
+    """
+    final = {label: regret[:, -1] for label, regret in result.regret.items()}
+    ranked = sorted(final, key=lambda label: final[label].mean())
+    baseline = baseline or next((label for label in ranked if label not in result.privileged), ranked[0])
+    if baseline not in final:
+        raise ValueError(f"unknown baseline {baseline!r}; choose one of {', '.join(result.agents)}")
+    return [
+        Summary(
+            label,
+            bootstrap_interval(final[label]),
+            quantile_band(final[label]),
+            None if label == baseline else paired_difference(final[label], final[baseline]),
+            float(final[label].mean() / result.horizon),
+            float(result.simple_regret[label][:, -1].mean()),
+            float(result.seconds_per_decision[label].mean()),
+        )
+        for label in ranked
+    ]
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """Text cells that print as aligned columns, and as a rich table on a rich console."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+
+    @staticmethod
+    def of(result: Result, summaries: list[Summary]) -> Table:
+        """Lay out the summaries of a result."""
+        baseline = next(summary.label for summary in summaries if summary.difference is None)
+        header = (
+            "agent",
+            "cumulative regret",
+            "median [10, 90 %]",
+            f"minus {baseline}",
+            "average",
+            "simple",
+            "µs/round",
+        )
+        rows = tuple(
+            (
+                result.marked(summary.label),
+                _interval(summary.regret),
+                _interval(summary.band),
+                _interval(summary.difference, signed=True) if summary.difference else MISSING,
+                number(summary.average_regret),
+                number(summary.simple_regret),
+                number(summary.seconds_per_decision * 1e6),
+            )
+            for summary in summaries
+        )
+        return Table(result.environment, header, rows, _notes(result))
+
+    def __str__(self) -> str:
+        widths = [max(map(len, column)) for column in zip(self.header, *self.rows, strict=True)]
+        lines = [_line(cells, widths) for cells in (self.header, *self.rows)]
+        rule = "─" * len(lines[0])
+        return "\n".join([self.title, rule, lines[0], rule, *lines[1:], rule, *self.notes])
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich import box
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        natural = len(str(self).splitlines()[1])
+        interval_start = " [" if options.max_width >= natural else "\n["
+        shown = [i for i in range(len(self.header)) if options.max_width >= _NARROW or i != _BAND]
+        table = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
+        for i in shown:
+            table.add_column(Text(self.header[i]), justify="right" if i else "left", overflow="fold")
+        for rank, row in enumerate(self.rows):
+            cells = (Text(row[i].replace(" [", interval_start)) for i in shown)
+            table.add_row(*cells, style=None if rank else "bold")
+        yield Text(self.title, style="bold")
+        yield table
+        yield from (Text(note, style="dim") for note in self.notes)
+
+
+def number(value: float, signed: bool = False) -> str:
+    """Three significant digits, integers in full, powers of ten only below 0.0001."""
+    sign = "+" if signed else ""
+    if not np.isfinite(value):
+        return MISSING if np.isnan(value) else f"{value:{sign}}"
+    if 0 < abs(value) < 1e-4:
+        return f"{value:{sign}.2e}"
+    decimals = 2 - int(np.floor(np.log10(abs(value)))) if value else 0
+    return f"{value:{sign}.{max(decimals, 0)}f}"
+
+
+def _interval(interval: Interval, signed: bool = False) -> str:
+    estimate, low, high = (number(float(part), signed) for part in interval)
+    return f"{estimate} [{low}, {high}]" if low != MISSING else estimate
+
+
+def _line(cells: tuple[str, ...], widths: list[int]) -> str:
+    first, *others = cells
+    padded = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+    return "  ".join([first.ljust(widths[0]), *padded])
+
+
+def _notes(result: Result) -> tuple[str, ...]:
+    size = f"{result.num_trials} trials of {result.horizon} rounds, seed {result.seed}."
+    method = (
+        "Means with 95 % BCa bootstrap intervals over trials "
+        f"({RESAMPLES} resamples); differences are paired by trial, a positive one is more regret."
+    )
+    dagger = "† privileged: told what a learner cannot know."
+    return (size, method, dagger) if result.privileged else (size, method)

@@ -1,0 +1,27 @@
+"""Results with the shapes and the looks of real ones, for tests of what is done with results."""
+
+import numpy as np
+
+from bandit_envs.evaluation.result import Record, Result
+
+
+def record(num_trials=8, horizon=60, num_constraints=0, dim=0, exponent=0.5, seed=0):
+    rng = np.random.default_rng(seed)
+    drift = np.diff(np.arange(horizon + 1.0) ** exponent)
+    regret = rng.exponential(drift, size=(num_trials, horizon))
+    action = rng.integers(100, size=(num_trials, horizon))
+    return Record(
+        regret=regret,
+        simple_regret=np.minimum.accumulate(regret, axis=1),
+        cost=rng.normal(size=(num_trials, horizon, num_constraints)),
+        action=rng.uniform(-1, 1, size=(num_trials, horizon, dim)).astype(np.float32) if dim else action,
+        seconds=rng.uniform(0.01, 0.02, size=num_trials),
+    )
+
+
+def result(privileged=frozenset(), labels=("GP-UCB", "GP-TS", "random"), **shape):
+    records = {
+        label: record(exponent=exponent, seed=i, **shape)
+        for i, (label, exponent) in enumerate(zip(labels, (0.5, 0.6, 1.0), strict=False))
+    }
+    return Result("GP, length-scale 0.2", 3, records, frozenset(privileged))
