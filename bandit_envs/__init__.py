@@ -1,0 +1,38 @@
+"""Gaussian-process bandit environments for Gymnasium.
+
+`import bandit_envs` registers the ids and nothing else; `Problem`, `Setting`, `Decisions`, `BanditEnv`,
+`BanditVectorEnv` and `make` are imported when they are first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from bandit_envs.registration import register
+
+if TYPE_CHECKING:
+    from bandit_envs.decisions import Decisions
+    from bandit_envs.envs import BanditEnv
+    from bandit_envs.make import make
+    from bandit_envs.problem import Problem
+    from bandit_envs.setting import Setting
+    from bandit_envs.vector import BanditVectorEnv
+
+__all__ = ["BanditEnv", "BanditVectorEnv", "Decisions", "Problem", "Setting", "make"]
+
+_HOMES = {
+    "BanditEnv": "envs",
+    "BanditVectorEnv": "vector",
+    "Decisions": "decisions",
+    "Problem": "problem",
+    "Setting": "setting",
+    "make": "make",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'bandit_envs' has no attribute {name!r}")
+    return getattr(import_module(f"bandit_envs.{_HOMES[name]}"), name)
+
+
+register()

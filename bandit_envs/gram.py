@@ -8,7 +8,7 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.types import Floats, Ints
 
-TOLERANCE = 1e-12  # of the largest prior variance: below it a residual is rounding
+TOLERANCE = 1e-14  # of the largest prior variance; 1e-12 would cost 1e-6 in the mean after many plays with little noise
 DENSE_LIMIT = 4096  # points up to which the whole matrix is kept (128 MiB)
 
 
@@ -55,18 +55,24 @@ class Gram:
 
     @cached_property
     def low_rank_root(self) -> Floats | None:
-        """R with R'R = K up to 1e-12, (r, N), where the rank r is at most N / 3; else None."""
+        """R with R'R = K up to 1e-14, (r, N), where the rank r is at most N / 3; else None."""
         return self._pivoted_cholesky(max(self.size // 3, 1))
 
     @cached_property
     def root(self) -> Floats:
-        """R with R'R = K up to 1e-12, (r, N), of any rank r: f = z @ R with z ~ N(0, I) is a draw of the GP."""
+        """R with R'R = K up to 1e-14, (r, N), of any rank r; z @ R with z ~ N(0, I) is a draw of the GP."""
         if self.low_rank_root is not None:
             return self.low_rank_root
         factor, pivot, rank, _ = dpstrf(self.dense, tol=TOLERANCE * self.diagonal.max())
         root = np.empty((rank, self.size))
         root[:, pivot - 1] = np.triu(factor)[:rank]
         return root
+
+    @cached_property
+    def eigen_root(self) -> tuple[Floats, Floats]:
+        """The r positive eigenvalues of K in descending order, and P with P'P = K, P P' diagonal, (r, N)."""
+        values, vectors = np.linalg.eigh(self.root @ self.root.T)
+        return values[::-1], vectors[:, ::-1].T @ self.root
 
     def _pivoted_cholesky(self, max_rank: int) -> Floats | None:
         residual = self.diagonal.copy()

@@ -49,7 +49,8 @@ def make_kernel(kernel: str | Kernel, length_scale: LengthScale = 0.2) -> Kernel
         return kernel
     if kernel not in NAMED:
         raise ValueError(
-            f"unknown kernel {kernel!r}; choose one of {', '.join(sorted(NAMED))} or pass a scikit-learn kernel"
+            f"unknown kernel {kernel!r}; choose one of {', '.join(sorted(NAMED))}"
+            " or pass a scikit-learn kernel object"
         )
     if not np.all(np.isfinite(length_scale)) or np.any(np.asarray(length_scale) <= 0):
         raise ValueError(f"length_scale must be positive, got {length_scale}")
@@ -71,13 +72,13 @@ class TableKernel(Kernel):
         """None: a table has nothing to learn."""
         return []
 
-    def __call__(self, X: Floats, Y: Floats | None = None, eval_gradient: bool = False) -> Any:  # noqa: N803
+    def __call__(self, X: Floats, Y: Floats | None = None, eval_gradient: bool = False) -> Any:
         """Covariances of points, (n, 1) and (m, 1) -> (n, m)."""
         rows = _index(X)
         values = self.covariance[np.ix_(rows, rows if Y is None else _index(Y))]
         return (values, np.empty((*values.shape, 0))) if eval_gradient else values
 
-    def diag(self, X: Floats) -> Floats:  # noqa: N803
+    def diag(self, X: Floats) -> Floats:
         """Variances of points, (n, 1) -> (n,)."""
         return np.diag(self.covariance)[_index(X)].copy()
 

@@ -1,0 +1,161 @@
+"""Where the unknown reward and constraint functions come from."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.gram import Gram
+from bandit_envs.laws.parse import require
+from bandit_envs.types import Floats
+
+
+class Drawn(NamedTuple):
+    """One function."""
+
+    values: Floats  # (N,) at the points of the problem
+    norm: float | None = None  # in the kernel's RKHS, None where it has none or nobody knows it
+    between: Callable[[Floats], Floats] | None = None  # (n, dz + d) -> (n,), the same function anywhere
+
+    def rescaled(self, factor: float, shift: float = 0.0) -> Drawn:
+        """Return factor * f + shift; a shift leaves the RKHS, so the norm is no longer known."""
+        between = self.between
+        return Drawn(
+            values=factor * self.values + shift,
+            norm=None if self.norm is None or shift else abs(factor) * self.norm,
+            between=None if between is None else lambda x: factor * between(x) + shift,
+        )
+
+
+class FunctionLaw(abc.ABC):
+    """The law of a random function on the points of a problem."""
+
+    @property
+    def has_box_form(self) -> bool:
+        """Whether a draw can be evaluated between the points."""
+        return False
+
+    @abc.abstractmethod
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Draw one function; `gram` is the kernel's on the points."""
+
+
+@dataclass(frozen=True)
+class GPSample(FunctionLaw):
+    """f ~ GP(0, k) (Srinivas et al. 2010, Section 6)."""
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """z @ R with R'R = K; O(r N)."""
+        return Drawn(rng.standard_normal(len(gram.root)) @ gram.root)
+
+
+@dataclass(frozen=True)
+class RKHSFunction(FunctionLaw):
+    r"""f = sum_i alpha_i k(x_i, .), the posterior mean given y ~ N(0, K) (Chowdhury & Gopalan 2017, Section 6).
+
+    alpha = (K + rho I)^{-1} y and ||f||^2 = alpha' K alpha, with rho = `ridge` times the range of y. In
+    the basis P of `Gram.eigen_root`, y = z @ P and f = w @ P with w_i = z_i e_i / (e_i + rho), so that
+    ||f|| = |w|; O(r N).
+
+    Args:
+        ridge: rho as a share of the range of y.
+        norm: if given, f is scaled to have exactly this RKHS norm.
+    """
+
+    ridge: float = 0.01
+    norm: float | None = None
+
+    def __post_init__(self) -> None:
+        require(0 < self.ridge < np.inf, "ridge", "positive", self.ridge)
+        require(self.norm is None or 0 < self.norm < np.inf, "rkhs_norm", "None or positive", self.norm)
+
+    @property
+    def has_box_form(self) -> bool:
+        """The expansion holds everywhere."""
+        return True
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Draw y and shrink it."""
+        eigenvalues, basis = gram.eigen_root
+        z = rng.standard_normal(len(basis))
+        y = z @ basis
+        rho = self.ridge * np.ptp(y)
+        weights = z * eigenvalues / (eigenvalues + rho)
+        alpha = (y - weights @ basis) / rho  # rho alpha = y - K alpha
+        norm = float(np.linalg.norm(weights))
+        drawn = Drawn(weights @ basis, norm, lambda x: np.asarray(gram.kernel(x, gram.points)) @ alpha)
+        return drawn if self.norm is None else drawn.rescaled(self.norm / norm)
+
+
+@dataclass(frozen=True)
+class KnownFunction(FunctionLaw):
+    """A given function, such as a test function of optimisation.
+
+    Args:
+        function: vectorised, (n, dz + d) -> (n,), finite everywhere on the decision set.
+    """
+
+    function: Callable[[Floats], Any]
+
+    @property
+    def has_box_form(self) -> bool:
+        """It is a formula."""
+        return True
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """The function itself."""
+        return Drawn(self._values(gram.points), between=self._values)
+
+    def _values(self, points: Floats) -> Floats:
+        values = np.asarray(self.function(points), dtype=np.float64)
+        require(values.shape == (len(points),), "reward function", f"({len(points)},) values", values.shape)
+        require(
+            bool(np.isfinite(values).all()), "reward function", "finite at every point", "NaN or infinity"
+        )
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded(FunctionLaw):
+    """One of M recorded objectives, drawn uniformly.
+
+    Args:
+        values: (M, N), one row an objective.
+    """
+
+    values: Floats
+
+    def __post_init__(self) -> None:
+        require(np.ndim(self.values) == 2, "recorded values", "an (M, N) array", np.shape(self.values))
+        require(bool(np.isfinite(self.values).all()), "recorded values", "finite", "NaN or infinity")
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """A row."""
+        require(self.values.shape[1] == gram.size, "recorded values", f"(M, {gram.size})", self.values.shape)
+        return Drawn(self.values[rng.integers(len(self.values))])
+
+
+@dataclass(frozen=True)
+class Normalized(FunctionLaw):
+    """Another law's function, rescaled to have minimum 0 and maximum 1 on the points (Verma et al. 2022)."""
+
+    law: FunctionLaw
+
+    @property
+    def has_box_form(self) -> bool:
+        """Whether the other law has one."""
+        return self.law.has_box_form
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Draw and rescale."""
+        drawn = self.law.draw(gram, rng)
+        low, span = drawn.values.min(), np.ptp(drawn.values)
+        require(span > 0, "normalize", "off for a constant function", True)
+        return drawn.rescaled(1.0 / span, -low / span)
+
+
+LAWS: dict[str, type[FunctionLaw]] = {"gp": GPSample, "rkhs": RKHSFunction}

@@ -1,0 +1,108 @@
+"""Observation noise: each law draws at standard deviation 1, the trial sets the scale."""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+
+import numpy as np
+
+from bandit_envs.laws.parse import require
+from bandit_envs.types import Floats
+
+
+@dataclass(frozen=True)
+class Noise(abc.ABC):
+    """Independent noise of a stated standard deviation.
+
+    Args:
+        std: standard deviation in units of the reward.
+        share: if given, the noise *variance* is this share of the function's range, max f - min f,
+            and differs from trial to trial (Chowdhury & Gopalan 2017, Section 6: 0.01).
+    """
+
+    std: float = 0.1
+    share: float | None = None
+
+    def __post_init__(self) -> None:
+        require(np.isfinite(self.std) and self.std >= 0, "noise std", "0 or a positive number", self.std)
+        require(self.share is None or 0 < self.share < np.inf, "noise share", "None or positive", self.share)
+
+    def scale(self, values: Floats) -> float:
+        """Standard deviation in a trial whose mean rewards are `values`."""
+        return self.std if self.share is None else float(np.sqrt(self.share * np.ptp(values)))
+
+    @property
+    def relative_bound(self) -> float | None:
+        """Almost sure bound on |noise| in standard deviations, None if there is none."""
+        return None
+
+    @abc.abstractmethod
+    def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
+        """Noise of standard deviation 1 for each round, (T,)."""
+
+
+@dataclass(frozen=True)
+class NoNoise(Noise):
+    """Observations are exact."""
+
+    std: float = 0.0
+
+    def __post_init__(self) -> None:
+        require(self.std == 0.0 and self.share is None, "noise std", "0 for the law 'none'", self.std)
+
+    @property
+    def relative_bound(self) -> float:
+        """0."""
+        return 0.0
+
+    def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
+        """Zeros, (T,)."""
+        return np.zeros(horizon)
+
+
+@dataclass(frozen=True)
+class Gaussian(Noise):
+    """N(0, std^2), std-sub-Gaussian."""
+
+    def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
+        """Standard normal, (T,)."""
+        return rng.standard_normal(horizon)
+
+
+@dataclass(frozen=True)
+class Uniform(Noise):
+    """Uniform on [-a, a] with a = sqrt(3) std: bounded, as Theorem 3 of Srinivas et al. 2010 asks, and
+    std-sub-Gaussian."""
+
+    @property
+    def relative_bound(self) -> float:
+        """sqrt(3)."""
+        return float(np.sqrt(3.0))
+
+    def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
+        """Uniform of variance 1, (T,)."""
+        return rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), horizon)
+
+
+@dataclass(frozen=True)
+class StudentT(Noise):
+    """Student's t of the stated standard deviation: heavy tails, sub-Gaussian for no R."""
+
+    degrees: float = 3.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(self.degrees > 2, "noise degrees", "above 2, where the variance is finite", self.degrees)
+
+    def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
+        """Student t of variance 1, (T,)."""
+        return rng.standard_t(self.degrees, horizon) * np.sqrt((self.degrees - 2.0) / self.degrees)
+
+
+LAWS: dict[str, type[Noise]] = {
+    "gaussian": Gaussian,
+    "uniform": Uniform,
+    "student-t": StudentT,
+    "none": NoNoise,
+}

@@ -1,0 +1,217 @@
+"""A problem is a frozen composition of laws; a trial is one draw of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.decisions import Decisions
+from bandit_envs.gram import Gram
+from bandit_envs.laws import changes, contexts, delays
+from bandit_envs.laws.functions import Drawn, FunctionLaw
+from bandit_envs.laws.noise import Gaussian, Noise, NoNoise
+from bandit_envs.laws.parse import require
+from bandit_envs.optimum import maximise
+from bandit_envs.setting import Setting
+from bandit_envs.types import Floats, Ints
+
+ROLES = ("functions", "noise", "delay", "context", "changes", "constraint_noise")
+
+
+class Trial(NamedTuple):
+    """Everything random about one run, drawn before it starts; playing it is looking it up."""
+
+    means: Floats  # (S, 1 + C, N) reward, then costs (feasible when <= 0), of each segment
+    between: list[list[Callable[[Floats], Floats]]]  # the same functions on a box; empty on a finite set
+    optimum: Floats  # (T,) largest mean reward of a feasible arm in the round's segment and context
+    worst: Floats  # (T,) smallest mean reward
+    segment: Ints  # (T,)
+    context: Ints  # (T + 1,)
+    noise: Floats  # (T, 1 + C)
+    delay: Ints  # (T,), -1 never
+    setting: Setting
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A Gaussian-process bandit; absent features are neutral laws, so every combination works.
+
+    Args:
+        decisions: arms or box, and contexts.
+        reward: law of the reward function.
+        kernel: the model's kernel over (context, arm) features, a scikit-learn object.
+        noise: law of the reward noise.
+        constraints: laws of the cost functions; an arm is feasible where all are <= 0.
+        constraint_noise: law of the noise on each cost.
+        delay, max_delay: law of the delays, and the delay beyond which feedback never arrives
+            (default: the smallest k with P(d > k) < 1e-6, at most horizon - 1).
+        context, changes: laws of the contexts' sequence and of the change-points.
+        horizon: rounds a trial.
+        prior_mean: the model's mean of the reward, one number or (N,).
+        rkhs_bound: what is published of ||f||: "true" (the exact norm where one is known), "paper"
+            (B^2 = f' K f over the points, as Chowdhury & Gopalan 2017 print it), a number, or None.
+        publish_model: whether learners are told kernel, noise and bound.
+        function_seed: freezes the functions (and so the optima), not noise, delays or contexts.
+    """
+
+    decisions: Decisions
+    reward: FunctionLaw
+    kernel: Any
+    noise: Noise = Gaussian(0.1)
+    constraints: tuple[FunctionLaw, ...] = ()
+    constraint_noise: Noise = NoNoise()
+    delay: delays.Delay = delays.Immediate()
+    max_delay: int | None = None
+    context: contexts.Context = contexts.Uniform()
+    changes: changes.Changes = changes.Stationary()
+    horizon: int = 1000
+    prior_mean: Floats | float = 0.0
+    rkhs_bound: str | float | None = "true"
+    publish_model: bool = True
+    function_seed: int | None = None
+    name: str = field(default="custom")
+
+    def __post_init__(self) -> None:
+        valid = isinstance(self.horizon, int | np.integer) and not isinstance(self.horizon, bool)
+        require(valid and self.horizon > 0, "horizon", "a positive integer", self.horizon)
+        bound = self.rkhs_bound
+        known = bound is None or (
+            bound in ("true", "paper") if isinstance(bound, str) else 0 < bound < np.inf
+        )
+        require(known, "rkhs_bound", '"true", "paper", None or a positive number', bound)
+        window = self.max_delay
+        require(window is None or 0 <= window < self.horizon, "max_delay", "in 0..horizon - 1", window)
+        require(_is_seed(self.function_seed), "function_seed", "None or an integer >= 0", self.function_seed)
+        if self.decisions.continuous and not all(
+            law.has_box_form for law in (self.reward, *self.constraints)
+        ):
+            raise ValueError("continuous must be False: this reward is only known at its points; got True")
+        if self.decisions.continuous and self.constraints:
+            raise ValueError("continuous must be False where there are constraints; got True")
+
+    @cached_property
+    def gram(self) -> Gram:
+        """The kernel on the points, factorised once a problem."""
+        return Gram(self.kernel, self.decisions.points)
+
+    @cached_property
+    def window(self) -> int:
+        """The largest delay that arrives."""
+        tail = self.delay.quantile() if self.max_delay is None else self.max_delay
+        return int(min(tail, self.horizon - 1))
+
+    def draw(self, entropy: int, function_seed: int | None = None) -> Trial:
+        """Draw one trial.
+
+        Every role has its own stream: changing one law leaves the draws of the others as they were.
+
+        Args:
+            entropy: seeds the trial.
+            function_seed: seeds the functions instead of `entropy`; default, the problem's own.
+        """
+        seeds = {role: np.random.SeedSequence(entropy, spawn_key=(i,)) for i, role in enumerate(ROLES)}
+        frozen = self.function_seed if function_seed is None else function_seed
+        require(_is_seed(frozen), "function_seed", "None or an integer >= 0", frozen)
+        if frozen is not None:
+            seeds["functions"] = np.random.SeedSequence(frozen)
+        rngs = {role: np.random.default_rng(seed) for role, seed in seeds.items()}
+
+        segment = self.changes.draw(self.horizon, rngs["changes"])
+        context = self.context.draw(self.horizon + 1, self.decisions.num_contexts, rngs["context"])
+        drawn = self._functions(int(segment[-1]) + 1, rngs["functions"])
+        means = np.array([[function.values for function in functions] for functions in drawn])
+        optimum, worst = self._extremes(means, drawn)
+        return Trial(
+            means=means,
+            between=[[f.between for f in row if f.between] for row in drawn]
+            if self.decisions.continuous
+            else [],
+            optimum=optimum[segment, context[:-1]],
+            worst=worst[segment, context[:-1]],
+            segment=segment,
+            context=context,
+            noise=self._noise(means, rngs),
+            delay=self._delay(rngs["delay"]),
+            setting=self.setting(drawn, float(worst.min())),
+        )
+
+    def setting(self, drawn: list[list[Drawn]] | None = None, lower_bound: float | None = None) -> Setting:
+        """What a learner may know; without a draw, what holds for all trials."""
+        rewards = [functions[0] for functions in drawn or []]
+        values = np.array([function.values for function in rewards]) if rewards else None
+        std = self.noise.std if values is None else self.noise.scale(values)
+        bound = self.noise.relative_bound
+        publish, decisions = self.publish_model, self.decisions
+        return Setting(
+            arms=None if decisions.continuous else decisions.arms,
+            low=decisions.low,
+            high=decisions.high,
+            contexts=decisions.contexts if decisions.num_contexts > 1 else None,
+            horizon=self.horizon,
+            kernel=self.kernel if publish else None,
+            prior_mean=self.prior_mean if publish else 0.0,
+            noise_std=std if publish else None,
+            noise_bound=None if bound is None or not publish else bound * std,
+            rkhs_bound=self._published_bound(rewards) if publish else None,
+            reward_lower_bound=lower_bound,
+            max_delay=self.window,
+            num_constraints=len(self.constraints),
+            constraint_noise_std=self.constraint_noise.std if publish else None,
+        )
+
+    def _functions(self, segments: int, rng: np.random.Generator) -> list[list[Drawn]]:
+        laws = (self.reward, *self.constraints)
+        return [[law.draw(self.gram, rng) for law in laws] for _ in range(segments)]
+
+    def _published_bound(self, rewards: list[Drawn]) -> float | None:
+        if not isinstance(self.rkhs_bound, str):
+            return self.rkhs_bound
+        if self.rkhs_bound == "paper":
+            norms = [float(np.sqrt(f.values @ self.gram.dense @ f.values)) for f in rewards]
+        else:
+            norms = [f.norm for f in rewards if f.norm is not None]
+        return max(norms) if norms and len(norms) == len(rewards) else None
+
+    def _extremes(self, means: Floats, drawn: list[list[Drawn]]) -> tuple[Floats, Floats]:
+        """Best feasible and worst mean reward of each segment and context, (S, Z) each."""
+        table = means.reshape(*means.shape[:2], self.decisions.num_contexts, -1)  # (S, 1 + C, Z, A)
+        feasible = (table[:, 1:] <= 0).all(axis=1)
+        require(bool(feasible.any(axis=2).all()), "constraints", "feasible somewhere", "none feasible")
+        best = np.where(feasible, table[:, 0], -np.inf).max(axis=2)
+        worst = table[:, 0].min(axis=2)
+        if not self.decisions.continuous:
+            return best, worst
+        best = [[self._maximise(f[0], z, 1.0) for z in range(self.decisions.num_contexts)] for f in drawn]
+        worst = [[-self._maximise(f[0], z, -1.0) for z in range(self.decisions.num_contexts)] for f in drawn]
+        return np.array(best), np.array(worst)
+
+    def _maximise(self, drawn: Drawn, context: int, sign: float) -> float:
+        decisions, function = self.decisions, drawn.between
+        assert function is not None
+        assert decisions.low is not None
+        assert decisions.high is not None
+        return maximise(
+            lambda arms: sign * function(decisions.with_context(context, arms)),
+            decisions.low,
+            decisions.high,
+            decisions.arms,
+        )
+
+    def _noise(self, means: Floats, rngs: dict[str, np.random.Generator]) -> Floats:
+        columns = [self.noise.scale(means[:, 0]) * self.noise.draw(self.horizon, rngs["noise"])]
+        for c in range(1, means.shape[1]):
+            scale = self.constraint_noise.scale(means[:, c])
+            columns.append(scale * self.constraint_noise.draw(self.horizon, rngs["constraint_noise"]))
+        return np.stack(columns, axis=1)
+
+    def _delay(self, rng: np.random.Generator) -> Ints:
+        delay = np.asarray(self.delay.draw(self.horizon, rng), dtype=np.int64)
+        return np.where(delay > self.window, -1, delay)
+
+
+def _is_seed(seed: Any) -> bool:
+    return seed is None or (isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0)

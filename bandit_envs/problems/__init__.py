@@ -1,0 +1,58 @@
+"""Named problems: each factory turns JSON-able keyword arguments into a `Problem`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from bandit_envs.problem import Problem
+from bandit_envs.problems.benchmarks import benchmark, hartmann3, rosenbrock
+from bandit_envs.problems.features import FEATURES
+from bandit_envs.problems.recorded import cmu_light, intel_temperature
+from bandit_envs.problems.synthetic import gp, rkhs, synthetic
+from bandit_envs.problems.tuning import logistic_tuning
+
+FACTORIES: dict[str, Callable[..., Problem]] = {
+    "gp": gp,
+    "rkhs": rkhs,
+    "rosenbrock": rosenbrock,
+    "hartmann3": hartmann3,
+    "intel-temperature": intel_temperature,
+    "cmu-light": cmu_light,
+    "logistic-tuning": logistic_tuning,
+}
+
+# Presets hand their keywords to the factory whose defaults they change.
+PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
+    gp: synthetic,
+    rkhs: synthetic,
+    rosenbrock: benchmark,
+    hartmann3: benchmark,
+}
+
+
+class UnknownKeywordError(TypeError, ValueError):
+    """A keyword that the problem does not take: a TypeError as in Python, a ValueError as everywhere here."""
+
+
+def build(problem: str | Problem, keywords: dict[str, Any]) -> Problem:
+    """Return the named problem with the given keyword arguments, or a `Problem` as it is."""
+    if isinstance(problem, Problem):
+        if keywords:
+            raise UnknownKeywordError(f"a Problem takes no further keywords, got {', '.join(keywords)}")
+        return problem
+    if problem not in FACTORIES:
+        raise ValueError(f"unknown problem {problem!r}; choose one of {', '.join(FACTORIES)}")
+    unknown = [key for key in keywords if key not in keywords_of(problem)]
+    if unknown:
+        allowed = ", ".join(keywords_of(problem))
+        raise UnknownKeywordError(f"unknown keyword {unknown[0]!r} for {problem!r}; it takes {allowed}")
+    return FACTORIES[problem](**keywords)
+
+
+def keywords_of(problem: str) -> list[str]:
+    """The keyword arguments that a named problem takes."""
+    factory = FACTORIES[problem]
+    own = inspect.signature(PRESET_OF.get(factory, factory)).parameters.values()
+    return [p.name for p in own if p.kind is p.KEYWORD_ONLY and p.name != "name"] + list(FEATURES)

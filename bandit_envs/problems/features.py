@@ -1,0 +1,98 @@
+"""The keyword arguments that every problem takes, turned into laws in one place."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from bandit_envs.decisions import Decisions
+from bandit_envs.laws import changes, contexts, delays, functions, noise
+from bandit_envs.laws.parse import parse
+from bandit_envs.problem import Problem
+from bandit_envs.types import Floats
+
+
+def compose(
+    decisions: Decisions,
+    reward: functions.FunctionLaw,
+    kernel: Any,
+    *,
+    prior_mean: Floats | float = 0.0,
+    name: str,
+    horizon: int = 1000,
+    noise_std: float | None = None,
+    noise: str | Mapping[str, Any] | None = None,
+    normalize: bool = False,
+    delay: str | Mapping[str, Any] | None = None,
+    max_delay: int | None = None,
+    context: str | Mapping[str, Any] | None = None,
+    changes: str | Mapping[str, Any] | None = None,
+    rkhs_bound: str | float | None = "true",
+    publish_model: bool = True,
+    function_seed: int | None = None,
+) -> Problem:
+    """Compose a problem from its decision set, its reward and the features that all problems share.
+
+    Args:
+        decisions, reward, kernel, prior_mean, name: as the problem's factory chose them.
+        horizon: rounds a trial.
+        noise_std: standard deviation of the reward noise.
+        noise: {"law": "gaussian" | "uniform" | "student-t" | "none", "std": ..., "share": ...}; `share`
+            is the noise variance as a share of the function's range. `noise_std` is its "std".
+        normalize: rescale each function to have minimum 0 and maximum 1.
+        delay: {"law": "immediate" | "constant" | "poisson", ...}.
+        max_delay: delay beyond which feedback never arrives.
+        context: law of the sequence of contexts.
+        changes: {"law": "stationary" | "at", ...}.
+        rkhs_bound: "true", "paper", a number or None; what is published of the function's norm.
+        publish_model: whether learners are told kernel, noise and bound.
+        function_seed: freezes the functions.
+    """
+    return Problem(
+        decisions=decisions,
+        reward=functions.Normalized(reward) if normalize else reward,
+        kernel=kernel,
+        noise=noise_law(noise, noise_std),
+        delay=parse("delay", delay or "immediate", delays.LAWS),
+        max_delay=max_delay,
+        context=parse("context", context or "uniform", contexts.LAWS),
+        changes=parse("changes", changes or "stationary", _changes.LAWS),
+        horizon=horizon,
+        prior_mean=prior_mean,
+        rkhs_bound=rkhs_bound,
+        publish_model=publish_model,
+        function_seed=function_seed,
+        name=name,
+    )
+
+
+def with_defaults(keywords: dict[str, Any], **defaults: Any) -> dict[str, Any]:
+    """Keywords over defaults; a noise of the user's own replaces the default noise altogether."""
+    if "noise" in keywords or "noise_std" in keywords:
+        defaults = {key: value for key, value in defaults.items() if not key.startswith("noise")}
+    return {**defaults, **keywords}
+
+
+def noise_law(spec: Any, std: float | None) -> noise.Noise:
+    """The noise law of `noise` and `noise_std`, which is its standard deviation where it has one."""
+    if isinstance(spec, str):
+        spec = {"law": spec}
+    if isinstance(spec, Mapping) or spec is None:
+        given = {"law": "gaussian", **(spec or {})}
+        if std is not None and "std" in given and given["std"] != std:
+            raise ValueError(f'noise_std and noise["std"] must agree, got {std} and {given["std"]}')
+        spec = given if std is None else {**given, "std": std}
+    elif std is not None:
+        raise ValueError(f"noise_std must not be given beside a noise law object, got {std}")
+    return parse("noise", spec, _noise.LAWS)
+
+
+_changes, _noise = changes, noise  # `compose` has arguments of these names
+
+_CHOSEN_BY_FACTORY = ("decisions", "reward", "kernel", "prior_mean", "name")
+FEATURES: dict[str, Any] = {
+    parameter.name: parameter.default
+    for parameter in inspect.signature(compose).parameters.values()
+    if parameter.name not in _CHOSEN_BY_FACTORY
+}

@@ -1,0 +1,91 @@
+"""Recorded sensors: find the sensor that reads most, at one moment of the test period."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.decisions import Decisions
+from bandit_envs.kernels import TableKernel
+from bandit_envs.laws.functions import Recorded
+from bandit_envs.problem import Problem
+from bandit_envs.problems.features import compose, with_defaults
+from bandit_envs.types import Floats
+
+NOISE_SHARE = 0.05  # of the average empirical variance
+
+
+def intel_temperature(
+    *, standardize: bool = True, prior_mean: bool = True, continuous: bool = False, **features: Any
+) -> Problem:
+    """Temperatures of 50 sensors in the Intel Berkeley lab (Srinivas et al. 2010; Chowdhury & Gopalan 2017).
+
+    Each trial is one of 96 test times; the kernel is the empirical covariance between sensors over 144
+    training times; the noise variance is 5 % of the average variance. Action: `Discrete(50)`, a sensor.
+    Observation: a constant 0. Reward: its reading + noise. Info: as everywhere, see the README. Regret:
+    warmest reading - that of the sensor. The horizon is the number of sensors, as in Srinivas et al.
+
+    Args:
+        standardize: rewards in standard deviations around the training mean, not degrees C: widths mix
+            B and R, and in degrees R swamps everything.
+        prior_mean: publish the training mean of each sensor as the model's prior mean.
+        continuous: must be False; sensors have no positions between them.
+        **features: see `bandit_envs.problems.features.compose`.
+
+    Example:
+        >>> env = gym.make("GPBandit-IntelTemperature-v0")  # needs the data, see the README
+    """
+    from bandit_envs.data import intel_temperature as load
+
+    recordings = load()
+    return _sensors("intel-temperature", recordings.train, recordings.test, standardize, prior_mean, continuous,
+                    features)  # fmt: skip
+
+
+def cmu_light(
+    *, standardize: bool = True, prior_mean: bool = True, continuous: bool = False, **features: Any
+) -> Problem:
+    """Light of 41 sensors in the CMU Intelligent Workplace (Chowdhury & Gopalan 2017, Figure 4b).
+
+    Each trial is one of 192 test times; the kernel is the empirical covariance between sensors over 601
+    training times; the noise variance is 5 % of the average variance. Action: `Discrete(41)`, a sensor.
+    Observation: a constant 0. Reward: its reading + noise. Info: as everywhere, see the README. Regret:
+    brightest reading - that of the sensor.
+
+    Args:
+        standardize, prior_mean, continuous, **features: as for `intel_temperature`.
+
+    Example:
+        >>> env = gym.make("GPBandit-CMULight-v0")  # needs the data, see the README
+    """
+    from bandit_envs.data import cmu_light as load
+
+    recordings = load()
+    return _sensors("cmu-light", recordings.train, recordings.test, standardize, prior_mean, continuous,
+                    features)  # fmt: skip
+
+
+def _sensors(
+    name: str,
+    train: Floats,
+    test: Floats,
+    standardize: bool,
+    prior_mean: bool,
+    continuous: bool,
+    features: dict[str, Any],
+) -> Problem:
+    shift = float(train.mean()) if standardize else 0.0
+    scale = float(np.sqrt(train.var(axis=0, ddof=1).mean())) if standardize else 1.0
+    train, test = (train - shift) / scale, (test - shift) / scale
+    covariance = np.cov(train, rowvar=False)
+    noise_std = float(np.sqrt(NOISE_SHARE * np.diag(covariance).mean()))
+    sensors = np.arange(train.shape[1], dtype=np.float64)[:, None]
+    return compose(
+        Decisions(sensors, continuous=continuous),
+        Recorded(test),
+        TableKernel(covariance),
+        prior_mean=train.mean(axis=0) if prior_mean else 0.0,
+        name=name,
+        **with_defaults(features, horizon=len(sensors), noise_std=noise_std),
+    )

@@ -1,0 +1,105 @@
+"""Functions drawn from a Gaussian process or from its RKHS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.gaussian_process.kernels import ConstantKernel
+
+from bandit_envs.decisions import Decisions, uniform_points, unit_grid
+from bandit_envs.kernels import LengthScale, make_kernel
+from bandit_envs.laws.functions import GPSample, RKHSFunction
+from bandit_envs.laws.parse import require
+from bandit_envs.problem import Problem
+from bandit_envs.problems.features import compose, with_defaults
+from bandit_envs.types import Floats
+
+
+def synthetic(
+    *,
+    function: str = "gp",
+    kernel: Any = "rbf",
+    length_scale: LengthScale = 0.2,
+    signal_variance: float = 1.0,
+    rkhs_norm: float | None = None,
+    num_arms: int = 1000,
+    dim: int = 1,
+    points: str = "grid",
+    points_seed: int = 0,
+    continuous: bool = False,
+    name: str = "synthetic",
+    **features: Any,
+) -> Problem:
+    """A random function on a decision set in [0, 1]^dim.
+
+    Args:
+        function: "gp" (f ~ GP(0, k)) or "rkhs" (a member of the kernel's RKHS of known norm).
+        kernel, length_scale: a name of `bandit_envs.kernels.NAMED`, or a scikit-learn kernel.
+        signal_variance: prior variance k(x, x).
+        rkhs_norm: with function="rkhs", scale each function to exactly this norm.
+        num_arms: in total, also where `dim` > 1.
+        points: "grid" (evenly spread) or "uniform" (drawn once, with `points_seed`).
+        continuous: play the whole box; needs function="rkhs".
+        name: of the problem, for tables.
+        **features: see `bandit_envs.problems.features.compose`.
+    """
+    require(0 < signal_variance < np.inf, "signal_variance", "positive", signal_variance)
+    require(function in ("gp", "rkhs"), "function", '"gp" or "rkhs"', function)
+    require(rkhs_norm is None or function == "rkhs", "rkhs_norm", 'None where function is "gp"', rkhs_norm)
+    model = make_kernel(kernel, length_scale)
+    model = model if signal_variance == 1.0 else ConstantKernel(signal_variance) * model
+    reward = GPSample() if function == "gp" else RKHSFunction(norm=rkhs_norm)
+    decisions = unit_box(points, num_arms, dim, points_seed, continuous)
+    return compose(decisions, reward, model, name=name, **features)
+
+
+def gp(**keywords: Any) -> Problem:
+    """GP sample on 1000 points of [0, 1], SE kernel, noise variance 0.025 (Srinivas et al. 2010, Section 6).
+
+    Action: `Discrete(num_arms)`. Observation: a constant 0. Reward: f(arm) + noise, f ~ GP(0, k).
+    Info: as everywhere, see the README. Regret: max f - f(arm), noiseless, charged at play time.
+    The paper's noise is "0.025 or 5 % of the signal variance", which agree at signal_variance=0.5.
+
+    Args:
+        **keywords: see `synthetic`.
+
+    Example:
+        >>> env = gym.make("GPBandit-GP-v0", length_scale=0.1, horizon=200)
+    """
+    return synthetic(**with_defaults(keywords, name="gp", noise_std=0.025**0.5))
+
+
+def rkhs(**keywords: Any) -> Problem:
+    """RKHS function of known norm on 100 uniform points of [0, 1] (Chowdhury & Gopalan 2017, Section 6).
+
+    Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0. Reward:
+    f(arm) + noise, whose variance is 1 % of the range of f; f is the posterior mean given y ~ N(0, K)
+    with ridge 1 % of the range of y. Info: as everywhere, see the README. Regret: max f - f(arm),
+    noiseless, charged at play time. T = 30,000. `function="gp"` draws f ~ GP(0, K) on the same points,
+    which is the paper's Figure 2.
+
+    Args:
+        **keywords: see `synthetic`.
+
+    Example:
+        >>> env = gym.make("GPBandit-RKHS-v0", kernel="matern52", rkhs_norm=1.0, horizon=1000)
+    """
+    noise = {"law": "gaussian", "share": 0.01}
+    defaults = {"function": "rkhs", "points": "uniform", "num_arms": 100, "horizon": 30_000, "noise": noise}
+    return synthetic(**with_defaults(keywords, name="rkhs", **defaults))
+
+
+def unit_box(points: str, num_arms: int, dim: int, points_seed: int, continuous: bool) -> Decisions:
+    """`num_arms` points of [0, 1]^dim, or the box itself with these points as anchors."""
+    require(_is_count(num_arms), "num_arms", "a positive integer", num_arms)
+    require(_is_count(dim), "dim", "a positive integer", dim)
+    require(points in ("grid", "uniform"), "points", '"grid" or "uniform"', points)
+    arms: Floats = (
+        unit_grid(num_arms, dim) if points == "grid" else uniform_points(num_arms, dim, points_seed)
+    )
+    return Decisions(arms, low=np.zeros(dim), high=np.ones(dim), continuous=continuous)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

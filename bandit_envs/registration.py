@@ -1,0 +1,25 @@
+"""The registered ids. Nothing heavy is imported until an environment is made."""
+
+import gymnasium as gym
+
+IDS = {
+    "GPBandit-GP-v0": "gp",
+    "GPBandit-RKHS-v0": "rkhs",
+    "GPBandit-Rosenbrock-v0": "rosenbrock",
+    "GPBandit-Hartmann3-v0": "hartmann3",
+    "GPBandit-IntelTemperature-v0": "intel-temperature",
+    "GPBandit-CMULight-v0": "cmu-light",
+    "GPBandit-LogisticTuning-v0": "logistic-tuning",
+}
+
+
+def register() -> None:
+    """Register every id that is not registered yet."""
+    for env_id, problem in IDS.items():
+        if env_id not in gym.registry:
+            gym.register(
+                env_id,
+                entry_point="bandit_envs.envs:BanditEnv",
+                vector_entry_point="bandit_envs.vector:BanditVectorEnv",
+                kwargs={"problem": problem},
+            )
