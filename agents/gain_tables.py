@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.validation import Numeric, require_not_negative, require_positive
 from bandit_envs.gram import Gram
 from bandit_envs.types import Floats, Ints
+
+from .validation import Numeric, require_not_negative, require_positive
 
 GREEDY_FACTOR = 1.0 / (1.0 - np.exp(-1.0))  # the gain is submodular (Nemhauser et al. 1978)
 

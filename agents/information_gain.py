@@ -9,9 +9,10 @@ from typing import Protocol
 import numpy as np
 from sklearn.gaussian_process.kernels import DotProduct, Kernel
 
-from agents.kernel_shape import smoothness, split_amplitude
-from agents.validation import Numeric, require_at_least_one, require_not_negative, require_positive
 from bandit_envs.types import Floats, Ints
+
+from .kernel_shape import smoothness, split_amplitude
+from .validation import Numeric, require_at_least_one, require_not_negative, require_positive
 
 
 class Gamma(Protocol):

@@ -1,6 +1,7 @@
 """Slow textbook formulas, each written once from its definition, that fast code is compared with."""
 
 import itertools
+import math
 
 import numpy as np
 import scipy.optimize
@@ -24,7 +25,7 @@ def information_gain(gram: Floats, noise: float, played: Ints) -> float:
 
 
 def counted_posterior(gram: Floats, noise: float, count: Floats, total: Floats) -> tuple[Floats, Floats]:
-    """Return the posterior from plays and value sums, (N,) each: one observation a point, with noise lambda / n.
+    """Return the posterior from plays and value sums, (N,) each: one observation a point, noise lambda / n.
 
     Exact for any number of plays, and well-posed where 30,000 rows of K_t are not.
     """
@@ -53,3 +54,33 @@ def spectral_optimum(eigenvalues: Floats, budget: float) -> float:
         options={"ftol": 1e-14, "maxiter": 1000},
     )
     return -float(found.fun)
+
+
+def finite_set_width(size: int, t: float, delta: float) -> float:
+    """sqrt(beta_t) of Srinivas et al. (2010), Theorem 1."""
+    return math.sqrt(2 * math.log(size * t**2 * math.pi**2 / (6 * delta)))
+
+
+def compact_width(dim: int, r: float, a: float, b: float, t: float, delta: float) -> float:
+    """sqrt(beta_t) of Srinivas et al. (2010), Theorem 2."""
+    first = 2 * math.log(t**2 * 2 * math.pi**2 / (3 * delta))
+    return math.sqrt(
+        first + 2 * dim * math.log(t**2 * dim * b * r * math.sqrt(math.log(4 * dim * a / delta)))
+    )
+
+
+def rkhs_width(bound: float, gamma: float, t: float, delta: float) -> float:
+    """sqrt(beta_t) of Srinivas et al. (2010), Theorem 3."""
+    return math.sqrt(2 * bound**2 + 300 * gamma * math.log(t / delta) ** 3)
+
+
+def improved_width(bound: float, noise_std: float, gamma: float, delta: float) -> float:
+    """beta_t of IGP-UCB (Chowdhury & Gopalan 2017); GP-TS halves delta."""
+    return bound + noise_std * math.sqrt(2 * (gamma + 1 + math.log(1 / delta)))
+
+
+def self_normalised_width(
+    bound: float, noise_std: float, noise_variance: float, gain: float, delta: float
+) -> float:
+    """B + R lambda^(-1/2) sqrt(2 log(det(I + K_t / lambda)^(1/2) / delta)) (Abbasi-Yadkori 2011)."""
+    return bound + noise_std / math.sqrt(noise_variance) * math.sqrt(2 * math.log(math.exp(gain) / delta))
