@@ -1,0 +1,80 @@
+"""A posterior of any kernel, kept as whole covariance matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import get_blas_funcs
+
+from bandit_envs.gram import Gram
+from bandit_envs.types import Floats, Ints
+
+from .base import Posterior
+from .condensed import Condensed
+
+(_gemm,) = get_blas_funcs(("gemm",), dtype=np.float64)
+
+BLOCK = 32  # vectors u that wait: fewer mean more passes over (N, N), more mean longer columns
+
+
+class DensePosterior(Posterior):
+    """Keeps Sigma = Sigma_0 - U'U, (B, N, N) and (B, BLOCK, N); O(N^2) an observation.
+
+    A full block of U is subtracted from Sigma_0 by one matrix product, which reads the matrix once
+    for BLOCK observations. The best form for a few hundred points and many more rounds.
+    """
+
+    def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
+        super().__init__(gram, noise, num_trials)
+        self._covariance = np.tile(gram.dense, (num_trials, 1, 1))  # (B, N, N) Sigma_0
+        self._pending = np.zeros((num_trials, BLOCK, gram.size))  # (B, BLOCK, N) U; unused rows are zero
+        self._used = np.zeros(num_trials, dtype=np.int64)  # rows of U in use
+        self._all = np.arange(num_trials)
+
+    def columns(self, trial: Ints, point: Ints) -> Floats:
+        """Return Sigma[:, x] of trials that may repeat, (n,) each -> (n, N); the caller may write to it."""
+        return self._columns(trial, trial, point)
+
+    def _columns(self, rows: slice | Ints, trial: Ints, point: Ints) -> Floats:
+        depth = self._used.max()
+        column = self._covariance[trial, point]
+        pending = self._pending[rows, :depth]
+        column -= np.matmul(self._pending[trial, :depth, point][:, None, :], pending)[:, 0]
+        return column
+
+    def _absorb(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
+        rows = self._rows(trial)
+        root = self._columns(rows, trial, point)
+        scale = np.sqrt(self.noise[rows] + root[self._all[: len(trial)], point])
+        root /= scale[:, None]
+        self._pending[trial, self._used[rows]] = root
+        self._used[rows] += 1
+        if self._used.max() == BLOCK:
+            self._subtract_full_blocks()
+        return root, scale
+
+    def _subtract_full_blocks(self) -> None:
+        for i in (self._used == BLOCK).nonzero()[0]:  # in place: a batched product would copy (n, N, N)
+            pending = self._pending[i].T
+            _gemm(-1.0, pending, pending, 1.0, self._covariance[i].T, trans_b=1, overwrite_c=1)
+            self._clear(i)
+
+    def _deviate(self, weight: Floats, noise: Floats) -> Floats:
+        prior = weight @ self.gram.root
+        rate = self.count / self.noise[:, None]
+        pull = rate * prior + np.sqrt(rate) * noise
+        pull = pull[:, :, None]
+        explained = self._covariance @ pull
+        explained -= self._pending.swapaxes(1, 2) @ (self._pending @ pull)
+        return prior - explained[:, :, 0]
+
+    def _forget(self, trial: Ints) -> None:
+        self._covariance[trial] = self.gram.dense
+        self._clear(trial)
+
+    def _adopt(self, i: int, condensed: Condensed) -> None:
+        self._covariance[i] = self.gram.dense - condensed.factor.T @ condensed.factor
+        self._clear(i)
+
+    def _clear(self, trial: int | Ints) -> None:
+        self._pending[trial] = 0.0
+        self._used[trial] = 0

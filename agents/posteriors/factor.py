@@ -1,0 +1,63 @@
+"""A posterior of any kernel, kept as one row a play and compacted now and then."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bandit_envs.gram import Gram
+from bandit_envs.types import Floats, Ints
+
+from .base import Posterior
+from .cholesky_rows import CholeskyRows
+from .condensed import Condensed
+
+SLACK = 1.65  # rows a distinct point at which they are compacted (measured)
+SPARE = 16  # rows beyond that, lest the first plays compact every time
+
+
+class FactorPosterior(Posterior):
+    """Keeps Sigma = K - V'V with at most about 1.65 rows a distinct point u; O(u N) an observation.
+
+    Rebuilding V from the counts leaves one row a distinct point. The best form for more points than
+    rounds, and the only one of a full-rank kernel that does without an (N, N) matrix. Loops over
+    trials: their rows differ in number, and stacking them would copy or pad most of V.
+    """
+
+    def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
+        super().__init__(gram, noise, num_trials)
+        self._trial = [CholeskyRows(gram) for _ in range(num_trials)]
+        self._distinct = [0] * num_trials  # points played, a trial
+
+    def columns(self, trial: Ints, point: Ints) -> Floats:
+        """Return Sigma[:, x] of trials that may repeat, (n,) each -> (n, N); the caller may write to it."""
+        columns = np.empty((len(trial), self.gram.size))
+        for row, i, x in zip(columns, trial.tolist(), point.tolist(), strict=True):
+            row[:] = self._trial[i].column(x)
+        return columns
+
+    def _absorb(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
+        root, scale = np.empty((len(trial), self.gram.size)), np.empty(len(trial))
+        for j, (i, x) in enumerate(zip(trial.tolist(), point.tolist(), strict=True)):
+            self._compact(i)
+            root[j], scale[j] = self._trial[i].append(x, float(self.noise[i]))
+            self._distinct[i] += not self.count[i, x]
+        return root, scale
+
+    def _compact(self, i: int) -> None:
+        if self._trial[i].used > SLACK * self._distinct[i] + SPARE:
+            self._restore_trial(i)
+
+    def _deviate(self, weight: Floats, noise: Floats) -> Floats:
+        # All rows of a point take the value f' + sqrt(lambda / n) e: their sum is n f' + sqrt(n lambda) e.
+        prior = weight @ self.gram.root
+        value = prior + noise * np.sqrt(self.noise[:, None] / np.maximum(self.count, 1.0))
+        explained = [rows.explain(row) for rows, row in zip(self._trial, value, strict=True)]
+        return prior - np.array(explained)
+
+    def _forget(self, trial: Ints) -> None:
+        for i in trial.tolist():
+            self._trial[i].used = self._distinct[i] = 0
+
+    def _adopt(self, i: int, condensed: Condensed) -> None:
+        self._trial[i].replace(condensed)
+        self._distinct[i] = len(condensed.point)

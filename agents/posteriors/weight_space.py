@@ -1,0 +1,69 @@
+r"""A posterior of low rank, kept as the covariance of a few weights.
+
+With K = R'R, R (r, N), the function is f = R'w with w ~ N(0, I) and its posterior is Sigma = R'SR,
+
+    S = (I + R diag(n / lambda) R')^-1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from bandit_envs.gram import Gram
+from bandit_envs.types import Floats, Ints
+
+from .base import Posterior
+from .condensed import Condensed
+
+
+class WeightSpacePosterior(Posterior):
+    """Keeps S, (B, r, r); O(r N + r^2) an observation.
+
+    The root of the prior is shared by the trials. The best form while the rank r is small: the squared
+    exponential kernel with length-scale 0.2 on [0, 1] has r = 19 at any N.
+    """
+
+    def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
+        super().__init__(gram, noise, num_trials)
+        self._root = np.ascontiguousarray(gram.root)  # (r, N) R
+        self._feature = np.ascontiguousarray(gram.root.T)  # (N, r)
+        rank = len(self._root)
+        self._prior = np.eye(rank)
+        self._covariance = np.tile(self._prior, (num_trials, 1, 1))  # (B, r, r) S
+        self._outer = np.empty_like(self._covariance)
+
+    def columns(self, trial: Ints, point: Ints) -> Floats:
+        """Return Sigma[:, x] of trials that may repeat, (n,) each -> (n, N); the caller may write to it."""
+        return _products(self._covariance[trial], self._feature[point]) @ self._root
+
+    def _absorb(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
+        rows = self._rows(trial)
+        feature = self._feature[point]
+        weight = _products(self._covariance[rows], feature)
+        scale = np.sqrt(self.noise[rows] + (feature * weight).sum(axis=1))
+        weight /= scale[:, None]
+        outer = self._outer[: len(trial)]
+        self._covariance[rows] -= np.multiply(weight[:, :, None], weight[:, None, :], out=outer)
+        return weight @ self._root, scale
+
+    def _deviate(self, weight: Floats, noise: Floats) -> Floats:
+        # In weights Matheron's rule is S (z - R sqrt(n / lambda) e): no difference of large numbers.
+        pull = weight - (noise * np.sqrt(self.count / self.noise[:, None])) @ self._feature
+        return _products(self._covariance, pull) @ self._root
+
+    def _forget(self, trial: Ints) -> None:
+        self._covariance[trial] = self._prior
+
+    def _adopt(self, i: int, condensed: Condensed) -> None:
+        # S = (A'A)^-1 with A = [I; sqrt(n / lambda) R_X']; A'A itself would square the condition number.
+        x = condensed.point
+        data = self._feature[x] * np.sqrt(self.count[i, x] / self.noise[i])[:, None]
+        triangle = np.linalg.qr(np.vstack([self._prior, data]), mode="r")
+        inverse = solve_triangular(triangle, self._prior)
+        self._covariance[i] = inverse @ inverse.T
+
+
+def _products(matrices: Floats, vectors: Floats) -> Floats:
+    """Return each trial's matrix times its vector, (n, r, r) and (n, r) -> (n, r)."""
+    return np.matmul(matrices, vectors[:, :, None])[:, :, 0]
