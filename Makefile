@@ -1,0 +1,52 @@
+# `make` lists the targets. Everything is installed into .venv; remove it with `make clean`.
+PYTHON ?= python3
+STUDY ?= examples/studies/demo.toml
+OUT ?= results/demo
+PYTEST_ARGS ?= -n 2
+
+BIN := .venv/bin
+# The matrices are small: a second BLAS thread costs more than it gives, and trials run in parallel anyway.
+export OMP_NUM_THREADS := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format benchmark clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: .venv/.installed-eval ## Run the demo study: STUDY=examples/studies/demo.toml OUT=results/demo
+	$(BIN)/gpbandits run $(STUDY) --out $(OUT)
+
+test: lint ## Check format, lint and types, then run the tests
+	$(BIN)/pytest $(PYTEST_ARGS)
+
+lint: .venv/.installed-dev ## Check format, lint and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+format: .venv/.installed-dev ## Format the code and mend what ruff can
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+benchmark: .venv/.installed-dev ## Measure microseconds a step of every posterior
+	$(BIN)/python benchmarks/posterior_step.py
+
+clean: ## Remove .venv, results and everything generated
+	rm -rf .venv build dist results .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed; name one with: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+# The stamps say what is installed: a second call installs nothing until the dependencies change.
+.venv/.installed-eval: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[eval]'
+	@touch $@
+
+.venv/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@ .venv/.installed-eval

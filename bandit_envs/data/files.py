@@ -1,0 +1,95 @@
+"""Where the public data files are: in $GPBANDITS_DATA, in the user's cache, or at their original address."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tomllib
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+VARIABLE = "GPBANDITS_DATA"
+
+
+class Source(NamedTuple):
+    """Where a file comes from, and the sum that proves it is the one we know."""
+
+    url: str
+    sha256: str
+
+
+@cache
+def sources() -> dict[str, Source]:
+    """Every file the suite can use, by name; the names are paths below $GPBANDITS_DATA."""
+    text = files("bandit_envs.data").joinpath("sources.toml").read_text(encoding="utf-8")
+    return {file: Source(**entry) for file, entry in tomllib.loads(text).items()}
+
+
+def locate(file: str) -> Path:
+    """Return the path of a data file, downloading it into the cache when it is nowhere else.
+
+    Args:
+        file: a name in `sources()`, such as `"pima_diabetes.csv"` or `"tst_svm/wine"`.
+    """
+    found = find(file)
+    return download(file, _source(file), cache_folder()) if found is None else found
+
+
+def find(file: str) -> Path | None:
+    """Return the path of a data file on this machine, or None; nothing is downloaded."""
+    source = _source(file)
+    given = os.environ.get(VARIABLE)
+    if given and (path := Path(given) / file).is_file():
+        _check(path, source)
+        return path
+    path = cache_folder() / file
+    # A damaged file in the cache is no error: the next download replaces it.
+    return path if path.is_file() and _sha256(path) == source.sha256 else None
+
+
+def download(file: str, source: Source, folder: Path) -> Path:
+    """Download a file into a folder and check it; pooch writes on stderr what it fetches from where."""
+    try:
+        import pooch
+    except ImportError as error:
+        raise FileNotFoundError(
+            f"{_missing(file, source)}; or let pip install 'gpbandits[data]' so that it is downloaded"
+        ) from error
+    target = folder / file
+    try:
+        path = pooch.retrieve(source.url, f"sha256:{source.sha256}", target.name, target.parent)
+    except OSError as error:  # also the base of every error of requests
+        raise FileNotFoundError(f"{_missing(file, source)}; the download failed: {error}") from error
+    return Path(path)
+
+
+def cache_folder() -> Path:
+    """Where downloads are kept: one place with and without pooch, so that it can be removed afterwards."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpbandits"
+
+
+def _source(file: str) -> Source:
+    if file not in sources():
+        raise ValueError(f"unknown data file {file!r}; choose one of {', '.join(sources())}")
+    return sources()[file]
+
+
+def _check(path: Path, source: Source) -> None:
+    given = _sha256(path)
+    if given != source.sha256:
+        raise ValueError(
+            f"{path} is not the file we know: its sha256 is {given}, expected {source.sha256}; "
+            f"replace it by {source.url} or remove it from ${VARIABLE}"
+        )
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _missing(file: str, source: Source) -> str:
+    given = os.environ.get(VARIABLE)
+    state = f"is {given} and has no such file" if given else "is not set"
+    return f"cannot find {file}: ${VARIABLE} {state}; save {source.url} there as {file}"
