@@ -8,7 +8,7 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.types import Floats, Ints
 
-TOLERANCE = 1e-14  # of the largest prior variance; 1e-12 would cost 1e-6 in the mean after many plays with little noise
+TOLERANCE = 1e-14  # of the largest prior variance; 1e-12 costs 1e-6 in the mean after many plays at low noise
 DENSE_LIMIT = 4096  # points up to which the whole matrix is kept (128 MiB)
 
 
