@@ -40,7 +40,7 @@ def server(tmp_path: Path) -> Iterator[str]:
     site.mkdir()
     (site / "x.csv").write_bytes(CONTENT)
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(site))) as http:
-        thread = Thread(target=http.serve_forever)
+        thread = Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield f"http://127.0.0.1:{http.server_port}"
         http.shutdown()
@@ -160,10 +160,10 @@ def test_every_file_has_an_address_and_a_checksum():
         assert len(bytes.fromhex(source.sha256)) == 32, file
 
 
-@pytest.mark.parametrize("file", files.sources())
-def test_the_files_on_this_machine_have_the_known_checksums(file):
-    if data.find(file) is None:
-        pytest.skip(f"{file} not on this machine; set {files.VARIABLE} to the folder that has it")
+def test_the_files_on_this_machine_have_the_known_checksums():
+    found = [data.find(file) for file in files.sources()]  # an error where a checksum differs
+    if not any(found):
+        pytest.skip(f"no public data file on this machine; set {files.VARIABLE} to the folder that has them")
 
 
 # What they contain
