@@ -4,7 +4,9 @@ import itertools
 import math
 
 import numpy as np
+import scipy.integrate
 import scipy.optimize
+import scipy.stats
 
 from bandit_envs.types import Floats, Ints
 
@@ -84,3 +86,26 @@ def self_normalised_width(
 ) -> float:
     """B + R lambda^(-1/2) sqrt(2 log(det(I + K_t / lambda)^(1/2) / delta)) (Abbasi-Yadkori 2011)."""
     return bound + noise_std / math.sqrt(noise_variance) * math.sqrt(2 * math.log(math.exp(gain) / delta))
+
+
+def expected_improvement(mean: Floats, std: Floats, incumbent: Floats | float) -> Floats:
+    """E[max(f - incumbent, 0)] = std (z Phi(z) + phi(z)) (Jones et al. 1998)."""
+    z = (mean - incumbent) / std
+    return std * (z * scipy.stats.norm.cdf(z) + scipy.stats.norm.pdf(z))
+
+
+def log_improvement(z: float) -> float:
+    """Log E[max(z + Z, 0)] by quadrature, with phi at the threshold taken out so that nothing underflows.
+
+    With x = max(-z, 0): E = exp(-x^2 / 2) / sqrt(2 pi) * int_0^inf u exp((x^2 - (u - z)^2) / 2) du.
+    """
+    x = max(-z, 0.0)
+    knots = [0.0, max(z, 0.0), max(z, 0.0) + 10.0 / (1.0 + x), max(z, 0.0) + 60.0 / (1.0 + x)]
+    pieces = [
+        scipy.integrate.quad(
+            lambda u: u * math.exp((x**2 - (u - z) ** 2) / 2), low, high, epsabs=0.0, epsrel=1e-12
+        )[0]
+        for low, high in itertools.pairwise(knots)
+        if high > low
+    ]
+    return math.log(sum(pieces)) - x**2 / 2 - math.log(2 * math.pi) / 2

@@ -1,0 +1,108 @@
+"""Acquisition rules: how much each trial wants to play each candidate."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from bandit_envs.types import Floats, Ints
+
+from .improvement import log_expected_improvement, standardised_improvement
+from .validation import Numeric, require_not_negative
+from .widths import Width
+
+
+class Candidates(NamedTuple):
+    """What an agent believes about the A points it may play in this round."""
+
+    mean: Floats  # (B, A) posterior mean
+    std: Floats  # (B, A) posterior standard deviation
+    round_: Ints  # (B,) t = 1, 2, ..., rounds started since the last restart
+    gain: Floats  # (B,) realised information gain of the rounds before
+    incumbent: Floats  # (B,) the value to improve on, in the agent's meaning
+    deviation: Callable[[], Floats]  # one joint posterior sample of f - mean, (B, A)
+
+
+class Rule(Protocol):
+    """Turns what is believed into scores; the candidate of the largest score is played."""
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return the scores, (B, A), as a new array."""
+        ...
+
+
+@dataclass(frozen=True)
+class UCB:
+    """mu + w sigma, the upper end of the confidence band."""
+
+    width: Width
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return scores in the units of the reward, (B, A)."""
+        return _above(candidates, self.width, candidates.std)
+
+
+@dataclass(frozen=True)
+class Thompson:
+    """One joint sample of GP(mu, w^2 k), as in GP-TS; with w = 1 it is plain Thompson sampling."""
+
+    width: Width
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return scores in the units of the reward, (B, A)."""
+        return _above(candidates, self.width, candidates.deviation())
+
+
+@dataclass(frozen=True)
+class ExpectedImprovement:
+    """log E[max(f - incumbent - xi, 0)]; the logarithm, because the expectation underflows far from data."""
+
+    xi: Numeric = 0.0  # or (B,)
+
+    def __post_init__(self) -> None:
+        require_not_negative("xi", self.xi, "it is the least improvement that counts")
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return scores that are logarithms, -inf where no improvement is possible, (B, A)."""
+        return log_expected_improvement(_improvement(candidates, self.xi), candidates.std)
+
+
+@dataclass(frozen=True)
+class ProbabilityOfImprovement:
+    """(mu - incumbent - xi) / sigma, which ranks like P(f > incumbent + xi) but does not underflow."""
+
+    xi: Numeric = 0.01  # or (B,)
+
+    def __post_init__(self) -> None:
+        require_not_negative("xi", self.xi, "it is the least improvement that counts")
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return scores in standard deviations, -inf or inf where sigma is 0, (B, A)."""
+        return standardised_improvement(_improvement(candidates, self.xi), candidates.std)
+
+
+@dataclass(frozen=True)
+class PosteriorMean:
+    """Mu: pure exploitation."""
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return scores in the units of the reward, (B, A)."""
+        return candidates.mean.copy()
+
+
+@dataclass(frozen=True)
+class PosteriorVariance:
+    """Sigma, which ranks like the variance: pure exploration, the greedy experimental design."""
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return scores in the units of the reward, (B, A)."""
+        return candidates.std.copy()
+
+
+def _above(candidates: Candidates, width: Width, step: Floats) -> Floats:
+    scores = width(candidates.round_, candidates.gain)[:, None] * step
+    scores += candidates.mean
+    return scores
+
+
+def _improvement(candidates: Candidates, xi: Numeric) -> Floats:
+    return candidates.mean - (candidates.incumbent + xi)[:, None]
