@@ -87,8 +87,8 @@ def clean_python(distributions: Path, tmp_path_factory: pytest.TempPathFactory) 
     pip = ("-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel)
     succeed(sys.executable, *pip, cwd=folder)
     own = succeed(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder).strip()
-    # A path in a .pth file comes after the environment's own packages, and the .pth files found there (such as
-    # an editable install's) are not read: what is imported is the wheel.
+    # A path in a .pth file comes after the environment's own packages, and the .pth files found there (an
+    # editable install's, say) are not read: what is imported is the wheel.
     (Path(own) / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return python
 
