@@ -1,0 +1,62 @@
+"""Agents for Gaussian-process bandits: `make("gp-ucb", setting)`, then `reset`, `act`, `update`.
+
+Algorithms are factories too: `agents.gp_ucb(setting, delta=0.05)`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .algorithms import (
+        gp_ei,
+        gp_pi,
+        gp_ts,
+        gp_ucb,
+        igp_ucb,
+        kernel_ucb,
+        pure_exploitation,
+        pure_exploration,
+    )
+    from .capabilities import Features, handles
+    from .capabilities import Features, handles
+    from .gp_agent import GPAgent
+    from .random_agent import random
+    from .registry import features, make, names
+
+__distribution__ = "gpbandits"  # the name `agents` is common; see bandit_envs.plugins
+
+_HOMES = {
+    "registry": ["features", "make", "names"],
+    "algorithms": [
+        *("gp_ei", "gp_pi", "gp_ts", "gp_ucb", "igp_ucb", "kernel_ucb"),
+        *("pure_exploitation", "pure_exploration"),
+    ],
+    "random_agent": ["random"],
+    "gp_agent": ["GPAgent"],
+    "capabilities": ["Features", "handles"],
+}
+
+__all__ = [
+    "Features",
+    "GPAgent",
+    "features",
+    "gp_ei",
+    "gp_pi",
+    "gp_ts",
+    "gp_ucb",
+    "handles",
+    "igp_ucb",
+    "kernel_ucb",
+    "make",
+    "names",
+    "pure_exploitation",
+    "pure_exploration",
+    "random",
+]
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f".{module}", __name__), name)
+    raise AttributeError(f"module 'agents' has no attribute {name!r}")

@@ -47,6 +47,14 @@ class BanditEnv(gym.Env):
         trial = self.simulator.trials[0]
         return self.problem.setting() if trial is None else trial.setting
 
+    @property
+    def worst_regret(self) -> Floats:
+        """Regret of the worst arm in each round, (T,); for evaluators, who need a score before any arrival."""
+        trial = self.simulator.trials[0]
+        if trial is None:
+            raise RuntimeError("worst_regret is known after reset; call reset first")
+        return trial.optimum - trial.worst
+
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, Info]:
         """Draw a new trial.
 

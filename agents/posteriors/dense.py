@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
-from scipy.linalg import get_blas_funcs
+from scipy.linalg import get_blas_funcs, qr, solve_triangular
 
 from bandit_envs.gram import Gram
 from bandit_envs.types import Floats, Ints
@@ -28,6 +30,7 @@ class DensePosterior(Posterior):
         self._covariance = np.tile(gram.dense, (num_trials, 1, 1))  # (B, N, N) Sigma_0
         self._pending = np.zeros((num_trials, BLOCK, gram.size))  # (B, BLOCK, N) U; unused rows are zero
         self._used = np.zeros(num_trials, dtype=np.int64)  # rows of U in use
+        self._depth = 0  # no trial uses more rows
         self._all = np.arange(num_trials)
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
@@ -35,10 +38,9 @@ class DensePosterior(Posterior):
         return self._columns(trial, trial, point)
 
     def _columns(self, rows: slice | Ints, trial: Ints, point: Ints) -> Floats:
-        depth = self._used.max()
         column = self._covariance[trial, point]
-        pending = self._pending[rows, :depth]
-        column -= np.matmul(self._pending[trial, :depth, point][:, None, :], pending)[:, 0]
+        shared = self._pending[trial, : self._depth, point]
+        column -= np.matmul(shared[:, None, :], self._pending[rows, : self._depth])[:, 0]
         return column
 
     def _absorb(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
@@ -48,24 +50,36 @@ class DensePosterior(Posterior):
         root /= scale[:, None]
         self._pending[trial, self._used[rows]] = root
         self._used[rows] += 1
-        if self._used.max() == BLOCK:
-            self._subtract_full_blocks()
+        self._depth += 1
+        if self._depth == BLOCK:
+            self._subtract_pending()
         return root, scale
 
-    def _subtract_full_blocks(self) -> None:
-        for i in (self._used == BLOCK).nonzero()[0]:  # in place: a batched product would copy (n, N, N)
+    def _subtract_pending(self) -> None:
+        # Trials that observe less often keep a block that is not half full, so that a product is worth it.
+        for i in (self._used >= BLOCK // 2).nonzero()[0]:  # in place: a batched product would copy (n, N, N)
             pending = self._pending[i].T
             _gemm(-1.0, pending, pending, 1.0, self._covariance[i].T, trans_b=1, overwrite_c=1)
             self._clear(i)
+        self._depth = int(self._used.max())
 
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
-        prior = weight @ self.gram.root
-        rate = self.count / self.noise[:, None]
-        pull = rate * prior + np.sqrt(rate) * noise
+        # f' = K a with a = R_P^-1 z on P makes Matheron's rule Sigma (a - sqrt(n / lambda) e). The usual
+        # form, f' - Sigma (n f' / lambda + ...), is a difference of numbers n / lambda times as large.
+        point, inverse = self._prior_draw
+        pull = -noise * np.sqrt(self.count / self.noise[:, None])
+        pull[:, point] += weight @ inverse.T
         pull = pull[:, :, None]
-        explained = self._covariance @ pull
-        explained -= self._pending.swapaxes(1, 2) @ (self._pending @ pull)
-        return prior - explained[:, :, 0]
+        sample = self._covariance @ pull
+        sample -= self._pending.swapaxes(1, 2) @ (self._pending @ pull)
+        return sample[:, :, 0]
+
+    @cached_property
+    def _prior_draw(self) -> tuple[Ints, Floats]:
+        """Points P, (r,), at which the prior's root R is invertible, and R_P^-1, (r, r)."""
+        orthogonal, triangle, point = qr(self.gram.root, mode="economic", pivoting=True)
+        rank = len(orthogonal)
+        return point[:rank], solve_triangular(triangle[:, :rank], orthogonal.T)
 
     def _forget(self, trial: Ints) -> None:
         self._covariance[trial] = self.gram.dense

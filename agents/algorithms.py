@@ -1,0 +1,157 @@
+"""The named algorithms, each a sentence in the vocabulary of models, widths and rules.
+
+Every factory takes the published setting, `num_trials` (None for one environment, B for B at once) and
+the options of `Model.of`: kernel, length_scale, noise_std, noise_variance, rkhs_bound, prior_mean, form.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bandit_envs.setting import Setting
+
+from .capabilities import handles
+from .gp_agent import GPAgent
+from .incumbents import INCUMBENTS
+from .model import Model
+from .named_parts import make_gamma, make_width
+from .rules import (
+    UCB,
+    ExpectedImprovement,
+    PosteriorMean,
+    PosteriorVariance,
+    ProbabilityOfImprovement,
+    Thompson,
+)
+from .validation import Numeric
+from .widths import ImprovedWidth, KernelUCBWidth, Width
+
+
+@handles("delay", "context")
+def gp_ucb(
+    setting: Setting,
+    *,
+    width: str | float | Width = "finite-set",
+    delta: float = 0.1,
+    beta_scale: float = 1.0,
+    gamma: Any = None,
+    num_trials: int | None = None,
+    **options: Any,
+) -> GPAgent:
+    """GP-UCB: argmax mu + sqrt(beta_t) sigma (Srinivas et al. 2010, Algorithm 1).
+
+    Args:
+        setting: what is published of the problem.
+        width: "finite-set" (Theorem 1), "compact" (Theorem 2), "rkhs" (Theorem 3), "self-normalised", a
+            number, or a `Width`.
+        delta: failure probability.
+        beta_scale: factor of beta_t with "finite-set"; the paper's experiments use 0.2.
+        gamma: information gain of the last two, see `make_gamma`; default a true bound for "rkhs" and the
+            realised gain for "self-normalised".
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    model = Model.of(setting, **options)
+    return GPAgent(model, UCB(make_width(width, model, delta, beta_scale, gamma)), num_trials)
+
+
+@handles("delay", "context")
+def igp_ucb(
+    setting: Setting,
+    *,
+    delta: float = 0.1,
+    gamma: Any = "realised",
+    num_trials: int | None = None,
+    **options: Any,
+) -> GPAgent:
+    """IGP-UCB: B + R sqrt(2 (gamma_{t-1} + 1 + ln(1/delta))) (Chowdhury & Gopalan 2017, Algorithm 1).
+
+    The theorem asks for noise_variance = 1 + 2/T; the default R^2 is that of the paper's experiments.
+    """
+    model = Model.of(setting, **options)
+    width = ImprovedWidth(model.rkhs_bound, model.noise_std, make_gamma(gamma, model), delta)
+    return GPAgent(model, UCB(width), num_trials)
+
+
+@handles("delay", "context")
+def gp_ts(
+    setting: Setting,
+    *,
+    width: str | float | Width = "improved",
+    delta: float = 0.1,
+    gamma: Any = "realised",
+    num_trials: int | None = None,
+    **options: Any,
+) -> GPAgent:
+    """GP-TS: argmax of one sample of GP(mu, v_t^2 k) (Chowdhury & Gopalan 2017, Algorithm 2).
+
+    `width="improved"` is the paper's v_t; `width=1` is plain Thompson sampling.
+    """
+    model = Model.of(setting, **options)
+    if width == "improved":
+        width = ImprovedWidth(model.rkhs_bound, model.noise_std, make_gamma(gamma, model), delta, union=2)
+    return GPAgent(model, Thompson(make_width(width, model, delta, 1.0, gamma)), num_trials)
+
+
+@handles("delay", "context")
+def kernel_ucb(
+    setting: Setting, *, eta: Numeric = 1.0, num_trials: int | None = None, **options: Any
+) -> GPAgent:
+    """KernelUCB: argmax mu + eta / sqrt(lambda) sigma (Valko et al. 2013)."""
+    model = Model.of(setting, **options)
+    return GPAgent(model, UCB(KernelUCBWidth(eta, model.noise_variance)), num_trials)
+
+
+@handles("delay", "context")
+def gp_ei(
+    setting: Setting,
+    *,
+    incumbent: str = "max_mean",
+    xi: float = 0.0,
+    num_trials: int | None = None,
+    **options: Any,
+) -> GPAgent:
+    """GP-EI: expected improvement (Mockus 1975) over the incumbent plus xi.
+
+    Args:
+        setting: what is published of the problem.
+        incumbent: "max_mean" (largest posterior mean over played points) or "best_value" (best noisy
+            observation, what the papers' curves need).
+        xi: least improvement that counts.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    model = Model.of(setting, **options)
+    return GPAgent(model, ExpectedImprovement(xi), num_trials, incumbent=_incumbent(incumbent))
+
+
+@handles("delay", "context")
+def gp_pi(
+    setting: Setting,
+    *,
+    incumbent: str = "max_mean",
+    xi: float = 0.01,
+    num_trials: int | None = None,
+    **options: Any,
+) -> GPAgent:
+    """GP-PI: probability of improvement (Kushner 1964) over the incumbent plus xi; see `gp_ei`."""
+    model = Model.of(setting, **options)
+    return GPAgent(model, ProbabilityOfImprovement(xi), num_trials, incumbent=_incumbent(incumbent))
+
+
+@handles("delay", "context")
+def pure_exploitation(setting: Setting, *, num_trials: int | None = None, **options: Any) -> GPAgent:
+    """Pure exploitation: argmax of the posterior mean."""
+    return GPAgent(Model.of(setting, **options), PosteriorMean(), num_trials)
+
+
+@handles("delay", "context")
+def pure_exploration(setting: Setting, *, num_trials: int | None = None, **options: Any) -> GPAgent:
+    """Pure exploration: argmax of the posterior variance, the greedy experimental design."""
+    return GPAgent(Model.of(setting, **options), PosteriorVariance(), num_trials)
+
+
+def _incumbent(name: str) -> Any:
+    if name not in INCUMBENTS:
+        raise ValueError(f"incumbent must be one of {', '.join(INCUMBENTS)}, got {name!r}")
+    return INCUMBENTS[name]

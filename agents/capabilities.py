@@ -1,0 +1,31 @@
+"""What a named agent handles, declared beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+Factory = TypeVar("Factory", bound=Callable[..., Any])
+
+
+class Features(NamedTuple):
+    """The problem features that an agent takes into account, and the action sets that it plays."""
+
+    delay: bool = False
+    context: bool = False
+    constraint: bool = False
+    change: bool = False
+    finite: bool = True
+    box: bool = False
+    privileged: bool = False
+
+
+def handles(*names: str) -> Callable[[Factory], Factory]:
+    """Declare the features of a factory of agents: @handles("delay", "context")."""
+    declared = Features(**dict.fromkeys(names, True))
+
+    def declare(factory: Factory) -> Factory:
+        factory.features = declared  # type: ignore[attr-defined]
+        return factory
+
+    return declare

@@ -1,0 +1,134 @@
+"""The one Gaussian-process agent; algorithms differ only in the parts they give it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.feedback import Feedback
+from bandit_envs.types import Floats, Ints
+
+from .beliefs import Belief, Delivered
+from .choice import TieBreaker, argmax_with_ties
+from .incumbents import Incumbent, NoIncumbent
+from .model import Model
+from .plays import Plays
+from .rules import Candidates, Rule
+
+TIE = 1e-9  # prior deviations: without a tolerance the last bit of a batched product would decide
+
+
+class Recommendation(NamedTuple):
+    """The answer of an agent: what to use from now on. Without a trial axis for one environment."""
+
+    action: Any  # (B,) arms
+    point: Floats  # (B, d) their features
+    mean: Floats  # (B,) posterior mean of the reward there
+    std: Floats  # (B,) posterior standard deviation of the mean reward
+
+
+class GPAgent:
+    """Scores the arms with a rule on its belief and plays the best.
+
+    Without `num_trials` it plays one environment; with `num_trials=B`, B at once, a leading axis in every
+    array. The B trials play exactly the actions they would play alone.
+
+    Args:
+        model: kernel, noise and bounds that the agent assumes.
+        rule: turns a belief into scores.
+        num_trials: B, None for one environment without a trial axis.
+        belief: builds the belief from the model and the number of trials.
+        incumbent: builds what EI and PI improve on from the numbers of trials and contexts.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        rule: Rule,
+        num_trials: int | None = None,
+        *,
+        belief: Callable[[Model, int], Belief] = Delivered,
+        incumbent: Callable[[int, int], Incumbent] = NoIncumbent,
+    ):
+        if num_trials is not None and num_trials < 1:
+            raise ValueError(f"num_trials must be None or positive, got {num_trials}")
+        self.model, self.setting, self.rule = model, model.setting, rule
+        self.num_trials = num_trials
+        self._parts = belief, incumbent
+        self._size = num_trials or 1
+        self._rows = np.arange(self._size)
+        self._tolerance = TIE * model.deviation
+
+    def reset(self, seed: int | Sequence[int]) -> None:
+        """Forget everything.
+
+        Args:
+            seed: one integer, or B of them for B trials.
+        """
+        seeds = [seed] if self.num_trials is None else list(seed)  # type: ignore[arg-type]
+        if len(seeds) != self._size:
+            raise ValueError(f"seed must be {self._size} integers, one a trial; got {len(seeds)}")
+        roles = [np.random.SeedSequence(int(word)).spawn(2) for word in seeds]  # type: ignore[arg-type]
+        self.uniform = TieBreaker([np.random.default_rng(of_ties) for of_ties, _ in roles])
+        self.samplers = [np.random.default_rng(of_samples) for _, of_samples in roles]
+        belief, incumbent = self._parts
+        self.belief = belief(self.model, self._size)
+        self.incumbent = incumbent(self._size, self.setting.decisions.num_contexts)
+        self.plays = Plays(self._size, self.setting.horizon)
+        self.round = 0
+
+    def act(self, observation: Floats) -> Any:
+        """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
+        candidates = self._candidates(self._contexts(observation))
+        arm = argmax_with_ties(self.rule(candidates), self._tolerance, self.uniform())
+        return arm if self.num_trials else int(arm[0])
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
+        point = self.setting.decisions.point_index(self._contexts(observation), self._arms(action))
+        self.plays.append(point)
+        self.belief.play(point)
+        trial, rounds, value, _ = Feedback.arrived(info)
+        played = self.plays.at(trial, rounds)
+        self.belief.receive(trial, played, self.round - rounds, value)
+        self.incumbent.receive(trial, played // self.setting.decisions.num_arms, value)
+        self.round += 1
+
+    def recommend(self, observation: Floats | None = None) -> Recommendation:
+        """The arm of the largest posterior mean, in a context where there are several.
+
+        Args:
+            observation: the context, as `act` sees it; may be left out where there is only one.
+        """
+        if observation is None and self.setting.decisions.num_contexts > 1:
+            raise ValueError("recommend needs the observation of a context, got None")
+        shape = (self._size, self.setting.scaled_contexts.shape[1])
+        context = self._contexts(np.zeros(shape) if observation is None else observation)
+        mean, std = self.belief.mean(context), self.belief.std(context)
+        arm = mean.argmax(axis=1)
+        best = Recommendation(arm, self.setting.to_point(arm), mean[self._rows, arm], std[self._rows, arm])
+        return best if self.num_trials else Recommendation(int(arm[0]), *(part[0] for part in best[1:]))
+
+    def _candidates(self, context: Ints) -> Candidates:
+        belief = self.belief
+        mean = belief.mean(context)
+        return Candidates(
+            mean=mean,
+            std=belief.std(context),
+            round_=np.full(self._size, self.round + 1),
+            gain=belief.gain,
+            incumbent=self.incumbent(belief, context, mean),
+            deviation=partial(belief.deviation, context, self.samplers),
+        )
+
+    def _contexts(self, observation: Floats) -> Ints:
+        return self.setting.context_index(observation if self.num_trials else np.asarray(observation)[None])
+
+    def _arms(self, action: Any) -> Ints:
+        arm = np.atleast_1d(np.asarray(action))
+        if arm.shape != (self._size,) or arm.dtype.kind not in "iu":
+            raise ValueError(f"action must be {self._size} integer arm(s), got {action!r}")
+        return arm

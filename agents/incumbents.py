@@ -1,0 +1,66 @@
+"""What expected improvement improves on; the choice decides how EI and PI rank."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from bandit_envs.types import Floats, Ints
+
+from .beliefs import Belief
+
+
+class Incumbent(Protocol):
+    """The value to improve on, one a trial."""
+
+    def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
+        """Given the belief, the contexts (B,) and the mean at the candidates (B, A), return (B,)."""
+        ...
+
+    def receive(self, trial: Ints, context: Ints, value: Floats) -> None:
+        """Values of plays in these contexts arrive, (n,) each."""
+        ...
+
+
+class NoIncumbent:
+    """For rules that improve on nothing."""
+
+    def __init__(self, num_trials: int, num_contexts: int):
+        self._zero = np.zeros(num_trials)
+
+    def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
+        """Zeros, (B,)."""
+        return self._zero
+
+    def receive(self, trial: Ints, context: Ints, value: Floats) -> None:
+        """Ignore them."""
+
+
+class MaxMean(NoIncumbent):
+    """The largest posterior mean over the points played in this context; the prior mean before any value."""
+
+    def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
+        """Return the largest mean, (B,)."""
+        played = belief.at(belief.centre.count, context) > 0
+        largest = np.where(played, mean, -np.inf).max(axis=1)
+        return np.where(played.any(axis=1), largest, belief.prior_mean_at(context).max(axis=1))
+
+
+class BestValue(NoIncumbent):
+    """The best noisy value observed in this context, as in the papers' curves; the prior mean before any."""
+
+    def __init__(self, num_trials: int, num_contexts: int):
+        self._best = np.full((num_trials, num_contexts), -np.inf)
+
+    def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
+        """Return the best value, (B,)."""
+        best = self._best[belief.rows, context]
+        return np.where(np.isfinite(best), best, belief.prior_mean_at(context).max(axis=1))
+
+    def receive(self, trial: Ints, context: Ints, value: Floats) -> None:
+        """Keep the best value of each context."""
+        np.maximum.at(self._best, (trial, context), value)
+
+
+INCUMBENTS = {"max_mean": MaxMean, "best_value": BestValue}

@@ -1,0 +1,113 @@
+"""What a Gaussian-process agent assumes: the published setting, with the user's options over it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.gram import Gram
+from bandit_envs.kernels import LengthScale, make_kernel
+from bandit_envs.setting import Setting
+from bandit_envs.types import Floats
+
+from .validation import Numeric, require_not_negative, require_positive
+
+NOISE_FLOOR = 1e-6  # smallest lambda in units of the prior variance: a jitter, for noiseless problems
+DEFAULT_NOISE_STD = 0.1  # prior deviations, where the setting withholds the noise
+DEFAULT_BOUND = 1.0  # prior deviations, where the setting states no RKHS bound
+DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """The assumptions of a Gaussian-process agent on a finite set.
+
+    Args:
+        setting: what is published.
+        kernel: a scikit-learn kernel over (context, arm) features, or a name.
+        noise_std: R, the deviation of the noise; a number or (B,).
+        noise_variance: lambda, the noise variance of the posterior; a number or (B,).
+        rkhs_bound: B, the bound on the norm of f; a number or (B,).
+        prior_mean: of the reward, a number or (N,).
+        form: which posterior representation, None for the automatic choice.
+    """
+
+    setting: Setting
+    kernel: Any
+    noise_std: Numeric
+    noise_variance: Numeric
+    rkhs_bound: Numeric
+    prior_mean: Floats | float
+    form: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        setting: Setting,
+        *,
+        kernel: Any = None,
+        length_scale: LengthScale | None = None,
+        noise_std: Numeric | None = None,
+        noise_variance: Numeric | None = None,
+        rkhs_bound: Numeric | None = None,
+        prior_mean: Floats | float | None = None,
+        form: str | None = None,
+    ) -> Model:
+        """Fill in from the setting what is not given, and from stated defaults what it withholds.
+
+        Args:
+            setting: with arms; agents for boxes come later.
+            kernel: default the setting's, else an SE kernel of `length_scale`.
+            length_scale: default 0.2 of the width of the box; replaces a published kernel by its own.
+            noise_std: default the setting's, else 0.1 prior deviations.
+            noise_variance: default noise_std squared, at least 1e-6 of the prior variance.
+            rkhs_bound: default the setting's, else 1 prior deviation.
+            prior_mean: default the setting's.
+            form: "weight-space", "dense" or "factor".
+        """
+        if setting.continuous:
+            raise ValueError("this agent plays finite sets: setting must have arms, got a box; use 'random'")
+        chosen = _kernel(setting, kernel, length_scale)
+        deviation = float(np.sqrt(np.max(chosen.diag(setting.decisions.points))))
+        noise = _first(noise_std, setting.noise_std, DEFAULT_NOISE_STD * deviation)
+        bound = _first(rkhs_bound, setting.rkhs_bound, DEFAULT_BOUND * deviation)
+        require_not_negative("noise_std", noise, "it is the standard deviation of the noise")
+        require_not_negative("rkhs_bound", bound, "it bounds the norm of the reward function")
+        if noise_variance is not None:
+            require_positive("noise_variance", noise_variance, "it is the lambda of the posterior")
+        variance = np.square(noise) if noise_variance is None else noise_variance
+        return cls(
+            setting,
+            chosen,
+            noise,
+            np.maximum(variance, NOISE_FLOOR * deviation**2),
+            bound,
+            _first(prior_mean, setting.prior_mean, 0.0),
+            form,
+        )
+
+    @cached_property
+    def gram(self) -> Gram:
+        """The prior covariance on the points."""
+        return Gram(self.kernel, self.setting.decisions.points)
+
+    @cached_property
+    def deviation(self) -> float:
+        """The largest prior standard deviation."""
+        return float(np.sqrt(self.gram.diagonal.max()))
+
+
+def _kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> Any:
+    if kernel is None and length_scale is None and setting.kernel is not None:
+        return setting.kernel
+    assert setting.low is not None
+    assert setting.high is not None
+    width = float(np.max(setting.high - setting.low)) or 1.0
+    return make_kernel(kernel or "rbf", DEFAULT_LENGTH_SCALE * width if length_scale is None else length_scale)
+
+
+def _first(*values: Any) -> Any:
+    return next(value for value in values if value is not None)

@@ -1,0 +1,94 @@
+"""Widths and information gains by name, for options that come from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .compact_width import CompactWidth
+from .gain_tables import greedy_bound, spectral_bound, upper_bound
+from .information_gain import Constant, Gamma, Realised, rate_for
+from .model import Model
+from .widths import FiniteSetWidth, FixedWidth, RKHSWidth, SelfNormalisedWidth, Width
+
+
+def make_width(width: Any, model: Model, delta: float, beta_scale: float = 1.0, gamma: Any = None) -> Width:
+    """Return the width of a confidence band.
+
+    Args:
+        width: a name in `WIDTHS`, a number, or a `Width`.
+        model: kernel, noise, bound and decision set.
+        delta: failure probability.
+        beta_scale: factor of beta_t in the widths of Srinivas et al.'s Theorems 1 and 2.
+        gamma: see `make_gamma`; default a true bound for "rkhs", the realised gain for "self-normalised".
+    """
+    if isinstance(width, int | float) and not isinstance(width, bool):
+        return FixedWidth(float(width))
+    if callable(width):
+        return width
+    if width not in WIDTHS:
+        raise ValueError(f"width must be a number or one of {', '.join(WIDTHS)}, got {width!r}")
+    return WIDTHS[width](model, delta, beta_scale, gamma)
+
+
+def make_gamma(gamma: Any, model: Model) -> Gamma:
+    """Return the information gain of a width.
+
+    Args:
+        gamma: "realised", "greedy", "spectral", "bound" (the smaller of these two), "rate" (constant 1, not
+            a bound), "rate-vakili", a number, or a `Gamma`.
+        model: kernel, noise and horizon.
+    """
+    if isinstance(gamma, int | float) and not isinstance(gamma, bool):
+        return Constant(float(gamma))
+    if callable(gamma):
+        return gamma
+    if gamma not in GAMMAS:
+        raise ValueError(f"gamma must be a number or one of {', '.join(GAMMAS)}, got {gamma!r}")
+    return GAMMAS[gamma](model)
+
+
+def _dim(model: Model) -> int:
+    return model.gram.points.shape[1]
+
+
+def _table(bound: Callable[..., Gamma]) -> Callable[[Model], Gamma]:
+    return lambda model: bound(model.gram, model.noise_variance, model.setting.horizon)
+
+
+GAMMAS: dict[str, Callable[[Model], Gamma]] = {
+    "realised": lambda model: Realised(),
+    "greedy": _table(greedy_bound),
+    "spectral": _table(spectral_bound),
+    "bound": _table(upper_bound),
+    "rate": lambda model: rate_for(model.kernel, _dim(model)),
+    "rate-vakili": lambda model: rate_for(model.kernel, _dim(model), vakili=True),
+}
+
+
+def _finite_set(model: Model, delta: float, beta_scale: float, gamma: Any) -> Width:
+    return FiniteSetWidth(model.gram.size, delta, beta_scale)
+
+
+def _compact(model: Model, delta: float, beta_scale: float, gamma: Any) -> Width:
+    bounds = np.column_stack([model.setting.low, model.setting.high])  # type: ignore[list-item]
+    return CompactWidth.for_kernel(model.kernel, bounds, delta, beta_scale)
+
+
+def _rkhs(model: Model, delta: float, beta_scale: float, gamma: Any) -> Width:
+    return RKHSWidth(model.rkhs_bound, make_gamma("bound" if gamma is None else gamma, model), delta)
+
+
+def _self_normalised(model: Model, delta: float, beta_scale: float, gamma: Any) -> Width:
+    information = make_gamma("realised" if gamma is None else gamma, model)
+    return SelfNormalisedWidth(model.rkhs_bound, model.noise_std, model.noise_variance, information, delta)
+
+
+WIDTHS: dict[str, Callable[[Model, float, float, Any], Width]] = {
+    "finite-set": _finite_set,
+    "compact": _compact,
+    "rkhs": _rkhs,
+    "self-normalised": _self_normalised,
+}

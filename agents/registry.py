@@ -1,0 +1,46 @@
+"""Agents by name, from a setting or whatever has one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bandit_envs.plugins import agent_names, resolve_agent
+from bandit_envs.problem import Problem
+from bandit_envs.setting import Setting
+
+from .capabilities import Features
+
+
+def make(name: str, setting: Any, num_trials: int | None = None, **options: Any) -> Any:
+    """Return an agent.
+
+    Args:
+        name: one of `names()`, or a class path "package.module:Class".
+        setting: a `Setting`, an environment (after its reset), or a `Problem`.
+        num_trials: None for one environment; B for one agent that plays B trials at once.
+        **options: of the agent.
+    """
+    return resolve_agent((name, options))(setting_of(setting), num_trials)
+
+
+def names() -> list[str]:
+    """The registered names, of this and of every installed package."""
+    return agent_names()
+
+
+def features(name: str) -> Features:
+    """Which problem features the agent of that name handles, and which action sets it plays."""
+    return getattr(resolve_agent(name).make, "features", Features())
+
+
+def setting_of(source: Any) -> Setting:
+    """The published setting of an environment, single or vector, or of a problem."""
+    if isinstance(source, Setting):
+        return source
+    if isinstance(source, Problem):
+        return source.setting()
+    if hasattr(source, "get_wrapper_attr"):
+        return source.get_wrapper_attr("setting")
+    if hasattr(source, "setting"):
+        return source.setting
+    raise ValueError(f"setting must be a Setting, an environment or a Problem, got {type(source).__name__}")

@@ -1,0 +1,5 @@
+"""`python -m bandit_envs` is `gpbandits`."""
+
+from bandit_envs.cli import main
+
+main()

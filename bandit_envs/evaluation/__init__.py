@@ -1,0 +1,6 @@
+"""Evaluation: one loop for all agents, and what comes out of it."""
+
+from bandit_envs.evaluation.loop import Agent, evaluate, trial_seeds
+from bandit_envs.evaluation.result import Record, Result
+
+__all__ = ["Agent", "Record", "Result", "evaluate", "trial_seeds"]

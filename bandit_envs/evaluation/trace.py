@@ -1,0 +1,67 @@
+"""What the evaluation loop notes down round by round, and the record it becomes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.evaluation.result import Record
+from bandit_envs.types import Floats, Ints
+
+
+class Trace:
+    """The truth of every round of one episode of B trials.
+
+    Args:
+        num_trials: B.
+        privileged: whether the agent was shown the truth.
+    """
+
+    def __init__(self, num_trials: int, privileged: bool):
+        self.num_trials, self.privileged = num_trials, privileged
+        self.seconds = 0.0
+        self._rounds: list[tuple[Any, Any, Any, Any]] = []
+
+    def note(self, oracle: dict[str, Any], action: Any) -> None:
+        """Keep what the round's `oracle` says of a play."""
+        # A copy: an agent may hand out the same array again and again.
+        self._rounds.append((oracle["regret"], oracle["delay"], oracle["cost_mean"], np.array(action)))
+
+    def record(self, worst_regret: Floats | None) -> Record:
+        """The record of the B trials.
+
+        Args:
+            worst_regret: the largest possible regret of each round, (B, T), which is the simple regret
+                before anything arrives; None takes the largest that occurred.
+        """
+        shape = self.num_trials, len(self._rounds)
+        regret, delay, cost, action = (_by_trial(column, shape) for column in zip(*self._rounds, strict=True))
+        worst = regret.max(axis=1, keepdims=True) if worst_regret is None else worst_regret[:, : shape[1]]
+        seconds = np.full(self.num_trials, self.seconds / self.num_trials)
+        return Record(regret, simple_regret(regret, delay, worst), cost, action, seconds)
+
+
+def simple_regret(regret: Floats, delay: Ints, worst: Floats) -> Floats:
+    """Regret of the best play whose feedback has arrived, (B, T); the worst possible before any arrival.
+
+    Args:
+        regret: of each round's play, (B, T).
+        delay: of its feedback, -1 never, (B, T).
+        worst: largest possible regret of each round, (B, T) or (B, 1).
+    """
+    horizon = regret.shape[1]
+    arrival = np.arange(horizon) + delay
+    trial, played = ((delay >= 0) & (arrival < horizon)).nonzero()
+    best = np.full(regret.shape, np.inf)
+    np.minimum.at(best, (trial, arrival[trial, played]), regret[trial, played])
+    best = np.minimum.accumulate(best, axis=1)
+    return np.where(np.isfinite(best), best, worst)
+
+
+def _by_trial(rounds: tuple[Any, ...], shape: tuple[int, int]) -> Any:
+    """T entries of one or B values each as (B, T, ...)."""
+    stacked = np.stack(rounds)
+    if shape[0] == 1 and (stacked.ndim == 1 or stacked.shape[1] != 1):
+        stacked = stacked[:, None]  # one environment: no trial axis
+    return np.ascontiguousarray(np.swapaxes(stacked, 0, 1))

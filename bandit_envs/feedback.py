@@ -1,0 +1,43 @@
+"""The feedback in `info` as one record, whatever its shape."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.types import Floats, Ints
+
+
+class Feedback(NamedTuple):
+    """What arrives after a round, one row an arrival: trial `trial[i]` learns what its round `round[i]` earned.
+
+    Trials ascend; a trial has any number of rows, none while everything is pending.
+    """
+
+    trial: Ints  # (n,)
+    round: Ints  # (n,)
+    reward: Floats  # (n,)
+    cost: Floats  # (n, C)
+
+    @classmethod
+    def arrived(cls, info: dict[str, Any]) -> Feedback:
+        """Read the `info` of one environment, slots (K,), or of a batch, (B, K)."""
+        try:
+            mask = info["feedback_mask"]
+        except KeyError:
+            raise ValueError(
+                'info has no "feedback_mask": agents learn from info, not from the reward; '
+                "pass the info that the environment's step returned"
+            ) from None
+        if mask.ndim == 1:
+            (slot,) = mask.nonzero()
+            row: Any = slot
+            trial = np.zeros(len(slot), dtype=np.int64)
+        else:
+            row = trial, _ = mask.nonzero()
+        reward = info["feedback_reward"][row]
+        cost = info["feedback_cost"][row] if "feedback_cost" in info else np.zeros((len(trial), 0))
+        if not (np.isfinite(reward).all() and np.isfinite(cost).all()):
+            raise ValueError(f"feedback must be finite, got reward {reward} and cost {cost}")
+        return cls(trial, info["feedback_step"][row], reward, cost)

@@ -1,0 +1,104 @@
+"""Agents by name: the one place where the suite finds them, ours and anybody's alike."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+GROUP = "gpbandits.agents"
+AgentSpec = str | tuple[str, Mapping[str, Any]] | Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class AgentFactory:
+    """Makes agents from settings.
+
+    Args:
+        make: called with the setting and the options.
+        options: keyword arguments.
+    """
+
+    make: Callable[..., Any]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def batched(self) -> bool:
+        """Whether one agent can play B trials at once: its factory takes `num_trials`."""
+        return "num_trials" in inspect.signature(self.make).parameters
+
+    def __call__(self, setting: Any, num_trials: int | None = None) -> Any:
+        """Return an agent for one trial, or for B at once."""
+        if num_trials is None:
+            return self.make(setting, **self.options)
+        return self.make(setting, num_trials=num_trials, **self.options)
+
+
+def agent_names() -> list[str]:
+    """The names under which agents are registered."""
+    return sorted({point.name for point in entry_points(group=GROUP)})
+
+
+def resolve_agent(spec: AgentSpec) -> AgentFactory:
+    """Return the factory that a name, (name, options), a class path or a callable stands for.
+
+    Args:
+        spec: "gp-ucb", ("gp-ucb", {"delta": 0.05}), "package.module:Class" or setting -> agent.
+    """
+    if isinstance(spec, AgentFactory):
+        return spec
+    if isinstance(spec, tuple | list) and len(spec) == 2 and isinstance(spec[1], Mapping):
+        return AgentFactory(_load(spec[0]), dict(spec[1]))
+    if callable(spec):
+        return AgentFactory(spec)
+    return AgentFactory(_load(spec))
+
+
+def _load(name: Any) -> Callable[..., Any]:
+    if not isinstance(name, str):
+        raise ValueError(f"an agent is a name, (name, options) or a callable, got {name!r}")
+    if ":" in name:
+        return _load_path(name)
+    points = [point for point in entry_points(group=GROUP) if point.name == name]
+    if not points:
+        raise ValueError(_unknown(name))
+    if _is_ours(points[0]):
+        check_not_shadowed()
+    return points[0].load()
+
+
+def _load_path(path: str) -> Callable[..., Any]:
+    module, _, name = path.partition(":")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"agent path {path!r} does not lead to a class: {error}") from error
+
+
+def _is_ours(point: EntryPoint) -> bool:
+    return point.value.split(":")[0].split(".")[0] == "agents"
+
+
+def check_not_shadowed() -> None:
+    """Raise if `agents` is somebody else's package: the name is common."""
+    agents = import_module("agents")
+    if getattr(agents, "__distribution__", None) == "gpbandits":
+        return
+    place = getattr(agents, "__file__", None) or next(iter(getattr(agents, "__path__", ["an unknown place"])))
+    raise ImportError(
+        f"another package named 'agents', at {place}, hides that of gpbandits; rename or move it, "
+        "or start Python from another folder"
+    )
+
+
+def _unknown(name: str) -> str:
+    names = agent_names()
+    if not names:
+        return f"unknown agent {name!r}: no agents are registered; install the package with pip install gpbandits"
+    close = get_close_matches(name, names, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    return f"unknown agent {name!r}{hint}; choose one of {', '.join(names)}, or a path 'package.module:Class'"
