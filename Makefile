@@ -44,9 +44,11 @@ $(BIN)/python:
 
 # The stamps say what is installed: a second call installs nothing until the dependencies change.
 .venv/.installed-eval: pyproject.toml | $(BIN)/python
+	@echo "Installing into .venv; this takes a minute or two"
 	$(BIN)/python -m pip install --quiet --editable '.[eval]'
 	@touch $@
 
 .venv/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing into .venv; this takes a minute or two"
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@ .venv/.installed-eval

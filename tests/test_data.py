@@ -143,7 +143,9 @@ def test_a_failed_download_names_the_file_its_address_and_the_variable(server, p
 def test_without_pooch_the_error_names_the_extra(places, monkeypatch):
     monkeypatch.setitem(sys.modules, "pooch", None)
     monkeypatch.delenv(files.VARIABLE)
-    with pytest.raises(FileNotFoundError, match=r"GPBANDITS_DATA is not set.*gpbandits\[data\]"):
+    with pytest.raises(
+        FileNotFoundError, match=r"cannot find pima.*https://.*GPBANDITS_DATA.*gpbandits\[data\]"
+    ):
         data.locate("pima_diabetes.csv")
 
 

@@ -55,13 +55,13 @@ def download(file: str, source: Source, folder: Path) -> Path:
         import pooch
     except ImportError as error:
         raise FileNotFoundError(
-            f"{_missing(file, source)}; or let pip install 'gpbandits[data]' so that it is downloaded"
+            f"{_missing(file, source)}, or have it downloaded: pip install 'gpbandits[data]'"
         ) from error
     target = folder / file
     try:
         path = pooch.retrieve(source.url, f"sha256:{source.sha256}", target.name, target.parent)
     except OSError as error:  # also the base of every error of requests
-        raise FileNotFoundError(f"{_missing(file, source)}; the download failed: {error}") from error
+        raise FileNotFoundError(f"{_missing(file, source)}; its download failed: {error}") from error
     return Path(path)
 
 
@@ -91,5 +91,6 @@ def _sha256(path: Path) -> str:
 
 def _missing(file: str, source: Source) -> str:
     given = os.environ.get(VARIABLE)
-    state = f"is {given} and has no such file" if given else "is not set"
-    return f"cannot find {file}: ${VARIABLE} {state}; save {source.url} there as {file}"
+    if given:
+        return f"cannot find {file}: ${VARIABLE} is {given}; save {source.url} there as {file}"
+    return f"cannot find {file}: save {source.url} as {file} in a folder and set ${VARIABLE} to it"
