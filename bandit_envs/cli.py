@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
+from io import TextIOWrapper
 
 import gymnasium as gym
 
@@ -14,11 +15,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
-        _stop(
-            f"{', '.join(missing)} not found; install what the command line needs: pip install 'gpbandits[eval]'"
-        )
+        _stop(f"{', '.join(missing)} not found; the command line needs pip install 'gpbandits[eval]'")
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without † is no reason to stop
     from bandit_envs.commands import app
 

@@ -29,7 +29,7 @@ class Record(NamedTuple):
     """
 
     regret: Floats  # (B, T) regret of the noiseless mean, charged when played
-    simple_regret: Floats  # (B, T) regret of the best play that has arrived; NaN while none has
+    simple_regret: Floats  # (B, T) regret of the best play that has arrived; before any, the largest possible
     cost: Floats  # (B, T, C) noiseless constraint values of the plays
     action: Any  # (B, T) arms or (B, T, d) points
     seconds: Floats  # (B,) spent in act and update
@@ -114,7 +114,7 @@ class Result:
 
     @property
     def simple_regret(self) -> dict[str, Floats]:
-        """Regret of the best play that has arrived by round t, (B, T) each; NaN while none has."""
+        """Regret of the best play that has arrived by round t, or the largest possible, (B, T) each."""
         return {label: record.simple_regret for label, record in self.records.items()}
 
     @property

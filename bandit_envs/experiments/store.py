@@ -1,0 +1,58 @@
+"""A folder of computed cells: one Parquet file each, named by the hash of the cell's configuration."""
+
+import os
+import platform
+from pathlib import Path
+
+from bandit_envs.evaluation.result import Record, Result, join_trials
+from bandit_envs.experiments.study import Cell, EnvironmentEntry, Study, installed_version
+
+
+class Store:
+    """A folder of computed cells; a file in it is whole, so what exists need not be computed again."""
+
+    def __init__(self, folder: str | os.PathLike[str]):
+        self.folder = Path(folder)
+
+    def path(self, cell: Cell) -> Path:
+        """Where the cell is, or will be."""
+        return self.folder / f"{cell.key}.parquet"
+
+    def holds(self, cell: Cell) -> bool:
+        """Whether the cell has been computed."""
+        return self.path(cell).exists()
+
+    def write(self, cell: Cell, result: Result) -> None:
+        """Keep the result of a cell with its configuration and the versions that computed it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        result.save(self.path(cell), {"configuration": cell.configuration, "versions": _versions()})
+
+    def load(self, study: Study) -> list[tuple[EnvironmentEntry, Result]]:
+        """Each environment's result, with the agents whose trials are all there; none, no result."""
+        loaded = ((environment, self._load(study, environment)) for environment in study.environments)
+        return [(environment, result) for environment, result in loaded if result is not None]
+
+    def _load(self, study: Study, environment: EnvironmentEntry) -> Result | None:
+        cells = {agent.label: study.cells_of(environment, agent) for agent in study.agents}
+        blocks = {
+            label: [Result.load(self.path(cell)) for cell in row]
+            for label, row in cells.items()
+            if all(map(self.holds, row))
+        }
+        if not blocks:
+            return None
+        records = {label: join_trials([_only(block) for block in row]) for label, row in blocks.items()}
+        privileged = frozenset(label for label, row in blocks.items() if row[0].privileged)
+        checkpoints = next(iter(blocks.values()))[0].checkpoints
+        return Result(environment.label, study.seed, records, privileged, checkpoints=checkpoints)
+
+
+def _only(block: Result) -> Record:
+    """The record of the one agent of a cell, which the store does not know by label."""
+    (record,) = block.records.values()
+    return record
+
+
+def _versions() -> dict[str, str]:
+    packages = ("gpbandits", "gymnasium", "numpy", "scipy", "scikit-learn")
+    return {"python": platform.python_version()} | {name: installed_version(name) for name in packages}

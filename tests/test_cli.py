@@ -1,0 +1,186 @@
+"""The command line: what it prints, writes and returns."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium as gym
+import pytest
+
+from bandit_envs import cli
+from bandit_envs.evaluation.result import Result
+from bandit_envs.experiments import check_study, load_study
+from bandit_envs.plugins import agent_names
+
+STUDIES = Path(__file__).parents[1] / "examples" / "studies"
+SMALL = """
+[study]
+name = "small"
+trials = 3
+block_size = 2
+[[environments]]
+id = "GPBandit-GP-v0"
+label = "GP: l = 0.2"
+kwargs = { num_arms = 20, horizon = 15 }
+[[agents]]
+name = "gp-ucb"
+[[agents]]
+name = "random"
+"""
+
+
+class Broken:
+    """An agent that fails when it plays."""
+
+    def __init__(self, setting):
+        pass
+
+    def reset(self, seed):
+        pass
+
+    def act(self, observation):
+        raise RuntimeError("I cannot play")
+
+    def update(self, observation, action, reward, info):
+        pass
+
+
+@pytest.fixture
+def call(capsys, tmp_path):
+    """Run a command; return its exit code, output and errors."""
+
+    def run(*arguments, study=None):
+        if study is not None:
+            (tmp_path / "study.toml").write_text(study)
+            arguments = ("run", str(tmp_path / "study.toml"), "--out", str(tmp_path / "out"), *arguments)
+        with pytest.raises(SystemExit) as stop:
+            cli.main(arguments)
+        captured = capsys.readouterr()
+        return stop.value.code, captured.out, captured.err
+
+    return run
+
+
+def test_envs_lists_every_registered_id(call):
+    code, out, _ = call("envs")
+    assert code == 0
+    ids = [env_id for env_id in gym.registry if env_id.startswith("GPBandit-")]
+    assert ids
+    assert all(env_id in out for env_id in ids)
+
+
+def test_agents_lists_every_registered_name(call):
+    code, out, _ = call("agents")
+    assert code == 0
+    assert agent_names()
+    assert all(name in out for name in agent_names())
+
+
+def test_run_shows_who_did_better_and_keeps_everything(call, tmp_path):
+    code, out, err = call("--workers", "1", study=SMALL)
+    assert (code, err) == (0, "")
+    assert "GP: l = 0.2" in out
+    assert "3 trials of 15 rounds" in out
+    written = {
+        str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()
+    }
+    assert len([name for name in written if name.startswith("cells/")]) == 4
+    assert {name for name in written if not name.startswith("cells/")} == {
+        "study.toml",
+        "results/GP-l-0.2.parquet",
+        "figures/GP-l-0.2-regret-linear.png",
+        "figures/GP-l-0.2-regret-log-log.png",
+    }
+    result = Result.load(tmp_path / "out" / "results" / "GP-l-0.2.parquet")
+    assert result.agents == ["gp-ucb", "random"]
+    assert result.regret["gp-ucb"].shape == (3, 15)
+
+
+def test_run_again_computes_nothing_and_prints_the_same(call, tmp_path, monkeypatch):
+    _, first, _ = call("--workers", "1", study=SMALL)
+
+    def compute(cell):
+        raise AssertionError("a stored cell was computed again")
+
+    monkeypatch.setattr("bandit_envs.experiments.runner.compute", compute)
+    code, second, _ = call("--workers", "1", study=SMALL)
+    assert code == 0
+    assert first.partition("GP: l")[2] == second.partition("GP: l")[2]
+
+
+def test_an_agent_that_raises_is_shown_with_its_traceback_and_the_code_is_1(call, tmp_path):
+    broken = SMALL.replace('name = "gp-ucb"', 'name = "test_cli:Broken"\nlabel = "broken"')
+    code, out, err = call("--workers", "1", study=broken)
+    assert code == 1
+    assert "Traceback" in err
+    assert "RuntimeError: I cannot play" in err
+    assert "broken on GP: l = 0.2, trials 0 to 1 failed" in err
+    assert "2 cells failed" in err
+    assert "random" in out
+    assert Result.load(tmp_path / "out" / "results" / "GP-l-0.2.parquet").agents == ["random"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("trials", "trails", "unknown key 'trails'"),
+        ("GPBandit-GP-v0", "GPBandit-PG-v0", "environment 'GP: l = 0.2' cannot be made"),
+        ("horizon = 15", "horizon = 0", "horizon"),
+        ("horizon = 15", "horizons = 15", "horizons"),
+        ('"gp-ucb"', '"gp-ubc"', "unknown agent 'gp-ubc'"),
+        ('"gp-ucb"', '"gp-ucb"\noptions = {delta = 2}', "delta"),
+        ('"gp-ucb"', '"gp-ucb"\noptions = {dleta = 0.1}', "dleta"),
+        ('"gp-ucb"', '"no.such:Agent"', "no.such"),
+        ("[study]", "[study", "cannot read the study"),
+    ],
+)
+def test_bad_studies_end_in_one_line_and_code_2_before_anything_is_computed(
+    call, tmp_path, old, new, message
+):
+    code, out, err = call(study=SMALL.replace(old, new))
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.startswith("gpbandits: ")
+    assert err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_debug_shows_the_traceback(tmp_path):
+    with pytest.raises(ValueError, match="No such file"):
+        cli.main(["run", str(tmp_path / "none.toml"), "--out", str(tmp_path), "--debug"])
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["run"], ["run", "s.toml", "--out", "o", "--workers", "0"]]
+)
+def test_bad_usage_is_code_2(call, arguments):
+    code, _, err = call(*arguments)
+    assert code == 2
+    assert "Traceback" not in err
+
+
+def test_without_its_packages_the_script_names_the_extra(call, monkeypatch):
+    monkeypatch.setattr(cli, "find_spec", lambda name: None if name == "typer" else object())
+    code, out, err = call("envs")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "typer not found" in err
+    assert "pip install 'gpbandits[eval]'" in err
+
+
+def test_the_module_runs_where_the_terminal_knows_ascii_alone():
+    environ = os.environ | {"PYTHONIOENCODING": "ascii", "TERM": "dumb"}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "bandit_envs", "envs"],
+        env=environ,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "GPBandit-GP-v0" in done.stdout
+
+
+@pytest.mark.parametrize("path", sorted(STUDIES.glob("*.toml")), ids=lambda path: path.stem)
+def test_the_studies_of_the_examples_can_be_made(path):
+    check_study(load_study(path))
