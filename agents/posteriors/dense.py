@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from scipy.linalg import get_blas_funcs, qr, solve_triangular
@@ -16,6 +17,7 @@ from .condensed import Condensed
 (_gemm,) = get_blas_funcs(("gemm",), dtype=np.float64)
 
 BLOCK = 32  # vectors u that wait: fewer mean more passes over (N, N), more mean longer columns
+SMALLEST_PIVOT = 1e-5  # of the prior's root, beyond which a draw of it is not inverted
 
 
 class DensePosterior(Posterior):
@@ -57,29 +59,41 @@ class DensePosterior(Posterior):
 
     def _subtract_pending(self) -> None:
         # Trials that observe less often keep a block that is not half full, so that a product is worth it.
-        for i in (self._used >= BLOCK // 2).nonzero()[0]:  # in place: a batched product would copy (n, N, N)
+        for i in (
+            (self._used >= BLOCK // 2).nonzero()[0].tolist()
+        ):  # in place: a batched product would copy (n, N, N)
             pending = self._pending[i].T
             _gemm(-1.0, pending, pending, 1.0, self._covariance[i].T, trans_b=1, overwrite_c=1)
             self._clear(i)
         self._depth = int(self._used.max())
 
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
-        # f' = K a with a = R_P^-1 z on P makes Matheron's rule Sigma (a - sqrt(n / lambda) e). The usual
-        # form, f' - Sigma (n f' / lambda + ...), is a difference of numbers n / lambda times as large.
-        point, inverse = self._prior_draw
-        pull = -noise * np.sqrt(self.count / self.noise[:, None])
-        pull[:, point] += weight @ inverse.T
+        # With f' = K a + g Matheron's rule is g + Sigma (a - n g / lambda - sqrt(n / lambda) e). Plainly,
+        # with a = 0, it is a difference of numbers n / lambda times as large as the sample.
+        point, to_source, to_rest = self._prior_draw
+        rate, rest = self.count / self.noise[:, None], weight @ to_rest
+        pull = -rate * rest - np.sqrt(rate) * noise
+        pull[:, point] += weight @ to_source
         pull = pull[:, :, None]
         sample = self._covariance @ pull
         sample -= self._pending.swapaxes(1, 2) @ (self._pending @ pull)
-        return sample[:, :, 0]
+        return rest + sample[:, :, 0]
 
     @cached_property
-    def _prior_draw(self) -> tuple[Ints, Floats]:
-        """Points P, (r,), at which the prior's root R is invertible, and R_P^-1, (r, r)."""
-        orthogonal, triangle, point = qr(self.gram.root, mode="economic", pivoting=True)
-        rank = len(orthogonal)
-        return point[:rank], solve_triangular(triangle[:, :rank], orthogonal.T)
+    def _prior_draw(self) -> tuple[Ints, Floats, Floats]:
+        """Points P (k,) and matrices (r, k), (r, N) that split z @ R into a @ K[P] and a small rest g.
+
+        With R[:, P] = Q_1 T_1 from a pivoted QR of R, a = T_1^-1 Q_1'z and g = R'(I - Q_1 Q_1') z.
+        """
+        root = self.gram.root
+        orthogonal, triangle, point = cast(
+            tuple[Floats, Floats, Ints], qr(root, mode="economic", pivoting=True)
+        )
+        # A larger T_1 magnifies the rounding of Sigma more, a smaller one leaves more to the plain form.
+        k = np.count_nonzero(np.abs(np.diag(triangle)) > SMALLEST_PIVOT * abs(triangle[0, 0]))
+        basis = orthogonal[:, :k]
+        to_source = solve_triangular(triangle[:k, :k], basis.T).T
+        return point[:k], to_source, root - basis @ (basis.T @ root)
 
     def _forget(self, trial: Ints) -> None:
         self._covariance[trial] = self.gram.dense
