@@ -154,7 +154,7 @@ def played(form: str, kernel: str, noise, trials, steps: int = 90) -> Posterior:
     model = posterior(make_gram(kernel), noise, len(trials), steps, form)
     rngs = [np.random.default_rng(i) for i in trials]
     for _ in range(steps):
-        point = np.array([rng.integers(12) for rng in rngs])
+        point = np.array([3 * rng.integers(14) for rng in rngs])
         error = np.sqrt(model.noise) * np.array([rng.normal() for rng in rngs])
         model.observe(np.arange(len(trials)), point, np.sin(9.0 * POINTS[point, 0]) + error)
     return model

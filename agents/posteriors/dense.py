@@ -58,10 +58,9 @@ class DensePosterior(Posterior):
         return root, scale
 
     def _subtract_pending(self) -> None:
-        # Trials that observe less often keep a block that is not half full, so that a product is worth it.
-        for i in (
-            (self._used >= BLOCK // 2).nonzero()[0].tolist()
-        ):  # in place: a batched product would copy (n, N, N)
+        # A trial that observes less often keeps its rows until half a block makes the product worth it.
+        for i in (self._used >= BLOCK // 2).nonzero()[0].tolist():
+            # In place, one trial at a time: a batched product would copy (B, N, N).
             pending = self._pending[i].T
             _gemm(-1.0, pending, pending, 1.0, self._covariance[i].T, trans_b=1, overwrite_c=1)
             self._clear(i)
