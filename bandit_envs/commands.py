@@ -19,11 +19,15 @@ from rich.table import Table
 from rich.text import Text
 
 from bandit_envs.catalogue import agent_rows, environment_rows
-from bandit_envs.evaluation.result import Result, Scale
+from bandit_envs.evaluation.result import Metric, Result, Scale
 from bandit_envs.experiments import Outcome, Store, Study, check_study, load_study
 from bandit_envs.experiments import run as run_study
 
-SCALES: tuple[Scale, ...] = ("linear", "log-log")
+FIGURES: dict[str, tuple[Scale, Metric]] = {
+    "regret-linear": ("linear", "cumulative"),
+    "regret-log-log": ("log-log", "cumulative"),
+    "simple-regret": ("log-log", "simple"),
+}
 
 app = typer.Typer(
     help="Gaussian-process bandits: environments, agents and studies of both.",
@@ -81,8 +85,8 @@ def _write_results(result: Result, out: Path, name: str) -> None:
     (out / "results").mkdir(exist_ok=True)
     (out / "figures").mkdir(exist_ok=True)
     result.save(out / "results" / f"{name}.parquet")
-    for scale in SCALES:
-        result.plot(out / "figures" / f"{name}-regret-{scale}.png", scale)
+    for figure, (scale, metric) in FIGURES.items():
+        result.plot(out / "figures" / f"{name}-{figure}.png", scale, metric)
 
 
 def _print_failures(failed: list[Outcome]) -> None:

@@ -139,6 +139,13 @@ def test_a_foreign_file_is_named(tmp_path):
         Result.load(tmp_path / "f.parquet")
 
 
+def test_a_damaged_file_is_named(tmp_path):
+    result().save(tmp_path / "r.parquet")
+    (tmp_path / "r.parquet").write_bytes((tmp_path / "r.parquet").read_bytes()[:-100])
+    with pytest.raises(ValueError, match=r"r\.parquet is damaged"):
+        Result.load(tmp_path / "r.parquet")
+
+
 def test_the_table_ranks_agents_and_pairs_differences_with_the_best_that_is_not_privileged():
     res = result(privileged={"GP-UCB"})
     first, second, third = summarise(res)

@@ -2,7 +2,7 @@
 
 import json
 import os
-import tempfile
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,20 +37,20 @@ def write(result: Result, path: str | os.PathLike[str], metadata: Mapping[str, A
     """Write one file by way of a temporary one, so that a reader meets all of it or nothing."""
     table = to_table(result).replace_schema_metadata({_KEY: json.dumps(_header(result, metadata))})
     path = Path(path)
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
-        try:
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+    try:
+        with temporary.open("xb") as file:
             pq.write_table(table, file, compression="zstd")
             file.flush()
             os.fsync(file.fileno())  # a renamed file must not be empty after a power cut
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def read(path: str | os.PathLike[str]) -> Result:
     """Read a result back; its arrays equal those that were written."""
-    with pq.ParquetFile(path) as file:
+    with _opened(path) as file:
         header, table = _header_of(file, path), file.read()
     shape = (len(header["seconds"]), *header["shape"])
     columns = zip(
@@ -71,7 +71,7 @@ def read(path: str | os.PathLike[str]) -> Result:
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read what was given to `write` as metadata, without the arrays."""
-    with pq.ParquetFile(path) as file:
+    with _opened(path) as file:
         return _header_of(file, path)["metadata"]
 
 
@@ -89,6 +89,15 @@ def _header(result: Result, metadata: Mapping[str, Any]) -> dict[str, Any]:
         "seconds": {label: seconds.tolist() for label, seconds in result.seconds.items()},
         "metadata": dict(metadata),
     }
+
+
+def _opened(path: str | os.PathLike[str]) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path)
+    except pa.ArrowInvalid as error:
+        raise ValueError(
+            f"{path} is damaged or not a Parquet file; delete it and compute it again"
+        ) from error
 
 
 def _header_of(file: pq.ParquetFile, path: str | os.PathLike[str]) -> dict[str, Any]:
