@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         pure_exploration,
     )
     from .capabilities import Features, handles
-    from .capabilities import Features, handles
     from .gp_agent import GPAgent
     from .random_agent import random
     from .registry import features, make, names

@@ -71,7 +71,13 @@ class Delivered(Belief):
     """Learns a value when it arrives and knows nothing of it until then."""
 
     def __init__(self, model: Model, num_trials: int):
-        both = posterior(model.gram, model.noise_variance, num_trials, model.setting.horizon, model.form)
+        both = posterior(
+            model.gram,
+            np.asarray(model.noise_variance, dtype=np.float64),
+            num_trials,
+            model.setting.horizon,
+            model.form,
+        )
         super().__init__(model, both, both)
 
     def play(self, point: Ints) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.gaussian_process.kernels import DotProduct, Kernel
@@ -15,6 +15,7 @@ from .kernel_shape import smoothness, split_amplitude
 from .validation import Numeric, require_at_least_one, require_not_negative, require_positive
 
 
+@runtime_checkable
 class Gamma(Protocol):
     """Says how much could be learnt about the reward function by now, in nats."""
 

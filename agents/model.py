@@ -106,7 +106,9 @@ def _kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> 
     assert setting.low is not None
     assert setting.high is not None
     width = float(np.max(setting.high - setting.low)) or 1.0
-    return make_kernel(kernel or "rbf", DEFAULT_LENGTH_SCALE * width if length_scale is None else length_scale)
+    return make_kernel(
+        kernel or "rbf", DEFAULT_LENGTH_SCALE * width if length_scale is None else length_scale
+    )
 
 
 def _first(*values: Any) -> Any:

@@ -24,9 +24,9 @@ def make_width(width: Any, model: Model, delta: float, beta_scale: float = 1.0, 
         beta_scale: factor of beta_t in the widths of Srinivas et al.'s Theorems 1 and 2.
         gamma: see `make_gamma`; default a true bound for "rkhs", the realised gain for "self-normalised".
     """
-    if isinstance(width, int | float) and not isinstance(width, bool):
+    if isinstance(width, int | float):
         return FixedWidth(float(width))
-    if callable(width):
+    if isinstance(width, Width):
         return width
     if width not in WIDTHS:
         raise ValueError(f"width must be a number or one of {', '.join(WIDTHS)}, got {width!r}")
@@ -41,9 +41,9 @@ def make_gamma(gamma: Any, model: Model) -> Gamma:
             a bound), "rate-vakili", a number, or a `Gamma`.
         model: kernel, noise and horizon.
     """
-    if isinstance(gamma, int | float) and not isinstance(gamma, bool):
+    if isinstance(gamma, int | float):
         return Constant(float(gamma))
-    if callable(gamma):
+    if isinstance(gamma, Gamma):
         return gamma
     if gamma not in GAMMAS:
         raise ValueError(f"gamma must be a number or one of {', '.join(GAMMAS)}, got {gamma!r}")

@@ -28,6 +28,6 @@ class Plays:
 
     def at(self, trial: Ints, rounds: Ints) -> Ints:
         """The points of earlier rounds, (n,) each."""
-        if len(rounds) and not (0 <= rounds.min() and rounds.max() < self.rounds):
+        if len(rounds) and not (rounds.min() >= 0 and rounds.max() < self.rounds):
             raise ValueError(f"feedback_step must name rounds in 0..{self.rounds - 1}, got {rounds}")
         return self._points[rounds, trial]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -23,6 +23,7 @@ NOISE_REMEDY = "it bounds the sub-Gaussian noise"
 MODEL_REMEDY = "it is the noise variance lambda that the model assumes"
 
 
+@runtime_checkable
 class Width(Protocol):
     """Says how many standard deviations the confidence band reaches from the mean."""
 
@@ -117,7 +118,7 @@ class ImprovedWidth:
 
     bound: Numeric
     noise_std: Numeric
-    gamma: Gamma = Realised()  # noqa: RUF009 - frozen and without fields
+    gamma: Gamma = Realised()
     delta: float = 0.1
     union: int = 1
 
@@ -143,7 +144,7 @@ class SelfNormalisedWidth:
     bound: Numeric
     noise_std: Numeric
     noise_variance: Numeric
-    gamma: Gamma = Realised()  # noqa: RUF009 - frozen and without fields
+    gamma: Gamma = Realised()
     delta: float = 0.1
 
     def __post_init__(self) -> None:

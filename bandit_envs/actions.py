@@ -27,8 +27,9 @@ def checked_actions(actions: Any, count: int, decisions: Decisions) -> Ints | Fl
 
 def _arms(array: np.ndarray, count: int, num_arms: int) -> Ints:
     if array.shape != (count,) or array.dtype.kind not in "iu":
+        given = f"{array} ({array.dtype}, shape {array.shape})"
         raise ValueError(
-            f"action must be an integer arm for each of {count} trials, got {array.dtype} of shape {array.shape}"
+            f"action must be one integer arm in 0..{num_arms - 1} a trial, ({count},), got {given}"
         )
     if array.min() < 0 or array.max() >= num_arms:
         raise ValueError(f"action must be an arm in 0..{num_arms - 1}, got {array}")

@@ -49,7 +49,7 @@ class BanditEnv(gym.Env):
 
     @property
     def worst_regret(self) -> Floats:
-        """Regret of the worst arm in each round, (T,); for evaluators, who need a score before any arrival."""
+        """Regret of the worst arm in each round, (T,): the score, for evaluators, before any arrival."""
         trial = self.simulator.trials[0]
         if trial is None:
             raise RuntimeError("worst_regret is known after reset; call reset first")

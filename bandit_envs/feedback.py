@@ -10,7 +10,7 @@ from bandit_envs.types import Floats, Ints
 
 
 class Feedback(NamedTuple):
-    """What arrives after a round, one row an arrival: trial `trial[i]` learns what its round `round[i]` earned.
+    """What arrives after a round: in row i, trial `trial[i]` learns what its round `round[i]` earned.
 
     Trials ascend; a trial has any number of rows, none while everything is pending.
     """

@@ -3,7 +3,7 @@
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf
+from scipy.linalg.lapack import dpstrf  # type: ignore[attr-defined]
 from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.types import Floats, Ints

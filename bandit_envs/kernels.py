@@ -78,18 +78,19 @@ class TableKernel(Kernel):
         values = self.covariance[np.ix_(rows, rows if Y is None else _index(Y))]
         return (values, np.empty((*values.shape, 0))) if eval_gradient else values
 
-    def diag(self, X: Floats) -> Floats:
+    def diag(self, X: Floats) -> Any:
         """Variances of points, (n, 1) -> (n,)."""
         return np.diag(self.covariance)[_index(X)].copy()
 
-    def is_stationary(self) -> bool:
+    def is_stationary(self) -> Any:
         """Whether the covariance depends on differences alone."""
         return False
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TableKernel) and np.array_equal(self.covariance, other.covariance)
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return hash(self.covariance.tobytes())
 
     def __repr__(self) -> str:
         return f"TableKernel({len(self.covariance)} points)"

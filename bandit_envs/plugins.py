@@ -98,7 +98,7 @@ def check_not_shadowed() -> None:
 def _unknown(name: str) -> str:
     names = agent_names()
     if not names:
-        return f"unknown agent {name!r}: no agents are registered; install the package with pip install gpbandits"
+        return f"unknown agent {name!r}: none are registered; install the package, pip install gpbandits"
     close = get_close_matches(name, names, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else ""
     return f"unknown agent {name!r}{hint}; choose one of {', '.join(names)}, or a path 'package.module:Class'"

@@ -179,8 +179,8 @@ class Problem:
     def _extremes(self, means: Floats, drawn: list[list[Drawn]]) -> tuple[Floats, Floats]:
         """Best feasible and worst mean reward of each segment and context, (S, Z) each."""
         table = means.reshape(*means.shape[:2], self.decisions.num_contexts, -1)  # (S, 1 + C, Z, A)
-        feasible = (table[:, 1:] <= 0).all(axis=1)
-        require(bool(feasible.any(axis=2).all()), "constraints", "feasible somewhere", "none feasible")
+        feasible = np.asarray((table[:, 1:] <= 0).all(axis=1))
+        require(feasible.any(axis=2).all(), "constraints", "feasible somewhere", "none feasible")
         best = np.where(feasible, table[:, 0], -np.inf).max(axis=2)
         worst = table[:, 0].min(axis=2)
         if not self.decisions.continuous:
@@ -214,4 +214,6 @@ class Problem:
 
 
 def _is_seed(seed: Any) -> bool:
-    return seed is None or (isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0)
+    return seed is None or (
+        isinstance(seed, int | np.integer) and not isinstance(seed, bool) and int(seed) >= 0
+    )

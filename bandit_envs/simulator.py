@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,16 @@ class Outcome(NamedTuple):
     optimum: Floats  # (n,)
     delay: Ints  # (n,) of the play
     segment: Ints  # (n,)
+
+    def each(self, change: Callable[[Any], Any]) -> Outcome:
+        """Apply the same change to every array."""
+        return Outcome(*[change(part) for part in self])
+
+    @staticmethod
+    def concatenate(outcomes: Sequence[Outcome]) -> Outcome:
+        """Stack the trials of several outcomes."""
+        parts: list[Any] = [np.concatenate(arrays) for arrays in zip(*outcomes, strict=True)]  # type: ignore[arg-type]
+        return Outcome(*parts)
 
 
 class Simulator:
@@ -122,7 +133,8 @@ class Simulator:
             raise RuntimeError("step was called before reset; call reset first")
         if (t >= self.problem.horizon).any():
             raise RuntimeError(
-                f"step was called after the last of {self.problem.horizon} rounds; call reset to start a new trial"
+                f"step was called after the last of {self.problem.horizon} rounds;"
+                " call reset to start a new trial"
             )
 
     def _means(self, rows: Ints, segment: Ints, context: Ints, actions: Any) -> Floats:

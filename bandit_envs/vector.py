@@ -151,7 +151,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         if len(playing):
             outcomes.append(self._play(playing, np.asarray(actions)[playing]))
         order = np.argsort(np.concatenate([begun, playing]))
-        merged = Outcome(*(np.concatenate(parts)[order] for parts in zip(*outcomes, strict=True)))
+        merged = Outcome.concatenate(outcomes).each(lambda part: part[order])
         info = self._spread(self._rows, merged)
         truncated = self._done.copy()
         return self._observations(), merged.reward, np.zeros(self.num_envs, dtype=bool), truncated, info
@@ -162,10 +162,12 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         final_obs = np.full(self.num_envs, None, dtype=object)
         for i in rows:
             final_obs[i] = outcome.observation[i]
-        last = Outcome(*(part[rows] for part in outcome))
+        last = outcome.each(lambda part: part[rows])
         self._done[rows] = False
         fresh = self._begin(rows)
-        merged = Outcome(*(_replaced(old, rows, new) for old, new in zip(outcome, fresh, strict=True)))
+        order = np.argsort(np.concatenate([self._rows[~ended], rows]))
+        merged = Outcome.concatenate([outcome.each(lambda part: part[~ended]), fresh])
+        merged = merged.each(lambda part: part[order])
         final = {"final_obs": final_obs, "final_info": self._spread(rows, last)}
         masks = {f"_{key}": ended.copy() for key in final}
         return self._spread(self._rows, merged) | final | masks
@@ -175,7 +177,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         present = np.zeros(self.num_envs, dtype=bool)
         present[rows] = True
         if len(rows) < self.num_envs:
-            outcome = Outcome(*(_scattered(part, rows, self.num_envs) for part in outcome))
+            outcome = outcome.each(lambda part: _scattered(part, rows, self.num_envs))
         return with_masks(batched_info(outcome, self.oracle), present)
 
     def _observations(self) -> Floats:
@@ -207,9 +209,3 @@ def _scattered(part: Any, rows: Ints, size: int) -> Any:
     full = np.zeros((size, *part.shape[1:]), dtype=part.dtype)
     full[rows] = part
     return full
-
-
-def _replaced(old: Any, rows: Ints, new: Any) -> Any:
-    merged = old.copy()
-    merged[rows] = new
-    return merged

@@ -22,6 +22,7 @@ from bandit_envs.gram import Gram
 from bandit_envs.types import Floats, Ints
 
 from .condensed import Condensed, condense
+from .journal import Journal
 
 
 class Posterior(abc.ABC):
@@ -37,22 +38,33 @@ class Posterior(abc.ABC):
 
     gram: Gram
     noise: Floats  # (B,) lambda
-    count: Floats  # (B, N) plays
-    total: Floats  # (B, N) sum of the values
     mean: Floats  # (B, N)
     variance: Floats  # (B, N)
-    gain: Floats  # (B,) information gain, 1/2 logdet(I + K_t / lambda)
 
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
         shape = (num_trials, gram.size)
         self.gram = gram
         self.noise = np.array(np.broadcast_to(noise, num_trials), dtype=np.float64)
-        self.count, self.total, self.mean = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+        self.mean = np.zeros(shape)
         self.variance = np.tile(gram.diagonal, (num_trials, 1))
-        self.gain = np.zeros(num_trials)
-        self._noise_std = np.sqrt(self.noise)
+        self._journal = Journal(self.noise, gram.size)
         self._first_cell = np.arange(num_trials) * gram.size  # of each trial in a flattened (B, N)
         self._scratch = np.empty(shape)
+
+    @property
+    def count(self) -> Floats:
+        """Plays, (B, N)."""
+        return self._journal.count
+
+    @property
+    def total(self) -> Floats:
+        """Sums of the values, (B, N)."""
+        return self._journal.total
+
+    @property
+    def gain(self) -> Floats:
+        """Information gain, (B,): 1/2 logdet(I + K_t / lambda)."""
+        return self._journal.gain
 
     def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
         """Condition on one observation a trial, (n,) each; trials ascend and none repeats."""
@@ -63,9 +75,7 @@ class Posterior(abc.ABC):
         scratch = self._scratch[: len(trial)]
         self.mean[rows] += np.multiply(root, innovation[:, None], out=scratch)
         self.variance[rows] -= np.multiply(root, root, out=scratch)
-        self.gain[rows] += np.log(scale / self._noise_std[rows])
-        self.count.ravel()[cell] += 1.0
-        self.total.ravel()[cell] += value
+        self._journal.write(cell, value.copy(), scale)
 
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
         """Change the values of earlier observations, (n,) each: mu += Sigma[:, x] dy / lambda.
@@ -86,10 +96,10 @@ class Posterior(abc.ABC):
         f' = z @ gram.root, hence return the same sample.
         """
         weight = np.empty((len(rngs), len(self.gram.root)))
-        noise = np.zeros_like(self.mean)
+        count, noise = self.count, np.zeros_like(self.mean)
         for i, rng in enumerate(rngs):
             rng.standard_normal(out=weight[i])
-            played = self.count[i].nonzero()[0]
+            played = count[i].nonzero()[0]
             noise[i, played] = rng.standard_normal(len(played))
         return self._deviate(weight, noise)
 

@@ -26,7 +26,7 @@ class FactorPosterior(Posterior):
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
         super().__init__(gram, noise, num_trials)
         self._trial = [CholeskyRows(gram) for _ in range(num_trials)]
-        self._distinct = [0] * num_trials  # points played, a trial
+        self._played: list[set[int]] = [set() for _ in range(num_trials)]  # distinct points
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
         """Return Sigma[:, x] of trials that may repeat, (n,) each -> (n, N); the caller may write to it."""
@@ -40,11 +40,11 @@ class FactorPosterior(Posterior):
         for j, (i, x) in enumerate(zip(trial.tolist(), point.tolist(), strict=True)):
             self._compact(i)
             root[j], scale[j] = self._trial[i].append(x, float(self.noise[i]))
-            self._distinct[i] += not self.count[i, x]
+            self._played[i].add(x)
         return root, scale
 
     def _compact(self, i: int) -> None:
-        if self._trial[i].used > SLACK * self._distinct[i] + SPARE:
+        if self._trial[i].used > SLACK * len(self._played[i]) + SPARE:
             self._restore_trial(i)
 
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
@@ -56,8 +56,9 @@ class FactorPosterior(Posterior):
 
     def _forget(self, trial: Ints) -> None:
         for i in trial.tolist():
-            self._trial[i].used = self._distinct[i] = 0
+            self._trial[i].used = 0
+            self._played[i].clear()
 
     def _adopt(self, i: int, condensed: Condensed) -> None:
         self._trial[i].replace(condensed)
-        self._distinct[i] = len(condensed.point)
+        self._played[i] = set(condensed.point.tolist())

@@ -49,13 +49,13 @@ class GPSample(FunctionLaw):
     """f ~ GP(0, k) (Srinivas et al. 2010, Section 6)."""
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """z @ R with R'R = K; O(r N)."""
+        """Z @ R with R'R = K; O(r N)."""
         return Drawn(rng.standard_normal(len(gram.root)) @ gram.root)
 
 
 @dataclass(frozen=True)
 class RKHSFunction(FunctionLaw):
-    r"""f = sum_i alpha_i k(x_i, .), the posterior mean given y ~ N(0, K) (Chowdhury & Gopalan 2017, Section 6).
+    r"""f = sum_i alpha_i k(x_i, .), a posterior mean given y ~ N(0, K) (Chowdhury & Gopalan 2017, section 6).
 
     alpha = (K + rho I)^{-1} y and ||f||^2 = alpha' K alpha, with rho = `ridge` times the range of y. In
     the basis P of `Gram.eigen_root`, y = z @ P and f = w @ P with w_i = z_i e_i / (e_i + rho), so that
@@ -113,9 +113,7 @@ class KnownFunction(FunctionLaw):
     def _values(self, points: Floats) -> Floats:
         values = np.asarray(self.function(points), dtype=np.float64)
         require(values.shape == (len(points),), "reward function", f"({len(points)},) values", values.shape)
-        require(
-            bool(np.isfinite(values).all()), "reward function", "finite at every point", "NaN or infinity"
-        )
+        require(np.isfinite(values).all(), "reward function", "finite at every point", "NaN or infinity")
         return values
 
 
@@ -131,7 +129,7 @@ class Recorded(FunctionLaw):
 
     def __post_init__(self) -> None:
         require(np.ndim(self.values) == 2, "recorded values", "an (M, N) array", np.shape(self.values))
-        require(bool(np.isfinite(self.values).all()), "recorded values", "finite", "NaN or infinity")
+        require(np.isfinite(self.values).all(), "recorded values", "finite", "NaN or infinity")
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """A row."""

@@ -22,19 +22,18 @@ def parse(argument: str, spec: Any, laws: Mapping[str, type]) -> Any:
             return spec
         raise ValueError(f'{argument} must be a dict such as {{"law": "{next(iter(laws))}"}}, got {spec!r}')
     name = spec.get("law")
-    if name not in laws:
+    if not isinstance(name, str) or name not in laws:
         raise ValueError(f'{argument}["law"] must be one of {", ".join(laws)}, got {name!r}')
     parameters = {key: value for key, value in spec.items() if key != "law"}
     allowed = [field.name for field in dataclasses.fields(laws[name]) if field.init]
     unknown = sorted(set(parameters) - set(allowed))
     if unknown:
-        raise ValueError(
-            f"{argument} {name!r} has no {unknown[0]!r}; it takes {', '.join(allowed) or 'nothing'}"
-        )
+        takes = ", ".join(allowed) or "nothing"
+        raise ValueError(f"{argument} {name!r} has no {unknown[0]!r}; it takes {takes}")
     return laws[name](**parameters)
 
 
-def require(condition: bool, argument: str, expected: str, given: Any) -> None:
+def require(condition: Any, argument: str, expected: str, given: Any) -> None:
     """Raise a ValueError that names the argument, what it must be and what it was."""
     if not condition:
         raise ValueError(f"{argument} must be {expected}, got {given!r}")

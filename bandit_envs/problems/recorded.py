@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,9 @@ from bandit_envs.kernels import TableKernel
 from bandit_envs.laws.functions import Recorded
 from bandit_envs.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults
-from bandit_envs.types import Floats
+
+if TYPE_CHECKING:
+    from bandit_envs.data import Recordings
 
 NOISE_SHARE = 0.05  # of the average empirical variance
 
@@ -38,9 +40,7 @@ def intel_temperature(
     """
     from bandit_envs.data import intel_temperature as load
 
-    recordings = load()
-    return _sensors("intel-temperature", recordings.train, recordings.test, standardize, prior_mean, continuous,
-                    features)  # fmt: skip
+    return _sensors("intel-temperature", load(), standardize, prior_mean, continuous, features)
 
 
 def cmu_light(
@@ -61,20 +61,18 @@ def cmu_light(
     """
     from bandit_envs.data import cmu_light as load
 
-    recordings = load()
-    return _sensors("cmu-light", recordings.train, recordings.test, standardize, prior_mean, continuous,
-                    features)  # fmt: skip
+    return _sensors("cmu-light", load(), standardize, prior_mean, continuous, features)
 
 
 def _sensors(
     name: str,
-    train: Floats,
-    test: Floats,
+    recordings: Recordings,
     standardize: bool,
     prior_mean: bool,
     continuous: bool,
     features: dict[str, Any],
 ) -> Problem:
+    train, test, _ = recordings
     shift = float(train.mean()) if standardize else 0.0
     scale = float(np.sqrt(train.var(axis=0, ddof=1).mean())) if standardize else 1.0
     train, test = (train - shift) / scale, (test - shift) / scale

@@ -1,0 +1,64 @@
+"""What adds up over the plays, written down at once and summed when somebody asks.
+
+Indexed additions to three arrays would take a fifth of a step of one trial, and most agents never
+look at the counts and few at the gain.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bandit_envs.types import Floats, Ints
+
+LONGEST = 256  # entries, to bound the memory
+
+
+class Journal:
+    """Plays and value sums, (B, N), and information gain, (B,)."""
+
+    def __init__(self, noise: Floats, num_points: int):
+        self._noise_std = np.sqrt(noise)  # (B,)
+        self._count = np.zeros((len(noise), num_points))
+        self._total = np.zeros((len(noise), num_points))
+        self._gain = np.zeros(len(noise))
+        self._entries: list[tuple[Ints, Floats, Floats]] = []
+
+    def write(self, cell: Ints, value: Floats, scale: Floats) -> None:
+        """Record plays, (n,) each; the arrays now belong to the journal.
+
+        Args:
+            cell: index into the flattened (B, N).
+            value: what was observed.
+            scale: predictive standard deviation sqrt(s) of the value.
+        """
+        self._entries.append((cell, value, scale))
+        if len(self._entries) == LONGEST:
+            self._sum()
+
+    @property
+    def count(self) -> Floats:
+        """Plays, (B, N)."""
+        self._sum()
+        return self._count
+
+    @property
+    def total(self) -> Floats:
+        """Sums of the values, (B, N)."""
+        self._sum()
+        return self._total
+
+    @property
+    def gain(self) -> Floats:
+        """Sums of 1/2 log(s / lambda), (B,)."""
+        self._sum()
+        return self._gain
+
+    def _sum(self) -> None:
+        if not self._entries:
+            return
+        cell, value, scale = map(np.concatenate, zip(*self._entries, strict=True))
+        self._entries.clear()
+        trial = cell // self._count.shape[1]
+        np.add.at(self._count.ravel(), cell, 1.0)
+        np.add.at(self._total.ravel(), cell, value)
+        np.add.at(self._gain, trial, np.log(scale / self._noise_std[trial]))

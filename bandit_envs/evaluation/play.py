@@ -1,0 +1,122 @@
+"""Episodes of one agent: many trials at once where the agent can, one after another where it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any, Protocol
+
+import numpy as np
+
+from bandit_envs.envs import BanditEnv
+from bandit_envs.evaluation.generators import preserved_generators
+from bandit_envs.evaluation.result import Record
+from bandit_envs.evaluation.trace import Trace
+from bandit_envs.laws.parse import require
+from bandit_envs.make import EnvLike, make
+from bandit_envs.plugins import AgentFactory
+from bandit_envs.problem import Problem
+from bandit_envs.vector import BanditVectorEnv
+
+BATCH = 64  # trials in lockstep; more would cost memory without being faster
+
+
+class Agent(Protocol):
+    """Anything that acts and learns. Agents of B trials at once have a leading trial axis in every array."""
+
+    def reset(self, seed: int) -> None:
+        """Forget everything; draw all randomness from this seed (B seeds for B trials)."""
+        ...
+
+    def act(self, observation: Any) -> Any:
+        """Choose an action."""
+        ...
+
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round; `observation` is the one that `act` saw."""
+        ...
+
+
+class Stage:
+    """An environment made once, on which one agent after another plays.
+
+    Args:
+        environment: a registered id, a `Problem`, or a callable that makes an environment.
+        keywords: of the environment.
+    """
+
+    def __init__(self, environment: EnvLike, keywords: Mapping[str, Any]):
+        self.env: Any = make(environment, **keywords)
+        self.limit = keywords.get("max_episode_steps")
+        # A callable may have wrapped the environment, which a batch of bare ones would not show.
+        ours = isinstance(environment, str | Problem) and isinstance(self.env.unwrapped, BanditEnv)
+        self.problem = self.env.unwrapped.problem if ours else None
+
+    def episodes(self, factory: AgentFactory, seeds: list[tuple[int, int]]) -> Iterator[tuple[Record, bool]]:
+        """Yield the records of blocks of trials, and whether the agent is privileged.
+
+        Args:
+            factory: makes the agent.
+            seeds: of the environment and of the agent, one pair a trial.
+        """
+        size = BATCH if factory.batched and self.problem else 1
+        for start in range(0, len(seeds), size):
+            block = seeds[start : start + size]
+            with preserved_generators(), _noted(f"in trials {start}..{start + len(block) - 1}"):
+                if factory.batched and self.problem:
+                    yield _play_batch(self.problem, self.limit, factory, block)
+                else:
+                    yield _play_one(self.env, factory, *block[0])
+
+
+def _play_batch(
+    problem: Problem, limit: int | None, factory: AgentFactory, seeds: list[tuple[int, int]]
+) -> tuple[Record, bool]:
+    env = BanditVectorEnv(problem, len(seeds), autoreset_mode="Disabled", max_episode_steps=limit)
+    first = env.reset(seed=[of_environment for of_environment, _ in seeds])
+    agent = factory(env.setting, num_trials=len(seeds))
+    agent.reset([of_agents for _, of_agents in seeds])
+    trace = _run(env, agent, len(seeds), *first)
+    return trace.record(np.stack(env.get_attr("worst_regret"))), trace.privileged
+
+
+def _play_one(env: Any, factory: AgentFactory, env_seed: int, agent_seed: int) -> tuple[Record, bool]:
+    first = env.reset(seed=env_seed)
+    agent = factory(env.get_wrapper_attr("setting"))
+    agent.reset(agent_seed)
+    trace = _run(env, agent, 1, *first)
+    worst = env.get_wrapper_attr("worst_regret") if env.has_wrapper_attr("worst_regret") else None
+    return trace.record(None if worst is None else worst[None]), trace.privileged
+
+
+def _run(env: Any, agent: Agent, num_trials: int, observation: Any, info: dict[str, Any]) -> Trace:
+    require("oracle" in info, "oracle", "on: evaluate scores by it", False)
+    trace = Trace(num_trials, privileged=bool(getattr(agent, "privileged", False)))
+    done = False
+    while not done:
+        start = perf_counter()
+        action = agent.act(observation)
+        decided = perf_counter()
+        following, reward, terminated, truncated, info = env.step(action)
+        trace.note(info["oracle"], action)
+        seen = info if trace.privileged else _without_oracle(info)
+        resumed = perf_counter()
+        agent.update(observation, action, reward, seen)
+        trace.seconds += perf_counter() - resumed + decided - start
+        observation, done = following, bool(np.all(np.logical_or(terminated, truncated)))
+    return trace
+
+
+def _without_oracle(info: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in info.items() if key not in ("oracle", "_oracle")}
+
+
+@contextmanager
+def _noted(place: str) -> Iterator[None]:
+    """Let errors travel, with a note of where they happened."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(place)
+        raise
