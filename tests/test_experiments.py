@@ -8,6 +8,7 @@ import pytest
 from bandit_envs.evaluation.result import Result
 from bandit_envs.experiments import Checkpoints, Store, Study, compute, load_study
 from bandit_envs.experiments import run as run_study
+from bandit_envs.experiments.provenance import sources
 from bandit_envs.experiments.study import AgentEntry, EnvironmentEntry
 from bandit_envs.experiments.toml import parse_study
 
@@ -75,7 +76,15 @@ def test_the_key_depends_on_everything_but_the_labels(monkeypatch):
     keys = [next(variant.cells()).key for variant in variants] + [list(study().cells())[-1].key]
     monkeypatch.setattr("bandit_envs.experiments.study.installed_version", lambda name: "another version")
     keys.append(next(study().cells()).key)
+    monkeypatch.setattr("bandit_envs.experiments.study.sources", lambda *names: {"agents": "edited"})
+    keys.append(next(study().cells()).key)
     assert len({base, *keys}) == len(keys) + 1
+
+
+def test_sources_are_those_of_the_suite_and_of_whoever_wrote_the_agent_and_the_environment():
+    assert list(sources(GP.id, "gp-ucb")) == ["agents", "bandit_envs"]
+    assert list(sources("bandit_envs:" + GP.id, "synthetic:record")) == ["bandit_envs", "synthetic"]
+    assert len(set(sources(GP.id, "synthetic:record").values())) == 2
 
 
 def test_more_trials_and_agents_reuse_what_exists(tmp_path, computed):
@@ -154,7 +163,7 @@ def test_a_cell_holds_its_configuration_and_versions(tmp_path):
 
     cell = next(study().cells())
     store = Store(tmp_path)
-    store.write(cell, compute(cell))
+    run_study(study(), store, workers=1)
     metadata = read_metadata(store.path(cell))
     assert metadata["configuration"] == cell.configuration
     assert {"python", "numpy", "gpbandits"} <= metadata["versions"].keys()

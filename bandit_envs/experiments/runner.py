@@ -2,6 +2,7 @@
 
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from joblib import Parallel, cpu_count, delayed
@@ -36,7 +37,9 @@ def run(
     """
     missing = [cell for cell in study.cells() if not store.holds(cell)]
     workers = min(workers or cpu_count(), max(len(missing), 1))
-    tasks = (delayed(_compute_and_keep)(cell, store) for cell in missing)
+    store.folder.mkdir(parents=True, exist_ok=True)
+    # Paths are settled here: whoever edits the code during the run must not rename what the old code computes.
+    tasks = [delayed(_compute_and_keep)(cell, store.path(cell), store.metadata(cell)) for cell in missing]
     failed = []
     outcomes: Any = Parallel(workers, return_as="generator_unordered")(tasks)
     for outcome in outcomes:
@@ -59,10 +62,10 @@ def compute(cell: Cell) -> Result:
     return cell.checkpoints.thin(result)
 
 
-def _compute_and_keep(cell: Cell, store: Store) -> Outcome:
+def _compute_and_keep(cell: Cell, path: Path, metadata: dict[str, Any]) -> Outcome:
     try:
         with threadpool_limits(1):  # trials are parallel already, and the matrices small
-            store.write(cell, compute(cell))
+            compute(cell).save(path, metadata)
     except Exception:  # whatever it is, the other cells go on and the caller reports it
         return Outcome(cell, traceback.format_exc())
     return Outcome(cell, None)

@@ -1,11 +1,12 @@
 """A folder of computed cells: one Parquet file each, named by the hash of the cell's configuration."""
 
 import os
-import platform
 from pathlib import Path
+from typing import Any
 
 from bandit_envs.evaluation.result import Record, Result, join_trials
-from bandit_envs.experiments.study import Cell, EnvironmentEntry, Study, installed_version
+from bandit_envs.experiments.provenance import versions
+from bandit_envs.experiments.study import Cell, EnvironmentEntry, Study
 
 
 class Store:
@@ -22,10 +23,10 @@ class Store:
         """Whether the cell has been computed."""
         return self.path(cell).exists()
 
-    def write(self, cell: Cell, result: Result) -> None:
-        """Keep the result of a cell with its configuration and the versions that computed it."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        result.save(self.path(cell), {"configuration": cell.configuration, "versions": _versions()})
+    @staticmethod
+    def metadata(cell: Cell) -> dict[str, Any]:
+        """What is kept beside a cell's numbers: its configuration and the versions that computed it."""
+        return {"configuration": cell.configuration, "versions": versions()}
 
     def load(self, study: Study) -> list[tuple[EnvironmentEntry, Result]]:
         """Each environment's result, with the agents whose trials are all there; none, no result."""
@@ -51,8 +52,3 @@ def _only(block: Result) -> Record:
     """The record of the one agent of a cell, which the store does not know by label."""
     (record,) = block.records.values()
     return record
-
-
-def _versions() -> dict[str, str]:
-    packages = ("gpbandits", "gymnasium", "numpy", "scipy", "scikit-learn")
-    return {"python": platform.python_version()} | {name: installed_version(name) for name in packages}

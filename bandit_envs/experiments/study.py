@@ -6,12 +6,12 @@ import itertools
 import json
 import re
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
 from bandit_envs.evaluation.result import Result
+from bandit_envs.experiments.provenance import installed_version, sources
 from bandit_envs.types import Ints
 
 SPACINGS = ("every", "log")
@@ -86,6 +86,7 @@ class Cell:
             "trials": self.trials,
             "checkpoints": dataclasses.asdict(self.checkpoints),
             "gpbandits": installed_version("gpbandits"),
+            "sources": sources(self.environment.id, self.agent.name),
         }
 
     @property
@@ -159,11 +160,3 @@ def _check_labels(what: str, labels: list[str]) -> None:
             raise ValueError(
                 f"labels of [[{what}]] must differ, got {label!r} twice; give each entry its own label"
             )
-
-
-def installed_version(distribution: str) -> str:
-    """The version of an installed distribution; a checkout that is not installed has none."""
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return "uninstalled"
