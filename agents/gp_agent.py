@@ -26,8 +26,8 @@ class Recommendation(NamedTuple):
 
     action: Any  # (B,) arms
     point: Floats  # (B, d) their features
-    mean: Floats  # (B,) posterior mean of the reward there
-    std: Floats  # (B,) posterior standard deviation of the mean reward
+    mean: Any  # (B,) posterior mean of the reward there
+    std: Any  # (B,) posterior standard deviation of the mean reward
 
 
 class GPAgent:
@@ -110,7 +110,9 @@ class GPAgent:
         mean, std = self.belief.mean(context), self.belief.std(context)
         arm = mean.argmax(axis=1)
         best = Recommendation(arm, self.setting.to_point(arm), mean[self._rows, arm], std[self._rows, arm])
-        return best if self.num_trials else Recommendation(int(arm[0]), *(part[0] for part in best[1:]))
+        if self.num_trials:
+            return best
+        return Recommendation(int(arm[0]), best.point[0], float(best.mean[0]), float(best.std[0]))
 
     def _candidates(self, context: Ints) -> Candidates:
         belief = self.belief
