@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
 from importlib.util import find_spec
 from io import TextIOWrapper
 
@@ -27,12 +28,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if "--debug" in given or isinstance(error, BrokenPipeError):
             raise
         _stop(f"{_one_line(error)} (--debug shows where)")
+    except BrokenProcessPool:
+        _stop("a worker was killed, perhaps for want of memory; run again to resume, with fewer --workers", 1)
 
 
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _stop(message: str) -> None:
+def _stop(message: str, code: int = 2) -> None:
     print(f"gpbandits: {message}", file=sys.stderr)
-    sys.exit(2)
+    sys.exit(code)

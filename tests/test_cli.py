@@ -3,9 +3,11 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import gymnasium as gym
+import numpy as np
 import pytest
 
 from bandit_envs import cli
@@ -44,6 +46,13 @@ class Broken:
 
     def update(self, observation, action, reward, info):
         pass
+
+
+class Fatal(Broken):
+    """An agent that takes its process with it."""
+
+    def act(self, observation):
+        os._exit(1)
 
 
 @pytest.fixture
@@ -120,6 +129,35 @@ def test_an_agent_that_raises_is_shown_with_its_traceback_and_the_code_is_1(call
     assert "2 cells failed" in err
     assert "random" in out
     assert Result.load(tmp_path / "out" / "results" / "GP-l-0.2.parquet").agents == ["random"]
+
+
+def test_a_worker_that_dies_ends_in_one_line_and_code_1(call):
+    fatal = SMALL.replace('name = "random"', 'name = "test_cli:Fatal"')
+    code, _, err = call("--workers", "2", study=fatal)
+    assert code == 1
+    assert err.startswith("gpbandits: a worker was killed")
+    assert err.count("\n") == 1
+
+
+def test_a_killed_run_resumes_to_the_results_of_an_uninterrupted_one(call, tmp_path):
+    (tmp_path / "study.toml").write_text(SMALL)
+    command = [sys.executable, "-m", "bandit_envs", "run", str(tmp_path / "study.toml"), "--workers", "1"]
+    killed = subprocess.Popen([*command, "--out", str(tmp_path / "out")], stdout=subprocess.DEVNULL)
+    while not list((tmp_path / "out").glob("cells/*.parquet")):
+        assert killed.poll() is None
+        time.sleep(0.001)
+    killed.kill()
+    killed.wait()
+    assert call("--workers", "1", study=SMALL)[0] == 0
+    subprocess.run([*command, "--out", str(tmp_path / "whole")], capture_output=True, check=True)
+    resumed, whole = (
+        Result.load(tmp_path / out / "results" / "GP-l-0.2.parquet") for out in ("out", "whole")
+    )
+    for label in whole.agents:
+        np.testing.assert_array_equal(resumed.regret[label], whole.regret[label])
+        np.testing.assert_array_equal(resumed.actions[label], whole.actions[label])
+    cells = [{path.name for path in (tmp_path / out).glob("cells/*.parquet")} for out in ("out", "whole")]
+    assert cells[0] == cells[1]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def run(
     missing = [cell for cell in study.cells() if not store.holds(cell)]
     workers = min(workers or cpu_count(), max(len(missing), 1))
     store.folder.mkdir(parents=True, exist_ok=True)
-    # Paths are settled here: whoever edits the code during the run must not rename what the old code computes.
+    # Paths are settled here: editing the code during a run must not rename what the old code computes.
     tasks = [delayed(_compute_and_keep)(cell, store.path(cell), store.metadata(cell)) for cell in missing]
     failed = []
     outcomes: Any = Parallel(workers, return_as="generator_unordered")(tasks)
