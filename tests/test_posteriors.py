@@ -225,6 +225,20 @@ def test_restoring_a_checkpoint_reproduces_the_posterior(form):
 
 
 @every_form
+def test_asking_for_the_counts_each_round_changes_nothing(form):
+    rng, trial = np.random.default_rng(2), np.arange(3)
+    asked, silent = (posterior(make_gram("rbf"), NOISE, 3, 600, form) for _ in range(2))
+    value = np.zeros(3)  # one array for all rounds, as a caller may reuse his
+    for t in range(600):
+        point, value[:] = rng.integers(40, size=3), rng.normal(size=3)
+        for model in (asked, silent):
+            model.observe(trial, point, value)
+        assert asked.count.sum() == 3 * (t + 1)
+    for name in ("mean", "gain", "count", "total"):
+        np.testing.assert_array_equal(getattr(asked, name), getattr(silent, name))
+
+
+@every_form
 def test_a_reset_trial_is_the_prior_and_others_stay(form):
     model = played(form, "matern52", NOISE, [0, 1, 2])
     untouched = model.mean[[0, 2]].copy()
@@ -263,8 +277,9 @@ def test_large_sets_do_without_the_whole_matrix():
     [
         ("rbf", 100, 1, 10, WeightSpacePosterior),
         ("linear", 100, 25, 10_000, WeightSpacePosterior),
-        ("matern52", 100, 25, 400, DensePosterior),
-        ("matern52", 100, 25, 399, FactorPosterior),
+        ("matern52", 300, 25, 10, DensePosterior),
+        ("matern52", 400, 1, 1600, DensePosterior),
+        ("matern52", 400, 1, 1599, FactorPosterior),
         ("matern52", 501, 1, 30_000, FactorPosterior),
         ("matern52", 500, 1000, 30_000, FactorPosterior),
     ],
@@ -276,3 +291,9 @@ def test_the_form_follows_rank_size_and_horizon(kernel, num_points, num_trials, 
 def test_an_unknown_form_is_an_error_that_names_the_choices():
     with pytest.raises(ValueError, match="'sparse'; choose one of dense, factor, weight-space"):
         posterior(make_gram("rbf"), 0.1, 1, 10, "sparse")
+
+
+@pytest.mark.parametrize("noise", [0.0, -1.0, np.nan, np.array([0.1, 0.0])])
+def test_a_noise_variance_that_is_not_positive_is_an_error(noise):
+    with pytest.raises(ValueError, match="lambda of a posterior must be positive, got"):
+        posterior(make_gram("rbf"), noise, 2, 10)
