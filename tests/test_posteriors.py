@@ -295,5 +295,5 @@ def test_an_unknown_form_is_an_error_that_names_the_choices():
 
 @pytest.mark.parametrize("noise", [0.0, -1.0, np.nan, np.array([0.1, 0.0])])
 def test_a_noise_variance_that_is_not_positive_is_an_error(noise):
-    with pytest.raises(ValueError, match="lambda of a posterior must be positive, got"):
+    with pytest.raises(ValueError, match="noise must be positive, got"):
         posterior(make_gram("rbf"), noise, 2, 10)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from bandit_envs.gram import Gram
 from bandit_envs.types import Floats
 
+from ..validation import require_positive
 from .base import Posterior
 from .dense import DensePosterior
 from .factor import FactorPosterior
@@ -40,8 +39,7 @@ def posterior(
     form = form or best_form(gram, num_trials, horizon)
     if form not in FORMS:
         raise ValueError(f"unknown posterior form {form!r}; choose one of {', '.join(sorted(FORMS))}")
-    if not np.all(np.isfinite(noise)) or np.any(np.asarray(noise) <= 0):
-        raise ValueError(f"the noise variance lambda of a posterior must be positive, got {noise}")
+    require_positive("noise", noise, "give the noise variance that the model assumes, such as 0.01")
     return FORMS[form](gram, noise, num_trials)
 
 
