@@ -1,0 +1,115 @@
+"""What a picture of a trial shows: the truth, the plays and what has arrived of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bandit_envs.decisions import Decisions, unit_grid
+from bandit_envs.problem import Trial
+from bandit_envs.simulator import Simulator
+from bandit_envs.types import Bools, Floats
+
+FINENESS = {1: 201, 2: 48**2}  # points at which a function on a box is drawn; beyond, its anchors
+
+
+class Scene(NamedTuple):
+    """A trial in its current context and segment; M drawn points, n plays in that context and segment."""
+
+    name: str
+    features: Floats  # (M, d)
+    truth: Floats  # (M,) mean reward
+    feasible: Bools  # (M,)
+    plays: Floats  # (n, d)
+    means: Floats  # (n,) mean reward of each play
+    observed: Floats  # (n,) what was or will be observed
+    arrived: Bools  # (n,)
+    optimum: float  # NaN where no round has this context and segment
+    total: int  # plays in all contexts and segments
+    horizon: int
+    regret: float  # of all plays
+    reward: float  # that arrived in the last round
+    arrivals: int  # in the last round
+
+    @classmethod
+    def of(cls, simulator: Simulator) -> Scene:
+        """The scene of a simulator of one trial."""
+        trial = simulator.trials[0]
+        if trial is None:
+            raise RuntimeError("render was called before reset; call reset first")
+        total, horizon = int(simulator.round[0]), simulator.problem.horizon
+        now = min(total, horizon - 1)  # after the last round the next context is shown, in the last segment
+        segment, context = int(trial.segment[now]), int(trial.context[total])
+        here = (trial.segment[:total] == segment) & (trial.context[:total] == context)
+        due, observed = simulator.due[0, :total], simulator.observed[0, :total, 0]
+        means = observed - simulator.noise[0, :total, 0]
+        arriving = due == total - 1
+        features, values = _truth(simulator.problem.decisions, trial, segment, context)
+        return cls(
+            name=simulator.problem.name,
+            features=features,
+            truth=values[0],
+            feasible=np.asarray((values[1:] <= 0).all(axis=0)),
+            plays=_points(simulator, trial, here),
+            means=means[here],
+            observed=observed[here],
+            arrived=((due >= 0) & (due < total))[here],
+            optimum=_optimum(trial, segment, context),
+            total=total,
+            horizon=horizon,
+            regret=float((trial.optimum[:total] - means).sum()),
+            reward=float(observed[arriving].sum()),
+            arrivals=int(arriving.sum()),
+        )
+
+    @property
+    def order(self) -> Floats:
+        """Positions of the drawn points on a line, (M,): the feature itself, or the rank of the truth."""
+        if self.features.shape[1] == 1:
+            return self.features[:, 0]
+        return np.argsort(np.argsort(self.truth, kind="stable"), kind="stable").astype(np.float64)
+
+    @property
+    def places(self) -> Floats:
+        """Positions of the plays on the same line, (n,)."""
+        if self.features.shape[1] == 1:
+            return self.plays[:, 0]
+        # A play is found by its mean, which rounding may have moved; on a box it lies between drawn points.
+        slack = 1e-9 * max(float(np.abs(self.truth).max()), 1.0)
+        return np.searchsorted(np.sort(self.truth), self.means - slack).astype(np.float64)
+
+    @property
+    def best(self) -> int:
+        """Index of the best feasible drawn point."""
+        return int(np.where(self.feasible, self.truth, -np.inf).argmax())
+
+
+def _truth(decisions: Decisions, trial: Trial, segment: int, context: int) -> tuple[Floats, Floats]:
+    """Drawn points, (M, d), and mean reward and costs there, (1 + C, M)."""
+    if not decisions.continuous:
+        here = slice(context * decisions.num_arms, (context + 1) * decisions.num_arms)
+        return decisions.arms, trial.means[segment][:, here]
+    points = _drawn_points(decisions)
+    located = decisions.with_context(context, points)
+    return points, np.array([function(located) for function in trial.between[segment]])
+
+
+def _optimum(trial: Trial, segment: int, context: int) -> float:
+    rounds = (trial.segment == segment) & (trial.context[:-1] == context)
+    return float(trial.optimum[rounds][0]) if rounds.any() else float("nan")
+
+
+def _drawn_points(decisions: Decisions) -> Floats:
+    assert decisions.low is not None
+    assert decisions.high is not None
+    dim = len(decisions.low)
+    if dim not in FINENESS:
+        return decisions.arms
+    return decisions.low + (decisions.high - decisions.low) * unit_grid(FINENESS[dim], dim)
+
+
+def _points(simulator: Simulator, trial: Trial, here: Bools) -> Floats:
+    """Features of the chosen plays, (n, d)."""
+    actions = simulator.actions[0, : len(here)][here]
+    return trial.setting.to_point(actions if trial.setting.continuous else actions.astype(np.int64))
