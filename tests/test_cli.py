@@ -156,8 +156,6 @@ def test_a_killed_run_resumes_to_the_results_of_an_uninterrupted_one(call, tmp_p
     for label in whole.agents:
         np.testing.assert_array_equal(resumed.regret[label], whole.regret[label])
         np.testing.assert_array_equal(resumed.actions[label], whole.actions[label])
-    cells = [{path.name for path in (tmp_path / out).glob("cells/*.parquet")} for out in ("out", "whole")]
-    assert cells[0] == cells[1]
 
 
 @pytest.mark.parametrize(
