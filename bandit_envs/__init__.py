@@ -12,7 +12,7 @@ from bandit_envs.registration import register
 if TYPE_CHECKING:
     from bandit_envs.decisions import Decisions
     from bandit_envs.envs import BanditEnv
-    from bandit_envs.make import make
+    from bandit_envs.making import make
     from bandit_envs.problem import Problem
     from bandit_envs.setting import Setting
     from bandit_envs.vector import BanditVectorEnv
@@ -25,7 +25,7 @@ _HOMES = {
     "Decisions": "decisions",
     "Problem": "problem",
     "Setting": "setting",
-    "make": "make",
+    "make": "making",
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from bandit_envs.evaluation.play import Stage
 from bandit_envs.evaluation.result import Record, Result
 from bandit_envs.laws.parse import require
-from bandit_envs.make import EnvLike
+from bandit_envs.making import EnvLike
 from bandit_envs.plugins import AgentFactory, AgentSpec, resolve_agent
 from bandit_envs.problem import Problem
 

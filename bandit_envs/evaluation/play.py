@@ -14,7 +14,7 @@ from bandit_envs.evaluation.generators import preserved_generators
 from bandit_envs.evaluation.result import Record
 from bandit_envs.evaluation.trace import Trace
 from bandit_envs.laws.parse import require
-from bandit_envs.make import EnvLike, make
+from bandit_envs.making import EnvLike, make
 from bandit_envs.plugins import AgentFactory
 from bandit_envs.problem import Problem
 from bandit_envs.vector import BanditVectorEnv
@@ -48,7 +48,7 @@ class Stage:
 
     def __init__(self, environment: EnvLike, keywords: Mapping[str, Any]):
         self.env: Any = make(environment, **keywords)
-        self.limit = keywords.get("max_episode_steps")
+        self.limit, self.oracle = keywords.get("max_episode_steps"), keywords.get("oracle", True)
         # A callable may have wrapped the environment, which a batch of bare ones would not show.
         ours = isinstance(environment, str | Problem) and isinstance(self.env.unwrapped, BanditEnv)
         self.problem = self.env.unwrapped.problem if ours else None
@@ -65,15 +65,21 @@ class Stage:
             block = seeds[start : start + size]
             with preserved_generators(), _noted(f"in trials {start}..{start + len(block) - 1}"):
                 if factory.batched and self.problem:
-                    yield _play_batch(self.problem, self.limit, factory, block)
+                    env = BanditVectorEnv(
+                        self.problem,
+                        len(block),
+                        oracle=self.oracle,
+                        autoreset_mode="Disabled",
+                        max_episode_steps=self.limit,
+                    )
+                    yield _play_batch(env, factory, block)
                 else:
                     yield _play_one(self.env, factory, *block[0])
 
 
 def _play_batch(
-    problem: Problem, limit: int | None, factory: AgentFactory, seeds: list[tuple[int, int]]
+    env: BanditVectorEnv, factory: AgentFactory, seeds: list[tuple[int, int]]
 ) -> tuple[Record, bool]:
-    env = BanditVectorEnv(problem, len(seeds), autoreset_mode="Disabled", max_episode_steps=limit)
     first = env.reset(seed=[of_environment for of_environment, _ in seeds])
     agent = factory(env.setting, num_trials=len(seeds))
     agent.reset([of_agents for _, of_agents in seeds])

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import gymnasium as gym
 
 from bandit_envs.experiments.study import EnvironmentEntry, Study
-from bandit_envs.make import make
+from bandit_envs.making import make
 from bandit_envs.plugins import resolve_agent
 
 
