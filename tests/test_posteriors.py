@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import references
 from sklearn.gaussian_process import GaussianProcessRegressor
 
 from agents.posteriors import (
@@ -14,7 +15,6 @@ from agents.posteriors import (
 )
 from bandit_envs.gram import DENSE_LIMIT, Gram
 from bandit_envs.kernels import make_kernel
-from tests import references
 
 POINTS = np.linspace(0.0, 1.0, 40)[:, None]
 NOISE = np.array([0.02, 0.5, 1e-4])  # (B,) differs from trial to trial
