@@ -58,6 +58,11 @@ class Belief(abc.ABC):
         """Information gain of the counted plays, (B,)."""
         return self.spread.gain
 
+    @property
+    def bias(self) -> Floats | float:
+        """What censored feedback adds to the width, (B,)."""
+        return 0.0
+
     def at(self, values: Floats, context: Ints) -> Floats:
         """The part of (B, N) that belongs to each trial's context, (B, A)."""
         return values if self.shape[1] == 1 else values.reshape(self.shape)[self.rows, context]

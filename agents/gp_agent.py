@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,8 @@ from .choice import TieBreaker, argmax_with_ties
 from .incumbents import Incumbent, NoIncumbent
 from .model import Model
 from .plays import Plays
-from .rules import Candidates, Rule
+from .rules import Rule
+from .view import View
 
 TIE = 1e-9  # prior deviations: without a tolerance the last bit of a batched product would decide
 
@@ -82,8 +82,9 @@ class GPAgent:
 
     def act(self, observation: Floats) -> Any:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
-        candidates = self._candidates(self._contexts(observation))
-        arm = argmax_with_ties(self.rule(candidates), self._tolerance, self.uniform())
+        arm = argmax_with_ties(
+            self.rule(view), self._tolerance, self.uniform()
+        )
         return arm if self.num_trials else int(arm[0])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
@@ -113,18 +114,6 @@ class GPAgent:
         if self.num_trials:
             return best
         return Recommendation(int(arm[0]), best.point[0], float(best.mean[0]), float(best.std[0]))
-
-    def _candidates(self, context: Ints) -> Candidates:
-        belief = self.belief
-        mean = belief.mean(context)
-        return Candidates(
-            mean=mean,
-            std=belief.std(context),
-            round_=np.full(self._size, self.round + 1),
-            gain=belief.gain,
-            incumbent=self.incumbent(belief, context, mean),
-            deviation=partial(belief.deviation, context, self.samplers),
-        )
 
     def _contexts(self, observation: Floats) -> Ints:
         return self.setting.context_index(observation if self.num_trials else np.asarray(observation)[None])

@@ -1,8 +1,7 @@
 """Acquisition rules: how much each trial wants to play each candidate."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from bandit_envs.types import Floats, Ints
 
@@ -11,15 +10,42 @@ from .validation import Numeric, require_not_negative
 from .widths import Width
 
 
-class Candidates(NamedTuple):
-    """What an agent believes about the A points it may play in this round."""
+class Candidates(Protocol):
+    """What an agent believes about the A points it may play in this round; computed when it is asked for."""
 
-    mean: Floats  # (B, A) posterior mean
-    std: Floats  # (B, A) posterior standard deviation
-    round_: Ints  # (B,) t = 1, 2, ..., rounds started since the last restart
-    gain: Floats  # (B,) realised information gain of the rounds before
-    incumbent: Floats  # (B,) the value to improve on, in the agent's meaning
-    deviation: Callable[[], Floats]  # one joint posterior sample of f - mean, (B, A)
+    @property
+    def mean(self) -> Floats:
+        """Posterior mean, (B, A)."""
+        ...
+
+    @property
+    def std(self) -> Floats:
+        """Posterior standard deviation, (B, A)."""
+        ...
+
+    @property
+    def round_(self) -> Ints:
+        """T = 1, 2, ..., the rounds started since the last restart, (B,)."""
+        ...
+
+    @property
+    def gain(self) -> Floats:
+        """Realised information gain of the rounds before, (B,)."""
+        ...
+
+    @property
+    def bias(self) -> Floats | float:
+        """What pending feedback adds to the width, (B,)."""
+        ...
+
+    @property
+    def incumbent(self) -> Floats:
+        """The value to improve on, in the agent's meaning, (B,)."""
+        ...
+
+    def deviation(self) -> Floats:
+        """Draw one joint posterior sample of f - mean, (B, A)."""
+        ...
 
 
 class Rule(Protocol):
@@ -32,7 +58,7 @@ class Rule(Protocol):
 
 @dataclass(frozen=True)
 class UCB:
-    """mu + w sigma, the upper end of the confidence band."""
+    """mu + w sigma, the upper end of the confidence band; w is the width plus the bias."""
 
     width: Width
 
@@ -99,7 +125,8 @@ class PosteriorVariance:
 
 
 def _above(candidates: Candidates, width: Width, step: Floats) -> Floats:
-    scores = width(candidates.round_, candidates.gain)[:, None] * step
+    factor = width(candidates.round_, candidates.gain) + candidates.bias
+    scores = factor[:, None] * step
     scores += candidates.mean
     return scores
 

@@ -9,6 +9,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from bandit_envs.types import Floats, Ints
 
 TOLERANCE = 1e-14  # of the largest prior variance; 1e-12 costs 1e-6 in the mean after many plays at low noise
+MAX_LOW_RANK = 512  # beyond, a weight-space step costs more than the other forms, and finding the rank too
 DENSE_LIMIT = 4096  # points up to which the whole matrix is kept (128 MiB)
 
 
@@ -55,8 +56,8 @@ class Gram:
 
     @cached_property
     def low_rank_root(self) -> Floats | None:
-        """R with R'R = K up to 1e-14, (r, N), where the rank r is at most N / 3; else None."""
-        return self._pivoted_cholesky(max(self.size // 3, 1))
+        """R with R'R = K up to 1e-14, (r, N), where the rank r is at most N / 3 and 512; else None."""
+        return self._pivoted_cholesky(max(min(self.size // 3, MAX_LOW_RANK), 1))
 
     @cached_property
     def root(self) -> Floats:

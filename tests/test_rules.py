@@ -1,6 +1,8 @@
 """Acquisition rules, accurate improvement and the choice among ties."""
 
 import copy
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -11,7 +13,6 @@ from agents.choice import BLOCK, TieBreaker, argmax_with_ties
 from agents.improvement import ERFCX_LIMIT, log_expected_improvement, log_mean_positive_part
 from agents.rules import (
     UCB,
-    Candidates,
     ExpectedImprovement,
     PosteriorMean,
     PosteriorVariance,
@@ -19,6 +20,20 @@ from agents.rules import (
     Thompson,
 )
 from agents.widths import FiniteSetWidth, FixedWidth
+from bandit_envs.types import Floats, Ints
+
+
+class Fixed(NamedTuple):
+    """Candidates of known values."""
+
+    mean: Floats
+    std: Floats
+    round_: Ints
+    gain: Floats
+    incumbent: Floats
+    bias: Floats
+    deviation: Callable[[], Floats]
+
 
 RULES = {
     "ucb": UCB(FiniteSetWidth(7)),
@@ -34,12 +49,13 @@ RULES = {
 def candidates():
     rng = np.random.default_rng(0)
     sample = rng.normal(size=(4, 7))
-    return Candidates(
+    return Fixed(
         mean=rng.normal(size=(4, 7)),
         std=rng.uniform(0.1, 1.0, size=(4, 7)),
         round_=np.array([1, 5, 9, 100]),
         gain=np.array([0.0, 1.0, 2.0, 3.0]),
         incumbent=rng.normal(size=4),
+        bias=np.array([0.0, 0.5, 0.0, 2.0]),
         deviation=lambda: sample,
     )
 
@@ -48,13 +64,14 @@ def candidates():
 
 
 def test_ucb_and_thompson_add_the_width_times_the_spread(candidates):
-    width = FiniteSetWidth(7)(candidates.round_, candidates.gain)[:, None]
+    width = (FiniteSetWidth(7)(candidates.round_, candidates.gain) + candidates.bias)[:, None]
     ucb, thompson = RULES["ucb"](candidates), RULES["thompson"](candidates)
     np.testing.assert_allclose(ucb, candidates.mean + width * candidates.std, rtol=1e-15)
     np.testing.assert_allclose(thompson, candidates.mean + width * candidates.deviation(), rtol=1e-15)
 
 
 def test_thompson_of_no_width_is_pure_exploitation(candidates):
+    candidates = candidates._replace(bias=np.zeros(4))
     np.testing.assert_array_equal(Thompson(FixedWidth(0.0))(candidates), PosteriorMean()(candidates))
 
 
@@ -84,7 +101,7 @@ def test_a_rule_leaves_the_beliefs_alone(name, candidates):
 def test_a_batch_of_trials_equals_single_trials(name, candidates):
     scores = RULES[name](candidates)
     for i in range(4):
-        one = Candidates(
+        one = Fixed(
             *(field[i : i + 1] for field in candidates[:-1]),
             deviation=lambda i=i: candidates.deviation()[i : i + 1],
         )
