@@ -82,9 +82,9 @@ class GPAgent:
 
     def act(self, observation: Floats) -> Any:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
-        arm = argmax_with_ties(
-            self.rule(view), self._tolerance, self.uniform()
-        )
+        context = self._contexts(observation)
+        view = View(self.belief, self.incumbent, context, self.round, self.samplers)
+        arm = argmax_with_ties(self.rule(view), self._tolerance, self.uniform())
         return arm if self.num_trials else int(arm[0])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
