@@ -19,29 +19,33 @@ def action_space(decisions: Decisions) -> spaces.Space:
     return spaces.Discrete(decisions.num_arms)
 
 
-def checked_actions(actions: Any, count: int, decisions: Decisions) -> Ints | Floats:
-    """Return the actions of `count` trials as arrays, (n,) arms or (n, d) in [-1, 1], or raise ValueError."""
+def shaped_actions(actions: Any, batch: tuple[int, ...], decisions: Decisions) -> np.ndarray:
+    """Return actions as an array, integers of shape `batch` or numbers (*batch, d), or raise ValueError."""
     array = np.asarray(actions)
-    return _box(array, count, decisions) if decisions.continuous else _arms(array, count, decisions.num_arms)
+    shape = (*batch, decisions.arms.shape[1]) if decisions.continuous else batch
+    if array.shape != shape or array.dtype.kind not in ("fiu" if decisions.continuous else "iu"):
+        kind = "numbers in [-1, 1]" if decisions.continuous else "integer arms" if batch else "an integer arm"
+        raise ValueError(f"action must be {kind} of shape {shape}, got {array!r}")
+    return array
 
 
-def _arms(array: np.ndarray, count: int, num_arms: int) -> Ints:
-    if array.shape != (count,) or array.dtype.kind not in "iu":
-        given = f"{array} ({array.dtype}, shape {array.shape})"
-        raise ValueError(
-            f"action must be one integer arm in 0..{num_arms - 1} a trial, ({count},), got {given}"
-        )
+def checked_actions(array: np.ndarray, decisions: Decisions) -> Ints | Floats:
+    """Return the actions of n trials, (n,) arms or (n, d) in [-1, 1], or raise ValueError.
+
+    Args:
+        array: of the shape and kind that `shaped_actions` returns.
+        decisions: where they are played.
+    """
+    return _box(array) if decisions.continuous else _arms(array, decisions.num_arms)
+
+
+def _arms(array: np.ndarray, num_arms: int) -> Ints:
     if array.min() < 0 or array.max() >= num_arms:
         raise ValueError(f"action must be an arm in 0..{num_arms - 1}, got {array}")
     return array.astype(np.int64, copy=False)
 
 
-def _box(array: np.ndarray, count: int, decisions: Decisions) -> Floats:
-    shape = (count, decisions.arms.shape[1])
-    if array.shape != shape or array.dtype.kind not in "fiu":
-        raise ValueError(
-            f"action must be {shape} numbers in [-1, 1], got {array.dtype} of shape {array.shape}"
-        )
+def _box(array: np.ndarray) -> Floats:
     array = array.astype(np.float64)
     if not np.isfinite(array).all() or np.abs(array).max() > 1.0 + SLACK:
         raise ValueError(f"action must be finite and in [-1, 1], got {array}; see setting.to_action")

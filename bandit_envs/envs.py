@@ -8,7 +8,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from bandit_envs.actions import action_space, checked_actions
+from bandit_envs.actions import action_space, checked_actions, shaped_actions
 from bandit_envs.info import Info, single_info
 from bandit_envs.problem import Problem
 from bandit_envs.problems import build
@@ -70,7 +70,8 @@ class BanditEnv(gym.Env):
 
     def step(self, action: Any) -> tuple[Floats, float, bool, bool, Info]:
         """Play an action; the reward is the sum of what *arrives* in this round."""
-        actions = checked_actions(np.asarray(action)[None], 1, self.problem.decisions)
+        decisions = self.problem.decisions
+        actions = checked_actions(shaped_actions(action, (), decisions)[None], decisions)
         outcome = self.simulator.play(ROW, actions)
         info = single_info(outcome, self.oracle)
         return outcome.observation[0], float(outcome.reward[0]), False, bool(outcome.finished[0]), info

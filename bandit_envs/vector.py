@@ -11,7 +11,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from bandit_envs.actions import checked_actions
+from bandit_envs.actions import checked_actions, shaped_actions
 from bandit_envs.envs import (
     RENDER_MODES,
     BanditEnv,
@@ -102,12 +102,12 @@ class BanditVectorEnv(gym.vector.VectorEnv):
     def step(self, actions: Any) -> tuple[Floats, Floats, Bools, Bools, Info]:  # type: ignore[override]
         """Play one action in each copy; see Gymnasium's autoreset modes for what happens at the end."""
         if self.autoreset_mode is AutoresetMode.NEXT_STEP and self._done.any():
-            return self._step_after_end(actions)
+            return self._step_after_end(self._shaped(actions))
         if self.autoreset_mode is AutoresetMode.DISABLED and self._done.any():
             raise RuntimeError(
                 'a copy has finished its trial; call reset(options={"reset_mask": done}) first'
             )
-        outcome = self._play(self._rows, actions)
+        outcome = self._play(self._rows, self._shaped(actions))
         truncated = self._done.copy()
         info = self._spread(self._rows, outcome)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and truncated.any():
@@ -137,19 +137,21 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         words = [entropy_word(self._seeded[i][0]) for i in rows]
         return self.simulator.begin(rows, [self.problem.draw(word, function_seed) for word in words])
 
-    def _play(self, rows: Ints, actions: Any) -> Outcome:
-        checked = checked_actions(actions, len(rows), self.problem.decisions)
-        outcome = self.simulator.play(rows, checked)
+    def _shaped(self, actions: Any) -> np.ndarray:
+        return shaped_actions(actions, (self.num_envs,), self.problem.decisions)
+
+    def _play(self, rows: Ints, actions: np.ndarray) -> Outcome:
+        outcome = self.simulator.play(rows, checked_actions(actions, self.problem.decisions))
         self._done[rows] = self.simulator.round[rows] >= self.limit
         return outcome
 
-    def _step_after_end(self, actions: Any) -> tuple[Floats, Floats, Bools, Bools, Info]:
+    def _step_after_end(self, actions: np.ndarray) -> tuple[Floats, Floats, Bools, Bools, Info]:
         """Begin the finished copies anew, ignoring their actions, and play the others."""
         begun, playing = self._rows[self._done], self._rows[~self._done]
         self._done[begun] = False
         outcomes = [self._begin(begun)]
         if len(playing):
-            outcomes.append(self._play(playing, np.asarray(actions)[playing]))
+            outcomes.append(self._play(playing, actions[playing]))
         order = np.argsort(np.concatenate([begun, playing]))
         merged = Outcome.concatenate(outcomes).each(lambda part: part[order])
         info = self._spread(self._rows, merged)

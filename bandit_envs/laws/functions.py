@@ -23,12 +23,38 @@ class Drawn(NamedTuple):
 
     def rescaled(self, factor: float, shift: float = 0.0) -> Drawn:
         """Return factor * f + shift; a shift leaves the RKHS, so the norm is no longer known."""
-        between = self.between
         return Drawn(
             values=factor * self.values + shift,
             norm=None if self.norm is None or shift else abs(factor) * self.norm,
-            between=None if between is None else lambda x: factor * between(x) + shift,
+            between=None if self.between is None else Affine(self.between, factor, shift),
         )
+
+
+# Functions on a box are objects, not lambdas, so that an environment can be pickled in the middle of a trial.
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """sum_i alpha_i k(x_i, .)."""
+
+    kernel: Any
+    points: Floats  # (N, d)
+    alpha: Floats  # (N,)
+
+    def __call__(self, x: Floats) -> Floats:
+        """Values, (n, d) -> (n,)."""
+        return np.asarray(self.kernel(x, self.points)) @ self.alpha
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """factor * f + shift."""
+
+    function: Callable[[Floats], Floats]
+    factor: float
+    shift: float
+
+    def __call__(self, x: Floats) -> Floats:
+        """Values, (n, d) -> (n,)."""
+        return self.factor * self.function(x) + self.shift
 
 
 class FunctionLaw(abc.ABC):
@@ -87,7 +113,7 @@ class RKHSFunction(FunctionLaw):
         weights = z * eigenvalues / (eigenvalues + rho)
         alpha = (y - weights @ basis) / rho  # rho alpha = y - K alpha
         norm = float(np.linalg.norm(weights))
-        drawn = Drawn(weights @ basis, norm, lambda x: np.asarray(gram.kernel(x, gram.points)) @ alpha)
+        drawn = Drawn(weights @ basis, norm, Expansion(gram.kernel, gram.points, alpha))
         return drawn if self.norm is None else drawn.rescaled(self.norm / norm)
 
 
