@@ -71,7 +71,7 @@ def test_it_ends_with_the_time_limit_too():
 
 @pytest.mark.filterwarnings("ignore:.*is different from the unwrapped version:UserWarning")  # as it should be
 def test_gymnasiums_checker_has_nothing_to_say():
-    check_env(EpisodeRegret(BanditEnv("gp", num_arms=10, horizon=20)))
+    check_env(EpisodeRegret(BanditEnv("gp", num_arms=10, horizon=20)), skip_render_check=True)
 
 
 def test_its_spec_makes_the_same_environment_again():

@@ -1,0 +1,115 @@
+"""Environments for contracts: every registered id, alone and with features, and problems composed by hand."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF
+
+import bandit_envs
+from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
+from bandit_envs.data.files import sources
+from bandit_envs.decisions import unit_grid
+from bandit_envs.laws import GPSample, KnownFunction, RKHSFunction, Uniform, changes, delays
+from bandit_envs.types import Floats
+
+BOXES = ("GPBandit-RKHS-v0", "GPBandit-Rosenbrock-v0", "GPBandit-Hartmann3-v0")
+POISSON = {"law": "poisson", "mean": 3}
+
+
+class Case(NamedTuple):
+    """An environment and the keyword arguments it is made with."""
+
+    environment: str | Problem
+    keywords: dict[str, Any]
+
+    def make(self, **more: Any) -> gym.Env:
+        return bandit_envs.make(self.environment, **self.keywords, **more)
+
+    def vector(self, num_envs: int, **more: Any) -> gym.vector.VectorEnv:
+        if isinstance(self.environment, str):
+            return gym.make_vec(self.environment, num_envs, **self.keywords, **more)
+        return BanditVectorEnv(self.environment, num_envs, **self.keywords, **more)
+
+    def sync(self, num_envs: int, mode: Any, **more: Any) -> gym.vector.SyncVectorEnv:
+        return gym.vector.SyncVectorEnv([lambda: self.make(**more)] * num_envs, autoreset_mode=mode)
+
+    @property
+    def continuous(self) -> bool:
+        return isinstance(self.make().action_space, gym.spaces.Box)
+
+
+def registered_ids() -> list[str]:
+    return [env_id for env_id in gym.registry if env_id.startswith("GPBandit-")]
+
+
+def files_of(env_id: str) -> list[str]:
+    """The data files an id needs; they are named for problems."""
+    problem = gym.spec(env_id).kwargs["problem"].replace("-", "_")
+    return [file for file in sources() if file.startswith(problem)]
+
+
+def of_id(env_id: str, label: str = "", **keywords: Any) -> Any:
+    name = env_id.removeprefix("GPBandit-").removesuffix("-v0") + label
+    return pytest.param(Case(env_id, keywords), id=name, marks=pytest.mark.needs_data(*files_of(env_id)))
+
+
+def by_hand(**laws: Any) -> Problem:
+    """25 arms, horizon 40; the keywords are those of `Problem`."""
+    decisions = laws.pop("decisions", Decisions(unit_grid(25)))
+    return Problem(
+        **{"decisions": decisions, "reward": GPSample(), "kernel": RBF(0.2), "horizon": 40, **laws}
+    )
+
+
+def below(x: Floats) -> Floats:  # not lambdas: environments made of them must be picklable
+    return x[:, -1] - 0.7
+
+
+def above(x: Floats) -> Floats:
+    return 0.2 - x[:, -1]
+
+
+CONTEXTS = np.array([[0.0, 2.0], [1.0, -1.0], [0.5, 0.0], [0.25, 0.25]])
+COSTS = (KnownFunction(below), KnownFunction(above))
+IN_CONTEXTS = Decisions(unit_grid(25), contexts=CONTEXTS)
+BY_HAND = {
+    "contexts": by_hand(decisions=IN_CONTEXTS),
+    "constraints": by_hand(constraints=COSTS, constraint_noise=Uniform(0.05)),
+    "changes": by_hand(changes=changes.AtRounds((10, 25))),
+    "everything": by_hand(
+        decisions=IN_CONTEXTS,
+        constraints=COSTS,
+        constraint_noise=Uniform(0.05),
+        changes=changes.AtRounds((10, 25)),
+        delay=delays.Poisson(4),
+        max_delay=6,
+    ),
+    "box with contexts, changes and delays": by_hand(
+        decisions=Decisions(unit_grid(9, 2), contexts=CONTEXTS[:2], continuous=True),
+        reward=RKHSFunction(),
+        delay=delays.Poisson(2),
+        changes=changes.AtRounds((100,)),
+        horizon=250,
+    ),
+}
+
+GRIDS = [of_id(env_id, horizon=30) for env_id in registered_ids()]
+DELAYED = [of_id(env_id, ", delayed", horizon=30, delay=POISSON) for env_id in registered_ids()]
+IN_BOXES = [of_id(env_id, ", box", horizon=250, continuous=True) for env_id in BOXES]
+COMPOSED = [pytest.param(Case(problem, {}), id=name) for name, problem in BY_HAND.items()]
+CASES = [*GRIDS, *DELAYED, *IN_BOXES, *COMPOSED]
+
+
+def played(env: BanditEnv | gym.Env, seed: int | None = 0, rounds: int | None = None) -> list[Any]:
+    """Everything an episode of random plays returns: (observation, info) of the reset, then the steps."""
+    env.action_space.seed(0)
+    outputs: list[Any] = [env.reset(seed=seed)]
+    done = False
+    while not done and (rounds is None or len(outputs) <= rounds):
+        outputs.append(env.step(env.action_space.sample()))
+        done = outputs[-1][3]
+    return outputs
