@@ -10,7 +10,8 @@ import numpy as np
 from bandit_envs.types import Floats, Ints
 
 from .model import Model
-from .posteriors import Posterior, posterior
+from .posteriors import Posterior
+from .posteriors import posterior as make_posterior
 
 
 class Belief(abc.ABC):
@@ -26,11 +27,11 @@ class Belief(abc.ABC):
 
     def __init__(self, model: Model, centre: Posterior, spread: Posterior):
         self.centre, self.spread = centre, spread
-        decisions = model.setting.decisions
-        self.shape = len(centre.gain), decisions.num_contexts, decisions.num_arms
-        self.rows = np.arange(self.shape[0])
-        self.prior_mean = np.broadcast_to(np.asarray(model.prior_mean, dtype=np.float64), centre.gram.size)
-        self.centred = not self.prior_mean.any()
+        self.decisions = model.setting.decisions
+        num_trials = len(centre.noise)
+        self.rows = np.arange(num_trials)
+        self.prior_mean = np.broadcast_to(model.prior_mean, (num_trials, centre.gram.size))
+        self.centred = not np.any(model.prior_mean)
 
     @abc.abstractmethod
     def play(self, point: Ints) -> None:
@@ -42,16 +43,16 @@ class Belief(abc.ABC):
 
     def mean(self, context: Ints) -> Floats:
         """Posterior mean at the arms of each trial's context, (B,) -> (B, A)."""
-        mean = self.at(self.centre.mean, context)
+        mean = self.centre.mean_at(self.cells(context))
         return mean if self.centred else mean + self.prior_mean_at(context)
 
     def std(self, context: Ints) -> Floats:
         """Posterior deviation of f, without noise, (B,) -> (B, A)."""
-        return np.sqrt(np.maximum(self.at(self.spread.variance, context), 0.0))
+        return np.sqrt(np.maximum(self.spread.variance_at(self.cells(context)), 0.0))
 
     def deviation(self, context: Ints, rngs: Sequence[np.random.Generator]) -> Floats:
         """One joint sample of f - mean a trial, (B, A)."""
-        return self.at(self.spread.deviation(rngs), context)
+        return self.spread.deviation_at(self.cells(context), rngs)
 
     @property
     def gain(self) -> Floats:
@@ -63,20 +64,27 @@ class Belief(abc.ABC):
         """What censored feedback adds to the width, (B,)."""
         return 0.0
 
-    def at(self, values: Floats, context: Ints) -> Floats:
-        """The part of (B, N) that belongs to each trial's context, (B, A)."""
-        return values if self.shape[1] == 1 else values.reshape(self.shape)[self.rows, context]
+    def cells(self, context: Ints) -> Ints | None:
+        """Points of the arms in each trial's context, (B,) -> (B, A); None where that is all points."""
+        if self.decisions.num_contexts == 1:
+            return None
+        return self.decisions.point_index(context[:, None], np.arange(self.decisions.num_arms))
 
     def prior_mean_at(self, context: Ints) -> Floats:
         """Prior mean at the arms of each trial's context, (B, A)."""
-        return self.prior_mean.reshape(self.shape[1:])[context]
+        cells = self.cells(context)
+        return self.prior_mean if cells is None else self.prior_mean[self.rows[:, None], cells]
+
+    def residual(self, trial: Ints, point: Ints, value: Floats) -> Floats:
+        """Values minus the prior mean of their points, (n,): what the posteriors are given."""
+        return value - self.prior_mean[trial, point]
 
 
 class Delivered(Belief):
     """Learns a value when it arrives and knows nothing of it until then."""
 
     def __init__(self, model: Model, num_trials: int):
-        both = posterior(
+        both = make_posterior(
             model.gram,
             np.asarray(model.noise_variance, dtype=np.float64),
             num_trials,
@@ -90,8 +98,13 @@ class Delivered(Belief):
 
     def receive(self, trial: Ints, point: Ints, delay: Ints, value: Floats) -> None:
         """Observe the values, one a trial at a time."""
-        for wave in waves(trial):
-            self.centre.observe(trial[wave], point[wave], value[wave] - self.prior_mean[point[wave]])
+        observe(self.centre, trial, point, self.residual(trial, point, value))
+
+
+def observe(posterior: Posterior, trial: Ints, point: Ints, value: Floats) -> None:
+    """Condition on observations, (n,) each; trials ascend and may repeat."""
+    for wave in waves(trial):
+        posterior.observe(trial[wave], point[wave], value[wave])
 
 
 def waves(trial: Ints) -> Iterator[Ints | slice]:

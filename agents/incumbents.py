@@ -42,7 +42,7 @@ class MaxMean(NoIncumbent):
 
     def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
         """Return the largest mean, (B,)."""
-        played = belief.at(belief.centre.count, context) > 0
+        played = belief.centre.count_at(belief.cells(context)) > 0
         largest = np.where(played, mean, -np.inf).max(axis=1)
         return np.where(played.any(axis=1), largest, belief.prior_mean_at(context).max(axis=1))
 

@@ -31,7 +31,7 @@ class Model:
         noise_std: R, the deviation of the noise; a number or (B,).
         noise_variance: lambda, the noise variance of the posterior; a number or (B,).
         rkhs_bound: B, the bound on the norm of f; a number or (B,).
-        prior_mean: of the reward, a number or (N,).
+        prior_mean: of the reward, a number, (N,) or (B, 1).
         form: which posterior representation, None for the automatic choice.
     """
 
@@ -65,7 +65,8 @@ class Model:
             noise_std: default the setting's, else 0.1 prior deviations.
             noise_variance: default noise_std squared, at least 1e-6 of the prior variance.
             rkhs_bound: default the setting's, else 1 prior deviation.
-            prior_mean: default the setting's.
+            prior_mean: default the setting's; where feedback is delayed, the lower bound of the reward,
+                because pending feedback counts as the least that may come (Verma et al. 2022).
             form: "weight-space", "dense" or "factor".
         """
         if setting.continuous:
@@ -85,7 +86,7 @@ class Model:
             noise,
             np.maximum(variance, NOISE_FLOOR * deviation**2),
             bound,
-            _first(prior_mean, setting.prior_mean, 0.0),
+            _first(prior_mean, _lower_bound(setting), setting.prior_mean),
             form,
         )
 
@@ -109,6 +110,13 @@ def _kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> 
     return make_kernel(
         kernel or "rbf", DEFAULT_LENGTH_SCALE * width if length_scale is None else length_scale
     )
+
+
+def _lower_bound(setting: Setting) -> Floats | float | None:
+    bound = setting.reward_lower_bound
+    if setting.max_delay == 0 or bound is None:
+        return None
+    return bound[:, None] if isinstance(bound, np.ndarray) else bound
 
 
 def _first(*values: Any) -> Any:

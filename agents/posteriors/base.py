@@ -88,6 +88,11 @@ class Posterior(abc.ABC):
             self.mean[i] += row
         np.add.at(self.total, (trial, point), change)
 
+    def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
+        """Draw f - mean jointly at some points of each trial, (B, A) -> (B, A); None is all points."""
+        drawn = self.deviation(rngs)
+        return drawn if cells is None else np.take_along_axis(drawn, cells, axis=1)
+
     def deviation(self, rngs: Sequence[np.random.Generator]) -> Floats:
         """Draw f - mean from the joint posterior, one draw a trial from its own generator, (B, N).
 
@@ -102,6 +107,18 @@ class Posterior(abc.ABC):
             played = count[i].nonzero()[0]
             noise[i, played] = rng.standard_normal(len(played))
         return self._deviate(weight, noise)
+
+    def mean_at(self, cells: Ints | None) -> Floats:
+        """Posterior mean at some points of each trial, (B, A); None is all of them. Read only."""
+        return self.mean if cells is None else np.take_along_axis(self.mean, cells, axis=1)
+
+    def variance_at(self, cells: Ints | None) -> Floats:
+        """Posterior variance at some points of each trial, (B, A); None is all of them. Read only."""
+        return self.variance if cells is None else np.take_along_axis(self.variance, cells, axis=1)
+
+    def count_at(self, cells: Ints | None) -> Floats:
+        """Plays of some points of each trial, (B, A); None is all of them. Read only."""
+        return self.count if cells is None else np.take_along_axis(self.count, cells, axis=1)
 
     def reset(self, trial: Ints) -> None:
         """Return the given trials, (n,), to the prior."""
