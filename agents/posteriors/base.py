@@ -116,6 +116,14 @@ class Posterior(abc.ABC):
         """Posterior variance at some points of each trial, (B, A); None is all of them. Read only."""
         return self.variance if cells is None else np.take_along_axis(self.variance, cells, axis=1)
 
+    def mean_of(self, trial: Ints, point: Ints) -> Floats:
+        """Posterior mean at single points, (n,) each -> (n,)."""
+        return self.mean[trial, point]
+
+    def variance_of(self, trial: Ints, point: Ints) -> Floats:
+        """Posterior variance at single points, (n,) each -> (n,)."""
+        return self.variance[trial, point]
+
     def count_at(self, cells: Ints | None) -> Floats:
         """Plays of some points of each trial, (B, A); None is all of them. Read only."""
         return self.count if cells is None else np.take_along_axis(self.count, cells, axis=1)
