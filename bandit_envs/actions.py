@@ -40,13 +40,13 @@ def checked_actions(array: np.ndarray, decisions: Decisions) -> Ints | Floats:
 
 
 def _arms(array: np.ndarray, num_arms: int) -> Ints:
-    if array.min() < 0 or array.max() >= num_arms:
+    if ((array < 0) | (array >= num_arms)).any():
         raise ValueError(f"action must be an arm in 0..{num_arms - 1}, got {array}")
     return array.astype(np.int64, copy=False)
 
 
 def _box(array: np.ndarray) -> Floats:
     array = array.astype(np.float64)
-    if not np.isfinite(array).all() or np.abs(array).max() > 1.0 + SLACK:
+    if not (np.abs(array) <= 1.0 + SLACK).all():  # NaN is not
         raise ValueError(f"action must be finite and in [-1, 1], got {array}; see setting.to_action")
     return np.clip(array, -1.0, 1.0)

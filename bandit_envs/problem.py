@@ -14,7 +14,7 @@ from bandit_envs.gram import Gram
 from bandit_envs.laws import changes, contexts, delays
 from bandit_envs.laws.functions import Drawn, FunctionLaw
 from bandit_envs.laws.noise import Gaussian, Noise, NoNoise
-from bandit_envs.laws.parse import require
+from bandit_envs.laws.parse import is_count, require
 from bandit_envs.optimum import maximise
 from bandit_envs.setting import Setting
 from bandit_envs.types import Floats, Ints
@@ -76,8 +76,7 @@ class Problem:
     name: str = field(default="custom")
 
     def __post_init__(self) -> None:
-        valid = isinstance(self.horizon, int | np.integer) and not isinstance(self.horizon, bool)
-        require(valid and self.horizon > 0, "horizon", "a positive integer", self.horizon)
+        require(is_count(self.horizon), "horizon", "a positive integer", self.horizon)
         bound = self.rkhs_bound
         known = bound is None or (
             bound in ("true", "paper") if isinstance(bound, str) else 0 < bound < np.inf

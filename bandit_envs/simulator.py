@@ -140,9 +140,8 @@ class Simulator:
     def _means(self, rows: Ints, segment: Ints, context: Ints, actions: Any) -> Floats:
         """Noiseless reward and costs of the plays, (n, 1 + C)."""
         if self.problem.decisions.continuous:
-            return np.array(
-                [self._evaluate(*play) for play in zip(rows, segment, context, actions, strict=True)]
-            )
+            plays = zip(rows, segment, context, actions, strict=True)
+            return np.array([self._evaluate(*play) for play in plays]).reshape(len(rows), self.noise.shape[2])
         for i in rows[segment != self.shown[rows]]:
             self.shown[i] = self.segment[i, self.round[i]]
             self.tables[i] = self.trials[i].means[self.shown[i]]  # type: ignore[union-attr]

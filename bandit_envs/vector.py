@@ -21,6 +21,7 @@ from bandit_envs.envs import (
     spaces_of,
 )
 from bandit_envs.info import Info, batched_info, with_masks
+from bandit_envs.laws.parse import is_count, require
 from bandit_envs.problem import Problem
 from bandit_envs.problems import build
 from bandit_envs.setting import Setting, batch_settings
@@ -54,6 +55,9 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         **keywords: Any,
     ):
         check_render_mode(render_mode)
+        require(is_count(num_envs), "num_envs", "a positive integer", num_envs)
+        valid = max_episode_steps is None or is_count(max_episode_steps)
+        require(valid, "max_episode_steps", "None or a positive integer", max_episode_steps)
         self.problem = build(problem, keywords)
         self.num_envs, self.oracle, self.render_mode = num_envs, oracle, render_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -107,7 +111,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
             raise RuntimeError(
                 'a copy has finished its trial; call reset(options={"reset_mask": done}) first'
             )
-        outcome = self._play(self._rows, self._shaped(actions))
+        outcome = self._play(self._rows, checked_actions(self._shaped(actions), self.problem.decisions))
         truncated = self._done.copy()
         info = self._spread(self._rows, outcome)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and truncated.any():
@@ -140,18 +144,17 @@ class BanditVectorEnv(gym.vector.VectorEnv):
     def _shaped(self, actions: Any) -> np.ndarray:
         return shaped_actions(actions, (self.num_envs,), self.problem.decisions)
 
-    def _play(self, rows: Ints, actions: np.ndarray) -> Outcome:
-        outcome = self.simulator.play(rows, checked_actions(actions, self.problem.decisions))
+    def _play(self, rows: Ints, actions: Ints | Floats) -> Outcome:
+        outcome = self.simulator.play(rows, actions)
         self._done[rows] = self.simulator.round[rows] >= self.limit
         return outcome
 
     def _step_after_end(self, actions: np.ndarray) -> tuple[Floats, Floats, Bools, Bools, Info]:
         """Begin the finished copies anew, ignoring their actions, and play the others."""
         begun, playing = self._rows[self._done], self._rows[~self._done]
+        checked = checked_actions(actions[playing], self.problem.decisions)  # before anything changes
         self._done[begun] = False
-        outcomes = [self._begin(begun)]
-        if len(playing):
-            outcomes.append(self._play(playing, actions[playing]))
+        outcomes = [self._begin(begun), self._play(playing, checked)]
         order = np.argsort(np.concatenate([begun, playing]))
         merged = Outcome.concatenate(outcomes).each(lambda part: part[order])
         info = self._spread(self._rows, merged)

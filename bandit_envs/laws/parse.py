@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 
 def parse(argument: str, spec: Any, laws: Mapping[str, type]) -> Any:
     """Return the law that a keyword argument describes.
@@ -37,3 +39,8 @@ def require(condition: Any, argument: str, expected: str, given: Any) -> None:
     """Raise a ValueError that names the argument, what it must be and what it was."""
     if not condition:
         raise ValueError(f"{argument} must be {expected}, got {given!r}")
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value is a positive integer; True is not one."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value > 0

@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel
 from bandit_envs.decisions import Decisions, uniform_points, unit_grid
 from bandit_envs.kernels import LengthScale, make_kernel
 from bandit_envs.laws.functions import GPSample, RKHSFunction
-from bandit_envs.laws.parse import require
+from bandit_envs.laws.parse import is_count, require
 from bandit_envs.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults
 from bandit_envs.types import Floats
@@ -92,14 +92,10 @@ def rkhs(**keywords: Any) -> Problem:
 
 def unit_box(points: str, num_arms: int, dim: int, points_seed: int, continuous: bool) -> Decisions:
     """`num_arms` points of [0, 1]^dim, or the box itself with these points as anchors."""
-    require(_is_count(num_arms), "num_arms", "a positive integer", num_arms)
-    require(_is_count(dim), "dim", "a positive integer", dim)
+    require(is_count(num_arms), "num_arms", "a positive integer", num_arms)
+    require(is_count(dim), "dim", "a positive integer", dim)
     require(points in ("grid", "uniform"), "points", '"grid" or "uniform"', points)
     arms: Floats = (
         unit_grid(num_arms, dim) if points == "grid" else uniform_points(num_arms, dim, points_seed)
     )
     return Decisions(arms, low=np.zeros(dim), high=np.ones(dim), continuous=continuous)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
