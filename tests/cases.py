@@ -89,17 +89,17 @@ BY_HAND = {
         max_delay=6,
     ),
     "box with contexts, changes and delays": by_hand(
-        decisions=Decisions(unit_grid(9, 2), contexts=CONTEXTS[:2], continuous=True),
+        decisions=Decisions(unit_grid(9), contexts=CONTEXTS[:2], continuous=True),
         reward=RKHSFunction(),
         delay=delays.Poisson(2),
         changes=changes.AtRounds((100,)),
-        horizon=250,
+        horizon=400,
     ),
 }
 
 GRIDS = [of_id(env_id, horizon=30) for env_id in registered_ids()]
 DELAYED = [of_id(env_id, ", delayed", horizon=30, delay=POISSON) for env_id in registered_ids()]
-IN_BOXES = [of_id(env_id, ", box", horizon=250, continuous=True) for env_id in BOXES]
+IN_BOXES = [of_id(env_id, ", box", horizon=400, continuous=True) for env_id in BOXES]
 COMPOSED = [pytest.param(Case(problem, {}), id=name) for name, problem in BY_HAND.items()]
 CASES = [*GRIDS, *DELAYED, *IN_BOXES, *COMPOSED]
 
