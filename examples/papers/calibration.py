@@ -1,0 +1,143 @@
+"""How often confidence bands miss the function: where they are theorems, and in the papers' experiments.
+
+A trial fails if |mu_{t-1}(x) - f(x)| > w_t sigma_{t-1}(x) at any point x in any round t. The theorems promise
+that at most delta = 0.1 of the trials do. The script draws, for every width, the share that fails and the
+factor by which the widths would have to grow to contain the function throughout; docs/calibration.md says
+what one sees.
+
+    python examples/papers/calibration.py --out docs/figures/calibration.png
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from scipy.stats import binomtest
+
+import agents
+from agents.calibration import play_bands
+from bandit_envs import Problem, Setting
+from bandit_envs.problems import gp, rkhs
+
+DELTA = 0.1
+PROMISED, EXPERIMENT = "#0072B2", "#D55E00"
+
+
+class Row(NamedTuple):
+    """An agent on a problem, and whether a theorem covers the pair."""
+
+    label: str
+    theorem: bool
+    problem: Problem
+    agent: Any
+
+
+class Finding(NamedTuple):
+    """What became of a row's trials."""
+
+    label: str
+    theorem: bool
+    share: tuple[float, float, float]  # of trials that fail, with its 95 % Clopper-Pearson interval
+    factor: tuple[float, float, float]  # median, 10 and 90 % quantile of the factor that was needed
+
+
+def theorem_3(setting: Setting, num_trials: int | None = None) -> Any:
+    """Theorem 3 of Srinivas et al. (2010) needs sqrt(lambda) to bound the noise, which differs by trial."""
+    variance = np.square(setting.noise_bound)
+    return agents.gp_ucb(setting, width="rkhs", noise_variance=variance, num_trials=num_trials)
+
+
+def rows(horizon: int) -> Iterator[Row]:
+    """Srinivas et al. (2010, section 6) on 1000 points, Chowdhury & Gopalan (2017, section 6) on 100."""
+    sample = gp(horizon=min(horizon, 1000))  # the paper's T
+    se, matern = rkhs(horizon=horizon), rkhs(horizon=horizon, kernel="matern52")
+    small = rkhs(horizon=horizon, rkhs_norm=1.0)
+    printed = rkhs(horizon=horizon, rkhs_bound="paper")
+    bounded = rkhs(horizon=horizon, noise={"law": "uniform", "share": 0.01})
+    proof, rate = {"noise_variance": 1 + 2 / horizon}, {"gamma": "rate"}
+    yield Row("GP-UCB, Theorem 1, f ~ GP", True, sample, "gp-ucb")
+    yield Row("GP-UCB, Theorem 3, bounded noise", True, bounded, theorem_3)
+    yield Row("IGP-UCB, λ = 1 + 2/T", True, se, ("igp-ucb", proof))
+    yield Row("GP-TS, λ = 1 + 2/T", True, se, ("gp-ts", proof))
+    yield Row("self-normalised, λ = R²", True, se, ("gp-ucb", {"width": "self-normalised"}))
+    yield Row("GP-UCB, β/5, f ~ GP", False, sample, ("gp-ucb", {"beta_scale": 0.2}))
+    yield Row("GP-UCB, Theorem 3's width, Gaussian noise", False, se, ("gp-ucb", {"width": "rkhs", **rate}))
+    yield Row("IGP-UCB, λ = R², gain by rate, paper's B", False, printed, ("igp-ucb", rate))
+    yield Row("IGP-UCB, λ = R², gain by rate", False, se, ("igp-ucb", rate))
+    yield Row("IGP-UCB, λ = R², realised gain", False, se, "igp-ucb")
+    yield Row("IGP-UCB, λ = R², gain 1", False, se, ("igp-ucb", {"gamma": 1.0}))
+    yield Row("IGP-UCB, λ = R², gain by rate, Matérn 5/2", False, matern, ("igp-ucb", rate))
+    yield Row("IGP-UCB, λ = R², gain by rate, ‖f‖ = 1", False, small, ("igp-ucb", rate))
+    yield Row("GP-TS, λ = R², gain by rate, paper's B", False, printed, ("gp-ts", rate))
+    yield Row("GP-TS, λ = R², gain by rate", False, se, ("gp-ts", rate))
+
+
+def measure(row: Row, trials: int) -> Finding:
+    """Play a row's trials and count the failures."""
+    bands = play_bands(row.problem, row.agent, trials)
+    interval = binomtest(int(bands.failed.sum()), trials).proportion_ci(method="exact")
+    share = float(bands.failed.mean()), float(interval.low), float(interval.high)
+    median, low, high = np.quantile(bands.factor, [0.5, 0.1, 0.9])
+    return Finding(row.label, row.theorem, share, (float(median), float(low), float(high)))
+
+
+def as_markdown(finding: Finding) -> str:
+    """One line of the table in docs/calibration.md."""
+    share = "{:.1f} % [{:.1f}, {:.1f}]".format(*(100 * value for value in finding.share))
+    factor = "{:.3g} [{:.3g}, {:.3g}]".format(*finding.factor)
+    return f"| {finding.label} | {'yes' if finding.theorem else 'no'} | {share} | {factor} |"
+
+
+def draw(findings: list[Finding], path: Path) -> None:
+    """Failing shares beside the needed factors, one row a width."""
+    figure = Figure(figsize=(8.4, 4.8), layout="constrained")
+    FigureCanvasAgg(figure)
+    left, right = figure.subplots(1, 2, sharey=True)
+    for place, finding in enumerate(findings):
+        _draw_interval(left, place, finding.share, finding.theorem)
+        _draw_interval(right, place, finding.factor, finding.theorem)
+    left.set_yticks(range(len(findings)), [finding.label for finding in findings])
+    left.invert_yaxis()
+    left.axvline(DELTA, color="black", linestyle=":", linewidth=1)
+    left.annotate("δ", (DELTA, 1), (0, 2), xycoords=("data", "axes fraction"), textcoords="offset points")
+    left.set(xlim=(-0.02, 1.02), xlabel="share of trials whose band fails\n(95 % interval)")
+    right.axvline(1.0, color="black", linestyle=":", linewidth=1)
+    right.set(xscale="log", xlabel="factor that the width would need\n(median, 10 and 90 % of trials)")
+    for label, color in (("theorem", PROMISED), ("papers' experiments", EXPERIMENT)):
+        right.plot([], [], "o-", color=color, label=label)
+    figure.legend(frameon=False, ncols=2, loc="outside upper right")
+    figure.savefig(path, dpi=150)
+
+
+def _draw_interval(axes: Axes, place: int, interval: tuple[float, float, float], theorem: bool) -> None:
+    middle, low, high = interval
+    color = PROMISED if theorem else EXPERIMENT
+    axes.plot([low, high], [place, place], "-", color=color, linewidth=1.6)
+    axes.plot([middle], [place], "o", color=color, markersize=5)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="x", color="0.9", linewidth=0.6)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--trials", type=int, default=200)
+    parser.add_argument("--horizon", type=int, default=3000)
+    parser.add_argument("--out", type=Path, default=Path("calibration.png"))
+    options = parser.parse_args()
+    print("| width | theorem | trials that fail | factor needed |\n|---|---|---|---|")
+    findings = []
+    for row in rows(options.horizon):
+        findings.append(measure(row, options.trials))
+        print(as_markdown(findings[-1]), flush=True)
+    draw(findings, options.out)
+
+
+if __name__ == "__main__":
+    main()
