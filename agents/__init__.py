@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         pure_exploration,
     )
     from .capabilities import Features, handles
+    from .delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
     from .gp_agent import GPAgent
     from .random_agent import random
     from .registry import features, make, names
@@ -30,6 +31,7 @@ _HOMES = {
         *("gp_ei", "gp_pi", "gp_ts", "gp_ucb", "igp_ucb", "kernel_ucb"),
         *("pure_exploitation", "pure_exploration"),
     ],
+    "delayed": ["asy_ts", "gp_bts", "gp_bucb", "gp_ts_sdf", "gp_ucb_sdf"],
     "random_agent": ["random"],
     "gp_agent": ["GPAgent"],
     "capabilities": ["Features", "handles"],
@@ -38,11 +40,16 @@ _HOMES = {
 __all__ = [
     "Features",
     "GPAgent",
+    "asy_ts",
     "features",
+    "gp_bts",
+    "gp_bucb",
     "gp_ei",
     "gp_pi",
     "gp_ts",
+    "gp_ts_sdf",
     "gp_ucb",
+    "gp_ucb_sdf",
     "handles",
     "igp_ucb",
     "kernel_ucb",

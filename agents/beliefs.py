@@ -10,8 +10,7 @@ import numpy as np
 from bandit_envs.types import Floats, Ints
 
 from .model import Model
-from .posteriors import Posterior
-from .posteriors import posterior as make_posterior
+from .posteriors import Posterior, posterior
 
 
 class Belief(abc.ABC):
@@ -84,13 +83,7 @@ class Delivered(Belief):
     """Learns a value when it arrives and knows nothing of it until then."""
 
     def __init__(self, model: Model, num_trials: int):
-        both = make_posterior(
-            model.gram,
-            np.asarray(model.noise_variance, dtype=np.float64),
-            num_trials,
-            model.setting.horizon,
-            model.form,
-        )
+        both = make_posterior(model, num_trials)
         super().__init__(model, both, both)
 
     def play(self, point: Ints) -> None:
@@ -101,10 +94,16 @@ class Delivered(Belief):
         observe(self.centre, trial, point, self.residual(trial, point, value))
 
 
-def observe(posterior: Posterior, trial: Ints, point: Ints, value: Floats) -> None:
+def make_posterior(model: Model, num_trials: int) -> Posterior:
+    """The prior of a model, ready to learn."""
+    noise = np.asarray(model.noise_variance, dtype=np.float64)
+    return posterior(model.gram, noise, num_trials, model.setting.horizon, model.form)
+
+
+def observe(target: Posterior, trial: Ints, point: Ints, value: Floats) -> None:
     """Condition on observations, (n,) each; trials ascend and may repeat."""
     for wave in waves(trial):
-        posterior.observe(trial[wave], point[wave], value[wave])
+        target.observe(trial[wave], point[wave], value[wave])
 
 
 def waves(trial: Ints) -> Iterator[Ints | slice]:

@@ -12,10 +12,11 @@ from bandit_envs.types import Floats, Ints
 
 from .beliefs import Belief, Delivered
 from .choice import TieBreaker, argmax_with_ties
+from .clock import Clock
 from .incumbents import Incumbent, NoIncumbent
 from .model import Model
 from .plays import Plays
-from .rules import Rule
+from .rules import AnyArm, Rule, Starting
 from .view import View
 
 TIE = 1e-9  # prior deviations: without a tolerance the last bit of a batched product would decide
@@ -55,11 +56,13 @@ class GPAgent:
     ):
         if num_trials is not None and num_trials < 1:
             raise ValueError(f"num_trials must be None or positive, got {num_trials}")
-        self.model, self.setting, self.rule = model, model.setting, rule
+        self.model, self.setting = model, model.setting
+        self.rule = Starting(model.initial, AnyArm(), rule) if model.initial else rule
         self.num_trials = num_trials
         self._parts = belief, incumbent
         self._size = num_trials or 1
         self._rows = np.arange(self._size)
+        self.clock = Clock.of(model.setting)
         self._tolerance = TIE * model.deviation
 
     def reset(self, seed: int | Sequence[int]) -> None:
@@ -93,8 +96,8 @@ class GPAgent:
         self.plays.append(point)
         self.belief.play(point)
         trial, rounds, value, _ = Feedback.arrived(info)
-        played = self.plays.at(trial, rounds)
-        self.belief.receive(trial, played, self.round - rounds, value)
+        played = self.plays.collect(trial, rounds)
+        self.belief.receive(trial, played, self.clock.delay(rounds, self.round), value)
         self.incumbent.receive(trial, played // self.setting.decisions.num_arms, value)
         self.round += 1
 

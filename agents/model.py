@@ -33,6 +33,7 @@ class Model:
         rkhs_bound: B, the bound on the norm of f; a number or (B,).
         prior_mean: of the reward, a number, (N,) or (B, 1).
         form: which posterior representation, None for the automatic choice.
+        initial: how many first rounds are played at random.
     """
 
     setting: Setting
@@ -42,6 +43,7 @@ class Model:
     rkhs_bound: Numeric
     prior_mean: Floats | float
     form: str | None = None
+    initial: int = 0
 
     @classmethod
     def of(
@@ -55,6 +57,7 @@ class Model:
         rkhs_bound: Numeric | None = None,
         prior_mean: Floats | float | None = None,
         form: str | None = None,
+        initial: int = 0,
     ) -> Model:
         """Fill in from the setting what is not given, and from stated defaults what it withholds.
 
@@ -68,9 +71,11 @@ class Model:
             prior_mean: default the setting's; where feedback is delayed, the lower bound of the reward,
                 because pending feedback counts as the least that may come (Verma et al. 2022).
             form: "weight-space", "dense" or "factor".
+            initial: how many first rounds are played at random.
         """
         if setting.continuous:
             raise ValueError("this agent plays finite sets: setting must have arms, got a box; use 'random'")
+        require_not_negative("initial", initial, "it is the number of first rounds that are played at random")
         chosen = _kernel(setting, kernel, length_scale)
         deviation = float(np.sqrt(np.max(chosen.diag(setting.decisions.points))))
         noise = _first(noise_std, setting.noise_std, DEFAULT_NOISE_STD * deviation)
@@ -88,6 +93,7 @@ class Model:
             bound,
             _first(prior_mean, _lower_bound(setting), setting.prior_mean),
             form,
+            initial,
         )
 
     @cached_property

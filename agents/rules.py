@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from bandit_envs.types import Floats, Ints
 
 from .improvement import log_expected_improvement, standardised_improvement
@@ -122,6 +124,39 @@ class PosteriorVariance:
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores in the units of the reward, (B, A)."""
         return candidates.std.copy()
+
+
+@dataclass(frozen=True)
+class AnyArm:
+    """The same score for all: ties are broken at random, so every arm is as likely."""
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return zeros, (B, A)."""
+        return np.zeros_like(candidates.mean)
+
+
+@dataclass(frozen=True)
+class Starting:
+    """Another rule for the first rounds.
+
+    Args:
+        rounds: how many.
+        first: the rule of these rounds.
+        then: the rule afterwards.
+    """
+
+    rounds: int
+    first: Rule
+    then: Rule
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return the scores of the rule of each trial's round, (B, A)."""
+        early = candidates.round_ <= self.rounds
+        if not early.any():
+            return self.then(candidates)
+        if early.all():
+            return self.first(candidates)
+        return np.where(early[:, None], self.first(candidates), self.then(candidates))
 
 
 def _above(candidates: Candidates, width: Width, step: Floats) -> Floats:

@@ -161,6 +161,42 @@ class SelfNormalisedWidth:
 
 
 @dataclass(frozen=True)
+class DelayedWidth:
+    """B_f + (R + B_y) sqrt(2 (gamma_{t-1} + 1 + log(union / delta))) (Verma et al. 2022, Theorems 1 and 3).
+
+    Holds for lambda > 1 together with the bias of `Censored`, for rho_m f, not for f.
+
+    Args:
+        bound: B_f, at least the RKHS norm of the shifted f.
+        noise_std: R, the noise is R-sub-Gaussian.
+        reward_bound: B_y, which bounds the shifted |y|.
+        gamma: the information gain.
+        delta: failure probability.
+        union: 2 with UCB, 4 with Thompson sampling.
+    """
+
+    bound: Numeric
+    noise_std: Numeric
+    reward_bound: Numeric = 1.0
+    gamma: Gamma = Realised()
+    delta: float = 0.1
+    union: int = 2
+
+    def __post_init__(self) -> None:
+        require_not_negative("bound", self.bound, BOUND_REMEDY)
+        require_not_negative("noise_std", self.noise_std, NOISE_REMEDY)
+        require_not_negative("reward_bound", self.reward_bound, "it bounds the shifted rewards")
+        require_probability("delta", self.delta)
+        require_at_least_one("union", self.union, "use 2 for UCB and 4 for Thompson sampling")
+
+    def __call__(self, round_: Ints, gain: Floats) -> Floats:
+        """Return beta_t, (B,)."""
+        gamma = self.gamma(round_ - 1, gain)
+        spread = np.sqrt(2.0 * (gamma + (1.0 + np.log(self.union / self.delta))))
+        return self.bound + (self.noise_std + self.reward_bound) * spread
+
+
+@dataclass(frozen=True)
 class KernelUCBWidth:
     """Eta / sqrt(lambda), the exploration of KernelUCB (Valko et al. 2013)."""
 

@@ -193,6 +193,9 @@ BAD = {
     "action": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 0.5, 0.0, {}), "integer arm"),
     "no info": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, {}), "feedback_mask"),
     "reward": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, feedback(np.nan)), "finite"),
+    "twice": (lambda: twice(agents.gp_ucb(SETTING)), "feedback comes once"),
+    "fill_in": (lambda: agents.gp_ucb_sdf(SETTING, fill_in="one"), "fill_in must be zero or one of"),
+    "window": (lambda: start(agents.gp_ucb_sdf(SETTING, window=-1)), "window must not be negative"),
     "round": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, feedback(1.0, 7)), "0..0"),
 }
 SETTING = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"))
@@ -201,6 +204,12 @@ SETTING = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_k
 def start(agent):
     agent.reset(0)
     return agent
+
+
+def twice(agent):
+    start(agent)
+    for _ in range(2):
+        agent.update(np.zeros(1), 1, 0.0, feedback(1.0, 0))
 
 
 def feedback(reward, step=0):

@@ -124,6 +124,10 @@ class Posterior(abc.ABC):
         """Posterior variance at single points, (n,) each -> (n,)."""
         return self.variance[trial, point]
 
+    def played(self, trial: int) -> Ints:
+        """The distinct points played in one trial, (u,)."""
+        return self.count[trial].nonzero()[0]
+
     def count_at(self, cells: Ints | None) -> Floats:
         """Plays of some points of each trial, (B, A); None is all of them. Read only."""
         return self.count if cells is None else np.take_along_axis(self.count, cells, axis=1)

@@ -1,0 +1,138 @@
+"""The named algorithms for delayed feedback.
+
+With contexts they are the contextual algorithms (CGB-SDF, Verma et al. 2022, section 5): points are
+(context, arm) pairs. `gp_ucb` under delay learns what is delivered and knows nothing of what is pending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from bandit_envs.setting import Setting
+
+from .beliefs import Belief
+from .capabilities import handles
+from .censored import Censored
+from .gp_agent import GPAgent
+from .hallucinated import Hallucinated
+from .imputed import FILL_INS, Imputed
+from .model import Model
+from .named_parts import make_gamma, make_width
+from .rules import UCB, PosteriorVariance, Starting, Thompson
+from .validation import Numeric
+from .widths import DelayedWidth, Width
+
+DEFAULT_WINDOW = 20  # the papers' synthetic study; never longer than feedback can take
+
+
+@handles("delay", "context")
+def gp_ucb_sdf(
+    setting: Setting,
+    *,
+    window: float | None = None,
+    width: str | float | Width = 1.0,
+    reward_bound: Numeric = 1.0,
+    fill_in: str = "zero",
+    delta: float = 0.1,
+    gamma: Any = "realised",
+    num_trials: int | None = None,
+    **options: Any,
+) -> GPAgent:
+    """GP-UCB-SDF: argmax mu + (beta_t + bias) sigma, pending values 0 (Verma et al. 2022, Algorithm 1).
+
+    Args:
+        setting: what is published of the problem.
+        window: m, in rounds or the units of the published query times; default 20, at most max_delay.
+        width: beta_t: "delayed" (Theorem 1, for lambda > 1), a name of `make_width`, or a number; the paper's
+            experiments use 1.
+        reward_bound: B_y, which bounds the shifted |y|.
+        fill_in: what stands for a pending value: "zero", "mean" (posterior mean) or "nearest".
+        delta, gamma: of the width.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    model = Model.of(setting, **options)
+    beta = _width(width, model, reward_bound, delta, gamma, union=2)
+    return GPAgent(model, UCB(beta), num_trials, belief=_censored(setting, window, reward_bound, fill_in))
+
+
+@handles("delay", "context")
+def gp_ts_sdf(
+    setting: Setting,
+    *,
+    window: float | None = None,
+    width: str | float | Width = 1.0,
+    reward_bound: Numeric = 1.0,
+    fill_in: str = "zero",
+    delta: float = 0.1,
+    gamma: Any = "realised",
+    num_trials: int | None = None,
+    **options: Any,
+) -> GPAgent:
+    """GP-TS-SDF: argmax of one sample of GP(mu, (beta_t + bias)^2 k) (Verma et al. 2022); as `gp_ucb_sdf`."""
+    model = Model.of(setting, **options)
+    beta = _width(width, model, reward_bound, delta, gamma, union=4)
+    return GPAgent(
+        model, Thompson(beta), num_trials, belief=_censored(setting, window, reward_bound, fill_in)
+    )
+
+
+@handles("delay", "context")
+def gp_bucb(
+    setting: Setting,
+    *,
+    width: str | float | Width = 1.0,
+    start: int = 0,
+    delta: float = 0.1,
+    gamma: Any = None,
+    num_trials: int | None = None,
+    **options: Any,
+) -> GPAgent:
+    """GP-BUCB: mean from what is delivered, deviation from all plays (Desautels et al. 2014, Algorithm 1).
+
+    Args:
+        setting: what is published of the problem.
+        width: a name of `make_width` or a number; the theory multiplies it by exp(C).
+        start: rounds of uncertainty sampling at the beginning, which keep C small.
+        delta, gamma: of the width.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    model = Model.of(setting, **options)
+    ucb = UCB(make_width(width, model, delta, gamma=gamma))
+    rule = Starting(start, PosteriorVariance(), ucb) if start else ucb
+    return GPAgent(model, rule, num_trials, belief=Hallucinated)
+
+
+@handles("delay", "context")
+def gp_bts(setting: Setting, *, scale: float = 1.0, num_trials: int | None = None, **options: Any) -> GPAgent:
+    """GP-BTS: samples N(mu delivered, v^2 k of all plays), v = `scale` (as Verma et al. 2022 compare it)."""
+    model = Model.of(setting, **options)
+    return GPAgent(model, Thompson(make_width(scale, model, 0.1)), num_trials, belief=Hallucinated)
+
+
+@handles("delay", "context")
+def asy_ts(setting: Setting, *, scale: float = 1.0, num_trials: int | None = None, **options: Any) -> GPAgent:
+    """Asy-TS: samples N(mu, v^2 k) of what is delivered, v = `scale` (Kandasamy et al. 2018)."""
+    model = Model.of(setting, **options)
+    return GPAgent(model, Thompson(make_width(scale, model, 0.1)), num_trials)
+
+
+def _width(width: Any, model: Model, reward_bound: Numeric, delta: float, gamma: Any, *, union: int) -> Width:
+    if width == "delayed":
+        information = make_gamma(gamma, model)
+        return DelayedWidth(model.rkhs_bound, model.noise_std, reward_bound, information, delta, union)
+    return make_width(width, model, delta, gamma=gamma)
+
+
+def _censored(
+    setting: Setting, window: float | None, reward_bound: Numeric, fill_in: str
+) -> Callable[[Model, int], Belief]:
+    chosen = min(DEFAULT_WINDOW, setting.max_delay) if window is None else window
+    if fill_in == "zero":
+        return partial(Censored, window=chosen, reward_bound=reward_bound)
+    if fill_in not in FILL_INS:
+        raise ValueError(f"fill_in must be zero or one of {', '.join(FILL_INS)}, got {fill_in!r}")
+    return partial(Imputed, window=chosen, reward_bound=reward_bound, fill=FILL_INS[fill_in])
