@@ -14,7 +14,7 @@ from bandit_envs.gram import Gram
 from bandit_envs.laws import changes, contexts, delays
 from bandit_envs.laws.functions import Drawn, FunctionLaw
 from bandit_envs.laws.noise import Gaussian, Noise, NoNoise
-from bandit_envs.laws.parse import is_count, require
+from bandit_envs.laws.parse import is_count, is_integer, is_number, require
 from bandit_envs.optimum import maximise
 from bandit_envs.setting import Setting
 from bandit_envs.types import Floats, Ints
@@ -78,12 +78,11 @@ class Problem:
     def __post_init__(self) -> None:
         require(is_count(self.horizon), "horizon", "a positive integer", self.horizon)
         bound = self.rkhs_bound
-        known = bound is None or (
-            bound in ("true", "paper") if isinstance(bound, str) else 0 < bound < np.inf
-        )
+        known = bound in (None, "true", "paper") or (is_number(bound) and float(bound) > 0)
         require(known, "rkhs_bound", '"true", "paper", None or a positive number', bound)
         window = self.max_delay
-        require(window is None or 0 <= window < self.horizon, "max_delay", "in 0..horizon - 1", window)
+        valid = window is None or (is_integer(window) and 0 <= window < self.horizon)
+        require(valid, "max_delay", "None or an integer in 0..horizon - 1", window)
         require(_is_seed(self.function_seed), "function_seed", "None or an integer >= 0", self.function_seed)
         if self.decisions.continuous and not all(
             law.has_box_form for law in (self.reward, *self.constraints)
@@ -213,6 +212,4 @@ class Problem:
 
 
 def _is_seed(seed: Any) -> bool:
-    return seed is None or (
-        isinstance(seed, int | np.integer) and not isinstance(seed, bool) and int(seed) >= 0
-    )
+    return seed is None or (is_integer(seed) and seed >= 0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import pairwise
+from typing import Any, Protocol
 
 import numpy as np
 
-from bandit_envs.laws.parse import require
+from bandit_envs.laws.parse import is_count, require
 from bandit_envs.types import Ints
 
 
@@ -35,9 +37,8 @@ class AtRounds:
     rounds: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        rounds = tuple(self.rounds)
-        ascending = all(a < b for a, b in zip((0, *rounds), rounds, strict=False))
-        require(ascending, "change_points", "ascending rounds above 0", rounds)
+        rounds = tuple(self.rounds) if isinstance(self.rounds, Iterable) else self.rounds
+        require(_ascend(rounds), "change_points", "ascending rounds above 0", rounds)
         object.__setattr__(self, "rounds", rounds)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
@@ -46,3 +47,8 @@ class AtRounds:
 
 
 LAWS: dict[str, type] = {"stationary": Stationary, "at": AtRounds}
+
+
+def _ascend(rounds: Any) -> bool:
+    counts = isinstance(rounds, tuple) and all(is_count(round_) for round_ in rounds)
+    return counts and all(a < b for a, b in pairwise(rounds))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.gram import Gram
-from bandit_envs.laws.parse import require
+from bandit_envs.laws.parse import is_number, require
 from bandit_envs.types import Floats
 
 
@@ -96,8 +96,9 @@ class RKHSFunction(FunctionLaw):
     norm: float | None = None
 
     def __post_init__(self) -> None:
-        require(0 < self.ridge < np.inf, "ridge", "positive", self.ridge)
-        require(self.norm is None or 0 < self.norm < np.inf, "rkhs_norm", "None or positive", self.norm)
+        require(is_number(self.ridge) and self.ridge > 0, "ridge", "positive", self.ridge)
+        valid = self.norm is None or (is_number(self.norm) and self.norm > 0)
+        require(valid, "rkhs_norm", "None or positive", self.norm)
 
     @property
     def has_box_form(self) -> bool:
@@ -154,7 +155,8 @@ class Recorded(FunctionLaw):
     values: Floats
 
     def __post_init__(self) -> None:
-        require(np.ndim(self.values) == 2, "recorded values", "an (M, N) array", np.shape(self.values))
+        matrix = np.ndim(self.values) == 2 and np.size(self.values) > 0
+        require(matrix, "recorded values", "an (M, N) array", np.shape(self.values))
         require(np.isfinite(self.values).all(), "recorded values", "finite", "NaN or infinity")
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:

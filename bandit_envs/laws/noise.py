@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.laws.parse import require
+from bandit_envs.laws.parse import is_number, require
 from bandit_envs.types import Floats
 
 
@@ -25,8 +25,9 @@ class Noise(abc.ABC):
     share: float | None = None
 
     def __post_init__(self) -> None:
-        require(np.isfinite(self.std) and self.std >= 0, "noise std", "0 or a positive number", self.std)
-        require(self.share is None or 0 < self.share < np.inf, "noise share", "None or positive", self.share)
+        require(is_number(self.std) and self.std >= 0, "noise std", "0 or a positive number", self.std)
+        valid = self.share is None or (is_number(self.share) and self.share > 0)
+        require(valid, "noise share", "None or positive", self.share)
 
     def scale(self, values: Floats) -> float:
         """Standard deviation in a trial whose mean rewards are `values`."""
@@ -93,7 +94,8 @@ class StudentT(Noise):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self.degrees > 2, "noise degrees", "above 2, where the variance is finite", self.degrees)
+        valid = is_number(self.degrees) and self.degrees > 2
+        require(valid, "noise degrees", "above 2, where the variance is finite", self.degrees)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Student t of variance 1, (T,)."""

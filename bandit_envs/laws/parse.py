@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,16 @@ def require(condition: Any, argument: str, expected: str, given: Any) -> None:
         raise ValueError(f"{argument} must be {expected}, got {given!r}")
 
 
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite real number; True is not one."""
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and math.isfinite(value)
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a value is an integer; 3.0 and True are not."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
 def is_count(value: Any) -> bool:
-    """Whether a value is a positive integer; True is not one."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value > 0
+    """Whether a value is a positive integer."""
+    return is_integer(value) and int(value) > 0

@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel
 from bandit_envs.decisions import Decisions, uniform_points, unit_grid
 from bandit_envs.kernels import LengthScale, make_kernel
 from bandit_envs.laws.functions import GPSample, RKHSFunction
-from bandit_envs.laws.parse import is_count, require
+from bandit_envs.laws.parse import is_count, is_number, require
 from bandit_envs.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults
 from bandit_envs.types import Floats
@@ -44,7 +44,8 @@ def synthetic(
         name: of the problem, for tables.
         **features: see `bandit_envs.problems.features.compose`.
     """
-    require(0 < signal_variance < np.inf, "signal_variance", "positive", signal_variance)
+    valid = is_number(signal_variance) and signal_variance > 0
+    require(valid, "signal_variance", "positive", signal_variance)
     require(function in ("gp", "rkhs"), "function", '"gp" or "rkhs"', function)
     require(rkhs_norm is None or function == "rkhs", "rkhs_norm", 'None where function is "gp"', rkhs_norm)
     model = make_kernel(kernel, length_scale)

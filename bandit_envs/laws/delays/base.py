@@ -1,0 +1,63 @@
+"""What every law of delays supplies: a draw that no action changes, and its meaning in rounds."""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+
+from bandit_envs.laws.parse import require
+from bandit_envs.types import Floats
+
+TAIL = 1e-6  # share of the feedback that the default window of the environment may lose
+
+
+@dataclass(frozen=True)
+class Delay(abc.ABC):
+    """Delay d of round t: its feedback is in the `info` of the step of round t + d.
+
+    A *wait* is what the law draws, in rounds or in units of time, before any arm is known. The arm that is
+    played stretches it by `slowdown`, and `in_rounds` turns the result into a delay. So all agents meet
+    the same waits, whatever they play.
+
+    Args:
+        lost: probability that a round's feedback never arrives.
+    """
+
+    _: KW_ONLY
+    lost: float = 0.0
+
+    def __post_init__(self) -> None:
+        require(0 <= self.lost <= 1, "delay lost", "a probability", self.lost)
+
+    def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
+        """Wait of each round, (T,); infinite where the feedback never arrives."""
+        waits = np.asarray(self._draw_waits(horizon, rng), dtype=np.float64)
+        # The uniforms are drawn last and always: `lost` leaves the other waits as they were.
+        return np.where(rng.random(horizon) < self.lost, np.inf, waits)
+
+    def in_rounds(self, waits: Floats) -> Floats:
+        """Whole rounds of stretched waits, infinity included; here rounded down, (n,) -> (n,)."""
+        return np.floor(waits)
+
+    def slowdown(self, features: Floats) -> Floats:
+        """Factor on the wait of plays with features in [0, 1]^d, (n, d) -> (n,); here 1."""
+        return np.ones(len(features))
+
+    def query_times(self, horizon: int) -> Floats | None:
+        """When each round starts, (T,), where waits are in units of time; else None."""
+        return None
+
+    def window(self, horizon: int) -> int:
+        """Smallest k with P(d > k) < 1e-6 for feedback that is not lost, at most horizon - 1."""
+        longest = self.in_rounds(np.array([self.quantile()]))
+        return int(min(longest[0], horizon - 1))
+
+    @abc.abstractmethod
+    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+        """Wait of each round, (T,), as if nothing were lost."""
+
+    @abc.abstractmethod
+    def quantile(self) -> float:
+        """The smallest wait w with P(wait > w) < 1e-6 (<= where waits are continuous)."""
