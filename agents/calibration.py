@@ -38,7 +38,9 @@ class Bands(NamedTuple):
         return self.ratio.max(axis=1)
 
 
-def play_bands(problem: Problem, agent: AgentSpec, trials: int = 100, seed: int = 0) -> Bands:
+def play_bands(
+    problem: Problem, agent: AgentSpec, trials: int = 100, seed: int = 0, arriving: float = 1.0
+) -> Bands:
     """Play the trials of `evaluate(problem, ..., seed=seed)` and look at the band before every play.
 
     Args:
@@ -46,6 +48,7 @@ def play_bands(problem: Problem, agent: AgentSpec, trials: int = 100, seed: int 
         agent: whose rule has a width: UCB or Thompson sampling.
         trials: B, all played at once.
         seed: of the evaluation.
+        arriving: rho_m = P(delay <= m); the band of censored feedback is one for rho_m f, not for f.
     """
     seeds = np.array([trial_seeds(seed, i) for i in range(trials)])
     env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled")
@@ -54,7 +57,7 @@ def play_bands(problem: Problem, agent: AgentSpec, trials: int = 100, seed: int 
     player.reset(seeds[:, 1].tolist())
     rounds: list[tuple[Floats, ...]] = []
     for _ in range(problem.horizon):
-        width, ratio = _width(player), _ratio(player, env, observation)
+        width, ratio = _width(player), _ratio(player, env, observation, arriving)
         action = player.act(observation)
         following, reward, _, _, info = env.step(action)
         player.update(observation, action, reward, info)
@@ -70,13 +73,13 @@ def _width(agent: GPAgent) -> Floats:
     if not isinstance(agent.rule, UCB | Thompson):
         raise ValueError(f"agent must have a confidence band, by UCB or Thompson sampling; got {agent.rule}")
     gain = agent.belief.gain
-    return agent.rule.width(np.full(gain.shape, agent.round + 1), gain)
+    return agent.rule.width(np.full(gain.shape, agent.round + 1), gain) + agent.belief.bias
 
 
-def _ratio(agent: GPAgent, env: BanditVectorEnv, observation: Floats) -> Floats:
-    """max_x |mu_{t-1} - f| / sigma_{t-1} over the arms of each trial's context, (B,)."""
+def _ratio(agent: GPAgent, env: BanditVectorEnv, observation: Floats, arriving: float) -> Floats:
+    """max_x |mu_{t-1} - rho_m f| / sigma_{t-1} over the arms of each trial's context, (B,)."""
     context = agent.setting.context_index(observation)
-    error = np.abs(agent.belief.mean(context) - _truth(env, agent.round))
+    error = np.abs(agent.belief.mean(context) - arriving * _truth(env, agent.round))
     excess = np.maximum(error - ROUNDING * agent.model.deviation, 0.0)
     std = np.maximum(agent.belief.std(context), np.finfo(np.float64).tiny)
     return (excess / std).max(axis=1)
