@@ -9,8 +9,8 @@ import references
 
 from agents.calibration import Bands, play_bands
 from agents.regret_bounds import gp_ucb_bound, igp_ucb_bound
-from bandit_envs import Problem
-from bandit_envs.evaluation import evaluate
+from bandit_envs import BanditEnv, Problem
+from bandit_envs.evaluation import evaluate, trial_seeds
 from bandit_envs.gram import Gram
 from bandit_envs.problems.synthetic import synthetic
 
@@ -106,18 +106,15 @@ def test_functions_of_the_ball_have_exactly_the_stated_norm():
 def test_bands_are_those_of_the_textbook():
     problem = synthetic(function="gp", kernel="matern52", num_arms=12, horizon=15, noise_std=NOISE)
     bands = play_bands(problem, "gp-ucb", trials=2)
-    actions = evaluate(problem, ["gp-ucb"], trials=2)
+    actions = evaluate(problem, ["gp-ucb"], trials=2).actions["gp-ucb"]
     for i in range(2):
-        ratio, gain = textbook(problem, actions.actions["gp-ucb"][i], trial=i)
+        ratio, gain = textbook(problem, actions[i], trial=i)
         np.testing.assert_allclose(bands.ratio[i], ratio, rtol=1e-6)  # 1e-9 prior deviations are forgiven
         np.testing.assert_allclose(bands.gain[i], gain, rtol=1e-9)
 
 
 def textbook(problem: Problem, actions: Any, trial: int) -> tuple[list[float], list[float]]:
     """Ratios of error to band before each play, and information gains after it, from the definitions."""
-    from bandit_envs import BanditEnv
-    from bandit_envs.evaluation import trial_seeds
-
     env = BanditEnv(problem)
     env.reset(seed=trial_seeds(0, trial)[0])
     f, gram = env.simulator.trials[0].means[0, 0], Gram(problem.kernel, problem.decisions.points).dense
