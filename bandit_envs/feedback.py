@@ -37,7 +37,13 @@ class Feedback(NamedTuple):
         else:
             row = trial, _ = mask.nonzero()
         reward = info["feedback_reward"][row]
-        cost = info["feedback_cost"][row] if "feedback_cost" in info else np.zeros((len(trial), 0))
-        if not (np.isfinite(reward).all() and np.isfinite(cost).all()):
-            raise ValueError(f"feedback must be finite, got reward {reward} and cost {cost}")
+        cost = info["feedback_cost"][row] if "feedback_cost" in info else np.empty((len(trial), 0))
+        _check_finite("feedback_reward", reward)
+        if cost.size:
+            _check_finite("feedback_cost", cost)
         return cls(trial, info["feedback_step"][row], reward, cost)
+
+
+def _check_finite(key: str, values: Floats) -> None:
+    if not np.isfinite(values).all():
+        raise ValueError(f"{key} must be finite, got {values}")
