@@ -36,10 +36,9 @@ class Decisions:
     def __post_init__(self) -> None:
         arms = _features("arms", self.arms)
         contexts = no_contexts() if self.contexts is None else _features("contexts", self.contexts)
-        low = arms.min(axis=0) if self.low is None else np.asarray(self.low, dtype=np.float64)
-        high = arms.max(axis=0) if self.high is None else np.asarray(self.high, dtype=np.float64)
-        if low.shape != high.shape or low.shape != (arms.shape[1],) or np.any(low > high):
-            raise ValueError(f"low <= high must be vectors of {arms.shape[1]} numbers, got {low} and {high}")
+        low, high = _bounds(arms, self.low, self.high)
+        if not isinstance(self.continuous, bool):
+            raise ValueError(f"continuous must be True or False, got {self.continuous!r}")
         for name, value in {"arms": arms, "contexts": contexts, "low": low, "high": high}.items():
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -91,6 +90,19 @@ def uniform_points(num_arms: int, dim: int, seed: int) -> Floats:
 
 def _features(name: str, values: Floats) -> Floats:
     features = np.array(values, dtype=np.float64)
-    if features.ndim != 2 or len(features) == 0 or not np.isfinite(features).all():
-        raise ValueError(f"{name} must be a finite array (count, features), got shape {features.shape}")
+    if features.ndim != 2 or len(features) == 0:
+        raise ValueError(f"{name} must be an array (count, features), got shape {features.shape}")
+    if not np.isfinite(features).all():
+        raise ValueError(f"{name} must be finite, got {features}")
     return features
+
+
+def _bounds(arms: Floats, low: Floats | None, high: Floats | None) -> tuple[Floats, Floats]:
+    """Copies of the given bounds, (d,); those of the arms where none are given."""
+    low = np.array(arms.min(axis=0) if low is None else low, dtype=np.float64)
+    high = np.array(arms.max(axis=0) if high is None else high, dtype=np.float64)
+    shaped = low.shape == high.shape == (arms.shape[1],)
+    if not shaped or not np.isfinite([low, high]).all() or np.any(low > high):
+        expected = f"finite vectors of {arms.shape[1]} numbers"
+        raise ValueError(f"low <= high must be {expected}, got {low} and {high}")
+    return low, high

@@ -52,8 +52,9 @@ def make_kernel(kernel: str | Kernel, length_scale: LengthScale = 0.2) -> Kernel
             f"unknown kernel {kernel!r}; choose one of {', '.join(sorted(NAMED))}"
             " or pass a scikit-learn kernel object"
         )
-    if not np.all(np.isfinite(length_scale)) or np.any(np.asarray(length_scale) <= 0):
-        raise ValueError(f"length_scale must be positive, got {length_scale}")
+    scales = np.asarray(length_scale)
+    if scales.dtype.kind not in "iuf" or not ((scales > 0) & (scales < np.inf)).all():
+        raise ValueError(f"length_scale must be positive, got {length_scale!r}")
     return NAMED[kernel](length_scale)
 
 

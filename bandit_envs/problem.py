@@ -84,6 +84,7 @@ class Problem:
         valid = window is None or (is_integer(window) and 0 <= window < self.horizon)
         require(valid, "max_delay", "None or an integer in 0..horizon - 1", window)
         require(_is_seed(self.function_seed), "function_seed", "None or an integer >= 0", self.function_seed)
+        require(isinstance(self.publish_model, bool), "publish_model", "True or False", self.publish_model)
         if self.decisions.continuous and not all(
             law.has_box_form for law in (self.reward, *self.constraints)
         ):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.decisions import Decisions
+from bandit_envs.laws.parse import is_count, is_integer, require
 from bandit_envs.types import Floats, Ints
 
 PER_TRIAL = ("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound")
@@ -60,13 +61,23 @@ class Setting:
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):
             raise ValueError("a setting needs arms, or low and high of a box; got neither")
-        if isinstance(self.horizon, bool) or int(self.horizon) != self.horizon or self.horizon < 1:
-            raise ValueError(f"horizon must be a positive integer, got {self.horizon!r}")
+        self._check_model()
         for name, value in self._geometry().items():
             object.__setattr__(self, name, value)
 
+    def _check_model(self) -> None:
+        require(is_count(self.horizon), "horizon", "a positive integer", self.horizon)
+        for name in ("max_delay", "num_constraints"):
+            value = getattr(self, name)
+            require(is_integer(value) and value >= 0, name, "0 or a positive integer", value)
+        for name in ("noise_std", "noise_bound", "rkhs_bound", "constraint_noise_std"):
+            value = getattr(self, name)
+            require(value is None or _is_scale(value), name, "None, 0 or positive", value)
+        usable = self.kernel is None or callable(getattr(self.kernel, "diag", None))
+        require(usable, "kernel", "None or a scikit-learn kernel", self.kernel)
+
     def _geometry(self) -> dict[str, Floats | None]:
-        anchors = np.vstack([self.low, self.high]) if self.arms is None else self.arms  # type: ignore[list-item]
+        anchors = np.zeros((1, len(np.atleast_1d(self.low)))) if self.arms is None else self.arms  # type: ignore[arg-type]
         decisions = Decisions(anchors, self.contexts, self.low, self.high)
         arms = None if self.arms is None else decisions.arms
         contexts = None if self.contexts is None else decisions.contexts
@@ -144,6 +155,12 @@ def _merge(settings: list[Setting], name: str) -> Any:
 
 def _pick(value: Any, trial: int) -> Any:
     return float(value[trial]) if isinstance(value, np.ndarray) else value
+
+
+def _is_scale(value: Any) -> bool:
+    """Whether a number, or every number of a batch, is finite and not negative."""
+    values = np.asarray(value)
+    return values.dtype.kind in "iuf" and bool(((values >= 0) & (values < np.inf)).all())
 
 
 def _brief(value: Any) -> str:

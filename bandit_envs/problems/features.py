@@ -8,7 +8,7 @@ from typing import Any
 
 from bandit_envs.decisions import Decisions
 from bandit_envs.laws import changes, contexts, delays, functions, noise
-from bandit_envs.laws.parse import parse
+from bandit_envs.laws.parse import parse, require
 from bandit_envs.problem import Problem
 from bandit_envs.types import Floats
 
@@ -49,6 +49,7 @@ def compose(
         publish_model: whether learners are told kernel, noise and bound.
         function_seed: freezes the functions.
     """
+    require(isinstance(normalize, bool), "normalize", "True or False", normalize)
     return Problem(
         decisions=decisions,
         reward=functions.Normalized(reward) if normalize else reward,

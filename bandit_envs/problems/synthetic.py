@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel
 from bandit_envs.decisions import Decisions, uniform_points, unit_grid
 from bandit_envs.kernels import LengthScale, make_kernel
 from bandit_envs.laws.functions import GPSample, RKHSFunction
-from bandit_envs.laws.parse import is_count, is_number, require
+from bandit_envs.laws.parse import is_count, is_integer, is_number, require
 from bandit_envs.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults
 from bandit_envs.types import Floats
@@ -95,6 +95,7 @@ def unit_box(points: str, num_arms: int, dim: int, points_seed: int, continuous:
     """`num_arms` points of [0, 1]^dim, or the box itself with these points as anchors."""
     require(is_count(num_arms), "num_arms", "a positive integer", num_arms)
     require(is_count(dim), "dim", "a positive integer", dim)
+    require(is_integer(points_seed) and points_seed >= 0, "points_seed", "an integer >= 0", points_seed)
     require(points in ("grid", "uniform"), "points", '"grid" or "uniform"', points)
     arms: Floats = (
         unit_grid(num_arms, dim) if points == "grid" else uniform_points(num_arms, dim, points_seed)
