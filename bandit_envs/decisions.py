@@ -58,6 +58,13 @@ class Decisions:
         """Features of all points, (Z * A, dz + d)."""
         return np.concatenate([self.with_context(z, self.arms) for z in range(self.num_contexts)])
 
+    @property
+    def unit_arms(self) -> Floats:
+        """Features of the arms scaled from low..high to [0, 1], (A, d)."""
+        assert self.low is not None
+        assert self.high is not None
+        return (self.arms - self.low) / np.where(self.high > self.low, self.high - self.low, 1.0)
+
     def with_context(self, context: int, arms: Floats) -> Floats:
         """Features of arms in a context, (n, d) -> (n, dz + d)."""
         assert self.contexts is not None

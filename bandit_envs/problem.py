@@ -32,7 +32,7 @@ class Trial(NamedTuple):
     segment: Ints  # (T,)
     context: Ints  # (T + 1,)
     noise: Floats  # (T, 1 + C)
-    delay: Ints  # (T,), -1 never
+    wait: Floats  # (T,) for feedback, infinite if it never arrives, before the played arm stretches it
     setting: Setting
 
 
@@ -100,8 +100,7 @@ class Problem:
     @cached_property
     def window(self) -> int:
         """The largest delay that arrives."""
-        tail = self.delay.quantile() if self.max_delay is None else self.max_delay
-        return int(min(tail, self.horizon - 1))
+        return self.delay.window(self.horizon) if self.max_delay is None else int(self.max_delay)
 
     def draw(self, entropy: int, function_seed: int | None = None) -> Trial:
         """Draw one trial.
@@ -134,7 +133,7 @@ class Problem:
             segment=segment,
             context=context,
             noise=self._noise(means, rngs),
-            delay=self._delay(rngs["delay"]),
+            wait=self.delay.draw(self.horizon, rngs["delay"]),
             setting=self.setting(drawn, float(worst.min())),
         )
 
@@ -160,6 +159,7 @@ class Problem:
             max_delay=self.window,
             num_constraints=len(self.constraints),
             constraint_noise_std=self.constraint_noise.std if publish else None,
+            query_times=self.delay.query_times(self.horizon),
         )
 
     def _functions(self, segments: int, rng: np.random.Generator) -> list[list[Drawn]]:
@@ -206,10 +206,6 @@ class Problem:
             scale = self.constraint_noise.scale(means[:, c])
             columns.append(scale * self.constraint_noise.draw(self.horizon, rngs["constraint_noise"]))
         return np.stack(columns, axis=1)
-
-    def _delay(self, rng: np.random.Generator) -> Ints:
-        delay = np.asarray(self.delay.draw(self.horizon, rng), dtype=np.int64)
-        return np.where(delay > self.window, -1, delay)
 
 
 def _is_seed(seed: Any) -> bool:

@@ -55,8 +55,8 @@ class Simulator:
         shape = (num_trials, horizon)
         self.context = np.zeros((num_trials, horizon + 1), dtype=np.int64)
         self.segment = np.zeros(shape, dtype=np.int64)
-        self.delay = np.zeros(shape, dtype=np.int64)
-        self.due = np.zeros(shape, dtype=np.int64)  # round in which the feedback arrives
+        self.wait = np.zeros(shape)
+        self.due = np.zeros(shape, dtype=np.int64)  # round in which the feedback of a play arrives, -1 never
         self.optimum = np.zeros(shape)
         self.noise = np.zeros((*shape, 1 + costs))
         self.observed = np.zeros((*shape, 1 + costs))
@@ -65,14 +65,14 @@ class Simulator:
             (num_trials, 1 + costs, len(problem.decisions.points))
         )  # of the current segment
         self.shown = np.zeros(num_trials, dtype=np.int64)  # which segment `tables` holds
+        self.slowdown = problem.delay.slowdown(problem.decisions.unit_arms)  # (A,)
         self.views = problem.setting().scaled_contexts
 
     def begin(self, rows: Ints, trials: list[Trial]) -> Outcome:
         """Start new trials in the given rows, (n,)."""
         for i, trial in zip(rows, trials, strict=True):
             self.trials[i] = trial
-            self.context[i], self.segment[i], self.delay[i] = trial.context, trial.segment, trial.delay
-            self.due[i] = np.where(trial.delay < 0, -1, np.arange(len(trial.delay)) + trial.delay)
+            self.context[i], self.segment[i], self.wait[i] = trial.context, trial.segment, trial.wait
             self.optimum[i], self.noise[i], self.tables[i] = trial.optimum, trial.noise, trial.means[0]
         self.round[rows] = self.shown[rows] = 0
         n, slots, values = len(rows), len(self.slots), self.noise.shape[2]
@@ -99,6 +99,8 @@ class Simulator:
         means = self._means(rows, segment, context, actions)
         self.actions[rows, t] = actions
         self.observed[rows, t] = means + self.noise[rows, t]
+        delay = self._delay(self.wait[rows, t], actions)
+        self.due[rows, t] = np.where(delay < 0, -1, t + delay)
         self.round[rows] = t + 1
 
         step = t[:, None] - self.slots  # negative before the first round; the mask hides those
@@ -117,7 +119,7 @@ class Simulator:
             regret=optimum - means[:, 0],
             means=means,
             optimum=optimum,
-            delay=self.delay[rows, t],
+            delay=delay,
             segment=segment,
         )
 
@@ -137,6 +139,17 @@ class Simulator:
                 " call reset to start a new trial"
             )
 
+    def _delay(self, waits: Floats, actions: Any) -> Ints:
+        """Delays of the plays in rounds, -1 where the feedback never arrives, (n,)."""
+        law = self.problem.delay
+        slowdown = (
+            law.slowdown((actions + 1.0) / 2.0)
+            if self.problem.decisions.continuous
+            else self.slowdown[actions]
+        )
+        rounds = law.in_rounds(waits * slowdown)
+        return np.where(rounds > self.problem.window, -1.0, rounds).astype(np.int64)
+
     def _means(self, rows: Ints, segment: Ints, context: Ints, actions: Any) -> Floats:
         """Noiseless reward and costs of the plays, (n, 1 + C)."""
         if self.problem.decisions.continuous:
@@ -155,6 +168,6 @@ class Simulator:
 
 
 _BATCHED = (
-    *("round", "trials", "context", "segment", "delay", "due", "optimum", "noise", "observed", "actions"),
+    *("round", "trials", "context", "segment", "wait", "due", "optimum", "noise", "observed", "actions"),
     *("tables", "shown"),
 )

@@ -270,7 +270,7 @@ def test_a_restored_generator_repeats_the_trial():
 def of_every_role(env: gym.Env, seed: int) -> dict[str, Any]:
     env.reset(seed=seed)
     trial: Any = env.unwrapped.simulator.trials[0]  # type: ignore[attr-defined]
-    fields = ("means", "noise", "delay", "context", "segment")
+    fields = ("means", "noise", "wait", "context", "segment")
     return {name: getattr(trial, name) for name in fields}
 
 
@@ -288,7 +288,7 @@ def test_a_function_seed_freezes_the_functions_and_nothing_else(given):
         trials.append(env.simulator.trials[0])
     np.testing.assert_array_equal(trials[0].means, trials[1].means)
     assert not np.array_equal(trials[0].noise, trials[1].noise)
-    assert not np.array_equal(trials[0].delay, trials[1].delay)
+    assert not np.array_equal(trials[0].wait, trials[1].wait)
 
 
 def test_a_function_seed_in_reset_holds_for_one_trial():
@@ -302,7 +302,7 @@ def test_a_function_seed_in_reset_holds_for_one_trial():
 @pytest.mark.parametrize(
     ("changed", "law"),
     [
-        ("delay", {"delay": delays.Poisson(9)}),
+        ("wait", {"delay": delays.Poisson(9)}),
         ("noise", {"noise": NoNoise()}),
         ("segment", {"changes": changes.AtRounds((12,))}),
     ],

@@ -175,7 +175,7 @@ def test_a_share_is_the_variance_in_units_of_the_functions_range(law):
 
 def test_poisson_delays_have_the_stated_mean_and_variance():
     delay = delays.Poisson(7.0).draw(20_000, rng())
-    assert delay.dtype.kind == "i"
+    assert (delay == np.floor(delay)).all()
     assert abs(delay.mean() - 7.0) < 4 * np.sqrt(7.0 / 20_000)
     assert abs(delay.var() - 7.0) < 4 * np.sqrt((7.0 + 2 * 49.0) / 20_000)
 
@@ -238,11 +238,11 @@ def test_every_law_is_frozen_and_draws_the_same_from_the_same_generator(argument
 @pytest.mark.parametrize(
     ("argument", "spec", "message"),
     [
-        ("delay", {"law": "gamma"}, r"delay.* must be one of immediate, constant, poisson, got 'gamma'"),
-        ("delay", {"mean": 3}, r'delay\["law"\] must be one of immediate, constant, poisson, got None'),
+        ("delay", {"law": "gamma"}, r"delay.* must be one of immediate, constant, .*, got 'gamma'"),
+        ("delay", {"mean": 3}, r'delay\["law"\] must be one of immediate, constant, .*, got None'),
         ("delay", 7, r'delay must be a dict such as \{"law": "immediate"\}, got 7'),
-        ("delay", {"law": "poisson", "rate": 3}, "delay 'poisson' has no 'rate'; it takes mean"),
-        ("delay", {"law": "immediate", "mean": 3}, "delay 'immediate' has no 'mean'; it takes nothing"),
+        ("delay", {"law": "poisson", "rate": 3}, "delay 'poisson' has no 'rate'; it takes lost, mean"),
+        ("delay", {"law": "immediate", "mean": 3}, "delay 'immediate' has no 'mean'; it takes lost"),
         ("delay", {"law": "poisson", "mean": -1}, "delay mean must be 0 or positive, got -1"),
         ("delay", {"law": "poisson", "mean": float("nan")}, "delay mean must be 0 or positive, got nan"),
         ("delay", {"law": "poisson", "mean": "3"}, "delay mean must be 0 or positive, got '3'"),

@@ -41,7 +41,9 @@ def compose(
         noise: {"law": "gaussian" | "uniform" | "student-t" | "none", "std": ..., "share": ...}; `share`
             is the noise variance as a share of the function's range. `noise_std` is its "std".
         normalize: rescale each function to have minimum 0 and maximum 1.
-        delay: {"law": "immediate" | "constant" | "poisson", ...}.
+        delay: {"law": "immediate" | "constant" | "cyclic" | "poisson" | "geometric" | "uniform" |
+            "heavy-tailed" | "exponential" | "log-normal" | "by-arm", ...}, each with "lost", the
+            probability of never arriving; see `bandit_envs.laws.delays`.
         max_delay: delay beyond which feedback never arrives.
         context: law of the sequence of contexts.
         changes: {"law": "stationary" | "at", ...}.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import abc
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 
-from bandit_envs.laws.parse import require
+from bandit_envs.laws.parse import is_number, require
 from bandit_envs.types import Floats
 
 TAIL = 1e-6  # share of the feedback that the default window of the environment may lose
@@ -29,7 +30,7 @@ class Delay(abc.ABC):
     lost: float = 0.0
 
     def __post_init__(self) -> None:
-        require(0 <= self.lost <= 1, "delay lost", "a probability", self.lost)
+        require(is_number(self.lost) and 0 <= self.lost <= 1, "delay lost", "a probability", self.lost)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Wait of each round, (T,); infinite where the feedback never arrives."""
@@ -61,3 +62,8 @@ class Delay(abc.ABC):
     @abc.abstractmethod
     def quantile(self) -> float:
         """The smallest wait w with P(wait > w) < 1e-6 (<= where waits are continuous)."""
+
+
+def require_positive(argument: str, value: Any) -> None:
+    """Raise unless a parameter of a delay law is a positive, finite number."""
+    require(is_number(value) and value > 0, f"delay {argument}", "positive", value)

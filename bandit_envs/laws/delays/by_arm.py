@@ -1,0 +1,54 @@
+"""Delays that depend on what is played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.laws.delays import in_rounds, in_time
+from bandit_envs.laws.delays.base import Delay
+from bandit_envs.laws.parse import is_number, parse, require
+from bandit_envs.types import Floats
+
+BASES: dict[str, type[Delay]] = {**in_rounds.LAWS, **in_time.LAWS}
+
+
+@dataclass(frozen=True)
+class ByArm(Delay):
+    """Another law's wait times 1 + (slowest - 1) x_1, rounded as that law rounds.
+
+    x_1 is the play's first feature, scaled to [0, 1] over the decision set: its far end waits longest.
+
+    Args:
+        base: the other law, or its description.
+        slowest: the factor at x_1 = 1, at least 1.
+    """
+
+    base: Any = "poisson"
+    slowest: float = 3.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(is_number(self.slowest) and self.slowest >= 1, "delay slowest", "a factor >= 1", self.slowest)
+        object.__setattr__(self, "base", parse('delay["base"]', self.base, BASES))
+
+    def slowdown(self, features: Floats) -> Floats:
+        """1 + (slowest - 1) x_1, (n, d) -> (n,)."""
+        return 1.0 + (self.slowest - 1.0) * features[:, 0]
+
+    def in_rounds(self, waits: Floats) -> Floats:
+        """As the other law."""
+        return self.base.in_rounds(waits)
+
+    def query_times(self, horizon: int) -> Floats | None:
+        """As the other law."""
+        return self.base.query_times(horizon)
+
+    def quantile(self) -> float:
+        """Of the other law at the slowest arm."""
+        return self.slowest * self.base.quantile()
+
+    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return self.base.draw(horizon, rng)

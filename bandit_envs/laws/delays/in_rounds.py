@@ -1,0 +1,161 @@
+"""How many further rounds are started before the feedback of a round is seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import pdtrc
+
+from bandit_envs.laws.delays.base import TAIL, Delay, require_positive
+from bandit_envs.laws.parse import is_count, is_integer, is_number, require
+from bandit_envs.types import Floats
+
+
+@dataclass(frozen=True)
+class Immediate(Delay):
+    """No delay."""
+
+    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return np.zeros(horizon)
+
+    def quantile(self) -> float:
+        """0."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Constant(Delay):
+    """Every feedback takes `rounds` rounds: asynchronous batches of rounds + 1."""
+
+    rounds: int = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(_is_whole(self.rounds), "delay rounds", "0 or a positive integer", self.rounds)
+
+    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return np.full(horizon, float(self.rounds))
+
+    def quantile(self) -> float:
+        """The constant."""
+        return float(self.rounds)
+
+
+@dataclass(frozen=True)
+class Cyclic(Delay):
+    """b - 1, b - 2, ..., 0, and again: the feedback of b = `batch` plays arrives together (batch BO)."""
+
+    batch: int = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(is_count(self.batch), "delay batch", "a positive integer", self.batch)
+
+    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return (self.batch - 1 - np.arange(horizon) % self.batch).astype(np.float64)
+
+    def quantile(self) -> float:
+        """One less than the batch."""
+        return self.batch - 1.0
+
+
+@dataclass(frozen=True)
+class Poisson(Delay):
+    """Independent Poisson delays (Verma et al. 2022, Section 6)."""
+
+    mean: float = 10.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(is_number(self.mean) and self.mean >= 0, "delay mean", "0 or positive", self.mean)
+
+    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return rng.poisson(self.mean, horizon).astype(np.float64)
+
+    def quantile(self) -> float:
+        """The Poisson quantile."""
+        k = int(self.mean)
+        while pdtrc(k, self.mean) >= TAIL:
+            k += 1
+        return float(k)
+
+
+@dataclass(frozen=True)
+class Geometric(Delay):
+    """P(d = k) = p (1 - p)^k with mean (1 - p) / p: each further round brings the feedback with chance p."""
+
+    mean: float = 10.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive("mean", self.mean)
+
+    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return (rng.geometric(1.0 / (1.0 + self.mean), horizon) - 1).astype(np.float64)
+
+    def quantile(self) -> float:
+        """Solve P(d > k) = (1 - p)^(k + 1), where -log(1 - p) = log(1 + 1 / mean)."""
+        return float(math.floor(-math.log(TAIL) / math.log1p(1.0 / self.mean)))
+
+
+@dataclass(frozen=True)
+class Uniform(Delay):
+    """Every whole number of rounds from `low` to `high`, both included, is as likely."""
+
+    low: int = 0
+    high: int = 20
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(_is_whole(self.low), "delay low", "0 or a positive integer", self.low)
+        valid = _is_whole(self.high) and self.high >= self.low
+        require(valid, "delay high", "an integer >= low", self.high)
+
+    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return rng.integers(self.low, self.high, horizon, endpoint=True).astype(np.float64)
+
+    def quantile(self) -> float:
+        """`high`."""
+        return float(self.high)
+
+
+@dataclass(frozen=True)
+class HeavyTailed(Delay):
+    """Discrete Pareto delays: P(d >= k) = (1 + k / scale)^(-tail), the floor of a Lomax variable.
+
+    The mean is infinite where `tail` is 1 or less; some feedback is then never waited for long enough.
+    """
+
+    tail: float = 1.0
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive("tail", self.tail)
+        require_positive("scale", self.scale)
+
+    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return np.floor(self.scale * rng.pareto(self.tail, horizon))
+
+    def quantile(self) -> float:
+        """Solve (1 + (k + 1) / scale)^(-tail) < 1e-6; no horizon reaches it where the tail is heavy."""
+        exponent = min(-math.log(TAIL) / self.tail, 700.0)  # exp overflows beyond
+        return float(np.floor(self.scale * math.expm1(exponent)))
+
+
+LAWS: dict[str, type[Delay]] = {
+    "immediate": Immediate,
+    "constant": Constant,
+    "cyclic": Cyclic,
+    "poisson": Poisson,
+    "geometric": Geometric,
+    "uniform": Uniform,
+    "heavy-tailed": HeavyTailed,
+}
+
+
+def _is_whole(value: Any) -> bool:
+    return is_integer(value) and value >= 0

@@ -1,0 +1,84 @@
+"""Continuous delays: round t starts at time t * interval, whatever has arrived (Verma et al. 2022, A.4)."""
+
+from __future__ import annotations
+
+import abc
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from bandit_envs.laws.delays.base import TAIL, Delay, require_positive
+from bandit_envs.laws.parse import is_number, require
+from bandit_envs.types import Floats
+
+
+@dataclass(frozen=True)
+class DelayInTime(Delay):
+    """Waits of a continuous law, of the stated mean.
+
+    The play of round s starts at tau_s and its feedback is there from tau_s + w on. The `info` of round r
+    is what is known when round r + 1 starts, so it holds that feedback if tau_s + w <= tau_{r+1}, in
+    rounds d = max(ceil(w / interval) - 1, 0): never before the round itself is over.
+
+    Args:
+        mean: of the waits, in units of time.
+        interval: between the starts of two rounds.
+    """
+
+    mean: float = 10.0
+    interval: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive("mean", self.mean)
+        require_positive("interval", self.interval)
+
+    def in_rounds(self, waits: Floats) -> Floats:
+        """max(ceil(w / interval) - 1, 0), (n,) -> (n,)."""
+        return np.maximum(np.ceil(waits / self.interval) - 1.0, 0.0)
+
+    def query_times(self, horizon: int) -> Floats:
+        """tau_t = t * interval, (T,)."""
+        return self.interval * np.arange(horizon, dtype=np.float64)
+
+    def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return self.mean * self._draw_relative(horizon, rng)
+
+    @abc.abstractmethod
+    def _draw_relative(self, horizon: int, rng: np.random.Generator) -> Floats:
+        """Waits of mean 1, (T,)."""
+
+
+@dataclass(frozen=True)
+class Exponential(DelayInTime):
+    """Exponential waits, without memory."""
+
+    def _draw_relative(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return rng.standard_exponential(horizon)
+
+    def quantile(self) -> float:
+        """-mean log(1e-6)."""
+        return -self.mean * math.log(TAIL)
+
+
+@dataclass(frozen=True)
+class LogNormal(DelayInTime):
+    """Waits whose logarithm is normal with deviation `sigma`: mean exp(sigma z - sigma^2 / 2)."""
+
+    sigma: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(is_number(self.sigma) and self.sigma >= 0, "delay sigma", "0 or positive", self.sigma)
+
+    def _draw_relative(self, horizon: int, rng: np.random.Generator) -> Floats:
+        return np.exp(self.sigma * rng.standard_normal(horizon) - self.sigma**2 / 2.0)
+
+    def quantile(self) -> float:
+        """Mean exp(sigma z - sigma^2 / 2) at the normal quantile z of 1 - 1e-6."""
+        return float(self.mean * np.exp(-self.sigma * ndtri(TAIL) - self.sigma**2 / 2.0))
+
+
+LAWS: dict[str, type[Delay]] = {"exponential": Exponential, "log-normal": LogNormal}
