@@ -97,7 +97,10 @@ class Delivered(Belief):
 def make_posterior(model: Model, num_trials: int) -> Posterior:
     """The prior of a model, ready to learn."""
     noise = np.asarray(model.noise_variance, dtype=np.float64)
-    return posterior(model.gram, noise, num_trials, model.setting.horizon, model.form)
+    setting = model.setting
+    return posterior(
+        model.gram, noise, num_trials, setting.horizon, model.form, setting.decisions.num_contexts
+    )
 
 
 def observe(target: Posterior, trial: Ints, point: Ints, value: Floats) -> None:

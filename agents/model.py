@@ -70,7 +70,7 @@ class Model:
             rkhs_bound: default the setting's, else 1 prior deviation.
             prior_mean: default the setting's; where feedback is delayed, the lower bound of the reward,
                 because pending feedback counts as the least that may come (Verma et al. 2022).
-            form: "weight-space", "dense" or "factor".
+            form: "weight-space", "dense", "factor" or "pairs".
             initial: how many first rounds are played at random.
         """
         if setting.continuous:

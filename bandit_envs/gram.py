@@ -54,6 +54,16 @@ class Gram:
             return self.dense[point]
         return np.array([self.column(int(x)) for x in point]).reshape(-1, self.size)
 
+    def between(self, rows: Ints, columns: Ints) -> Floats:
+        """k(x_i, x_j) of some points with others, (n,) and (m,) -> (n, m); a copy."""
+        if self.size <= DENSE_LIMIT:
+            return self.dense[np.ix_(rows, columns)]
+        block = np.array(self.kernel(self.points[rows], self.points[columns]), dtype=np.float64)
+        # A point covaries with itself by its full variance, also under scikit-learn's WhiteKernel.
+        same = rows[:, None] == columns
+        block[same] = np.broadcast_to(self.diagonal[columns], same.shape)[same]
+        return block
+
     @cached_property
     def low_rank_root(self) -> Floats | None:
         """R with R'R = K up to 1e-14, (r, N), where the rank r is at most N / 3 and 512; else None."""

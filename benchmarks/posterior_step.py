@@ -21,7 +21,7 @@ from itertools import product
 import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
 
-from agents.posteriors import FORMS, posterior
+from agents.posteriors import TABLES, posterior
 from bandit_envs.gram import DENSE_LIMIT, Gram
 from bandit_envs.kernels import make_kernel
 from bandit_envs.types import Floats, Ints
@@ -90,13 +90,13 @@ def reason_to_skip(form: str, kernel: str, num_points: int, num_trials: int) -> 
 def measure(kernel: str, num_points: int, num_trials: int, rounds: int, repeats: int) -> Iterator[str]:
     """Yield one line a way of computing: median, range, and ratio to the fastest."""
     gram = Gram(make_kernel(KERNELS[kernel]), np.linspace(0.0, 1.0, num_points)[:, None])
-    skipped = {form: reason_to_skip(form, kernel, num_points, num_trials) for form in FORMS}
-    times: dict[str, list[float]] = {form: [] for form in FORMS if not skipped[form]}
+    skipped = {form: reason_to_skip(form, kernel, num_points, num_trials) for form in TABLES}
+    times: dict[str, list[float]] = {form: [] for form in TABLES if not skipped[form]}
     times |= {"naive re-solve": [], "scikit-learn": []}
     play(gram, "factor", num_trials, 10)  # warm up: columns of K, BLAS
     for _ in range(repeats):
         played = np.zeros(0, dtype=np.int64)
-        for form in (form for form in FORMS if not skipped[form]):
+        for form in (form for form in TABLES if not skipped[form]):
             microseconds, played = play(gram, form, num_trials, rounds)
             times[form].append(microseconds)
         times["naive re-solve"].append(probe(gram, resolve, played))

@@ -6,10 +6,10 @@ import references
 from sklearn.gaussian_process import GaussianProcessRegressor
 
 from agents.posteriors import (
-    FORMS,
+    TABLES,
     DensePosterior,
     FactorPosterior,
-    Posterior,
+    TablePosterior,
     WeightSpacePosterior,
     posterior,
 )
@@ -19,7 +19,7 @@ from bandit_envs.kernels import make_kernel
 POINTS = np.linspace(0.0, 1.0, 40)[:, None]
 NOISE = np.array([0.02, 0.5, 1e-4])  # (B,) differs from trial to trial
 
-every_form = pytest.mark.parametrize("form", sorted(FORMS))
+every_form = pytest.mark.parametrize("form", sorted(TABLES))
 every_kernel = pytest.mark.parametrize("kernel", ["rbf", "matern52", "matern12"])
 
 
@@ -52,7 +52,7 @@ class Record:
         return plays[:, 0].astype(np.int64), plays[:, 1]
 
 
-def assert_equals_brute_force(model: Posterior, record: Record, atol: float = 1e-8) -> None:
+def assert_equals_brute_force(model: TablePosterior, record: Record, atol: float = 1e-8) -> None:
     everything = np.arange(model.gram.size)
     for i, noise in enumerate(model.noise):
         point, value = record.arrays(i)
@@ -68,7 +68,9 @@ def assert_equals_brute_force(model: Posterior, record: Record, atol: float = 1e
         np.testing.assert_allclose(model.total[i], total, atol=1e-12)
 
 
-def random_play(model: Posterior, record: Record, rng: np.random.Generator, favourites: int = 12) -> None:
+def random_play(
+    model: TablePosterior, record: Record, rng: np.random.Generator, favourites: int = 12
+) -> None:
     """One observation in each of some trials, mostly at a few points, as bandits do.
 
     The values are ones that the model expects: at lambda = 1e-4 values like white noise would need
@@ -149,7 +151,7 @@ def test_a_late_correction_equals_observing_in_time(form):
     np.testing.assert_array_equal(late.variance, timely.variance)
 
 
-def played(form: str, kernel: str, noise, trials, steps: int = 90) -> Posterior:
+def played(form: str, kernel: str, noise, trials, steps: int = 90) -> TablePosterior:
     """A posterior on which each of the given trials has played by its own generator."""
     model = posterior(make_gram(kernel), noise, len(trials), steps, form)
     rngs = [np.random.default_rng(i) for i in trials]
@@ -180,7 +182,7 @@ def test_a_deviation_has_the_posterior_covariance(form, kernel):
 @pytest.mark.parametrize("times", [1, 1000])  # plays as they were, or a checkpoint of far more
 def test_all_forms_draw_the_same_deviation(kernel, times):
     samples = []
-    for form in FORMS:
+    for form in TABLES:
         model = played(form, kernel, np.array([1e-2, 1e-4, 1e-6]), [0, 1, 2], steps=300)
         if times > 1:
             model.restore(times * model.count, times * model.total)
@@ -289,7 +291,7 @@ def test_the_form_follows_rank_size_and_horizon(kernel, num_points, num_trials, 
 
 
 def test_an_unknown_form_is_an_error_that_names_the_choices():
-    with pytest.raises(ValueError, match="'sparse'; choose one of dense, factor, weight-space"):
+    with pytest.raises(ValueError, match="'sparse'; choose one of dense, factor, pairs, weight-space"):
         posterior(make_gram("rbf"), 0.1, 1, 10, "sparse")
 
 

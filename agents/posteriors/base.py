@@ -1,15 +1,4 @@
-r"""What every representation of a Gaussian-process posterior shares.
-
-With n the plays and b the sum of the values at each of N points, K the prior covariance and lambda
-the noise variance,
-
-    Sigma = (K^-1 + diag(n) / lambda)^-1,    mu = Sigma b / lambda.
-
-The state is (n, b); everything else is a cache over it. One play of x gives, with c = Sigma[:, x],
-s = lambda + c[x] and u = c / sqrt(s) (Chowdhury & Gopalan 2017, appendix F),
-
-    mu += u (y - mu(x)) / sqrt(s),    Sigma -= u u',    gain += 1/2 log(s / lambda).
-"""
+"""What beliefs ask of a Gaussian-process posterior, whatever its representation."""
 
 from __future__ import annotations
 
@@ -21,14 +10,20 @@ import numpy as np
 from bandit_envs.gram import Gram
 from bandit_envs.types import Floats, Ints
 
-from .condensed import Condensed, condense
-from .journal import Journal
+from .tally import Tally
 
 
 class Posterior(abc.ABC):
     """Zero-mean Gaussian-process posterior on N points, for B trials at once.
 
-    A variance may be rounded to slightly below zero: clip it where its root is taken.
+    With n the plays and b the sum of the values at each point, K the prior covariance and lambda the
+    noise variance,
+
+        Sigma = (K^-1 + diag(n) / lambda)^-1,    mu = Sigma b / lambda.
+
+    The state of a trial is its `Tally`, (n, b); everything else is a cache over it. A variance may be
+    rounded to slightly below zero: clip it where its root is taken. *Cells* are the points of each
+    trial that are asked for, ascending, (B, A); None is all points.
 
     Args:
         gram: the prior covariance, shared by the trials.
@@ -38,138 +33,63 @@ class Posterior(abc.ABC):
 
     gram: Gram
     noise: Floats  # (B,) lambda
-    mean: Floats  # (B, N)
-    variance: Floats  # (B, N)
 
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
-        shape = (num_trials, gram.size)
         self.gram = gram
         self.noise = np.array(np.broadcast_to(noise, num_trials), dtype=np.float64)
-        self.mean = np.zeros(shape)
-        self.variance = np.tile(gram.diagonal, (num_trials, 1))
-        self._journal = Journal(self.noise, gram.size)
-        self._first_cell = np.arange(num_trials) * gram.size  # of each trial in a flattened (B, N)
-        self._scratch = np.empty(shape)
 
     @property
-    def count(self) -> Floats:
-        """Plays, (B, N)."""
-        return self._journal.count
-
-    @property
-    def total(self) -> Floats:
-        """Sums of the values, (B, N)."""
-        return self._journal.total
-
-    @property
+    @abc.abstractmethod
     def gain(self) -> Floats:
         """Information gain, (B,): 1/2 logdet(I + K_t / lambda)."""
-        return self._journal.gain
 
+    @abc.abstractmethod
     def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
         """Condition on one observation a trial, (n,) each; trials ascend and none repeats."""
-        rows = self._rows(trial)
-        cell = self._first_cell[rows] + point
-        root, scale = self._absorb(trial, point)
-        innovation = (value - self.mean.ravel()[cell]) / scale
-        scratch = self._scratch[: len(trial)]
-        self.mean[rows] += np.multiply(root, innovation[:, None], out=scratch)
-        self.variance[rows] -= np.multiply(root, root, out=scratch)
-        self._journal.write(cell, value.copy(), scale)
 
+    @abc.abstractmethod
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
         """Change the values of earlier observations, (n,) each: mu += Sigma[:, x] dy / lambda.
 
         Trials may repeat. The mean is linear in the values, so this equals having observed them in time.
         """
-        step = self.columns(trial, point)
-        step *= (change / self.noise[trial])[:, None]
-        for i, row in zip(trial.tolist(), step, strict=True):  # trials repeat: an indexed += would drop rows
-            self.mean[i] += row
-        np.add.at(self.total, (trial, point), change)
 
-    def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        """Draw f - mean jointly at some points of each trial, (B, A) -> (B, A); None is all points."""
-        drawn = self.deviation(rngs)
-        return drawn if cells is None else np.take_along_axis(drawn, cells, axis=1)
-
-    def deviation(self, rngs: Sequence[np.random.Generator]) -> Floats:
-        """Draw f - mean from the joint posterior, one draw a trial from its own generator, (B, N).
-
-        Matheron's rule: r = f' - Sigma (n f' + sqrt(n lambda) e) / lambda with f' a draw of the prior
-        and e standard normal at the played points. All representations draw the same z and e, in
-        f' = z @ gram.root, hence return the same sample.
-        """
-        weight = np.empty((len(rngs), len(self.gram.root)))
-        count, noise = self.count, np.zeros_like(self.mean)
-        for i, rng in enumerate(rngs):
-            rng.standard_normal(out=weight[i])
-            played = count[i].nonzero()[0]
-            noise[i, played] = rng.standard_normal(len(played))
-        return self._deviate(weight, noise)
-
+    @abc.abstractmethod
     def mean_at(self, cells: Ints | None) -> Floats:
-        """Posterior mean at some points of each trial, (B, A); None is all of them. Read only."""
-        return self.mean if cells is None else np.take_along_axis(self.mean, cells, axis=1)
+        """Posterior mean at some points of each trial, (B, A). Read only."""
 
+    @abc.abstractmethod
     def variance_at(self, cells: Ints | None) -> Floats:
-        """Posterior variance at some points of each trial, (B, A); None is all of them. Read only."""
-        return self.variance if cells is None else np.take_along_axis(self.variance, cells, axis=1)
+        """Posterior variance at some points of each trial, (B, A). Read only."""
 
+    @abc.abstractmethod
+    def count_at(self, cells: Ints | None) -> Floats:
+        """Plays of some points of each trial, (B, A). Read only."""
+
+    @abc.abstractmethod
+    def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
+        """Draw f - mean jointly at some points of each trial, each from its own generator, (B, A)."""
+
+    @abc.abstractmethod
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
         """Posterior mean at single points, (n,) each -> (n,)."""
-        return self.mean[trial, point]
 
+    @abc.abstractmethod
     def variance_of(self, trial: Ints, point: Ints) -> Floats:
         """Posterior variance at single points, (n,) each -> (n,)."""
-        return self.variance[trial, point]
+
+    @abc.abstractmethod
+    def reset(self, trial: Ints) -> None:
+        """Return the given trials, (n,), to the prior."""
+
+    @abc.abstractmethod
+    def tally(self, trial: int) -> Tally:
+        """Plays and value sums of one trial, enough for a checkpoint."""
+
+    @abc.abstractmethod
+    def adopt(self, trial: int, tally: Tally) -> None:
+        """Take over plays and value sums in one trial, in place of its own."""
 
     def played(self, trial: int) -> Ints:
         """The distinct points played in one trial, (u,)."""
-        return self.count[trial].nonzero()[0]
-
-    def count_at(self, cells: Ints | None) -> Floats:
-        """Plays of some points of each trial, (B, A); None is all of them. Read only."""
-        return self.count if cells is None else np.take_along_axis(self.count, cells, axis=1)
-
-    def reset(self, trial: Ints) -> None:
-        """Return the given trials, (n,), to the prior."""
-        for array in (self.count, self.total, self.mean, self.gain):
-            array[trial] = 0.0
-        self.variance[trial] = self.gram.diagonal
-        self._forget(trial)
-
-    def restore(self, count: Floats, total: Floats) -> None:
-        """Take over the state of a checkpoint, (B, N) each, and rebuild every cache from it."""
-        self.count[:], self.total[:] = count, total
-        for i in range(len(self.noise)):
-            self._restore_trial(i)
-
-    @abc.abstractmethod
-    def columns(self, trial: Ints, point: Ints) -> Floats:
-        """Return Sigma[:, x] of trials that may repeat, (n,) each -> (n, N); the caller may write to it."""
-
-    @abc.abstractmethod
-    def _absorb(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
-        """Put one play a trial into the cache; return u (n, N) and sqrt(s) (n,)."""
-
-    @abc.abstractmethod
-    def _deviate(self, weight: Floats, noise: Floats) -> Floats:
-        """Matheron's rule from z (B, r) and e (B, N), which is zero at unplayed points."""
-
-    @abc.abstractmethod
-    def _forget(self, trial: Ints) -> None:
-        """Empty the caches of the given trials."""
-
-    @abc.abstractmethod
-    def _adopt(self, i: int, condensed: Condensed) -> None:
-        """Rebuild the cache of trial i."""
-
-    def _restore_trial(self, i: int) -> None:
-        condensed = condense(self.gram, float(self.noise[i]), self.count[i], self.total[i])
-        self.mean[i], self.variance[i], self.gain[i] = condensed.mean, condensed.variance, condensed.gain
-        self._adopt(i, condensed)
-
-    def _rows(self, trial: Ints) -> slice | Ints:
-        """The trials as a slice where it is all of them, so that indexing makes views, not copies."""
-        return slice(None) if len(trial) == len(self.noise) else trial
+        return self.tally(trial).point

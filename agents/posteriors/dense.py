@@ -11,8 +11,8 @@ from scipy.linalg import get_blas_funcs, qr, solve_triangular
 from bandit_envs.gram import Gram
 from bandit_envs.types import Floats, Ints
 
-from .base import Posterior
 from .condensed import Condensed
+from .table import TablePosterior
 
 (_gemm,) = get_blas_funcs(("gemm",), dtype=np.float64)
 
@@ -20,7 +20,7 @@ BLOCK = 32  # vectors u that wait: fewer mean more passes over (N, N), more mean
 SMALLEST_PIVOT = 1e-5  # of the prior's root, beyond which a draw of it is not inverted
 
 
-class DensePosterior(Posterior):
+class DensePosterior(TablePosterior):
     """Keeps Sigma = Sigma_0 - U'U, (B, N, N) and (B, BLOCK, N); O(N^2) an observation.
 
     A full block of U is subtracted from Sigma_0 by one matrix product, which reads the matrix once

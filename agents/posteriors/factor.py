@@ -7,15 +7,15 @@ import numpy as np
 from bandit_envs.gram import Gram
 from bandit_envs.types import Floats, Ints
 
-from .base import Posterior
 from .cholesky_rows import CholeskyRows
 from .condensed import Condensed
+from .table import TablePosterior
 
 SLACK = 1.65  # rows a distinct point at which they are compacted (measured)
 SPARE = 16  # rows beyond that, lest the first plays compact every time
 
 
-class FactorPosterior(Posterior):
+class FactorPosterior(TablePosterior):
     """Keeps Sigma = K - V'V with at most about 1.65 rows a distinct point u; O(u N) an observation.
 
     Rebuilding V from the counts leaves one row a distinct point. The best form for more points than

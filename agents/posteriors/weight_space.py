@@ -13,11 +13,11 @@ from scipy.linalg import solve_triangular
 from bandit_envs.gram import Gram
 from bandit_envs.types import Floats, Ints
 
-from .base import Posterior
 from .condensed import Condensed
+from .table import TablePosterior
 
 
-class WeightSpacePosterior(Posterior):
+class WeightSpacePosterior(TablePosterior):
     """Keeps S, (B, r, r); O(r N + r^2) an observation.
 
     The root of the prior is shared by the trials. The best form while the rank r is small: the squared

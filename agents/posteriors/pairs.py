@@ -1,0 +1,127 @@
+"""A posterior on (context, arm) pairs, of which only one context's are looked at in a round."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from bandit_envs.gram import Gram
+from bandit_envs.types import Floats, Ints
+
+from .base import Posterior
+from .cell_rows import CellRows
+from .play_factor import PlayFactor
+from .tally import Tally
+
+CACHE_BYTES = (
+    2**26
+)  # a trial, of the contexts seen last; not less in a large batch, whose trials would differ
+
+
+class PairPosterior(Posterior):
+    """Keeps the plays, and rows over the arms of contexts seen lately; nothing of size N a trial.
+
+    O(t A + t^2) a round of t plays. A context that comes back catches up on the plays since, O(t A) each.
+    Loops over trials: their plays and contexts differ, and stacking them would copy or pad all rows.
+    """
+
+    def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
+        super().__init__(gram, noise, num_trials)
+        self._trial = [PairTrial(gram, float(each)) for each in self.noise]
+
+    @property
+    def gain(self) -> Floats:
+        """Information gain, (B,): 1/2 logdet(I + K_t / lambda)."""
+        return np.array([trial.factor.gain for trial in self._trial])
+
+    def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
+        """Condition on one observation a trial, (n,) each; trials ascend and none repeats."""
+        for i, x, y in zip(trial.tolist(), point.tolist(), value.tolist(), strict=True):
+            self._trial[i].observe(x, y)
+
+    def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
+        """Change the values of earlier observations, (n,) each; trials may repeat."""
+        for i, x, dy in zip(trial.tolist(), point.tolist(), change.tolist(), strict=True):
+            self._trial[i].factor.correct(x, dy)
+
+    def mean_at(self, cells: Ints | None) -> Floats:
+        """Posterior mean at ascending points of each trial, (B, A); None is all points."""
+        return np.array([rows.mean for rows in self._at(cells)])
+
+    def variance_at(self, cells: Ints | None) -> Floats:
+        """Posterior variance at ascending points of each trial, (B, A); None is all points."""
+        return np.array([rows.variance for rows in self._at(cells)])
+
+    def count_at(self, cells: Ints | None) -> Floats:
+        """Plays of ascending points of each trial, (B, A); None is all points."""
+        return np.array([rows.count for rows in self._at(cells)])
+
+    def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
+        """Draw f - mean jointly at ascending points of each trial, (B, A); None is all points."""
+        return np.array([rows.deviation(rng) for rows, rng in zip(self._at(cells), rngs, strict=True)])
+
+    def mean_of(self, trial: Ints, point: Ints) -> Floats:
+        """Posterior mean at single points, (n,) each -> (n,)."""
+        mean = np.empty(len(trial))
+        for i in np.unique(trial).tolist():
+            factor, mine = self._trial[i].factor, trial == i
+            mean[mine] = factor.innovation @ factor.explain(point[mine])
+        return mean
+
+    def variance_of(self, trial: Ints, point: Ints) -> Floats:
+        """Posterior variance at single points, (n,) each -> (n,)."""
+        variance = self.gram.diagonal[point]
+        for i in np.unique(trial).tolist():
+            mine = trial == i
+            variance[mine] -= (self._trial[i].factor.explain(point[mine]) ** 2).sum(axis=0)
+        return variance
+
+    def reset(self, trial: Ints) -> None:
+        """Return the given trials, (n,), to the prior."""
+        for i in trial.tolist():
+            self._trial[i] = PairTrial(self.gram, float(self.noise[i]))
+
+    def tally(self, trial: int) -> Tally:
+        """Plays and value sums of one trial."""
+        return self._trial[trial].factor.tally
+
+    def adopt(self, trial: int, tally: Tally) -> None:
+        """Take over plays and value sums in one trial, in place of its own."""
+        self._trial[trial].rebuild(tally)
+
+    def _at(self, cells: Ints | None) -> Iterator[CellRows]:
+        if cells is None:
+            cells = np.broadcast_to(np.arange(self.gram.size), (len(self._trial), self.gram.size))
+        return (trial.at(row) for trial, row in zip(self._trial, cells, strict=True))
+
+
+class PairTrial:
+    """One trial: its plays, and the contexts seen lately."""
+
+    def __init__(self, gram: Gram, noise: float):
+        nothing = np.empty(0)
+        self.factor = PlayFactor(gram, noise, Tally(np.empty(0, dtype=np.int64), nothing, nothing))
+        self._seen: OrderedDict[bytes, CellRows] = OrderedDict()  # by cells, the latest last
+
+    def observe(self, x: int, value: float) -> None:
+        """Add a play."""
+        if self.factor.crowded:
+            self.rebuild(self.factor.tally)
+        self.factor.append(x, value)
+
+    def rebuild(self, tally: Tally) -> None:
+        """Start again with one row a distinct point."""
+        self.factor = PlayFactor(self.factor.gram, self.factor.noise, tally)
+        self._seen.clear()
+
+    def at(self, cells: Ints) -> CellRows:
+        """The posterior at ascending points, (A,)."""
+        key = cells.tobytes()
+        if key not in self._seen:
+            while self._seen and sum(rows.nbytes for rows in self._seen.values()) > CACHE_BYTES:
+                self._seen.popitem(last=False)
+            self._seen[key] = CellRows(self.factor, cells)
+        self._seen.move_to_end(key)
+        return self._seen[key]

@@ -1,0 +1,124 @@
+r"""One trial's plays as a growing Cholesky factor, without a table over the points.
+
+Row r stands for n_r plays of the point x_r with value sum b_r, which tell as much as one observation
+of their mean with noise lambda / n_r. With L L' = K_XX + diag(lambda / n) and v(x) = L^-1 k(X, x),
+
+    mu(x) = v(x)' L^-1 (b / n),    Sigma(x, x') = k(x, x') - v(x)'v(x').
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.linalg import get_lapack_funcs
+
+from bandit_envs.gram import Gram
+from bandit_envs.types import Floats, Ints
+
+from .tally import Tally
+
+(_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
+
+FIRST_CAPACITY = 64  # rows; doubled whenever they are full
+SLACK = 1.65  # rows a distinct point at which they are merged (measured, see `FactorPosterior`)
+SPARE = 16  # rows beyond that, lest the first plays merge every time
+
+
+class PlayFactor:
+    """X, n, b and L of one trial; O(k^2) a play, where k counts the rows.
+
+    Args:
+        gram: the prior covariance.
+        noise: lambda.
+        tally: what was played and learnt before, one row a point.
+    """
+
+    def __init__(self, gram: Gram, noise: float, tally: Tally):
+        size = len(tally.point)
+        self.gram, self.noise, self.used = gram, noise, size
+        capacity = max(FIRST_CAPACITY, 2 * size)
+        self._point = np.empty(capacity, dtype=np.int64)
+        self._count, self._total = np.empty(capacity), np.empty(capacity)
+        self._triangle = np.empty((capacity, capacity))  # above the diagonal it is never read
+        self._point[:size], self._count[:size], self._total[:size] = tally
+        self._triangle[:size, :size] = self._decompose()
+        self._row = {x: r for r, x in enumerate(tally.point.tolist())}  # the last row of a point
+        self._innovation: Floats | None = None  # L^-1 (b / n), while it is known
+        scale = np.diag(self._triangle)[:size]
+        self.gain = float(np.log(scale).sum() + 0.5 * np.log(tally.plays / noise).sum())
+
+    @property
+    def point(self) -> Ints:
+        """X, (k,)."""
+        return self._point[: self.used]
+
+    @property
+    def count(self) -> Floats:
+        """Plays n, (k,)."""
+        return self._count[: self.used]
+
+    @property
+    def triangle(self) -> Floats:
+        """L, (k, k); what is above the diagonal is not to be read."""
+        return self._triangle[: self.used, : self.used]
+
+    @property
+    def tally(self) -> Tally:
+        """Plays and value sums of the distinct points."""
+        return Tally.merge(self.point, self.count, self._total[: self.used])
+
+    @property
+    def innovation(self) -> Floats:
+        """L^-1 (b / n), (k,)."""
+        if self._innovation is None:
+            self._innovation = self.solve(self._total[: self.used] / self.count)
+        return self._innovation
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so many rows repeat a point that one row a point would pay."""
+        return self.used > SLACK * len(self._row) + SPARE
+
+    def append(self, x: int, value: float) -> None:
+        """Add a play."""
+        self._reserve()
+        k = self.used
+        shared = self.explain(np.array([x]))[:, 0]
+        scale = math.sqrt(self.noise + self.gram.diagonal[x] - shared @ shared)
+        self._triangle[k, :k], self._triangle[k, k] = shared, scale
+        self._point[k], self._count[k], self._total[k] = x, 1.0, value
+        if self._innovation is not None:
+            innovation = (value - shared @ self._innovation) / scale
+            self._innovation = np.append(self._innovation, innovation)
+        self.gain += math.log(scale) - 0.5 * math.log(self.noise)
+        self._row[x] = k
+        self.used += 1
+
+    def correct(self, x: int, change: float) -> None:
+        """Change the value of an earlier play of x; which of its rows takes it makes no difference."""
+        self._total[self._row[x]] += change
+        self._innovation = None
+
+    def explain(self, point: Ints) -> Floats:
+        """Return v(x) = L^-1 k(X, x) of some points, (n,) -> (k, n)."""
+        return self.solve(self.gram.between(point, self.point).T)
+
+    def solve(self, values: Floats) -> Floats:
+        """Return L^-1 b, (k,) or (k, n) of the same shape."""
+        if not self.used:  # LAPACK refuses empty matrices
+            return np.zeros(values.shape)
+        # Fortran sees L as its transpose. Whole rows of it are handed over: a (k, k) part would be copied.
+        return _trtrs(self._triangle[: self.used].T, values, lower=0, trans=1)[0]
+
+    def _decompose(self) -> Floats:
+        covariance = self.gram.between(self.point, self.point)
+        covariance[np.diag_indices(self.used)] += self.noise / self.count
+        return np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+
+    def _reserve(self) -> None:
+        old = len(self._point)
+        if self.used == old:
+            self._point = np.pad(self._point, (0, old))
+            self._count, self._total = np.pad(self._count, (0, old)), np.pad(self._total, (0, old))
+            self._triangle = np.pad(self._triangle, (0, old))

@@ -1,0 +1,168 @@
+r"""What the representations share that keep mean and variance at every point.
+
+One play of x gives, with c = Sigma[:, x], s = lambda + c[x] and u = c / sqrt(s) (Chowdhury & Gopalan
+2017, appendix F),
+
+    mu += u (y - mu(x)) / sqrt(s),    Sigma -= u u',    gain += 1/2 log(s / lambda).
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+
+import numpy as np
+
+from bandit_envs.gram import Gram
+from bandit_envs.types import Floats, Ints
+
+from .base import Posterior
+from .condensed import Condensed, condense
+from .journal import Journal
+from .tally import Tally
+
+
+class TablePosterior(Posterior):
+    """Keeps mean and variance at all N points up to date; a subclass keeps the covariance."""
+
+    mean: Floats  # (B, N)
+    variance: Floats  # (B, N)
+
+    def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
+        super().__init__(gram, noise, num_trials)
+        shape = (num_trials, gram.size)
+        self.mean = np.zeros(shape)
+        self.variance = np.tile(gram.diagonal, (num_trials, 1))
+        self._journal = Journal(self.noise, gram.size)
+        self._first_cell = np.arange(num_trials) * gram.size  # of each trial in a flattened (B, N)
+        self._scratch = np.empty(shape)
+
+    @property
+    def count(self) -> Floats:
+        """Plays, (B, N)."""
+        return self._journal.count
+
+    @property
+    def total(self) -> Floats:
+        """Sums of the values, (B, N)."""
+        return self._journal.total
+
+    @property
+    def gain(self) -> Floats:
+        """Information gain, (B,): 1/2 logdet(I + K_t / lambda)."""
+        return self._journal.gain
+
+    def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
+        """Condition on one observation a trial, (n,) each; trials ascend and none repeats."""
+        rows = self._rows(trial)
+        cell = self._first_cell[rows] + point
+        root, scale = self._absorb(trial, point)
+        innovation = (value - self.mean.ravel()[cell]) / scale
+        scratch = self._scratch[: len(trial)]
+        self.mean[rows] += np.multiply(root, innovation[:, None], out=scratch)
+        self.variance[rows] -= np.multiply(root, root, out=scratch)
+        self._journal.write(cell, value.copy(), scale)
+
+    def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
+        """Change the values of earlier observations, (n,) each: mu += Sigma[:, x] dy / lambda.
+
+        Trials may repeat. The mean is linear in the values, so this equals having observed them in time.
+        """
+        step = self.columns(trial, point)
+        step *= (change / self.noise[trial])[:, None]
+        for i, row in zip(trial.tolist(), step, strict=True):  # trials repeat: an indexed += would drop rows
+            self.mean[i] += row
+        np.add.at(self.total, (trial, point), change)
+
+    def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
+        """Draw f - mean jointly at some points of each trial, (B, A) -> (B, A); None is all points."""
+        drawn = self.deviation(rngs)
+        return drawn if cells is None else np.take_along_axis(drawn, cells, axis=1)
+
+    def deviation(self, rngs: Sequence[np.random.Generator]) -> Floats:
+        """Draw f - mean from the joint posterior, one draw a trial from its own generator, (B, N).
+
+        Matheron's rule: r = f' - Sigma (n f' + sqrt(n lambda) e) / lambda with f' a draw of the prior
+        and e standard normal at the played points. All representations draw the same z and e, in
+        f' = z @ gram.root, hence return the same sample.
+        """
+        weight = np.empty((len(rngs), len(self.gram.root)))
+        count, noise = self.count, np.zeros_like(self.mean)
+        for i, rng in enumerate(rngs):
+            rng.standard_normal(out=weight[i])
+            played = count[i].nonzero()[0]
+            noise[i, played] = rng.standard_normal(len(played))
+        return self._deviate(weight, noise)
+
+    def mean_at(self, cells: Ints | None) -> Floats:
+        """Posterior mean at some points of each trial, (B, A); None is all of them. Read only."""
+        return self.mean if cells is None else np.take_along_axis(self.mean, cells, axis=1)
+
+    def variance_at(self, cells: Ints | None) -> Floats:
+        """Posterior variance at some points of each trial, (B, A); None is all of them. Read only."""
+        return self.variance if cells is None else np.take_along_axis(self.variance, cells, axis=1)
+
+    def mean_of(self, trial: Ints, point: Ints) -> Floats:
+        """Posterior mean at single points, (n,) each -> (n,)."""
+        return self.mean[trial, point]
+
+    def variance_of(self, trial: Ints, point: Ints) -> Floats:
+        """Posterior variance at single points, (n,) each -> (n,)."""
+        return self.variance[trial, point]
+
+    def count_at(self, cells: Ints | None) -> Floats:
+        """Plays of some points of each trial, (B, A); None is all of them. Read only."""
+        return self.count if cells is None else np.take_along_axis(self.count, cells, axis=1)
+
+    def reset(self, trial: Ints) -> None:
+        """Return the given trials, (n,), to the prior."""
+        for array in (self.count, self.total, self.mean, self.gain):
+            array[trial] = 0.0
+        self.variance[trial] = self.gram.diagonal
+        self._forget(trial)
+
+    def tally(self, trial: int) -> Tally:
+        """Plays and value sums of one trial."""
+        point = self.count[trial].nonzero()[0]
+        return Tally(point, self.count[trial, point], self.total[trial, point])
+
+    def adopt(self, trial: int, tally: Tally) -> None:
+        """Take over plays and value sums in one trial, in place of its own."""
+        self.count[trial] = self.total[trial] = 0.0
+        self.count[trial, tally.point], self.total[trial, tally.point] = tally.plays, tally.total
+        self._restore_trial(trial)
+
+    def restore(self, count: Floats, total: Floats) -> None:
+        """Take over the plays and value sums of all trials, (B, N) each."""
+        self.count[:], self.total[:] = count, total
+        for i in range(len(self.noise)):
+            self._restore_trial(i)
+
+    @abc.abstractmethod
+    def columns(self, trial: Ints, point: Ints) -> Floats:
+        """Return Sigma[:, x] of trials that may repeat, (n,) each -> (n, N); the caller may write to it."""
+
+    @abc.abstractmethod
+    def _absorb(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
+        """Put one play a trial into the cache; return u (n, N) and sqrt(s) (n,)."""
+
+    @abc.abstractmethod
+    def _deviate(self, weight: Floats, noise: Floats) -> Floats:
+        """Matheron's rule from z (B, r) and e (B, N), which is zero at unplayed points."""
+
+    @abc.abstractmethod
+    def _forget(self, trial: Ints) -> None:
+        """Empty the caches of the given trials."""
+
+    @abc.abstractmethod
+    def _adopt(self, i: int, condensed: Condensed) -> None:
+        """Rebuild the cache of trial i."""
+
+    def _restore_trial(self, i: int) -> None:
+        condensed = condense(self.gram, float(self.noise[i]), self.count[i], self.total[i])
+        self.mean[i], self.variance[i], self.gain[i] = condensed.mean, condensed.variance, condensed.gain
+        self._adopt(i, condensed)
+
+    def _rows(self, trial: Ints) -> slice | Ints:
+        """The trials as a slice where it is all of them, so that indexing makes views, not copies."""
+        return slice(None) if len(trial) == len(self.noise) else trial

@@ -1,0 +1,26 @@
+"""All that a posterior knows of one trial: how often each point was played and what it yielded in sum."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bandit_envs.types import Floats, Ints
+
+
+class Tally(NamedTuple):
+    """Plays and value sums of the distinct points played in one trial."""
+
+    point: Ints  # (u,) ascending
+    plays: Floats  # (u,)
+    total: Floats  # (u,) sums of the values
+
+    @classmethod
+    def merge(cls, point: Ints, plays: Floats, total: Floats) -> Tally:
+        """Add up what belongs to the same point, (k,) each."""
+        distinct, place = np.unique(point, return_inverse=True)
+        all_plays, all_total = np.zeros(len(distinct)), np.zeros(len(distinct))
+        np.add.at(all_plays, place, plays)
+        np.add.at(all_total, place, total)
+        return cls(distinct, all_plays, all_total)
