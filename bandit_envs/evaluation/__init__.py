@@ -1,7 +1,8 @@
 """Evaluation: one loop for all agents, and what comes out of it."""
 
+from bandit_envs.evaluation.check import AgentCheckError, check_agent
 from bandit_envs.evaluation.loop import evaluate, trial_seeds
 from bandit_envs.evaluation.play import Agent
 from bandit_envs.evaluation.result import Record, Result
 
-__all__ = ["Agent", "Record", "Result", "evaluate", "trial_seeds"]
+__all__ = ["Agent", "AgentCheckError", "Record", "Result", "check_agent", "evaluate", "trial_seeds"]
