@@ -76,6 +76,8 @@ class Belief(abc.ABC):
 
     def residual(self, trial: Ints, point: Ints, value: Floats) -> Floats:
         """Values minus the prior mean of their points, (n,): what the posteriors are given."""
+        if self.centred:
+            return value
         return value - self.prior_mean[trial, point]
 
 

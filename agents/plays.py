@@ -34,7 +34,8 @@ class Plays:
             point = self._points[rounds, trial]
         except IndexError:
             raise ValueError(self._unknown(rounds)) from None
-        if point.min(initial=0) < 0 or rounds.min(initial=0) < 0:
+        # Lists: the few entries of a round are compared faster in Python than by two numpy reductions.
+        if min(point.tolist(), default=0) < 0 or min(rounds.tolist(), default=0) < 0:
             again = (point == COLLECTED).any()
             raise ValueError(
                 f"feedback comes once, got round(s) {rounds} again" if again else self._unknown(rounds)

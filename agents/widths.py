@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log, pi
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -69,8 +70,8 @@ class FiniteSetWidth:
 
     def __call__(self, round_: Ints, gain: Floats) -> Floats:
         """Return sqrt(scale * beta_t), (B,)."""
-        union = self.size * np.pi**2 / (6.0 * self.delta)
-        return np.sqrt(2.0 * self.scale * np.log(union * round_**2))
+        union = log(self.size * pi**2 / (6.0 * self.delta))
+        return np.sqrt(self.scale * (2.0 * union + 4.0 * np.log(round_)))  # log t^2 = 2 log t
 
 
 @dataclass(frozen=True)

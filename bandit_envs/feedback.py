@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,5 +46,5 @@ class Feedback(NamedTuple):
 
 
 def _check_finite(key: str, values: Floats) -> None:
-    if not np.isfinite(values).all():
+    if not all(map(isfinite, values.ravel().tolist())):  # a few numbers: faster than numpy
         raise ValueError(f"{key} must be finite, got {values}")

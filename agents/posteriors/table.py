@@ -59,8 +59,8 @@ class TablePosterior(Posterior):
         root, scale = self._absorb(trial, point)
         innovation = (value - self.mean.ravel()[cell]) / scale
         scratch = self._scratch[: len(trial)]
-        self.mean[rows] += np.multiply(root, innovation[:, None], out=scratch)
-        self.variance[rows] -= np.multiply(root, root, out=scratch)
+        add(self.mean, rows, np.multiply(root, innovation[:, None], out=scratch))
+        subtract(self.variance, rows, np.multiply(root, root, out=scratch))
         self._journal.write(cell, value.copy(), scale)
 
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
@@ -166,3 +166,19 @@ class TablePosterior(Posterior):
     def _rows(self, trial: Ints) -> slice | Ints:
         """The trials as a slice where it is all of them, so that indexing makes views, not copies."""
         return slice(None) if len(trial) == len(self.noise) else trial
+
+
+def add(array: Floats, rows: slice | Ints, change: Floats) -> None:
+    """Add to some rows in place; where they are a slice, without the copy that `array[rows] += ...` makes."""
+    if isinstance(rows, slice):
+        np.add(array, change, out=array)
+    else:
+        array[rows] += change
+
+
+def subtract(array: Floats, rows: slice | Ints, change: Floats) -> None:
+    """Subtract from some rows in place; see `add`."""
+    if isinstance(rows, slice):
+        np.subtract(array, change, out=array)
+    else:
+        array[rows] -= change

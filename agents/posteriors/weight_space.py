@@ -14,7 +14,7 @@ from bandit_envs.gram import Gram
 from bandit_envs.types import Floats, Ints
 
 from .condensed import Condensed
-from .table import TablePosterior
+from .table import TablePosterior, subtract
 
 
 class WeightSpacePosterior(TablePosterior):
@@ -39,12 +39,12 @@ class WeightSpacePosterior(TablePosterior):
 
     def _absorb(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
         rows = self._rows(trial)
-        feature = self._feature[point]
+        feature = self._feature.take(point, axis=0)
         weight = _products(self._covariance[rows], feature)
-        scale = np.sqrt(self.noise[rows] + (feature * weight).sum(axis=1))
+        scale = np.sqrt(self.noise[rows] + np.vecdot(feature, weight))
         weight /= scale[:, None]
         outer = self._outer[: len(trial)]
-        self._covariance[rows] -= np.multiply(weight[:, :, None], weight[:, None, :], out=outer)
+        subtract(self._covariance, rows, np.multiply(weight[:, :, None], weight[:, None, :], out=outer))
         return weight @ self._root, scale
 
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
