@@ -16,7 +16,10 @@ from sklearn.gaussian_process.kernels import (
     WhiteKernel,
 )
 
+from bandit_envs.column_kernel import OnColumns
 from bandit_envs.types import Floats
+
+__all__ = ["NAMED", "LengthScale", "OnColumns", "TableKernel", "make_kernel"]
 
 LengthScale = float | Sequence[float]
 

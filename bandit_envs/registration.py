@@ -5,6 +5,8 @@ import gymnasium as gym
 IDS = {
     "GPBandit-GP-v0": "gp",
     "GPBandit-RKHS-v0": "rkhs",
+    "GPBandit-Delayed-v0": "delayed",
+    "GPBandit-Contextual-v0": "contextual",
     "GPBandit-Rosenbrock-v0": "rosenbrock",
     "GPBandit-Hartmann3-v0": "hartmann3",
     "GPBandit-IntelTemperature-v0": "intel-temperature",

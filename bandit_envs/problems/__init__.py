@@ -10,12 +10,14 @@ from bandit_envs.problem import Problem
 from bandit_envs.problems.benchmarks import benchmark, hartmann3, rosenbrock
 from bandit_envs.problems.features import FEATURES
 from bandit_envs.problems.recorded import cmu_light, intel_temperature
-from bandit_envs.problems.synthetic import gp, rkhs, synthetic
+from bandit_envs.problems.synthetic import contextual, delayed, gp, rkhs, synthetic
 from bandit_envs.problems.tuning import logistic_tuning
 
 FACTORIES: dict[str, Callable[..., Problem]] = {
     "gp": gp,
     "rkhs": rkhs,
+    "delayed": delayed,
+    "contextual": contextual,
     "rosenbrock": rosenbrock,
     "hartmann3": hartmann3,
     "intel-temperature": intel_temperature,
@@ -27,6 +29,8 @@ FACTORIES: dict[str, Callable[..., Problem]] = {
 PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
     gp: synthetic,
     rkhs: synthetic,
+    delayed: synthetic,
+    contextual: synthetic,
     rosenbrock: benchmark,
     hartmann3: benchmark,
 }

@@ -45,7 +45,7 @@ def compose(
             "heavy-tailed" | "exponential" | "log-normal" | "by-arm", ...}, each with "lost", the
             probability of never arriving; see `bandit_envs.laws.delays`.
         max_delay: delay beyond which feedback never arrives.
-        context: law of the sequence of contexts.
+        context: {"law": "uniform" | "blocks" | "recorded" | "walk", ...}, the sequence of contexts.
         changes: {"law": "stationary" | "at", ...}.
         rkhs_bound: "true", "paper", a number or None; what is published of the function's norm.
         publish_model: whether learners are told kernel, noise and bound.

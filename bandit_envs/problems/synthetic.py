@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from bandit_envs.kernels import LengthScale, make_kernel
 from bandit_envs.laws.functions import GPSample, RKHSFunction
 from bandit_envs.laws.parse import is_count, is_integer, is_number, require
 from bandit_envs.problem import Problem
+from bandit_envs.problems.contextual import context_grid, joint_kernel
 from bandit_envs.problems.features import compose, with_defaults
 from bandit_envs.types import Floats
 
@@ -28,6 +30,9 @@ def synthetic(
     points: str = "grid",
     points_seed: int = 0,
     continuous: bool = False,
+    num_contexts: int = 1,
+    context_dim: int = 1,
+    context_kernel: Mapping[str, Any] | None = None,
     name: str = "synthetic",
     **features: Any,
 ) -> Problem:
@@ -41,6 +46,10 @@ def synthetic(
         num_arms: in total, also where `dim` > 1.
         points: "grid" (evenly spread) or "uniform" (drawn once, with `points_seed`).
         continuous: play the whole box; needs function="rkhs".
+        num_contexts: evenly spread in [0, 1]^context_dim; 1 is none. Their sequence is `context`.
+        context_dim: features of a context.
+        context_kernel: {"combine": "product" | "sum", "kernel": "rbf", "length_scale": 0.5}; joined
+            with `kernel` on the arms to one over (context, arm) pairs, which functions are drawn from.
         name: of the problem, for tables.
         **features: see `bandit_envs.problems.features.compose`.
     """
@@ -48,10 +57,11 @@ def synthetic(
     require(valid, "signal_variance", "positive", signal_variance)
     require(function in ("gp", "rkhs"), "function", '"gp" or "rkhs"', function)
     require(rkhs_norm is None or function == "rkhs", "rkhs_norm", 'None where function is "gp"', rkhs_norm)
-    model = make_kernel(kernel, length_scale)
+    contexts = context_grid(num_contexts, context_dim)
+    decisions = unit_box(points, num_arms, dim, points_seed, continuous, contexts)
+    model = joint_kernel(make_kernel(kernel, length_scale), context_kernel, contexts, dim)
     model = model if signal_variance == 1.0 else ConstantKernel(signal_variance) * model
     reward = GPSample() if function == "gp" else RKHSFunction(norm=rkhs_norm)
-    decisions = unit_box(points, num_arms, dim, points_seed, continuous)
     return compose(decisions, reward, model, name=name, **features)
 
 
@@ -91,8 +101,51 @@ def rkhs(**keywords: Any) -> Problem:
     return synthetic(**with_defaults(keywords, name="rkhs", **defaults))
 
 
-def unit_box(points: str, num_arms: int, dim: int, points_seed: int, continuous: bool) -> Decisions:
-    """`num_arms` points of [0, 1]^dim, or the box itself with these points as anchors."""
+def delayed(**keywords: Any) -> Problem:
+    """GP sample on 1000 points of [0, 1], seen about ten rounds late (Verma et al. 2022, Section 6.1).
+
+    SE kernel of length-scale 0.02, functions rescaled to [0, 1], Poisson delays of mean 10. Action:
+    `Discrete(num_arms)`. Observation: a constant 0. Reward: the sum of what arrives; feedback of round t
+    is in the `info` of round t + delay. Info: as everywhere, see the README. Regret: max f - f(arm),
+    noiseless, charged at play time. The paper states neither noise nor horizon: a deviation of 0.02 and
+    500 rounds are our reading.
+
+    Args:
+        **keywords: see `synthetic`; `signal_variance=0.05` publishes a prior that matches the range.
+
+    Example:
+        >>> env = gym.make("GPBandit-Delayed-v0", delay={"law": "geometric", "mean": 5}, horizon=200)
+    """
+    defaults = {"length_scale": 0.02, "normalize": True, "horizon": 500, "noise_std": 0.02}
+    return synthetic(
+        **with_defaults(keywords, name="delayed", delay={"law": "poisson", "mean": 10}, **defaults)
+    )
+
+
+def contextual(**keywords: Any) -> Problem:
+    """GP sample over 10 contexts x 100 arms, seen three rounds late (after Verma et al. 2022, Section 5).
+
+    SE kernels on contexts and arms, multiplied; uniform contexts; Poisson delays of mean 3. Action:
+    `Discrete(num_arms)`. Observation: the context in [0, 1]. Reward: the sum of what arrives, of functions
+    rescaled to [0, 1]. Info: as everywhere, see the README. Regret: max over arms of g(context, arm) -
+    g(context, arm played), noiseless, charged at play time. The setting is ours; the paper's own are
+    `GPBandit-MultiTaskSVM-v0` and `GPBandit-GrowingDataSVM-v0`.
+
+    Args:
+        **keywords: see `synthetic`; `context={"law": "walk"}` changes their sequence.
+
+    Example:
+        >>> env = gym.make("GPBandit-Contextual-v0", context_kernel={"combine": "sum"}, horizon=200)
+    """
+    defaults = {"num_contexts": 10, "num_arms": 100, "normalize": True, "horizon": 500, "noise_std": 0.02}
+    delay = {"law": "poisson", "mean": 3}
+    return synthetic(**with_defaults(keywords, name="contextual", delay=delay, **defaults))
+
+
+def unit_box(
+    points: str, num_arms: int, dim: int, points_seed: int, continuous: bool, contexts: Floats | None = None
+) -> Decisions:
+    """`num_arms` points of [0, 1]^dim, or the box itself with these points as anchors, in some contexts."""
     require(is_count(num_arms), "num_arms", "a positive integer", num_arms)
     require(is_count(dim), "dim", "a positive integer", dim)
     require(is_integer(points_seed) and points_seed >= 0, "points_seed", "an integer >= 0", points_seed)
@@ -100,4 +153,4 @@ def unit_box(points: str, num_arms: int, dim: int, points_seed: int, continuous:
     arms: Floats = (
         unit_grid(num_arms, dim) if points == "grid" else uniform_points(num_arms, dim, points_seed)
     )
-    return Decisions(arms, low=np.zeros(dim), high=np.ones(dim), continuous=continuous)
+    return Decisions(arms, contexts, low=np.zeros(dim), high=np.ones(dim), continuous=continuous)

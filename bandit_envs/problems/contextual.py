@@ -1,0 +1,66 @@
+"""Contexts for problems whose functions live on (context, arm) pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from sklearn.gaussian_process.kernels import Kernel
+
+from bandit_envs.column_kernel import OnColumns
+from bandit_envs.decisions import unit_grid
+from bandit_envs.kernels import LengthScale, make_kernel
+from bandit_envs.laws.parse import is_count, require
+from bandit_envs.types import Floats
+
+
+@dataclass(frozen=True)
+class ContextKernel:
+    """How rewards vary over contexts, and how that joins their variation over arms.
+
+    Args:
+        combine: "product" (contexts alike have functions alike) or "sum" (a function of the context
+            plus one of the arm; the prior variances add up).
+        kernel, length_scale: a name of `bandit_envs.kernels.NAMED`, or a scikit-learn kernel.
+    """
+
+    combine: str = "product"
+    kernel: Any = "rbf"
+    length_scale: LengthScale = 0.5
+
+    def __post_init__(self) -> None:
+        known = self.combine in ("product", "sum")
+        require(known, 'context_kernel["combine"]', '"product" or "sum"', self.combine)
+
+    @classmethod
+    def of(cls, spec: Any) -> ContextKernel:
+        """From {"combine": ..., "kernel": ..., "length_scale": ...}, each with a default, or None."""
+        spec = {} if spec is None else spec
+        require(isinstance(spec, Mapping), "context_kernel", "None or a dict", spec)
+        allowed = [field.name for field in fields(cls)]
+        unknown = sorted(set(spec) - set(allowed))
+        require(not unknown, "context_kernel", f"a dict of {', '.join(allowed)}", unknown)
+        return cls(**spec)
+
+    def join(self, over_arms: Kernel, context_columns: Sequence[int], arm_columns: Sequence[int]) -> Kernel:
+        """The kernel over (context, arm) features (Krause & Ong 2011)."""
+        of_context = OnColumns(make_kernel(self.kernel, self.length_scale), list(context_columns))
+        of_arm = OnColumns(over_arms, list(arm_columns))
+        return of_context * of_arm if self.combine == "product" else of_context + of_arm
+
+
+def context_grid(num_contexts: int, context_dim: int) -> Floats | None:
+    """Evenly spread contexts in [0, 1]^context_dim, (Z, dz); None where there is only one."""
+    require(is_count(num_contexts), "num_contexts", "a positive integer", num_contexts)
+    require(is_count(context_dim), "context_dim", "a positive integer", context_dim)
+    return None if num_contexts == 1 else unit_grid(num_contexts, context_dim)
+
+
+def joint_kernel(over_arms: Kernel, context_kernel: Any, contexts: Floats | None, dim: int) -> Kernel:
+    """The kernel over contexts and arms of `dim` features; the arms' own without contexts."""
+    joint = ContextKernel.of(context_kernel)
+    if contexts is None:
+        return over_arms
+    width = contexts.shape[1]
+    return joint.join(over_arms, range(width), range(width, width + dim))
