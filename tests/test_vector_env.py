@@ -76,10 +76,21 @@ def test_a_thousand_steps_with_resets_equal_those_of_sync_vector_env(case):
     thousand_equal_steps(case, NEXT_STEP)
 
 
-@each_mode
-@pytest.mark.parametrize("case", [*DELAYED, *IN_BOXES, *COMPOSED])
-def test_a_thousand_steps_with_features_equal_those_of_sync_vector_env(case, mode):
+@pytest.mark.parametrize("mode", [SAME_STEP, DISABLED])
+@pytest.mark.parametrize("case", DELAYED)
+def test_a_thousand_steps_with_delays_equal_those_of_sync_vector_env(case, mode):
     thousand_equal_steps(case, mode)
+
+
+@each_mode
+@pytest.mark.parametrize("case", COMPOSED)
+def test_a_thousand_steps_of_composed_problems_equal_those_of_sync_vector_env(case, mode):
+    thousand_equal_steps(case, mode)
+
+
+@pytest.mark.parametrize("case", IN_BOXES)
+def test_a_thousand_steps_in_a_box_equal_those_of_sync_vector_env(case):
+    thousand_equal_steps(case, NEXT_STEP)
 
 
 def thousand_equal_steps(case: Case, mode: AutoresetMode) -> None:
