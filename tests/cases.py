@@ -37,24 +37,23 @@ class Case(NamedTuple):
     def sync(self, num_envs: int, mode: Any, **more: Any) -> gym.vector.SyncVectorEnv:
         return gym.vector.SyncVectorEnv([lambda: self.make(**more)] * num_envs, autoreset_mode=mode)
 
-    @property
-    def continuous(self) -> bool:
-        return isinstance(self.make().action_space, gym.spaces.Box)
-
 
 def registered_ids() -> list[str]:
     return [env_id for env_id in gym.registry if env_id.startswith("GPBandit-")]
 
 
-def files_of(env_id: str) -> list[str]:
-    """The data files an id needs; they are named for problems."""
-    problem = gym.spec(env_id).kwargs["problem"].replace("-", "_")
-    return [file for file in sources() if file.startswith(problem)]
+def files_of(problem: str) -> list[str]:
+    """The data files a named problem needs; they are named for problems."""
+    return [file for file in sources() if file.startswith(problem.replace("-", "_"))]
 
 
 def of_id(env_id: str, label: str = "", **keywords: Any) -> Any:
     name = env_id.removeprefix("GPBandit-").removesuffix("-v0") + label
-    return pytest.param(Case(env_id, keywords), id=name, marks=pytest.mark.needs_data(*files_of(env_id)))
+    return pytest.param(
+        Case(env_id, keywords),
+        id=name,
+        marks=pytest.mark.needs_data(*files_of(gym.spec(env_id).kwargs["problem"])),
+    )
 
 
 def by_hand(**laws: Any) -> Problem:
