@@ -116,11 +116,11 @@ class Problem:
         require(_is_seed(frozen), "function_seed", "None or an integer >= 0", frozen)
         if frozen is not None:
             seeds["functions"] = np.random.SeedSequence(frozen)
-        rngs = {role: np.random.default_rng(seed) for role, seed in seeds.items()}
+        rngs = {role: np.random.default_rng(seed) for role, seed in seeds.items() if role != "functions"}
 
         segment = self.changes.draw(self.horizon, rngs["changes"])
         context = self.context.draw(self.horizon + 1, self.decisions.num_contexts, rngs["context"])
-        drawn = self._functions(int(segment[-1]) + 1, rngs["functions"])
+        drawn = self._functions(int(segment[-1]) + 1, seeds["functions"])
         means = np.array([[function.values for function in functions] for functions in drawn])
         optimum, worst = self._extremes(means, drawn)
         return Trial(
@@ -162,9 +162,13 @@ class Problem:
             query_times=self.delay.query_times(self.horizon),
         )
 
-    def _functions(self, segments: int, rng: np.random.Generator) -> list[list[Drawn]]:
+    def _functions(self, segments: int, seed: np.random.SeedSequence) -> list[list[Drawn]]:
+        """The reward and the costs of each segment, every law from its own stream."""
         laws = (self.reward, *self.constraints)
-        return [[law.draw(self.gram, rng) for law in laws] for _ in range(segments)]
+        rngs = [np.random.default_rng(stream) for stream in (seed, *seed.spawn(len(self.constraints)))]
+        return [
+            [law.draw(self.gram, rng) for law, rng in zip(laws, rngs, strict=True)] for _ in range(segments)
+        ]
 
     def _published_bound(self, rewards: list[Drawn]) -> float | None:
         if not isinstance(self.rkhs_bound, str):

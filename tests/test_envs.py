@@ -15,7 +15,7 @@ from stable_baselines3.common.env_checker import check_env as check_env_sb3
 
 import bandit_envs
 from bandit_envs import BanditEnv, Setting
-from bandit_envs.laws import KnownFunction, NoNoise, changes, delays
+from bandit_envs.laws import GPSample, KnownFunction, NoNoise, changes, delays
 from bandit_envs.registration import IDS, register
 from bandit_envs.setting import SLACK
 
@@ -314,6 +314,24 @@ def test_changing_one_law_leaves_the_draws_of_the_others_as_they_were(changed, l
     for name in plain.keys() - {changed}:
         length = min(len(plain[name]), len(varied[name]))  # more segments: the first is the same
         np.testing.assert_array_equal(plain[name][:length], varied[name][:length])
+
+
+def test_a_constraint_leaves_the_rewards_of_every_segment_as_they_were():
+    switch = changes.AtRounds((3, 9))
+    plain, constrained = (
+        by_hand_env(changes=switch, constraints=costs).problem.draw(5).means for costs in ((), (EVEN,))
+    )
+    np.testing.assert_array_equal(plain[:, 0], constrained[:, 0])
+
+
+class _Even(GPSample):
+    """Draws, as any law does, but is feasible everywhere."""
+
+    def draw(self, gram, rng):
+        return super().draw(gram, rng).rescaled(0.0)
+
+
+EVEN = _Even()
 
 
 # --- actions ---
