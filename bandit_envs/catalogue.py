@@ -1,8 +1,8 @@
 """What there is to play and who can play it, as rows of text."""
 
-from bandit_envs.data.files import find, sources
+from bandit_envs.data.files import find
 from bandit_envs.plugins import agent_names, resolve_agent
-from bandit_envs.problems import FACTORIES, build
+from bandit_envs.problems import FACTORIES, build, data_files
 from bandit_envs.registration import IDS
 
 
@@ -23,9 +23,7 @@ def first_line(documented: object) -> str:
 
 def _problem_row(name: str) -> tuple[str, ...]:
     summary = first_line(FACTORIES[name])
-    files = [
-        file for file in sources() if file.startswith(name.replace("-", "_"))
-    ]  # they are named for problems
+    files = data_files(name)
     if any(find(file) is None for file in files):
         return (summary, "?", "?", "no", "downloaded at first use")
     problem = build(name, {})

@@ -12,6 +12,9 @@ IDS = {
     "GPBandit-IntelTemperature-v0": "intel-temperature",
     "GPBandit-CMULight-v0": "cmu-light",
     "GPBandit-LogisticTuning-v0": "logistic-tuning",
+    "GPBandit-SVMTuning-v0": "svm-tuning",
+    "GPBandit-MultiTaskSVM-v0": "multi-task-svm",
+    "GPBandit-GrowingDataSVM-v0": "growing-data-svm",
 }
 
 

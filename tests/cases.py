@@ -11,9 +11,9 @@ from sklearn.gaussian_process.kernels import RBF
 
 import bandit_envs
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
-from bandit_envs.data.files import sources
 from bandit_envs.decisions import unit_grid
 from bandit_envs.laws import GPSample, KnownFunction, RKHSFunction, Uniform, changes, delays
+from bandit_envs.problems import data_files
 from bandit_envs.types import Floats
 
 BOXES = ("GPBandit-RKHS-v0", "GPBandit-Rosenbrock-v0", "GPBandit-Hartmann3-v0")
@@ -42,17 +42,12 @@ def registered_ids() -> list[str]:
     return [env_id for env_id in gym.registry if env_id.startswith("GPBandit-")]
 
 
-def files_of(problem: str) -> list[str]:
-    """The data files a named problem needs; they are named for problems."""
-    return [file for file in sources() if file.startswith(problem.replace("-", "_"))]
-
-
 def of_id(env_id: str, label: str = "", **keywords: Any) -> Any:
     name = env_id.removeprefix("GPBandit-").removesuffix("-v0") + label
     return pytest.param(
         Case(env_id, keywords),
         id=name,
-        marks=pytest.mark.needs_data(*files_of(gym.spec(env_id).kwargs["problem"])),
+        marks=pytest.mark.needs_data(*data_files(gym.spec(env_id).kwargs["problem"])),
     )
 
 

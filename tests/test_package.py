@@ -25,16 +25,13 @@ import agents
 import bandit_envs
 from bandit_envs.data import find
 from bandit_envs.evaluation import evaluate
+from bandit_envs.problems import data_files
 
 for package in (bandit_envs, agents):
     assert Path(package.__file__).is_relative_to(sys.prefix), package.__file__
 
-RECORDED = {
-    "GPBandit-IntelTemperature-v0": ("intel_temperature_train.csv", "intel_temperature_test.csv"),
-    "GPBandit-CMULight-v0": ("cmu_light_iw_data_all.mat",),
-}
 ids = [name for name in gymnasium.registry if name.startswith("GPBandit-")]
-playable = [name for name in ids if all(find(file) for file in RECORDED.get(name, ()))]
+playable = [name for name in ids if all(map(find, data_files(bandit_envs.registration.IDS[name])))]
 assert len(playable) >= 5, ids
 for name in playable:
     env = gymnasium.make(name)
@@ -100,6 +97,9 @@ def clean_python(distributions: Path, tmp_path_factory: pytest.TempPathFactory) 
         "bandit_envs/py.typed",
         "bandit_envs/data/sources.toml",
         "bandit_envs/data/tables/logistic_tuning.csv",
+        "bandit_envs/data/tables/svm_breast-cancer_30.csv",
+        "bandit_envs/data/tables/svm_diabetes_30.csv",
+        "bandit_envs/data/tables/svm_growing-diabetes_20.csv",
     ],
 )
 def test_the_wheel_has_the_files_that_are_not_code(distributions, file):

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from cases import BOXES, BY_HAND, CONTEXTS, by_hand, files_of, of_id, played, registered_ids
+from cases import BOXES, BY_HAND, CONTEXTS, by_hand, of_id, played, registered_ids
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import bandit_envs
@@ -16,11 +16,11 @@ from bandit_envs import BanditEnv, Decisions, Problem
 from bandit_envs.decisions import uniform_points, unit_grid
 from bandit_envs.laws import Gaussian, KnownFunction, RKHSFunction, changes
 from bandit_envs.optimum import maximise
-from bandit_envs.problems import FACTORIES, PRESET_OF, build, keywords_of
+from bandit_envs.problems import FACTORIES, PRESET_OF, build, data_files, keywords_of
 from bandit_envs.problems.benchmarks import hartmann3_values, rosenbrock_values
 
 each_id = pytest.mark.parametrize("case", [of_id(env_id) for env_id in registered_ids()])
-OFFLINE = [name for name in FACTORIES if not files_of(name)]
+OFFLINE = [name for name in FACTORIES if not data_files(name)]
 
 
 def brute_norm(problem: Problem, values: Any) -> float:

@@ -1,7 +1,26 @@
 """Real data: public measurements, found or downloaded, and tables of our own training runs."""
 
+from bandit_envs.data.classification import Classification, breast_cancer, pima_diabetes
 from bandit_envs.data.files import find, locate
 from bandit_envs.data.recordings import Recordings, cmu_light, intel_temperature
+from bandit_envs.data.svm_tasks import SVMTasks, tst_svm
+from bandit_envs.data.svm_tuning import svm_accuracy, svm_grid, train_svm
 from bandit_envs.data.tuning import TuningTable, logistic_tuning
 
-__all__ = ["Recordings", "TuningTable", "cmu_light", "find", "intel_temperature", "locate", "logistic_tuning"]
+__all__ = [
+    "Classification",
+    "Recordings",
+    "SVMTasks",
+    "TuningTable",
+    "breast_cancer",
+    "cmu_light",
+    "find",
+    "intel_temperature",
+    "locate",
+    "logistic_tuning",
+    "pima_diabetes",
+    "svm_accuracy",
+    "svm_grid",
+    "train_svm",
+    "tst_svm",
+]

@@ -9,7 +9,9 @@ from typing import Any
 from bandit_envs.problem import Problem
 from bandit_envs.problems.benchmarks import benchmark, hartmann3, rosenbrock
 from bandit_envs.problems.features import FEATURES
+from bandit_envs.problems.multi_task import multi_task_svm
 from bandit_envs.problems.recorded import cmu_light, intel_temperature
+from bandit_envs.problems.svm import growing_data_svm, svm_tuning
 from bandit_envs.problems.synthetic import contextual, delayed, gp, rkhs, synthetic
 from bandit_envs.problems.tuning import logistic_tuning
 
@@ -23,7 +25,13 @@ FACTORIES: dict[str, Callable[..., Problem]] = {
     "intel-temperature": intel_temperature,
     "cmu-light": cmu_light,
     "logistic-tuning": logistic_tuning,
+    "svm-tuning": svm_tuning,
+    "multi-task-svm": multi_task_svm,
+    "growing-data-svm": growing_data_svm,
 }
+
+# What the names of a problem's data files begin with; the others need no data.
+DATA_OF = {"intel-temperature": "intel_temperature", "cmu-light": "cmu_light", "multi-task-svm": "tst_svm/"}
 
 # Presets hand their keywords to the factory whose defaults they change.
 PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
@@ -53,6 +61,13 @@ def build(problem: str | Problem, keywords: dict[str, Any]) -> Problem:
         allowed = ", ".join(keywords_of(problem))
         raise UnknownKeywordError(f"unknown keyword {unknown[0]!r} for {problem!r}; it takes {allowed}")
     return FACTORIES[problem](**keywords)
+
+
+def data_files(problem: str) -> list[str]:
+    """The data files that a named problem needs, as `bandit_envs.data.find` takes them."""
+    from bandit_envs.data.files import sources
+
+    return [file for file in sources() if problem in DATA_OF and file.startswith(DATA_OF[problem])]
 
 
 def keywords_of(problem: str) -> list[str]:

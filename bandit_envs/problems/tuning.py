@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.gaussian_process.kernels import ConstantKernel
 
 from bandit_envs.decisions import Decisions
 from bandit_envs.kernels import LengthScale, make_kernel
-from bandit_envs.laws.functions import Recorded
-from bandit_envs.laws.parse import require
 from bandit_envs.problem import Problem
-from bandit_envs.problems.features import compose, with_defaults
+from bandit_envs.problems.features import with_defaults
+from bandit_envs.problems.tables import from_table
 
 TRAINED = 0.9  # accuracy of settings that learn
 
@@ -49,13 +47,11 @@ def logistic_tuning(
     table = load()
     dim = len(table.names)
     noise_std = float(np.sqrt((table.std[table.accuracy > TRAINED] ** 2).mean()))
-    amplitude = float(table.accuracy.var()) if signal_variance is None else signal_variance
-    require(0 < amplitude < np.inf, "signal_variance", "None or positive", signal_variance)
-    return compose(
+    return from_table(
+        table.accuracy[None],
         Decisions(table.unit, low=np.zeros(dim), high=np.ones(dim), continuous=continuous),
-        Recorded(table.accuracy[None]),
-        ConstantKernel(amplitude) * make_kernel(kernel, length_scale),
-        prior_mean=float(table.accuracy.mean()) if prior_mean else 0.0,
-        name="logistic-tuning",
-        **with_defaults(features, horizon=100, noise_std=noise_std),
+        make_kernel(kernel, length_scale),
+        signal_variance=signal_variance,
+        prior_mean=prior_mean,
+        **with_defaults(features, name="logistic-tuning", horizon=100, noise_std=noise_std),
     )
