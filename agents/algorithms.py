@@ -1,7 +1,8 @@
 """The named algorithms, each a sentence in the vocabulary of models, widths and rules.
 
 Every factory takes the published setting, `num_trials` (None for one environment, B for B at once) and
-the options of `Model.of`: kernel, length_scale, noise_std, noise_variance, rkhs_bound, prior_mean, form.
+the options of `Model.of`: kernel, length_scale, noise_std, noise_variance, rkhs_bound, prior_mean, form,
+initial, refit_every, fit_on, fit_restarts.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from typing import Any
 
 from bandit_envs.setting import Setting
 
+from .assembly import Agent, assemble
 from .capabilities import handles
-from .gp_agent import GPAgent
 from .incumbents import INCUMBENTS
 from .model import Model
 from .named_parts import make_gamma, make_width
@@ -37,7 +38,7 @@ def gp_ucb(
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Any,
-) -> GPAgent:
+) -> Agent:
     """GP-UCB: argmax mu + sqrt(beta_t) sigma (Srinivas et al. 2010, Algorithm 1).
 
     Args:
@@ -51,8 +52,11 @@ def gp_ucb(
         num_trials: None, or B.
         **options: of the model.
     """
-    model = Model.of(setting, **options)
-    return GPAgent(model, UCB(make_width(width, model, delta, beta_scale, gamma)), num_trials)
+
+    def rule(model: Model) -> UCB:
+        return UCB(make_width(width, model, delta, beta_scale, gamma))
+
+    return assemble(Model.of(setting, **options), rule, num_trials)
 
 
 @handles("delay", "context")
@@ -63,14 +67,16 @@ def igp_ucb(
     gamma: Any = "realised",
     num_trials: int | None = None,
     **options: Any,
-) -> GPAgent:
+) -> Agent:
     """IGP-UCB: B + R sqrt(2 (gamma_{t-1} + 1 + ln(1/delta))) (Chowdhury & Gopalan 2017, Algorithm 1).
 
     The theorem asks for noise_variance = 1 + 2/T; the default R^2 is that of the paper's experiments.
     """
-    model = Model.of(setting, **options)
-    width = ImprovedWidth(model.rkhs_bound, model.noise_std, make_gamma(gamma, model), delta)
-    return GPAgent(model, UCB(width), num_trials)
+
+    def rule(model: Model) -> UCB:
+        return UCB(ImprovedWidth(model.rkhs_bound, model.noise_std, make_gamma(gamma, model), delta))
+
+    return assemble(Model.of(setting, **options), rule, num_trials)
 
 
 @handles("delay", "context")
@@ -82,24 +88,31 @@ def gp_ts(
     gamma: Any = "realised",
     num_trials: int | None = None,
     **options: Any,
-) -> GPAgent:
+) -> Agent:
     """GP-TS: argmax of one sample of GP(mu, v_t^2 k) (Chowdhury & Gopalan 2017, Algorithm 2).
 
     `width="improved"` is the paper's v_t; `width=1` is plain Thompson sampling.
     """
-    model = Model.of(setting, **options)
-    if width == "improved":
-        width = ImprovedWidth(model.rkhs_bound, model.noise_std, make_gamma(gamma, model), delta, union=2)
-    return GPAgent(model, Thompson(make_width(width, model, delta, 1.0, gamma)), num_trials)
+
+    def rule(model: Model) -> Thompson:
+        if width != "improved":
+            return Thompson(make_width(width, model, delta, 1.0, gamma))
+        information = make_gamma(gamma, model)
+        return Thompson(ImprovedWidth(model.rkhs_bound, model.noise_std, information, delta, union=2))
+
+    return assemble(Model.of(setting, **options), rule, num_trials)
 
 
 @handles("delay", "context")
 def kernel_ucb(
     setting: Setting, *, eta: Numeric = 1.0, num_trials: int | None = None, **options: Any
-) -> GPAgent:
+) -> Agent:
     """KernelUCB: argmax mu + eta / sqrt(lambda) sigma (Valko et al. 2013)."""
-    model = Model.of(setting, **options)
-    return GPAgent(model, UCB(KernelUCBWidth(eta, model.noise_variance)), num_trials)
+
+    def rule(model: Model) -> UCB:
+        return UCB(KernelUCBWidth(eta, model.noise_variance))
+
+    return assemble(Model.of(setting, **options), rule, num_trials)
 
 
 @handles("delay", "context")
@@ -110,7 +123,7 @@ def gp_ei(
     xi: float = 0.0,
     num_trials: int | None = None,
     **options: Any,
-) -> GPAgent:
+) -> Agent:
     """GP-EI: expected improvement (Mockus 1975) over the incumbent plus xi.
 
     Args:
@@ -121,8 +134,8 @@ def gp_ei(
         num_trials: None, or B.
         **options: of the model.
     """
-    model = Model.of(setting, **options)
-    return GPAgent(model, ExpectedImprovement(xi), num_trials, incumbent=_incumbent(incumbent))
+    rule, best = ExpectedImprovement(xi), _incumbent(incumbent)
+    return assemble(Model.of(setting, **options), lambda model: rule, num_trials, incumbent=best)
 
 
 @handles("delay", "context")
@@ -133,22 +146,22 @@ def gp_pi(
     xi: float = 0.01,
     num_trials: int | None = None,
     **options: Any,
-) -> GPAgent:
+) -> Agent:
     """GP-PI: probability of improvement (Kushner 1964) over the incumbent plus xi; see `gp_ei`."""
-    model = Model.of(setting, **options)
-    return GPAgent(model, ProbabilityOfImprovement(xi), num_trials, incumbent=_incumbent(incumbent))
+    rule, best = ProbabilityOfImprovement(xi), _incumbent(incumbent)
+    return assemble(Model.of(setting, **options), lambda model: rule, num_trials, incumbent=best)
 
 
 @handles("delay", "context")
-def pure_exploitation(setting: Setting, *, num_trials: int | None = None, **options: Any) -> GPAgent:
+def pure_exploitation(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """Pure exploitation: argmax of the posterior mean."""
-    return GPAgent(Model.of(setting, **options), PosteriorMean(), num_trials)
+    return assemble(Model.of(setting, **options), lambda model: PosteriorMean(), num_trials)
 
 
 @handles("delay", "context")
-def pure_exploration(setting: Setting, *, num_trials: int | None = None, **options: Any) -> GPAgent:
+def pure_exploration(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """Pure exploration: argmax of the posterior variance, the greedy experimental design."""
-    return GPAgent(Model.of(setting, **options), PosteriorVariance(), num_trials)
+    return assemble(Model.of(setting, **options), lambda model: PosteriorVariance(), num_trials)
 
 
 def _incumbent(name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -24,6 +25,8 @@ class Belief(abc.ABC):
         centre, spread: posteriors of the function minus its prior mean.
     """
 
+    window: float = math.inf  # feedback that takes longer is discarded
+
     def __init__(self, model: Model, centre: Posterior, spread: Posterior):
         self.centre, self.spread = centre, spread
         self.decisions = model.setting.decisions
@@ -37,8 +40,18 @@ class Belief(abc.ABC):
         """Every trial has just played a point, (B,)."""
 
     @abc.abstractmethod
-    def receive(self, trial: Ints, point: Ints, delay: Ints, value: Floats) -> None:
+    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
         """Values arrive `delay` rounds after their points were played, (n,) each; trials ascend."""
+
+    def assumed(self, trial: Ints, point: Ints) -> Floats:
+        """What pending plays count as, minus their prior mean, (n,) each -> (n,): the posterior mean."""
+        return self.centre.mean_of(trial, point)
+
+    def remodel(self, model: Model) -> None:
+        """Go over to another kernel and noise; what was observed stays."""
+        shared = self.spread is self.centre
+        self.centre = successor(self.centre, model)
+        self.spread = self.centre if shared else successor(self.spread, model)
 
     def mean(self, context: Ints) -> Floats:
         """Posterior mean at the arms of each trial's context, (B,) -> (B, A)."""
@@ -91,7 +104,7 @@ class Delivered(Belief):
     def play(self, point: Ints) -> None:
         """Nothing is known yet."""
 
-    def receive(self, trial: Ints, point: Ints, delay: Ints, value: Floats) -> None:
+    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
         """Observe the values, one a trial at a time."""
         observe(self.centre, trial, point, self.residual(trial, point, value))
 
@@ -103,6 +116,14 @@ def make_posterior(model: Model, num_trials: int) -> Posterior:
     return posterior(
         model.gram, noise, num_trials, setting.horizon, model.form, setting.decisions.num_contexts
     )
+
+
+def successor(old: Posterior, model: Model) -> Posterior:
+    """The posterior of another model that has seen the same."""
+    new = make_posterior(model, len(old.noise))
+    for i in range(len(old.noise)):
+        new.adopt(i, old.tally(i))
+    return new
 
 
 def observe(target: Posterior, trial: Ints, point: Ints, value: Floats) -> None:

@@ -46,6 +46,10 @@ class Censored(Belief):
         trial, point = trial[kept], point[kept]
         self.centre.correct(trial, point, self.residual(trial, point, value[kept]))
 
+    def assumed(self, trial: Ints, point: Ints) -> Floats:
+        """Zeros, (n,)."""
+        return np.zeros(len(point))
+
     @property
     def bias(self) -> Floats | float:
         """B_y sum_{s=t-m}^{t-1} sigma_{t-1}(x_s) over the last m plays, arrived or not, (B,)."""

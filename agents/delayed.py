@@ -12,17 +12,17 @@ from typing import Any
 
 from bandit_envs.setting import Setting
 
+from .assembly import Agent, assemble
 from .beliefs import Belief
 from .capabilities import handles
 from .censored import Censored
-from .gp_agent import GPAgent
 from .hallucinated import Hallucinated
 from .imputed import FILL_INS, Imputed
 from .model import Model
 from .named_parts import make_gamma, make_width
-from .rules import UCB, PosteriorVariance, Starting, Thompson
+from .rules import UCB, PosteriorVariance, Rule, Starting, Thompson
 from .validation import Numeric
-from .widths import DelayedWidth, Width
+from .widths import DelayedWidth, FixedWidth, Width
 
 DEFAULT_WINDOW = 20  # the papers' synthetic study; never longer than feedback can take
 
@@ -39,7 +39,7 @@ def gp_ucb_sdf(
     gamma: Any = "realised",
     num_trials: int | None = None,
     **options: Any,
-) -> GPAgent:
+) -> Agent:
     """GP-UCB-SDF: argmax mu + (beta_t + bias) sigma, pending values 0 (Verma et al. 2022, Algorithm 1).
 
     Args:
@@ -53,9 +53,12 @@ def gp_ucb_sdf(
         num_trials: None, or B.
         **options: of the model.
     """
-    model = Model.of(setting, **options)
-    beta = _width(width, model, reward_bound, delta, gamma, union=2)
-    return GPAgent(model, UCB(beta), num_trials, belief=_censored(setting, window, reward_bound, fill_in))
+    belief = _censored(setting, window, reward_bound, fill_in)
+
+    def rule(model: Model) -> UCB:
+        return UCB(_width(width, model, reward_bound, delta, gamma, union=2))
+
+    return assemble(Model.of(setting, **options), rule, num_trials, belief=belief)
 
 
 @handles("delay", "context")
@@ -70,13 +73,14 @@ def gp_ts_sdf(
     gamma: Any = "realised",
     num_trials: int | None = None,
     **options: Any,
-) -> GPAgent:
+) -> Agent:
     """GP-TS-SDF: argmax of one sample of GP(mu, (beta_t + bias)^2 k) (Verma et al. 2022); as `gp_ucb_sdf`."""
-    model = Model.of(setting, **options)
-    beta = _width(width, model, reward_bound, delta, gamma, union=4)
-    return GPAgent(
-        model, Thompson(beta), num_trials, belief=_censored(setting, window, reward_bound, fill_in)
-    )
+    belief = _censored(setting, window, reward_bound, fill_in)
+
+    def rule(model: Model) -> Thompson:
+        return Thompson(_width(width, model, reward_bound, delta, gamma, union=4))
+
+    return assemble(Model.of(setting, **options), rule, num_trials, belief=belief)
 
 
 @handles("delay", "context")
@@ -89,7 +93,7 @@ def gp_bucb(
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Any,
-) -> GPAgent:
+) -> Agent:
     """GP-BUCB: mean from what is delivered, deviation from all plays (Desautels et al. 2014, Algorithm 1).
 
     Args:
@@ -100,24 +104,26 @@ def gp_bucb(
         num_trials: None, or B.
         **options: of the model.
     """
-    model = Model.of(setting, **options)
-    ucb = UCB(make_width(width, model, delta, gamma=gamma))
-    rule = Starting(start, PosteriorVariance(), ucb) if start else ucb
-    return GPAgent(model, rule, num_trials, belief=Hallucinated)
+
+    def rule(model: Model) -> Rule:
+        ucb = UCB(make_width(width, model, delta, gamma=gamma))
+        return Starting(start, PosteriorVariance(), ucb) if start else ucb
+
+    return assemble(Model.of(setting, **options), rule, num_trials, belief=Hallucinated)
 
 
 @handles("delay", "context")
-def gp_bts(setting: Setting, *, scale: float = 1.0, num_trials: int | None = None, **options: Any) -> GPAgent:
+def gp_bts(setting: Setting, *, scale: float = 1.0, num_trials: int | None = None, **options: Any) -> Agent:
     """GP-BTS: samples N(mu delivered, v^2 k of all plays), v = `scale` (as Verma et al. 2022 compare it)."""
-    model = Model.of(setting, **options)
-    return GPAgent(model, Thompson(make_width(scale, model, 0.1)), num_trials, belief=Hallucinated)
+    rule = Thompson(FixedWidth(scale))
+    return assemble(Model.of(setting, **options), lambda model: rule, num_trials, belief=Hallucinated)
 
 
 @handles("delay", "context")
-def asy_ts(setting: Setting, *, scale: float = 1.0, num_trials: int | None = None, **options: Any) -> GPAgent:
+def asy_ts(setting: Setting, *, scale: float = 1.0, num_trials: int | None = None, **options: Any) -> Agent:
     """Asy-TS: samples N(mu, v^2 k) of what is delivered, v = `scale` (Kandasamy et al. 2018)."""
-    model = Model.of(setting, **options)
-    return GPAgent(model, Thompson(make_width(scale, model, 0.1)), num_trials)
+    rule = Thompson(FixedWidth(scale))
+    return assemble(Model.of(setting, **options), lambda model: rule, num_trials)
 
 
 def _width(width: Any, model: Model, reward_bound: Numeric, delta: float, gamma: Any, *, union: int) -> Width:

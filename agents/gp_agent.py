@@ -39,7 +39,7 @@ class GPAgent:
 
     Args:
         model: kernel, noise and bounds that the agent assumes.
-        rule: turns a belief into scores.
+        rule_of: makes from the model the rule that turns a belief into scores.
         num_trials: B, None for one environment without a trial axis.
         belief: builds the belief from the model and the number of trials.
         incumbent: builds what EI and PI improve on from the numbers of trials and contexts.
@@ -48,7 +48,7 @@ class GPAgent:
     def __init__(
         self,
         model: Model,
-        rule: Rule,
+        rule_of: Callable[[Model], Rule],
         num_trials: int | None = None,
         *,
         belief: Callable[[Model, int], Belief] = Delivered,
@@ -56,14 +56,13 @@ class GPAgent:
     ):
         if num_trials is not None and num_trials < 1:
             raise ValueError(f"num_trials must be None or positive, got {num_trials}")
-        self.model, self.setting = model, model.setting
-        self.rule = Starting(model.initial, AnyArm(), rule) if model.initial else rule
+        self.setting, self._rule_of = model.setting, rule_of
         self.num_trials = num_trials
         self._parts = belief, incumbent
         self._size = num_trials or 1
         self._rows = np.arange(self._size)
         self.clock = Clock.of(model.setting)
-        self._tolerance = TIE * model.deviation
+        self._assume(model)
 
     def reset(self, seed: int | Sequence[int]) -> None:
         """Forget everything.
@@ -101,6 +100,11 @@ class GPAgent:
         self.incumbent.receive(trial, played // self.setting.decisions.num_arms, value)
         self.round += 1
 
+    def remodel(self, model: Model) -> None:
+        """Go over to another kernel and noise, for what was learnt too."""
+        self.belief.remodel(model)
+        self._assume(model)
+
     def recommend(self, observation: Floats | None = None) -> Recommendation:
         """The arm of the largest posterior mean, in a context where there are several.
 
@@ -117,6 +121,11 @@ class GPAgent:
         if self.num_trials:
             return best
         return Recommendation(int(arm[0]), best.point[0], float(best.mean[0]), float(best.std[0]))
+
+    def _assume(self, model: Model) -> None:
+        rule = self._rule_of(model)
+        self.rule = Starting(model.initial, AnyArm(), rule) if model.initial else rule
+        self.model, self._tolerance = model, TIE * model.deviation
 
     def _contexts(self, observation: Floats) -> Ints:
         return self.setting.context_index(observation if self.num_trials else np.asarray(observation)[None])

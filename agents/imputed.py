@@ -8,7 +8,7 @@ import numpy as np
 
 from bandit_envs.types import Floats, Ints
 
-from .beliefs import make_posterior, observe
+from .beliefs import make_posterior, observe, successor
 from .censored import Censored
 from .model import Model
 from .posteriors import Posterior
@@ -86,6 +86,18 @@ class Imputed(Censored):
         observe(self.delivered, trial, point, residual)
         for i in np.unique(trial):
             self._renew(int(i))
+
+    def assumed(self, trial: Ints, point: Ints) -> Floats:
+        """The fill-ins of the plays, (n,)."""
+        pairs = zip(trial.tolist(), point.tolist(), strict=True)
+        return np.array([self.fill(self.delivered, i, x) for i, x in pairs], dtype=np.float64)
+
+    def remodel(self, model: Model) -> None:
+        """Go over to another kernel and noise, and renew the fill-ins."""
+        super().remodel(model)
+        self.delivered = successor(self.delivered, model)
+        for i in self.rows.tolist():
+            self._renew(i)
 
     def _renew(self, trial: int) -> None:
         for point, filled in self._pending[trial].items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from bandit_envs.kernels import LengthScale, make_kernel
 from bandit_envs.setting import Setting
 from bandit_envs.types import Floats
 
+from .hyperparameters import Hyperparameters, Learning
 from .validation import Numeric, require_not_negative, require_positive
 
 NOISE_FLOOR = 1e-6  # smallest lambda in units of the prior variance: a jitter, for noiseless problems
@@ -34,6 +35,7 @@ class Model:
         prior_mean: of the reward, a number, (N,) or (B, 1).
         form: which posterior representation, None for the automatic choice.
         initial: how many first rounds are played at random.
+        learning: when and from what hyperparameters are learnt, None if they are not.
     """
 
     setting: Setting
@@ -44,6 +46,7 @@ class Model:
     prior_mean: Floats | float
     form: str | None = None
     initial: int = 0
+    learning: Learning | None = None
 
     @classmethod
     def of(
@@ -58,6 +61,9 @@ class Model:
         prior_mean: Floats | float | None = None,
         form: str | None = None,
         initial: int = 0,
+        refit_every: int | None = None,
+        fit_on: str = "arrived",
+        fit_restarts: int = 1,
     ) -> Model:
         """Fill in from the setting what is not given, and from stated defaults what it withholds.
 
@@ -72,10 +78,14 @@ class Model:
                 because pending feedback counts as the least that may come (Verma et al. 2022).
             form: "weight-space", "dense", "factor" or "pairs".
             initial: how many first rounds are played at random.
+            refit_every: learn kernel and noise by marginal likelihood every so many rounds; None or 0 is off.
+            fit_on: "arrived" or "all", see `Learning`.
+            fit_restarts: random starts of a fit, beside the values so far. Bounds are the kernel's own.
         """
         if setting.continuous:
             raise ValueError("this agent plays finite sets: setting must have arms, got a box; use 'random'")
         require_not_negative("initial", initial, "it is the number of first rounds that are played at random")
+        learning = Learning(refit_every or 1, fit_on, fit_restarts)  # checked also where it is off
         chosen = _kernel(setting, kernel, length_scale)
         deviation = float(np.sqrt(np.max(chosen.diag(setting.decisions.points))))
         noise = _first(noise_std, setting.noise_std, DEFAULT_NOISE_STD * deviation)
@@ -94,6 +104,29 @@ class Model:
             _first(prior_mean, _lower_bound(setting), setting.prior_mean),
             form,
             initial,
+            learning if refit_every else None,
+        )
+
+    def of_trial(self, trial: int) -> Model:
+        """What is assumed in one trial of a batch."""
+        mean = np.asarray(self.prior_mean)
+        numbers = {name: _pick(getattr(self, name), trial) for name in ("noise_std", "noise_variance")}
+        return replace(
+            self,
+            setting=self.setting.of_trial(trial),
+            rkhs_bound=_pick(self.rkhs_bound, trial),
+            prior_mean=mean[trial] if mean.ndim == 2 else self.prior_mean,
+            **numbers,
+        )
+
+    def learnt(self, found: Hyperparameters) -> Model:
+        """The same with another kernel, R and lambda."""
+        deviation = float(np.sqrt(np.max(found.kernel.diag(self.setting.decisions.points))))
+        return replace(
+            self,
+            kernel=found.kernel,
+            noise_std=float(np.sqrt(found.noise_variance)),
+            noise_variance=max(found.noise_variance, NOISE_FLOOR * deviation**2),
         )
 
     @cached_property
@@ -123,6 +156,10 @@ def _lower_bound(setting: Setting) -> Floats | float | None:
     if setting.max_delay == 0 or bound is None:
         return None
     return bound[:, None] if isinstance(bound, np.ndarray) else bound
+
+
+def _pick(value: Numeric, trial: int) -> float:
+    return float(value[trial]) if isinstance(value, np.ndarray) and value.ndim else float(value)
 
 
 def _first(*values: Any) -> Any:

@@ -56,7 +56,7 @@ class Gram:
 
     def between(self, rows: Ints, columns: Ints) -> Floats:
         """k(x_i, x_j) of some points with others, (n,) and (m,) -> (n, m); a copy."""
-        if self.size <= DENSE_LIMIT:
+        if "dense" in self.__dict__:
             return self.dense[np.ix_(rows, columns)]
         block = np.array(self.kernel(self.points[rows], self.points[columns]), dtype=np.float64)
         # A point covaries with itself by its full variance, also under scikit-learn's WhiteKernel.

@@ -1,0 +1,60 @@
+"""Agents of one trial each, played as one agent of B trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.types import Floats, Ints
+
+from .gp_agent import Recommendation
+from .learning_agent import LearningAgent
+
+
+class SideBySide:
+    """B trials that share nothing: each has its own kernel, and with it all that follows from it.
+
+    Args:
+        agents: one a trial.
+    """
+
+    def __init__(self, agents: Sequence[LearningAgent]):
+        self.agents = list(agents)
+        self.num_trials = len(self.agents)
+
+    @property
+    def failed_fits(self) -> Ints:
+        """Fits that failed, (B,)."""
+        return np.array([agent.failed_fits for agent in self.agents])
+
+    def reset(self, seed: Sequence[int]) -> None:
+        """Forget everything; B seeds."""
+        if len(seed) != self.num_trials:
+            raise ValueError(f"seed must be {self.num_trials} integers, one a trial; got {len(seed)}")
+        for agent, each in zip(self.agents, seed, strict=True):
+            agent.reset(each)
+
+    def act(self, observation: Floats) -> Ints:
+        """Choose an arm for the observed context of each trial, (B, dz) -> (B,)."""
+        return np.array([agent.act(row) for agent, row in zip(self.agents, observation, strict=True)])
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round of each trial."""
+        for i, agent in enumerate(self.agents):
+            agent.update(observation[i], action[i], reward[i], of_trial(info, i))
+
+    def recommend(self, observation: Floats | None = None) -> Recommendation:
+        """The arm of the largest posterior mean of each trial; see `GPAgent.recommend`."""
+        rows = [None] * self.num_trials if observation is None else list(observation)
+        each = [agent.recommend(row) for agent, row in zip(self.agents, rows, strict=True)]
+        return Recommendation(*map(np.array, zip(*each, strict=True)))
+
+
+def of_trial(info: dict[str, Any], trial: int) -> dict[str, Any]:
+    """One trial's part of the `info` of a batch, at every level."""
+    return {
+        key: of_trial(value, trial) if isinstance(value, dict) else value[trial]
+        for key, value in info.items()
+    }
