@@ -60,7 +60,8 @@ class Belief(abc.ABC):
 
     def std(self, context: Ints) -> Floats:
         """Posterior deviation of f, without noise, (B,) -> (B, A)."""
-        return np.sqrt(np.maximum(self.spread.variance_at(self.cells(context)), 0.0))
+        std = np.maximum(self.spread.variance_at(self.cells(context)), 0.0)
+        return np.sqrt(std, out=std)
 
     def deviation(self, context: Ints, rngs: Sequence[np.random.Generator]) -> Floats:
         """One joint sample of f - mean a trial, (B, A)."""

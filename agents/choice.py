@@ -1,6 +1,7 @@
 """Which candidate to play: the one of largest score, and a fair draw among ties."""
 
 from collections.abc import Sequence
+from math import isnan
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def argmax_with_ties(scores: Floats, tolerance: float | Floats, uniform: Floats)
     num_trials, num_arms = scores.shape
     choice = scores.argmax(axis=1)  # of a row with NaN, the first NaN
     best = scores.ravel()[choice + np.arange(0, scores.size, num_arms)]
-    if np.isnan(best).any():
+    if any(map(isnan, best.tolist())):  # a few numbers: faster than numpy
         raise ValueError(_nan_message(best))
     tied = scores >= (best - tolerance)[:, None]
     if np.count_nonzero(tied) == num_trials:  # every row has its maximum and nothing else

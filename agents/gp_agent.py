@@ -61,6 +61,7 @@ class GPAgent:
         self._parts = belief, incumbent
         self._size = num_trials or 1
         self._rows = np.arange(self._size)
+        self._only_context = np.zeros(self._size, dtype=np.int64)
         self.clock = Clock.of(model.setting)
         self._assume(model)
 
@@ -81,11 +82,12 @@ class GPAgent:
         self.incumbent = incumbent(self._size, self.setting.decisions.num_contexts)
         self.plays = Plays(self._size, self.setting.horizon)
         self.round = 0
+        self.age = np.ones(self._size, dtype=np.int64)  # t of each trial: rounds started since it began
 
     def act(self, observation: Floats) -> Any:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
         context = self._contexts(observation)
-        view = View(self.belief, self.incumbent, context, self.round, self.samplers)
+        view = View(self.belief, self.incumbent, context, self.age, self.samplers)
         arm = argmax_with_ties(self.rule(view), self._tolerance, self.uniform())
         return arm if self.num_trials else int(arm[0])
 
@@ -99,6 +101,7 @@ class GPAgent:
         self.belief.receive(trial, played, self.clock.delay(rounds, self.round), value)
         self.incumbent.receive(trial, played // self.setting.decisions.num_arms, value)
         self.round += 1
+        self.age += 1
 
     def remodel(self, model: Model) -> None:
         """Go over to another kernel and noise, for what was learnt too."""
@@ -128,6 +131,8 @@ class GPAgent:
         self.model, self._tolerance = model, TIE * model.deviation
 
     def _contexts(self, observation: Floats) -> Ints:
+        if self.setting.contexts is None:
+            return self._only_context
         return self.setting.context_index(observation if self.num_trials else np.asarray(observation)[None])
 
     def _arms(self, action: Any) -> Ints:

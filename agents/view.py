@@ -19,7 +19,7 @@ class View:
         belief: about the reward.
         incumbent: what EI and PI improve on.
         context: of each trial, (B,).
-        age: rounds before this one since the last restart.
+        age: t = 1, 2, ..., the rounds started since the last restart, (B,).
         rngs: generators of samples, one a trial.
     """
 
@@ -28,7 +28,7 @@ class View:
         belief: Belief,
         incumbent: Incumbent,
         context: Ints,
-        age: int,
+        age: Ints,
         rngs: Sequence[np.random.Generator],
     ):
         self._belief, self._incumbent, self._context = belief, incumbent, context
@@ -47,7 +47,7 @@ class View:
     @property
     def round_(self) -> Ints:
         """T = 1, 2, ..., (B,)."""
-        return np.full(len(self._context), self._age + 1)
+        return self._age
 
     @property
     def gain(self) -> Floats:
