@@ -163,3 +163,30 @@ def test_the_delayed_width_is_the_formula_of_the_theorem():
 
 def test_the_kernel_is_the_published_one():
     assert Model.of(build("gp", DELAYED).setting()).kernel == make_kernel("rbf", 0.1)
+
+
+IN_TIME = {
+    "horizon": 60,
+    "num_arms": 80,
+    "length_scale": 0.1,
+    "delay": {"law": "exponential", "mean": 3.0, "interval": 0.5},
+}
+
+
+def test_windows_and_biases_are_in_units_of_time_where_query_times_are_published():
+    playing = Playing("gp-ucb-sdf", env=IN_TIME, window=2.0)
+    times = playing.setting.query_times
+    assert times is not None
+    np.testing.assert_allclose(times, 0.5 * np.arange(60))
+    used = {s: times[s + delay + 1] - times[s] for s, delay in playing.delay.items()}
+    assert min(used.values()) <= 2.0 < max(used.values())
+    values = [playing.shifted[s] if used.get(s, np.inf) <= 2.0 else 0.0 for s in range(40)]
+    mean, covariance = playing.posterior(range(40), values)
+    belief = playing.agent.belief
+    np.testing.assert_allclose(
+        belief.mean(HERE)[0] - playing.setting.reward_lower_bound, mean, rtol=0, atol=1e-8
+    )
+    recent = [playing.points[s] for s in range(40) if times[40] - times[s] < 2.0]
+    assert len(recent) == 3
+    expected = np.sqrt(np.maximum(np.diag(covariance)[recent], 0.0)).sum()
+    np.testing.assert_allclose(belief.bias, expected, rtol=1e-6)
