@@ -7,6 +7,7 @@ initial, refit_every, fit_on, fit_restarts.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from bandit_envs.setting import Setting
@@ -16,6 +17,7 @@ from .capabilities import handles
 from .incumbents import INCUMBENTS
 from .model import Model
 from .named_parts import make_gamma, make_width
+from .rule_makers import Always, WithWidth
 from .rules import (
     UCB,
     ExpectedImprovement,
@@ -52,11 +54,8 @@ def gp_ucb(
         num_trials: None, or B.
         **options: of the model.
     """
-
-    def rule(model: Model) -> UCB:
-        return UCB(make_width(width, model, delta, beta_scale, gamma))
-
-    return assemble(Model.of(setting, **options), rule, num_trials)
+    width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
+    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
 
 
 @handles("delay", "context")
@@ -72,11 +71,8 @@ def igp_ucb(
 
     The theorem asks for noise_variance = 1 + 2/T; the default R^2 is that of the paper's experiments.
     """
-
-    def rule(model: Model) -> UCB:
-        return UCB(ImprovedWidth(model.rkhs_bound, model.noise_std, make_gamma(gamma, model), delta))
-
-    return assemble(Model.of(setting, **options), rule, num_trials)
+    width_of = partial(_improved_width, gamma=gamma, delta=delta, union=1)
+    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
 
 
 @handles("delay", "context")
@@ -93,14 +89,12 @@ def gp_ts(
 
     `width="improved"` is the paper's v_t; `width=1` is plain Thompson sampling.
     """
-
-    def rule(model: Model) -> Thompson:
-        if width != "improved":
-            return Thompson(make_width(width, model, delta, 1.0, gamma))
-        information = make_gamma(gamma, model)
-        return Thompson(ImprovedWidth(model.rkhs_bound, model.noise_std, information, delta, union=2))
-
-    return assemble(Model.of(setting, **options), rule, num_trials)
+    width_of = (
+        partial(_improved_width, gamma=gamma, delta=delta, union=2)
+        if isinstance(width, str) and width == "improved"
+        else partial(make_width, width, delta=delta, gamma=gamma)
+    )
+    return assemble(Model.of(setting, **options), WithWidth(Thompson, width_of), num_trials)
 
 
 @handles("delay", "context")
@@ -108,11 +102,7 @@ def kernel_ucb(
     setting: Setting, *, eta: Numeric = 1.0, num_trials: int | None = None, **options: Any
 ) -> Agent:
     """KernelUCB: argmax mu + eta / sqrt(lambda) sigma (Valko et al. 2013)."""
-
-    def rule(model: Model) -> UCB:
-        return UCB(KernelUCBWidth(eta, model.noise_variance))
-
-    return assemble(Model.of(setting, **options), rule, num_trials)
+    return assemble(Model.of(setting, **options), WithWidth(UCB, partial(_kernel_ucb_width, eta)), num_trials)
 
 
 @handles("delay", "context")
@@ -135,7 +125,7 @@ def gp_ei(
         **options: of the model.
     """
     rule, best = ExpectedImprovement(xi), _incumbent(incumbent)
-    return assemble(Model.of(setting, **options), lambda model: rule, num_trials, incumbent=best)
+    return assemble(Model.of(setting, **options), Always(rule), num_trials, incumbent=best)
 
 
 @handles("delay", "context")
@@ -149,19 +139,27 @@ def gp_pi(
 ) -> Agent:
     """GP-PI: probability of improvement (Kushner 1964) over the incumbent plus xi; see `gp_ei`."""
     rule, best = ProbabilityOfImprovement(xi), _incumbent(incumbent)
-    return assemble(Model.of(setting, **options), lambda model: rule, num_trials, incumbent=best)
+    return assemble(Model.of(setting, **options), Always(rule), num_trials, incumbent=best)
 
 
 @handles("delay", "context")
 def pure_exploitation(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """Pure exploitation: argmax of the posterior mean."""
-    return assemble(Model.of(setting, **options), lambda model: PosteriorMean(), num_trials)
+    return assemble(Model.of(setting, **options), Always(PosteriorMean()), num_trials)
 
 
 @handles("delay", "context")
 def pure_exploration(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """Pure exploration: argmax of the posterior variance, the greedy experimental design."""
-    return assemble(Model.of(setting, **options), lambda model: PosteriorVariance(), num_trials)
+    return assemble(Model.of(setting, **options), Always(PosteriorVariance()), num_trials)
+
+
+def _improved_width(model: Model, *, gamma: Any, delta: float, union: int) -> Width:
+    return ImprovedWidth(model.rkhs_bound, model.noise_std, make_gamma(gamma, model), delta, union)
+
+
+def _kernel_ucb_width(eta: Numeric, model: Model) -> Width:
+    return KernelUCBWidth(eta, model.noise_variance)
 
 
 def _incumbent(name: str) -> Any:

@@ -20,6 +20,7 @@ from .hallucinated import Hallucinated
 from .imputed import FILL_INS, Imputed
 from .model import Model
 from .named_parts import make_gamma, make_width
+from .rule_makers import Always, WithWidth
 from .rules import UCB, PosteriorVariance, Rule, Starting, Thompson
 from .validation import Numeric
 from .widths import DelayedWidth, FixedWidth, Width
@@ -54,11 +55,8 @@ def gp_ucb_sdf(
         **options: of the model.
     """
     belief = _censored(setting, window, reward_bound, fill_in)
-
-    def rule(model: Model) -> UCB:
-        return UCB(_width(width, model, reward_bound, delta, gamma, union=2))
-
-    return assemble(Model.of(setting, **options), rule, num_trials, belief=belief)
+    width_of = partial(_width, width, reward_bound=reward_bound, delta=delta, gamma=gamma, union=2)
+    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
 @handles("delay", "context")
@@ -76,11 +74,8 @@ def gp_ts_sdf(
 ) -> Agent:
     """GP-TS-SDF: argmax of one sample of GP(mu, (beta_t + bias)^2 k) (Verma et al. 2022); as `gp_ucb_sdf`."""
     belief = _censored(setting, window, reward_bound, fill_in)
-
-    def rule(model: Model) -> Thompson:
-        return Thompson(_width(width, model, reward_bound, delta, gamma, union=4))
-
-    return assemble(Model.of(setting, **options), rule, num_trials, belief=belief)
+    width_of = partial(_width, width, reward_bound=reward_bound, delta=delta, gamma=gamma, union=4)
+    return assemble(Model.of(setting, **options), WithWidth(Thompson, width_of), num_trials, belief=belief)
 
 
 @handles("delay", "context")
@@ -104,29 +99,29 @@ def gp_bucb(
         num_trials: None, or B.
         **options: of the model.
     """
-
-    def rule(model: Model) -> Rule:
-        ucb = UCB(make_width(width, model, delta, gamma=gamma))
-        return Starting(start, PosteriorVariance(), ucb) if start else ucb
-
-    return assemble(Model.of(setting, **options), rule, num_trials, belief=Hallucinated)
+    rule_of = WithWidth(partial(_ucb_after, start), partial(make_width, width, delta=delta, gamma=gamma))
+    return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Hallucinated)
 
 
 @handles("delay", "context")
 def gp_bts(setting: Setting, *, scale: float = 1.0, num_trials: int | None = None, **options: Any) -> Agent:
     """GP-BTS: samples N(mu delivered, v^2 k of all plays), v = `scale` (as Verma et al. 2022 compare it)."""
     rule = Thompson(FixedWidth(scale))
-    return assemble(Model.of(setting, **options), lambda model: rule, num_trials, belief=Hallucinated)
+    return assemble(Model.of(setting, **options), Always(rule), num_trials, belief=Hallucinated)
 
 
 @handles("delay", "context")
 def asy_ts(setting: Setting, *, scale: float = 1.0, num_trials: int | None = None, **options: Any) -> Agent:
     """Asy-TS: samples N(mu, v^2 k) of what is delivered, v = `scale` (Kandasamy et al. 2018)."""
     rule = Thompson(FixedWidth(scale))
-    return assemble(Model.of(setting, **options), lambda model: rule, num_trials)
+    return assemble(Model.of(setting, **options), Always(rule), num_trials)
 
 
-def _width(width: Any, model: Model, reward_bound: Numeric, delta: float, gamma: Any, *, union: int) -> Width:
+def _ucb_after(start: int, width: Width) -> Rule:
+    return Starting(start, PosteriorVariance(), UCB(width)) if start else UCB(width)
+
+
+def _width(width: Any, model: Model, *, reward_bound: Numeric, delta: float, gamma: Any, union: int) -> Width:
     if width == "delayed":
         information = make_gamma(gamma, model)
         return DelayedWidth(model.rkhs_bound, model.noise_std, reward_bound, information, delta, union)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class LearningAgent:
 
     def __init__(self, model: Model, rule_of: Callable[[Model], Rule], learning: Learning, **parts: Any):
         first = replace(model, form=model.form or FORM)
-        self._make = lambda: GPAgent(first, rule_of, **parts)
+        self._make = partial(GPAgent, first, rule_of, **parts)
         self.learning, self.setting = learning, model.setting
         self.agent, self.failed_fits = self._make(), 0
 

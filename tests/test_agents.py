@@ -1,5 +1,8 @@
 """The contracts of the Gaussian-process agents, for every registered name."""
 
+import copy
+import pickle
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -64,6 +67,30 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(name):
     first, again = (actions("GPBandit-GP-v0", name, length_scale=0.02) for _ in range(2))
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first[0], first[1])
+
+
+@pytest.mark.parametrize("options", [{}, {"refit_every": 4}], ids=["fixed", "learnt"])
+@pytest.mark.parametrize("name", GP_NAMES)
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
+def test_a_copy_in_the_middle_of_a_run_plays_on_alike(copied, name, options):
+    env = gym.make("GPBandit-Delayed-v0", num_arms=60, length_scale=0.1, horizon=30)
+    observation, _ = env.reset(seed=3)
+    agent = start(agents.make(name, env, **options))
+    observation = play(env, agent, observation, 10)[1]
+    other_env, other, seen = copied((env, agent, observation))
+    assert play(env, agent, observation, 20)[0] == play(other_env, other, seen, 20)[0]
+
+
+def play(env, agent, observation, rounds):
+    """The actions of some rounds and the observation after them."""
+    actions = []
+    for _ in range(rounds):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        actions.append(action)
+        observation = following
+    return actions, observation
 
 
 def test_trials_do_not_depend_on_their_number_or_on_the_other_agents():
