@@ -1,5 +1,7 @@
 """The prior covariance of a kernel on a finite set, computed only as far as it is asked for."""
 
+from __future__ import annotations
+
 from functools import cached_property
 
 import numpy as np
@@ -28,6 +30,7 @@ class Gram:
         self.points = np.ascontiguousarray(points, dtype=np.float64)
         self.size = len(self.points)
         self._columns: dict[int, Floats] = {}
+        self._others: list[Gram] = []
 
     @cached_property
     def diagonal(self) -> Floats:
@@ -84,6 +87,14 @@ class Gram:
         """The r positive eigenvalues of K in descending order, and P with P'P = K, P P' diagonal, (r, N)."""
         values, vectors = np.linalg.eigh(self.root @ self.root.T)
         return values[::-1], vectors[:, ::-1].T @ self.root
+
+    def under(self, kernel: Kernel) -> Gram:
+        """Another kernel on the same points; kept for the next time."""
+        for other in (self, *self._others):
+            if other.kernel is kernel:  # equal kernels have no hash, and comparing their parameters is slow
+                return other
+        self._others.append(Gram(kernel, self.points))
+        return self._others[-1]
 
     def _pivoted_cholesky(self, max_rank: int) -> Floats | None:
         residual = self.diagonal.copy()

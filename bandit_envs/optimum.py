@@ -1,8 +1,10 @@
-"""The best and the worst value of a function on a box, found once at reset."""
+"""The best and the worst value of a function on a box or on a part of it, found once at reset."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -12,25 +14,47 @@ from bandit_envs.types import Floats
 
 CANDIDATES = 2048
 STARTS = 8
+PENALTIES = (0.3, 3.0, 30.0)  # ranges of the function a range of the worst cost; each chooses further starts
+TIGHT = 1e-9  # of a cost's range: how far the solver's rounding may carry a point out of the feasible set
+
+Function = Callable[[Floats], Floats]
 
 
-def maximise(function: Callable[[Floats], Floats], low: Floats, high: Floats, anchors: Floats) -> float:
-    """Return the largest value of a smooth function on a box.
+def maximise(
+    function: Function, low: Floats, high: Floats, anchors: Floats, costs: Sequence[Function] = ()
+) -> float:
+    """Return the largest value of a smooth function where smooth costs are <= 0 on a box.
 
     Halton's points, the corners of the grid and the anchors are screened; the best are polished by
-    L-BFGS-B. Values, not positions, matter: near an optimum an error of 1e-7 in x costs 1e-14 in f.
+    L-BFGS-B, or under costs by SLSQP, which also starts at the best by penalised value: a feasible set may
+    be small and lie between the candidates. Values, not positions, matter: near an interior optimum an
+    error of 1e-7 in x costs 1e-14 in f. Minus infinity where no feasible point is found.
 
     Args:
         function: vectorised, (n, d) -> (n,).
         low, high: (d,).
         anchors: further candidates inside the box, (n, d).
+        costs: vectorised as the function.
     """
     points = np.vstack([_candidates(low, high), anchors])
     values = function(points)
-    starts = points[np.argsort(values)[-STARTS:]]
-    scale = max(float(np.ptp(values)), np.finfo(float).tiny)
-    polished = [_climb(function, start, low, high, scale) for start in starts]
-    return max(float(values.max()), *polished)
+    scale = _range(values)
+    if not costs:
+        climb = partial(_climb, function, low=low, high=high, scale=scale)
+        return max(float(values.max()), *map(climb, points[np.argsort(values)[-STARTS:]]))
+    table = np.array([cost(points) for cost in costs])  # (C, n)
+    scales = np.array([_range(row) for row in table])
+    worst = np.maximum(table / scales[:, None], 0.0).max(axis=0)
+    feasible = np.where(worst > 0, -np.inf, values)
+    climb = partial(_climb_within, function, costs, low=low, high=high, scale=scale, scales=scales)
+    return max(float(feasible.max()), *map(climb, points[_starts(values / scale, worst)]))
+
+
+def _starts(values: Floats, worst: Floats) -> Any:
+    """Indices of the best candidates, among the feasible and under each penalty."""
+    ranked = [np.argsort(values - penalty * worst)[-STARTS:] for penalty in PENALTIES]
+    ranked += [np.lexsort((values, -worst))[-STARTS:]]  # least violation, then the largest value
+    return np.unique(np.concatenate(ranked))
 
 
 def _candidates(low: Floats, high: Floats) -> Floats:
@@ -39,12 +63,41 @@ def _candidates(low: Floats, high: Floats) -> Floats:
     return low + (high - low) * np.vstack([unit, corners])
 
 
-def _climb(
-    function: Callable[[Floats], Floats], start: Floats, low: Floats, high: Floats, scale: float
-) -> float:
+def _range(values: Floats) -> float:
+    return max(float(np.ptp(values)), np.finfo(float).tiny)
+
+
+def _climb(function: Function, start: Floats, low: Floats, high: Floats, scale: float) -> float:
     def loss(x: Floats) -> float:  # scaled, so that the tolerances of the solver mean something
         return -float(function(np.clip(x, low, high)[None])[0]) / scale
 
     bounds = list(zip(low, high, strict=True))
     result = minimize(loss, start, bounds=bounds, method="L-BFGS-B", options={"ftol": 1e-15, "gtol": 1e-10})
     return -float(result.fun) * scale
+
+
+def _climb_within(
+    function: Function,
+    costs: Sequence[Function],
+    start: Floats,
+    low: Floats,
+    high: Floats,
+    scale: float,
+    scales: Floats,
+) -> float:
+    def loss(x: Floats) -> float:
+        return -float(function(np.clip(x, low, high)[None])[0]) / scale
+
+    def slack(x: Floats) -> Floats:  # (C,)
+        point = np.clip(x, low, high)[None]
+        return -np.array([float(cost(point)[0]) for cost in costs]) / scales
+
+    result = minimize(
+        loss,
+        start,
+        bounds=list(zip(low, high, strict=True)),
+        method="SLSQP",
+        constraints=[{"type": "ineq", "fun": slack}],
+        options={"ftol": 1e-14, "maxiter": 200},
+    )
+    return -float(result.fun) * scale if slack(result.x).min() >= -TIGHT else -np.inf

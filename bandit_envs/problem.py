@@ -12,6 +12,7 @@ import numpy as np
 from bandit_envs.decisions import Decisions
 from bandit_envs.gram import Gram
 from bandit_envs.laws import changes, contexts, delays
+from bandit_envs.laws.feasibility import AsDrawn, Feasibility
 from bandit_envs.laws.functions import Drawn, FunctionLaw
 from bandit_envs.laws.noise import Gaussian, Noise, NoNoise
 from bandit_envs.laws.parse import is_count, is_integer, is_number, require
@@ -36,6 +37,15 @@ class Trial(NamedTuple):
     setting: Setting
 
 
+class _Truth(NamedTuple):
+    """The functions of a trial, by segment, and their extremes."""
+
+    drawn: list[list[Drawn]]  # [segment][reward, then costs]
+    means: Floats  # (S, 1 + C, N)
+    optimum: Floats  # (S, Z) of the feasible
+    worst: Floats  # (S, Z)
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A Gaussian-process bandit; absent features are neutral laws, so every combination works.
@@ -46,7 +56,8 @@ class Problem:
         kernel: the model's kernel over (context, arm) features, a scikit-learn object.
         noise: law of the reward noise.
         constraints: laws of the cost functions; an arm is feasible where all are <= 0.
-        constraint_noise: law of the noise on each cost.
+        feasibility: what shifts the drawn costs of a segment; by default, nothing.
+        constraint_noise: law of the noise on each cost; of a stated deviation, not of a share of the range.
         delay, max_delay: law of the delays, and the delay beyond which feedback never arrives
             (default: the smallest k with P(d > k) < 1e-6, at most horizon - 1).
         context, changes: laws of the contexts' sequence and of the change-points.
@@ -63,6 +74,7 @@ class Problem:
     kernel: Any
     noise: Noise = Gaussian(0.1)
     constraints: tuple[FunctionLaw, ...] = ()
+    feasibility: Feasibility = AsDrawn()
     constraint_noise: Noise = NoNoise()
     delay: delays.Delay = delays.Immediate()
     max_delay: int | None = None
@@ -88,9 +100,11 @@ class Problem:
         if self.decisions.continuous and not all(
             law.has_box_form for law in (self.reward, *self.constraints)
         ):
-            raise ValueError("continuous must be False: this reward is only known at its points; got True")
-        if self.decisions.continuous and self.constraints:
-            raise ValueError("continuous must be False where there are constraints; got True")
+            raise ValueError(
+                "continuous must be False: this reward or a cost is only known at its points; got True"
+            )
+        share = self.constraint_noise.share  # would differ by cost and trial; a setting publishes one number
+        require(share is None, "constraint_noise", 'without "share"; give "std"', share)
 
     @cached_property
     def gram(self) -> Gram:
@@ -120,21 +134,19 @@ class Problem:
 
         segment = self.changes.draw(self.horizon, rngs["changes"])
         context = self.context.draw(self.horizon + 1, self.decisions.num_contexts, rngs["context"])
-        drawn = self._functions(int(segment[-1]) + 1, seeds["functions"])
-        means = np.array([[function.values for function in functions] for functions in drawn])
-        optimum, worst = self._extremes(means, drawn)
+        truth = self._truth(int(segment[-1]) + 1, seeds["functions"], frozen)
         return Trial(
-            means=means,
-            between=[[f.between for f in row if f.between] for row in drawn]
+            means=truth.means,
+            between=[[f.between for f in row if f.between] for row in truth.drawn]
             if self.decisions.continuous
             else [],
-            optimum=optimum[segment, context[:-1]],
-            worst=worst[segment, context[:-1]],
+            optimum=truth.optimum[segment, context[:-1]],
+            worst=truth.worst[segment, context[:-1]],
             segment=segment,
             context=context,
-            noise=self._noise(means, rngs),
+            noise=self._noise(truth.means, rngs),
             wait=self.delay.draw(self.horizon, rngs["delay"]),
-            setting=self.setting(drawn, float(worst.min())),
+            setting=self.setting(truth.drawn, float(truth.worst.min())),
         )
 
     def setting(self, drawn: list[list[Drawn]] | None = None, lower_bound: float | None = None) -> Setting:
@@ -162,13 +174,36 @@ class Problem:
             query_times=self.delay.query_times(self.horizon),
         )
 
+    @cached_property
+    def _kept(self) -> dict[Any, _Truth]:
+        """The last functions that were drawn to be met again, with their extremes."""
+        return {}
+
+    def _truth(self, segments: int, seed: np.random.SeedSequence, frozen: int | None) -> _Truth:
+        """The functions and their extremes; those that every reset meets again are made once."""
+        fixed = all(law.is_fixed for law in (self.reward, *self.constraints))
+        key = (segments, None if fixed else frozen)
+        if key not in self._kept:
+            self._kept.clear()
+            drawn = self._functions(segments, seed)
+            means = np.array([[function.values for function in functions] for functions in drawn])
+            means.setflags(write=False)  # trials share it
+            truth = _Truth(drawn, means, *self._extremes(means, drawn))
+            if not fixed and frozen is None:
+                return truth
+            self._kept[key] = truth
+        return self._kept[key]
+
     def _functions(self, segments: int, seed: np.random.SeedSequence) -> list[list[Drawn]]:
         """The reward and the costs of each segment, every law from its own stream."""
-        laws = (self.reward, *self.constraints)
-        rngs = [np.random.default_rng(stream) for stream in (seed, *seed.spawn(len(self.constraints)))]
-        return [
-            [law.draw(self.gram, rng) for law, rng in zip(laws, rngs, strict=True)] for _ in range(segments)
-        ]
+        of_costs = list(map(np.random.default_rng, seed.spawn(len(self.constraints))))
+        of_reward = np.random.default_rng(seed)
+        return [[self.reward.draw(self.gram, of_reward), *self._costs(of_costs)] for _ in range(segments)]
+
+    def _costs(self, rngs: list[np.random.Generator]) -> list[Drawn]:
+        """The costs of one segment."""
+        drawn = [law.draw(self.gram, rng) for law, rng in zip(self.constraints, rngs, strict=True)]
+        return self.feasibility.shift(drawn, self.decisions.num_contexts)
 
     def _published_bound(self, rewards: list[Drawn]) -> float | None:
         if not isinstance(self.rkhs_bound, str):
@@ -181,27 +216,33 @@ class Problem:
 
     def _extremes(self, means: Floats, drawn: list[list[Drawn]]) -> tuple[Floats, Floats]:
         """Best feasible and worst mean reward of each segment and context, (S, Z) each."""
-        table = means.reshape(*means.shape[:2], self.decisions.num_contexts, -1)  # (S, 1 + C, Z, A)
-        feasible = np.asarray((table[:, 1:] <= 0).all(axis=1))
-        require(feasible.any(axis=2).all(), "constraints", "feasible somewhere", "none feasible")
-        best = np.where(feasible, table[:, 0], -np.inf).max(axis=2)
-        worst = table[:, 0].min(axis=2)
-        if not self.decisions.continuous:
-            return best, worst
-        best = [[self._maximise(f[0], z, 1.0) for z in range(self.decisions.num_contexts)] for f in drawn]
-        worst = [[-self._maximise(f[0], z, -1.0) for z in range(self.decisions.num_contexts)] for f in drawn]
-        return np.array(best), np.array(worst)
+        if self.decisions.continuous:
+            contexts = range(self.decisions.num_contexts)
+            best = np.array([[self._maximise(z, 1.0, *row) for z in contexts] for row in drawn])
+            worst = np.array([[-self._maximise(z, -1.0, row[0]) for z in contexts] for row in drawn])
+        else:
+            table = means.reshape(*means.shape[:2], self.decisions.num_contexts, -1)  # (S, 1 + C, Z, A)
+            feasible = np.asarray((table[:, 1:] <= 0).all(axis=1))
+            best = np.where(feasible, table[:, 0], -np.inf).max(axis=2)
+            worst = table[:, 0].min(axis=2)
+        _check_feasible(best)
+        return best, worst
 
-    def _maximise(self, drawn: Drawn, context: int, sign: float) -> float:
-        decisions, function = self.decisions, drawn.between
-        assert function is not None
+    def _maximise(self, context: int, sign: float, reward: Drawn, *costs: Drawn) -> float:
+        """The largest value of sign times the reward on the box, where all given costs are <= 0."""
+        decisions = self.decisions
+
+        def within(function: Callable[[Floats], Floats], factor: float) -> Callable[[Floats], Floats]:
+            return lambda arms: factor * function(decisions.with_context(context, arms))
+
         assert decisions.low is not None
         assert decisions.high is not None
         return maximise(
-            lambda arms: sign * function(decisions.with_context(context, arms)),
+            within(_between(reward), sign),
             decisions.low,
             decisions.high,
             decisions.arms,
+            [within(_between(cost), 1.0) for cost in costs],
         )
 
     def _noise(self, means: Floats, rngs: dict[str, np.random.Generator]) -> Floats:
@@ -210,6 +251,22 @@ class Problem:
             scale = self.constraint_noise.scale(means[:, c])
             columns.append(scale * self.constraint_noise.draw(self.horizon, rngs["constraint_noise"]))
         return np.stack(columns, axis=1)
+
+
+def _between(drawn: Drawn) -> Callable[[Floats], Floats]:
+    assert drawn.between is not None
+    return drawn.between
+
+
+def _check_feasible(best: Floats) -> None:
+    """Raise unless something is feasible in every segment and context, (S, Z)."""
+    if np.isneginf(best).any():
+        segment, context = np.argwhere(np.isneginf(best))[0]
+        raise ValueError(
+            f"constraints must be <= 0 together somewhere, got no such point in segment {segment}, context "
+            f"{context}; lower the costs, add points, or draw them with a share that is feasible: "
+            'constraints={"law": "gp", "quantile": 0.3}'
+        )
 
 
 def _is_seed(seed: Any) -> bool:

@@ -270,8 +270,8 @@ def test_bad_parameters_are_one_clear_error(argument, spec, message):
 @pytest.mark.parametrize(
     ("law", "message"),
     [
-        (KnownFunction(lambda x: x), r"reward function must be \(9,\) values, got \(9, 1\)"),
-        (KnownFunction(lambda x: x[:, 0] / 0.0), "reward function must be finite at every point, got"),
+        (KnownFunction(lambda x: x), r"known function must be \(9,\) values, got \(9, 1\)"),
+        (KnownFunction(lambda x: x[:, 0] / 0.0), "known function must be finite at every point, got"),
         (Recorded(np.zeros((2, 5))), r"recorded values must be \(M, 9\), got \(2, 5\)"),
         (Normalized(KnownFunction(lambda x: 0 * x[:, 0])), "normalize must be off for a constant function"),
     ],

@@ -14,7 +14,8 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 import bandit_envs
 from bandit_envs import BanditEnv, Decisions, Problem
 from bandit_envs.decisions import uniform_points, unit_grid
-from bandit_envs.laws import Gaussian, KnownFunction, RKHSFunction, changes
+from bandit_envs.laws import Gaussian, GPSample, KnownFunction, RKHSFunction, changes
+from bandit_envs.laws.feasibility import FeasibleShare
 from bandit_envs.optimum import maximise
 from bandit_envs.problems import FACTORIES, PRESET_OF, build, data_files, keywords_of
 from bandit_envs.problems.benchmarks import hartmann3_values, rosenbrock_values
@@ -213,7 +214,7 @@ def test_signal_variance_scales_the_prior_and_a_kernel_object_is_taken_as_it_is(
 
 @pytest.mark.parametrize("name", OFFLINE)
 def test_normalized_functions_run_from_zero_to_one(name):
-    means = build(name, {"normalize": True, "horizon": 5}).draw(0).means
+    means = build(name, {"normalize": True, "horizon": 5}).draw(0).means[:, 0]
     assert means.min() == pytest.approx(0.0, abs=1e-12)
     assert means.max() == pytest.approx(1.0)
 
@@ -327,12 +328,18 @@ def test_an_id_refuses_an_unknown_keyword_as_python_does(make):
 @pytest.mark.parametrize(
     ("laws", "message"),
     [
-        ({"constraints": (KnownFunction(lambda x: 1 + x[:, 0]),)}, "constraints must be feasible somewhere"),
+        ({"constraints": (KnownFunction(lambda x: 1 + x[:, 0]),)}, "constraints must be <= 0 together somewhere, got no .* segment 0, context 0; lower"),
         (
-            {"constraints": (KnownFunction(lambda x: x[:, 0]),),
+            {"constraints": (GPSample(),), "feasibility": FeasibleShare(0.3),
              "decisions": Decisions(unit_grid(5), continuous=True), "reward": RKHSFunction()},
-            "continuous must be False where there are constraints; got True",
+            "continuous must be False: this reward or a cost is only known at its points; got True",
         ),
+        (
+            {"constraints": (KnownFunction(lambda x: 1 + x[:, 0]),),
+             "decisions": Decisions(unit_grid(5), continuous=True), "reward": RKHSFunction()},
+            "constraints must be <= 0 together somewhere",
+        ),
+        ({"constraint_noise": Gaussian(share=0.01)}, 'constraint_noise must be without "share"'),
     ],
 )  # fmt: skip
 def test_a_problem_that_cannot_be_played_is_one_clear_error(laws, message):

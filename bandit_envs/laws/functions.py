@@ -65,6 +65,11 @@ class FunctionLaw(abc.ABC):
         """Whether a draw can be evaluated between the points."""
         return False
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether every draw is the same function, so that its optimum need be found only once."""
+        return False
+
     @abc.abstractmethod
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw one function; `gram` is the kernel's on the points."""
@@ -133,14 +138,19 @@ class KnownFunction(FunctionLaw):
         """It is a formula."""
         return True
 
+    @property
+    def is_fixed(self) -> bool:
+        """It is given."""
+        return True
+
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """The function itself."""
         return Drawn(self._values(gram.points), between=self._values)
 
     def _values(self, points: Floats) -> Floats:
         values = np.asarray(self.function(points), dtype=np.float64)
-        require(values.shape == (len(points),), "reward function", f"({len(points)},) values", values.shape)
-        require(np.isfinite(values).all(), "reward function", "finite at every point", "NaN or infinity")
+        require(values.shape == (len(points),), "known function", f"({len(points)},) values", values.shape)
+        require(np.isfinite(values).all(), "known function", "finite at every point", "NaN or infinity")
         return values
 
 
@@ -176,12 +186,44 @@ class Normalized(FunctionLaw):
         """Whether the other law has one."""
         return self.law.has_box_form
 
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the other law's function is."""
+        return self.law.is_fixed
+
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw and rescale."""
         drawn = self.law.draw(gram, rng)
         low, span = drawn.values.min(), np.ptp(drawn.values)
         require(span > 0, "normalize", "off for a constant function", True)
         return drawn.rescaled(1.0 / span, -low / span)
+
+
+@dataclass(frozen=True, eq=False)
+class UnderKernel(FunctionLaw):
+    """Another law's function, drawn under a kernel of its own instead of the model's.
+
+    Args:
+        law: of the function.
+        kernel: a scikit-learn kernel over (context, arm) features; factorised once a problem.
+    """
+
+    law: FunctionLaw
+    kernel: Any
+
+    @property
+    def has_box_form(self) -> bool:
+        """Whether the other law has one."""
+        return self.law.has_box_form
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the other law's function is."""
+        return self.law.is_fixed
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Draw on the same points."""
+        return self.law.draw(gram.under(self.kernel), rng)
 
 
 LAWS: dict[str, type[FunctionLaw]] = {"gp": GPSample, "rkhs": RKHSFunction}

@@ -1,0 +1,56 @@
+"""How drawn cost functions are shifted, so that something is feasible."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from bandit_envs.laws.functions import Drawn
+from bandit_envs.laws.parse import is_number, require
+
+
+class Feasibility(Protocol):
+    """What is done to the costs of a segment after they are drawn; no randomness of its own."""
+
+    def shift(self, costs: list[Drawn], num_contexts: int) -> list[Drawn]:
+        """The costs of one segment, each over Z contexts x A arms."""
+        ...
+
+
+@dataclass(frozen=True)
+class AsDrawn:
+    """Costs stay as they are; where nothing is feasible, the trial is an error."""
+
+    def shift(self, costs: list[Drawn], num_contexts: int) -> list[Drawn]:
+        """The same costs."""
+        return costs
+
+
+@dataclass(frozen=True)
+class FeasibleShare:
+    r"""g_j = h_j - q with one q for all costs of a segment, so that a share of the arms satisfies all of them.
+
+    q = max_z (the ceil(quantile A)-th smallest over arms of max_j h_j(z, a)): in the tightest context z
+    exactly that many arms are feasible jointly, in the others at least as many. One constant for all
+    contexts and costs leaves each g_j a draw of its law plus a constant, as smooth as before.
+
+    Args:
+        quantile: joint feasible share of the arms, in (0, 1].
+    """
+
+    quantile: float = 0.3
+
+    def __post_init__(self) -> None:
+        valid = is_number(self.quantile) and 0 < self.quantile <= 1
+        require(valid, 'constraints["quantile"]', "a number in (0, 1]", self.quantile)
+
+    def shift(self, costs: list[Drawn], num_contexts: int) -> list[Drawn]:
+        """Subtract q from every cost."""
+        if not costs:
+            return costs
+        worst = np.max([cost.values for cost in costs], axis=0).reshape(num_contexts, -1)  # (Z, A)
+        rank = int(np.ceil(self.quantile * worst.shape[1])) - 1
+        q = float(np.sort(worst, axis=1)[:, rank].max())
+        return [cost.rescaled(1.0, -q) for cost in costs]
