@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         pure_exploration,
     )
     from .capabilities import Features, handles
+    from .constrained import gp_ucb_noiseless_constraints, gp_ucb_noisy_constraints
     from .delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
     from .gp_agent import GPAgent
     from .random_agent import random
@@ -32,6 +33,7 @@ _HOMES = {
         *("pure_exploitation", "pure_exploration"),
     ],
     "delayed": ["asy_ts", "gp_bts", "gp_bucb", "gp_ts_sdf", "gp_ucb_sdf"],
+    "constrained": ["gp_ucb_noiseless_constraints", "gp_ucb_noisy_constraints"],
     "random_agent": ["random"],
     "gp_agent": ["GPAgent"],
     "capabilities": ["Features", "handles"],
@@ -49,6 +51,8 @@ __all__ = [
     "gp_ts",
     "gp_ts_sdf",
     "gp_ucb",
+    "gp_ucb_noiseless_constraints",
+    "gp_ucb_noisy_constraints",
     "gp_ucb_sdf",
     "handles",
     "igp_ucb",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from bandit_envs.types import Floats, Ints
 
 from .model import Model
 from .posteriors import Posterior, posterior
+from .posteriors.tally import Tally
 
 
 class Belief(abc.ABC):
@@ -52,6 +53,12 @@ class Belief(abc.ABC):
         shared = self.spread is self.centre
         self.centre = successor(self.centre, model)
         self.spread = self.centre if shared else successor(self.spread, model)
+
+    def revalue(self, total: Callable[[int, Ints, Floats], Floats]) -> None:
+        """Give what was delivered other values; see `GPAgent.revalue`."""
+        for i in range(len(self.rows)):
+            point, plays, _ = self.centre.tally(i)
+            self.centre.adopt(i, Tally(point, plays, total(i, point, plays)))
 
     def mean(self, context: Ints) -> Floats:
         """Posterior mean at the arms of each trial's context, (B,) -> (B, A)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +16,9 @@ from .choice import TieBreaker, argmax_with_ties
 from .clock import Clock
 from .incumbents import Incumbent, NoIncumbent
 from .model import Model
+from .objectives import Objective, Reward
 from .plays import Plays
-from .rules import AnyArm, Rule, Starting
+from .rules import AnyArm, PosteriorMean, Rule, Starting
 from .view import View
 
 TIE = 1e-9  # prior deviations: without a tolerance the last bit of a batched product would decide
@@ -43,6 +45,7 @@ class GPAgent:
         num_trials: B, None for one environment without a trial axis.
         belief: builds the belief from the model and the number of trials.
         incumbent: builds what EI and PI improve on from the numbers of trials and contexts.
+        objective: builds what is maximised from the model and the number of trials.
     """
 
     def __init__(
@@ -53,12 +56,14 @@ class GPAgent:
         *,
         belief: Callable[[Model, int], Belief] = Delivered,
         incumbent: Callable[[int, int], Incumbent] = NoIncumbent,
+        objective: Callable[[Model, int], Objective] = Reward,
     ):
         if num_trials is not None and num_trials < 1:
             raise ValueError(f"num_trials must be None or positive, got {num_trials}")
         self.setting, self._rule_of = model.setting, rule_of
         self.num_trials = num_trials
-        self._parts = belief, incumbent
+        self._parts = belief, incumbent, objective
+        self._given = model
         self._size = num_trials or 1
         self._rows = np.arange(self._size)
         self._only_context = np.zeros(self._size, dtype=np.int64)
@@ -77,7 +82,10 @@ class GPAgent:
         roles = [np.random.SeedSequence(int(word)).spawn(2) for word in seeds]  # type: ignore[arg-type]
         self.uniform = TieBreaker([np.random.default_rng(of_ties) for of_ties, _ in roles])
         self.samplers = [np.random.default_rng(of_samples) for _, of_samples in roles]
-        belief, incumbent = self._parts
+        belief, incumbent, objective = self._parts
+        self._assume(self._given)
+        self.objective = objective(self.model, self._size)
+        self._opening: Belief | None = None
         self.belief = belief(self.model, self._size)
         self.incumbent = incumbent(self._size, self.setting.decisions.num_contexts)
         self.plays = Plays(self._size, self.setting.horizon)
@@ -87,8 +95,10 @@ class GPAgent:
     def act(self, observation: Floats) -> Any:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
         context = self._contexts(observation)
-        view = View(self.belief, self.incumbent, context, self.age, self.samplers)
-        arm = argmax_with_ties(self.rule(view), self._tolerance, self.uniform())
+        belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
+        view = View(belief, self.incumbent, context, self.age, self.samplers)
+        arm = argmax_with_ties(rule(view), self._tolerance, self.uniform())
+        self._opening = None
         return arm if self.num_trials else int(arm[0])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
@@ -96,17 +106,38 @@ class GPAgent:
         point = self.setting.decisions.point_index(self._contexts(observation), self._arms(action))
         self.plays.append(point)
         self.belief.play(point)
-        trial, rounds, value, _ = Feedback.arrived(info)
+        trial, rounds, reward, cost = Feedback.arrived(info)
         played = self.plays.collect(trial, rounds)
+        value = self.objective.values(trial, reward, cost)
         self.belief.receive(trial, played, self.clock.delay(rounds, self.round), value)
         self.incumbent.receive(trial, played // self.setting.decisions.num_arms, value)
+        self.objective.receive(trial, played, rounds, reward, cost)
         self.round += 1
         self.age += 1
+        self.objective.turn(self)
 
     def remodel(self, model: Model) -> None:
         """Go over to another kernel and noise, for what was learnt too."""
         self.belief.remodel(model)
         self._assume(model)
+
+    def assume_noise(self, noise_std: Floats) -> None:
+        """Go over to another deviation of the noise, (B,), in the width; the posterior stays."""
+        self._assume(replace(self.model, noise_std=noise_std))
+
+    def revalue(self, total: Callable[[int, Ints, Floats], Floats]) -> None:
+        """Give all past plays other values.
+
+        Args:
+            total: from a trial, its distinct points (u,) and their plays (u,), the sums of the values (u,).
+        """
+        self.belief.revalue(total)
+
+    def start_over(self, opening: bool) -> None:
+        """Begin with a fresh belief, and play the old one's best mean first if `opening`."""
+        self._opening = self.belief if opening else None
+        self.belief = self._parts[0](self.model, self._size)
+        self.age[:] = 1
 
     def recommend(self, observation: Floats | None = None) -> Recommendation:
         """The arm of the largest posterior mean, in a context where there are several.

@@ -16,6 +16,11 @@ def split_amplitude(kernel: Kernel) -> tuple[float, Kernel]:
     return 1.0, kernel
 
 
+def unit_kernel(kernel: Kernel, deviation: float) -> Kernel:
+    """Scale a kernel of largest prior deviation `deviation` to one of 1."""
+    return kernel if deviation == 1.0 else ConstantKernel(deviation**-2) * kernel
+
+
 def smoothness(kernel: Kernel) -> float | None:
     """The order nu of a Matern kernel, infinity for the squared exponential, None for any other kernel."""
     if isinstance(kernel, Matern):  # before RBF, which scikit-learn derives Matern from

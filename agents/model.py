@@ -119,6 +119,10 @@ class Model:
             **numbers,
         )
 
+    def with_kernel(self, kernel: Any) -> Model:
+        """The same with another kernel."""
+        return replace(self, kernel=kernel)
+
     def learnt(self, found: Hyperparameters) -> Model:
         """The same with another kernel, R and lambda."""
         deviation = float(np.sqrt(np.max(found.kernel.diag(self.setting.decisions.points))))

@@ -1,0 +1,236 @@
+"""Long-term constraints: path identities, multipliers, and what the agents reach on the two discs."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import Matern
+
+import agents
+from agents.objectives import Penalised
+from agents.penalties import Exponential, LinearDual, Multiplicative, Polynomial
+from bandit_envs import Decisions, Problem, Setting
+from bandit_envs.evaluation import evaluate
+from bandit_envs.laws import Gaussian, KnownFunction, NoNoise, delays
+from bandit_envs.vector import BanditVectorEnv
+
+SIDE = np.linspace(0.0, 6.0, 31)
+ARMS = np.array(np.meshgrid(SIDE, SIDE)).reshape(2, -1).T
+DISCS = KnownFunction(lambda x: np.sin(x[:, 0]) * np.sin(x[:, 1]) + 0.95)
+HALF = KnownFunction(lambda x: x[:, 0] - 5.0)
+LINE = KnownFunction(lambda x: x[:, 1] - x[:, 0])
+BOTH = ("gp-ucb-noiseless-constraints", "gp-ucb-noisy-constraints")
+EPOCH, HORIZON = 10, 95
+
+
+def discs(noise=0.0, constraints=(DISCS,), horizon=HORIZON, **laws):
+    return Problem(
+        Decisions(ARMS),
+        KnownFunction(lambda x: -np.sin(x[:, 0]) - x[:, 1]),
+        Matern(2.0, nu=2.5),
+        noise=Gaussian(0.1),
+        constraints=constraints,
+        constraint_noise=Gaussian(noise) if noise else NoNoise(),
+        horizon=horizon,
+        **laws,
+    )
+
+
+class Run:
+    """An agent's run on B trials, with the multipliers after every round and all observed costs."""
+
+    def __init__(self, problem, name, trials=3, **options):
+        env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled")
+        observation, _ = env.reset(seed=4)
+        self.agent = agents.make(name, env, num_trials=trials, epoch=EPOCH, **options)
+        self.agent.reset(range(trials))
+        multipliers, observed, delivered, actions = [], [], [], []
+        for _ in range(problem.horizon):
+            action = self.agent.act(observation)
+            actions.append(action)
+            observation, reward, _, _, info = env.step(action)
+            self.agent.update(observation, action, reward, info)
+            multipliers.append(self.agent.objective.multiplier.copy())
+            observed.append(info["feedback_cost"].sum(axis=1))
+            delivered.append(info["feedback_mask"].sum(axis=1))
+        self.actions = np.stack(actions, axis=1)
+        self.multiplier = np.stack(multipliers, axis=1)  # (B, T, C) after each round
+        self.observed = np.stack(observed, axis=1)  # (B, T, C) sums of what came
+        self.delivered = np.stack(delivered, axis=1)  # (B, T)
+
+    def epoch_means(self):
+        whole = HORIZON // EPOCH
+        shape = len(self.observed), whole, EPOCH
+        sums = self.observed[:, : whole * EPOCH].reshape(*shape, -1).sum(axis=2)
+        counts = self.delivered[:, : whole * EPOCH].reshape(shape).sum(axis=2)
+        return sums / np.maximum(counts, 1)[:, :, None], counts
+
+    def after_epochs(self):
+        return self.multiplier[:, EPOCH - 1 :: EPOCH][:, : HORIZON // EPOCH]
+
+
+@pytest.mark.parametrize("options", [{}, {"reuse": False}, {"inner": "thompson"}], ids=str)
+def test_algorithm_3_moves_its_multipliers_by_the_mean_cost_of_each_epoch(options):
+    run = Run(discs(0.1), "gp-ucb-noisy-constraints", step=0.7, **options)
+    kappa = np.zeros_like(run.multiplier[:, 0])
+    for mean, after in zip(
+        *(np.swapaxes(x, 0, 1) for x in (run.epoch_means()[0], run.after_epochs())), strict=True
+    ):
+        kappa = np.maximum(kappa + 0.7 * mean, 0.0)
+        np.testing.assert_allclose(after, kappa, atol=1e-12)
+    total = run.observed[:, : HORIZON // EPOCH * EPOCH].sum(axis=1)
+    assert (total <= EPOCH * run.after_epochs()[:, -1] / 0.7 + 1e-9).all()  # on every path
+
+
+@pytest.mark.parametrize("options", [{}, {"reuse": False}, {"psi": "polynomial"}], ids=str)
+def test_algorithm_2_multiplies_by_psi_of_the_mean_cost_and_never_decreases(options):
+    run = Run(discs(), "gp-ucb-noiseless-constraints", **options)
+    psi = Polynomial() if options.get("psi") else Exponential()
+    expected = np.cumsum(psi.log(run.epoch_means()[0]), axis=1)
+    np.testing.assert_allclose(run.after_epochs(), expected, atol=1e-12)
+    assert (np.diff(run.multiplier, axis=1) >= 0).all()
+    total = run.observed[:, : HORIZON // EPOCH * EPOCH].sum(axis=1)
+    log_kappa = run.after_epochs()[:, -1]
+    inverse = np.expm1(log_kappa / 2) if options.get("psi") else log_kappa  # of psi for x > 0, c = 1, n = 2
+    assert (total <= EPOCH * (HORIZON // EPOCH) * inverse + 1e-9).all()
+
+
+def test_nothing_is_updated_after_a_partial_last_epoch():
+    run = Run(discs(0.1), "gp-ucb-noisy-constraints")
+    np.testing.assert_array_equal(run.multiplier[:, -1], run.multiplier[:, HORIZON // EPOCH * EPOCH - 1])
+
+
+def test_the_dual_returns_to_zero_where_all_is_feasible_and_the_product_stays():
+    feasible = (KnownFunction(lambda x: 0.0 * x[:, 0] - 0.5),)
+    assert (Run(discs(constraints=feasible), BOTH[1]).multiplier == 0).all()
+    assert (Run(discs(constraints=feasible), BOTH[0]).multiplier == 0).all()  # of log kappa
+    kappa = np.array([[0.6]])
+    for _ in range(3):
+        kappa = LinearDual(0.5).moved(kappa, np.array([[-0.5]]))
+    assert kappa == 0.0
+
+
+@pytest.mark.parametrize("initial", [0, 5])
+def test_with_step_0_and_reuse_it_is_unconstrained_igp_ucb_at_the_same_delta(initial):
+    shared = {"noise_variance": 0.01, "rkhs_bound": 1.0, "initial": initial}
+    epochs = -(-HORIZON // EPOCH)
+    specs = {
+        "dual": (BOTH[1], {**shared, "step": 0.0, "epoch": EPOCH, "delta": 0.2, "standardize": False}),
+        "igp": ("igp-ucb", {**shared, "delta": 0.2 / (2 * epochs)}),
+    }
+    plays = evaluate(discs(0.1), specs, trials=3).actions
+    np.testing.assert_array_equal(plays["dual"], plays["igp"])
+
+
+@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("reuse", [True, False])
+def test_several_constraints_and_delays_need_no_special_code(name, reuse):
+    problem = discs(0.0, constraints=(DISCS, HALF, LINE), delay=delays.Poisson(3.0))
+    run = Run(problem, name, reuse=reuse)
+    assert run.multiplier.shape == (3, HORIZON, 3)
+    mean, counts = run.epoch_means()
+    assert (counts[:, 0] < EPOCH).all()  # some are pending
+    penalty = run.agent.objective.penalty
+    multiplier = penalty.start(3, 3)
+    for i in range(HORIZON // EPOCH):
+        multiplier = penalty.moved(multiplier, mean[:, i])
+        np.testing.assert_allclose(run.after_epochs()[:, i], multiplier, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_reuse_gives_all_plays_the_values_they_have_under_the_new_multipliers(name):
+    run = Run(discs(), name)
+    objective, belief = run.agent.objective, run.agent.belief
+    assert isinstance(objective, Penalised)
+    for i in range(3):
+        point, plays, total = belief.centre.tally(i)
+        f, h = objective._reward[i, point], objective._cost[i][:, point]
+        value = objective.weights.reward[i] * f - objective.weights.cost[i] @ h
+        np.testing.assert_allclose(
+            total, (value - objective.centre[i] * plays) / objective.scale[i], atol=1e-10
+        )
+        weight = np.append(objective.weights.reward[i], -objective.weights.cost[i])
+        first = weight @ objective._first[i]
+        np.testing.assert_allclose(objective.centre[i], first.mean())
+        np.testing.assert_allclose(objective.scale[i], first.std(ddof=1))
+
+
+def test_a_fresh_epoch_opens_at_the_best_mean_of_the_last_and_counts_its_own_rounds():
+    run = Run(discs(), BOTH[0], reuse=False)
+    assert (run.agent.age == HORIZON % EPOCH + 1).all()
+    assert run.agent.belief.centre.count.sum(axis=1).max() == HORIZON % EPOCH
+
+
+def test_weights_are_the_multipliers_over_one_plus_their_sum_without_overflow():
+    log_kappa = np.array([[1.0, 2.0], [900.0, -3.0], [-2.0, -5.0]])
+    reward, cost = Multiplicative().weights(log_kappa)
+    kappa = np.exp(log_kappa[[0, 2]])
+    np.testing.assert_allclose(reward[[0, 2]], 1 / (1 + kappa.sum(axis=1)))
+    np.testing.assert_allclose(cost[[0, 2]], kappa / (1 + kappa.sum(axis=1, keepdims=True)))
+    np.testing.assert_allclose(cost[1], [1.0, 0.0], atol=1e-300)
+    np.testing.assert_allclose(reward + cost.sum(axis=1), 1.0)
+
+
+def test_psi_is_one_where_feasible_and_convex_beyond():
+    x = np.array([-3.0, 0.0, 0.5, 2.0])
+    np.testing.assert_allclose(Exponential(2.0).excess(x), [0, 0, np.expm1(1.0), np.expm1(4.0)])
+    np.testing.assert_allclose(Polynomial(1.0, 3.0).excess(x), [0, 0, 1.5**3 - 1, 26.0])
+    with pytest.warns(RuntimeWarning, match="psi overflows at a cost of 1000"):
+        assert np.isfinite(Exponential().excess(np.array([1000.0]))).all()
+
+
+def test_noise_grows_with_the_multipliers_in_algorithm_3_alone():
+    kappa = np.array([[3.0, 4.0]])
+    np.testing.assert_allclose(LinearDual().noise_std(kappa, 0.2, 0.2), np.sqrt(26) * 0.2)
+    np.testing.assert_allclose(LinearDual().noise_std(kappa, 0.3, 0.2), np.sqrt(0.09 + 25 * 0.04))
+    np.testing.assert_allclose(Multiplicative().noise_std(kappa, 0.2, 0.0), 0.2)
+
+
+@pytest.mark.parametrize(("name", "noise"), [(BOTH[0], 0.0), (BOTH[1], 0.1)])
+def test_regret_and_violation_fall_on_the_two_discs(name, noise):
+    problem = discs(noise, horizon=350)
+    specs = {"it": name, "restart": (name, {"reuse": False}), "unconstrained": "igp-ucb"}
+    result = evaluate(problem, specs, trials=8)
+    rounds = np.arange(1, 351)
+    violation = {
+        label: (np.maximum(np.cumsum(cost[:, :, 0], axis=1), 0) / rounds).mean(axis=0)
+        for label, cost in result.costs.items()
+    }
+    regret = np.abs(result.regret["it"]).mean(axis=0) / rounds
+    assert violation["it"][349] < violation["it"][199] < violation["it"][99]
+    assert violation["it"][349] < 0.15 < 0.8 < violation["unconstrained"][349]
+    assert violation["it"][349] < violation["restart"][349]
+    assert regret[349] < 0.6
+
+
+BAD = {
+    "no constraint": (lambda: agents.make(BOTH[0], SETTING_FREE), "must have a constraint"),
+    "n": (
+        lambda: agents.make(BOTH[0], SETTING, psi="polynomial", psi_options={"n": 0.5}),
+        "n must be at least 1",
+    ),
+    "psi": (lambda: agents.make(BOTH[0], SETTING, psi="log"), "psi must be one of exponential, polynomial"),
+    "step": (lambda: agents.make(BOTH[1], SETTING, step=-1.0), "step must be 0 or positive, got -1"),
+    "epoch": (lambda: agents.make(BOTH[1], SETTING, epoch=0), "epoch"),
+    "inner": (lambda: agents.make(BOTH[1], SETTING, inner="ei"), "inner must be ucb or thompson"),
+    "initial": (lambda: agents.make(BOTH[1], SETTING, initial=30), "initial must lie in 0..epoch = 20"),
+}
+SETTING_FREE = Setting(arms=ARMS, kernel=Matern(1.0, nu=2.5))
+SETTING = Setting(arms=ARMS, kernel=Matern(1.0, nu=2.5), num_constraints=1)
+
+
+@pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD.keys())
+def test_bad_input_gets_one_clear_error(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_warnings_for_a_linear_psi_and_for_algorithm_2_under_constraint_noise():
+    with pytest.warns(UserWarning, match="n = 1 has no sublinear violation"):
+        agents.make(BOTH[0], SETTING, psi="polynomial", psi_options={"n": 1})
+    noisy = Setting(arms=ARMS, kernel=Matern(1.0, nu=2.5), num_constraints=1, constraint_noise_std=0.1)
+    with pytest.warns(UserWarning, match="gp-ucb-noisy-constraints"):
+        agents.make(BOTH[0], noisy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agents.make(BOTH[1], noisy)
