@@ -17,6 +17,7 @@ from bandit_envs.problems import data_files
 from bandit_envs.types import Floats
 
 BOXES = ("GPBandit-RKHS-v0", "GPBandit-Rosenbrock-v0", "GPBandit-Hartmann3-v0")
+CONSTRAINED_BOXES = ("GPBandit-SmallFeasibleRegion-v0", "GPBandit-DataRateAllocation-v0")
 POISSON = {"law": "poisson", "mean": 3}
 
 
@@ -93,7 +94,7 @@ BY_HAND = {
 
 GRIDS = [of_id(env_id, horizon=30) for env_id in registered_ids()]
 DELAYED = [of_id(env_id, ", delayed", horizon=30, delay=POISSON) for env_id in registered_ids()]
-IN_BOXES = [of_id(env_id, ", box", horizon=400, continuous=True) for env_id in BOXES]
+IN_BOXES = [of_id(env_id, ", box", horizon=400, continuous=True) for env_id in (*BOXES, *CONSTRAINED_BOXES)]
 COMPOSED = [pytest.param(Case(problem, {}), id=name) for name, problem in BY_HAND.items()]
 CASES = [*GRIDS, *DELAYED, *IN_BOXES, *COMPOSED]
 

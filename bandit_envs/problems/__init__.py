@@ -9,10 +9,11 @@ from typing import Any
 from bandit_envs.problem import Problem
 from bandit_envs.problems.benchmarks import benchmark, hartmann3, rosenbrock
 from bandit_envs.problems.features import FEATURES
+from bandit_envs.problems.long_term import data_rate_allocation, long_term, small_feasible_region
 from bandit_envs.problems.multi_task import multi_task_svm
 from bandit_envs.problems.recorded import cmu_light, intel_temperature
 from bandit_envs.problems.svm import growing_data_svm, svm_tuning
-from bandit_envs.problems.synthetic import contextual, delayed, gp, rkhs, synthetic
+from bandit_envs.problems.synthetic import constrained, contextual, delayed, gp, rkhs, synthetic
 from bandit_envs.problems.tuning import logistic_tuning
 
 FACTORIES: dict[str, Callable[..., Problem]] = {
@@ -20,8 +21,11 @@ FACTORIES: dict[str, Callable[..., Problem]] = {
     "rkhs": rkhs,
     "delayed": delayed,
     "contextual": contextual,
+    "constrained": constrained,
     "rosenbrock": rosenbrock,
     "hartmann3": hartmann3,
+    "small-feasible-region": small_feasible_region,
+    "data-rate-allocation": data_rate_allocation,
     "intel-temperature": intel_temperature,
     "cmu-light": cmu_light,
     "logistic-tuning": logistic_tuning,
@@ -39,8 +43,11 @@ PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
     rkhs: synthetic,
     delayed: synthetic,
     contextual: synthetic,
+    constrained: synthetic,
     rosenbrock: benchmark,
     hartmann3: benchmark,
+    small_feasible_region: long_term,
+    data_rate_allocation: long_term,
 }
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bandit_envs.decisions import Decisions
 from bandit_envs.laws import changes, contexts, delays, functions, noise
 from bandit_envs.laws.parse import parse, require
 from bandit_envs.problem import Problem
+from bandit_envs.problems.constraints import constraints_of
 from bandit_envs.types import Floats
 
 
@@ -28,6 +29,10 @@ def compose(
     max_delay: int | None = None,
     context: str | Mapping[str, Any] | None = None,
     changes: str | Mapping[str, Any] | None = None,
+    constraints: str | Mapping[str, Any] | Sequence[functions.FunctionLaw] | None = None,
+    num_constraints: int | None = None,
+    constraint_noise: str | Mapping[str, Any] | None = None,
+    constraint_noise_std: float | None = None,
     rkhs_bound: str | float | None = "true",
     publish_model: bool = True,
     function_seed: int | None = None,
@@ -47,16 +52,29 @@ def compose(
         max_delay: delay beyond which feedback never arrives.
         context: {"law": "uniform" | "blocks" | "recorded" | "walk", ...}, the sequence of contexts.
         changes: {"law": "stationary" | "at", ...}.
+        constraints: {"law": "gp" | "rkhs", "quantile": 0.3, "kernel": ..., "length_scale": ...}: cost
+            functions like the reward's, less a constant that leaves this share of the arms feasible under
+            all of them in every segment and context. Their kernel, over (context, arm) features, is the
+            model's unless one is given. None is off.
+        num_constraints: the number of such costs; 1 with `constraints` alone, 0 is off.
+        constraint_noise, constraint_noise_std: as for the reward, without "share"; None is none.
         rkhs_bound: "true", "paper", a number or None; what is published of the function's norm.
         publish_model: whether learners are told kernel, noise and bound.
         function_seed: freezes the functions.
     """
     require(isinstance(normalize, bool), "normalize", "True or False", normalize)
+    costs = constraints_of(constraints, num_constraints)
+    unnoised = constraint_noise is None and constraint_noise_std is None
     return Problem(
         decisions=decisions,
         reward=functions.Normalized(reward) if normalize else reward,
         kernel=kernel,
         noise=noise_law(noise, noise_std),
+        constraints=costs.laws,
+        feasibility=costs.feasibility,
+        constraint_noise=noise_law(
+            "none" if unnoised else constraint_noise, constraint_noise_std, "constraint_noise"
+        ),
         delay=parse("delay", delay or "immediate", delays.LAWS),
         max_delay=max_delay,
         context=parse("context", context or "uniform", contexts.LAWS),
@@ -77,18 +95,19 @@ def with_defaults(keywords: dict[str, Any], **defaults: Any) -> dict[str, Any]:
     return {**defaults, **keywords}
 
 
-def noise_law(spec: Any, std: float | None) -> noise.Noise:
-    """The noise law of `noise` and `noise_std`, which is its standard deviation where it has one."""
+def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.Noise:
+    """The noise law of `argument` and `argument`_std, which is its standard deviation where it has one."""
     if isinstance(spec, str):
         spec = {"law": spec}
     if isinstance(spec, Mapping) or spec is None:
         given = {"law": "gaussian", **(spec or {})}
         if std is not None and "std" in given and given["std"] != std:
-            raise ValueError(f'noise_std and noise["std"] must agree, got {std} and {given["std"]}')
+            both = f'{argument}_std and {argument}["std"]'
+            raise ValueError(f"{both} must agree, got {std} and {given['std']}")
         spec = given if std is None else {**given, "std": std}
     elif std is not None:
-        raise ValueError(f"noise_std must not be given beside a noise law object, got {std}")
-    return parse("noise", spec, _noise.LAWS)
+        raise ValueError(f"{argument}_std must not be given beside a noise law object, got {std}")
+    return parse(argument, spec, _noise.LAWS)
 
 
 _changes, _noise = changes, noise  # `compose` has arguments of these names

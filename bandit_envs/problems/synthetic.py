@@ -142,6 +142,28 @@ def contextual(**keywords: Any) -> Problem:
     return synthetic(**with_defaults(keywords, name="contextual", delay=delay, **defaults))
 
 
+def constrained(**keywords: Any) -> Problem:
+    """GP samples on 1000 points of [0, 1]: a reward, and a cost that 30 % of the arms satisfy.
+
+    Action: `Discrete(num_arms)`, or a box with `function="rkhs"`, `constraints={"law": "rkhs"}` and
+    `continuous=True`. Observation: a constant 0. Reward: f(arm) + noise, f ~ GP(0, k). Info: as everywhere,
+    see the README; "feedback_cost" are the costs g(arm) of the plays whose feedback arrives, feasible where
+    <= 0, exact unless `constraint_noise` is given; g ~ GP(0, k) less its 30 % quantile over the arms.
+    Regret: f of the best feasible arm - f(arm), noiseless, negative while violating; read it with
+    `result.violation`. The problem is ours, in the setting of Shi & Eryilmaz (2022).
+
+    Args:
+        **keywords: see `synthetic`.
+
+    Example:
+        >>> env = gym.make("GPBandit-Constrained-v0", num_constraints=3, constraint_noise_std=0.1)
+    """
+    constraints = {"law": "gp", "quantile": 0.3}
+    return synthetic(
+        **with_defaults(keywords, name="constrained", constraints=constraints, horizon=500, noise_std=0.1)
+    )
+
+
 def unit_box(
     points: str, num_arms: int, dim: int, points_seed: int, continuous: bool, contexts: Floats | None = None
 ) -> Decisions:

@@ -1,0 +1,55 @@
+"""From `constraints={"law": "gp", "quantile": 0.3}` and `num_constraints` to the laws of the costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from bandit_envs.kernels import make_kernel
+from bandit_envs.laws import functions
+from bandit_envs.laws.feasibility import AsDrawn, Feasibility, FeasibleShare
+from bandit_envs.laws.functions import FunctionLaw, UnderKernel
+from bandit_envs.laws.parse import is_integer, parse, require
+
+DEFAULT = {"law": "gp"}
+
+
+class Constraints(NamedTuple):
+    """The laws of the costs, and what shifts them."""
+
+    laws: tuple[FunctionLaw, ...] = ()
+    feasibility: Feasibility = AsDrawn()
+
+
+def constraints_of(spec: Any, count: int | None) -> Constraints:
+    """The constraints that the keywords describe; none where both are None, or `count` is 0.
+
+    Args:
+        spec: a law's name or dict, for `count` costs (default 1) that are shifted together; or a sequence
+            of laws, one a cost, that are taken as they are.
+        count: number of costs C.
+    """
+    valid = count is None or (is_integer(count) and count >= 0)
+    require(valid, "num_constraints", "None or an integer >= 0", count)
+    if count == 0 or (spec is None and count is None):
+        return Constraints()
+    if isinstance(spec, Sequence) and not isinstance(spec, str):
+        require(all(isinstance(law, FunctionLaw) for law in spec), "constraints", "a dict or laws", spec)
+        require(count in (None, len(spec)), "num_constraints", f"{len(spec)}, as many as there are", count)
+        return Constraints(tuple(spec))
+    law, feasibility = _drawn(DEFAULT if spec is None else spec)
+    return Constraints((law,) * (1 if count is None else count), feasibility)
+
+
+def _drawn(spec: Any) -> tuple[FunctionLaw, Feasibility]:
+    """The law of each cost, and the feasible share."""
+    spec = {"law": spec} if isinstance(spec, str) else spec
+    if not isinstance(spec, Mapping):
+        return parse("constraints", spec, functions.LAWS), FeasibleShare()
+    own = {"quantile": FeasibleShare.quantile, "kernel": None, "length_scale": None}
+    quantile, kernel, length_scale = (spec.get(key, default) for key, default in own.items())
+    law = parse("constraints", {key: spec[key] for key in spec if key not in own}, functions.LAWS)
+    if kernel is not None or length_scale is not None:
+        kernel = "rbf" if kernel is None else kernel
+        law = UnderKernel(law, make_kernel(kernel, 0.2 if length_scale is None else length_scale))
+    return law, FeasibleShare(quantile)
