@@ -54,11 +54,15 @@ class Belief(abc.ABC):
         self.centre = successor(self.centre, model)
         self.spread = self.centre if shared else successor(self.spread, model)
 
-    def revalue(self, total: Callable[[int, Ints, Floats], Floats]) -> None:
-        """Give what was delivered other values; see `GPAgent.revalue`."""
+    def revalue(self, total: Callable[[int, Tally], Floats]) -> None:
+        """Give what was delivered other values.
+
+        Args:
+            total: from a trial and its tally, the new sums of the values at the tally's points, (u,).
+        """
         for i in range(len(self.rows)):
-            point, plays, _ = self.centre.tally(i)
-            self.centre.adopt(i, Tally(point, plays, total(i, point, plays)))
+            tally = self.centre.tally(i)
+            self.centre.adopt(i, tally._replace(total=total(i, tally)))
 
     def mean(self, context: Ints) -> Floats:
         """Posterior mean at the arms of each trial's context, (B,) -> (B, A)."""

@@ -5,20 +5,25 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from bandit_envs.setting import Setting
 
 from .assembly import Agent, assemble
 from .capabilities import handles
+from .first_plays import FirstPlays
 from .kernel_shape import unit_kernel
 from .model import Model
+from .multipliers import Multipliers
 from .named_parts import make_gamma
-from .objectives import Objective, Penalised
+from .objectives import Penalised
 from .penalties import Exponential, LinearDual, Multiplicative, Penalty, Polynomial, Psi
-from .rules import UCB, Rule, Thompson
+from .rule_makers import WithWidth
+from .rules import UCB, Thompson
+from .separate_models import SeparateModels
 from .validation import require_at_least_one
-from .widths import ImprovedWidth
+from .widths import ImprovedWidth, Width
 
 EPOCH, FIRST, NOISE_VARIANCE = 20, 5, 0.01
 PSI: dict[str, Callable[..., Psi]] = {"exponential": Exponential, "polynomial": Polynomial}
@@ -92,6 +97,7 @@ def _assemble(
     *,
     delta: float = 0.1,
     gamma: Any = "realised",
+    models: str = "penalised",
     standardize: bool = True,
     incumbent_first: bool = True,
     initial: int = FIRST,
@@ -104,6 +110,8 @@ def _assemble(
         setting, penalty, epoch, reuse, inner, num_trials: as above.
         delta: failure probability of all epochs together.
         gamma: see `make_gamma`.
+        models: "penalised" (one of the objective, as in the paper) or "separate" (one of f and one of each g,
+            combined optimistically; `reuse` means nothing there).
         standardize: centre and scale the objective by its uniform first plays; False is the literal paper.
         incumbent_first: with `reuse=False`, begin an epoch at the last epoch's best mean.
         initial: how many first plays are uniform.
@@ -113,8 +121,8 @@ def _assemble(
     if inner not in ("ucb", "thompson"):
         raise ValueError(f"inner must be ucb or thompson, got {inner!r}")
     require_at_least_one("epoch", epoch, "it is the number of rounds S between two updates")
-    if setting.num_constraints < 1:
-        raise ValueError("setting must have a constraint, got num_constraints=0; take 'igp-ucb'")
+    if models not in ("penalised", "separate"):
+        raise ValueError(f"models must be penalised or separate, got {models!r}")
     if not 0 <= initial <= epoch:
         raise ValueError(f"initial must lie in 0..epoch = {epoch}, got {initial}")
     model = Model.of(
@@ -126,28 +134,51 @@ def _assemble(
     )
     model = model.with_kernel(unit_kernel(model.kernel, model.deviation))
     share = delta / (penalty.deltas * math.ceil(setting.horizon / epoch))
-    union = 2 if inner == "thompson" else 1
-
-    def rule(model: Model) -> Rule:
-        information = make_gamma(gamma, model)
-        width = ImprovedWidth(model.rkhs_bound, model.noise_std, information, share, union)
-        return UCB(width) if inner == "ucb" else Thompson(width)
-
-    def objective(model: Model, size: int) -> Objective:
-        return Penalised(
-            penalty,
-            size,
-            model.gram.size,
-            setting.num_constraints,
+    objective_of = (
+        partial(_separate, penalty=penalty, epoch=epoch, delta=share)
+        if models == "separate"
+        else partial(
+            _penalised,
+            penalty=penalty,
             epoch=epoch,
-            first=initial,
             restart=not reuse,
             incumbent_first=incumbent_first,
             standardize=standardize,
-            noise=(model.noise_std, setting.constraint_noise_std or 0.0),
         )
+    )
+    width_of = partial(_width, gamma=gamma, delta=share, union=2 if inner == "thompson" else 1)
+    return assemble(
+        model,
+        WithWidth(Thompson if inner == "thompson" else UCB, width_of),
+        num_trials,
+        objective=objective_of,
+    )
 
-    return assemble(model, rule, num_trials, objective=objective)
+
+def _width(model: Model, gamma: Any, delta: float, union: int) -> Width:
+    return ImprovedWidth(model.rkhs_bound, model.noise_std, make_gamma(gamma, model), delta, union)
+
+
+def _penalised(model: Model, num_trials: int, penalty: Penalty, epoch: int, **switches: bool) -> Penalised:
+    setting = model.setting
+    return Penalised(
+        Multipliers(penalty, num_trials, setting.num_constraints, epoch),
+        FirstPlays(num_trials, 1 + setting.num_constraints, model.initial),
+        model.gram.size,
+        noise=(model.noise_std, setting.constraint_noise_std or 0.0),
+        **switches,
+    )
+
+
+def _separate(model: Model, num_trials: int, penalty: Penalty, epoch: int, delta: float) -> SeparateModels:
+    setting = model.setting
+    return SeparateModels(
+        model,
+        Multipliers(penalty, num_trials, setting.num_constraints, epoch),
+        FirstPlays(num_trials, 1 + setting.num_constraints, model.initial),
+        cost_noise=setting.constraint_noise_std or 0.0,
+        delta=delta,
+    )
 
 
 def _warn_of_noise(std: float) -> None:

@@ -97,7 +97,8 @@ class GPAgent:
         context = self._contexts(observation)
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
         view = View(belief, self.incumbent, context, self.age, self.samplers)
-        arm = argmax_with_ties(rule(view), self._tolerance, self.uniform())
+        scores = self.objective.adjusted(rule(view), context, self.age)
+        arm = argmax_with_ties(scores, self._tolerance, self.uniform())
         self._opening = None
         return arm if self.num_trials else int(arm[0])
 
@@ -124,14 +125,6 @@ class GPAgent:
     def assume_noise(self, noise_std: Floats) -> None:
         """Go over to another deviation of the noise, (B,), in the width; the posterior stays."""
         self._assume(replace(self.model, noise_std=noise_std))
-
-    def revalue(self, total: Callable[[int, Ints, Floats], Floats]) -> None:
-        """Give all past plays other values.
-
-        Args:
-            total: from a trial, its distinct points (u,) and their plays (u,), the sums of the values (u,).
-        """
-        self.belief.revalue(total)
 
     def start_over(self, opening: bool) -> None:
         """Begin with a fresh belief, and play the old one's best mean first if `opening`."""

@@ -61,7 +61,7 @@ class Psi(abc.ABC):
         logarithm = self.log(x)
         if logarithm.max(initial=0.0) > LARGEST_EXPONENT:
             warnings.warn(
-                f"psi overflows at a cost of {float(x.max()):g}; rescale the constraint or take psi='polynomial'",
+                f"psi overflows at a cost of {float(x.max()):g}; rescale the constraint",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -120,7 +120,7 @@ class Multiplicative(Penalty):
 
     def weights(self, multiplier: Floats) -> Weights:
         """(w0, w) = softmax(0, log kappa)."""
-        top = np.maximum(multiplier.max(axis=1), 0.0)
+        top = multiplier.max(axis=1, initial=0.0)
         reward, cost = np.exp(-top), np.exp(multiplier - top[:, None])
         total = reward + cost.sum(axis=1)
         return Weights(reward / total, cost / total[:, None])

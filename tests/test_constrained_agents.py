@@ -50,7 +50,7 @@ class Run:
             actions.append(action)
             observation, reward, _, _, info = env.step(action)
             self.agent.update(observation, action, reward, info)
-            multipliers.append(self.agent.objective.multiplier.copy())
+            multipliers.append(self.agent.objective.multipliers.value.copy())
             observed.append(info["feedback_cost"].sum(axis=1))
             delivered.append(info["feedback_mask"].sum(axis=1))
         self.actions = np.stack(actions, axis=1)
@@ -69,7 +69,9 @@ class Run:
         return self.multiplier[:, EPOCH - 1 :: EPOCH][:, : HORIZON // EPOCH]
 
 
-@pytest.mark.parametrize("options", [{}, {"reuse": False}, {"inner": "thompson"}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"reuse": False}, {"inner": "thompson"}, {"models": "separate"}], ids=str
+)
 def test_algorithm_3_moves_its_multipliers_by_the_mean_cost_of_each_epoch(options):
     run = Run(discs(0.1), "gp-ucb-noisy-constraints", step=0.7, **options)
     kappa = np.zeros_like(run.multiplier[:, 0])
@@ -130,7 +132,7 @@ def test_several_constraints_and_delays_need_no_special_code(name, reuse):
     assert run.multiplier.shape == (3, HORIZON, 3)
     mean, counts = run.epoch_means()
     assert (counts[:, 0] < EPOCH).all()  # some are pending
-    penalty = run.agent.objective.penalty
+    penalty = run.agent.objective.multipliers.penalty
     multiplier = penalty.start(3, 3)
     for i in range(HORIZON // EPOCH):
         multiplier = penalty.moved(multiplier, mean[:, i])
@@ -144,13 +146,13 @@ def test_reuse_gives_all_plays_the_values_they_have_under_the_new_multipliers(na
     assert isinstance(objective, Penalised)
     for i in range(3):
         point, plays, total = belief.centre.tally(i)
-        f, h = objective._reward[i, point], objective._cost[i][:, point]
+        f, h = objective.reward_sum[i, point], objective.cost_sum[i][:, point]
         value = objective.weights.reward[i] * f - objective.weights.cost[i] @ h
         np.testing.assert_allclose(
             total, (value - objective.centre[i] * plays) / objective.scale[i], atol=1e-10
         )
         weight = np.append(objective.weights.reward[i], -objective.weights.cost[i])
-        first = weight @ objective._first[i]
+        first = weight @ objective.first.values[i]
         np.testing.assert_allclose(objective.centre[i], first.mean())
         np.testing.assert_allclose(objective.scale[i], first.std(ddof=1))
 
@@ -204,7 +206,6 @@ def test_regret_and_violation_fall_on_the_two_discs(name, noise):
 
 
 BAD = {
-    "no constraint": (lambda: agents.make(BOTH[0], SETTING_FREE), "must have a constraint"),
     "n": (
         lambda: agents.make(BOTH[0], SETTING, psi="polynomial", psi_options={"n": 0.5}),
         "n must be at least 1",
@@ -215,7 +216,6 @@ BAD = {
     "inner": (lambda: agents.make(BOTH[1], SETTING, inner="ei"), "inner must be ucb or thompson"),
     "initial": (lambda: agents.make(BOTH[1], SETTING, initial=30), "initial must lie in 0..epoch = 20"),
 }
-SETTING_FREE = Setting(arms=ARMS, kernel=Matern(1.0, nu=2.5))
 SETTING = Setting(arms=ARMS, kernel=Matern(1.0, nu=2.5), num_constraints=1)
 
 

@@ -1,0 +1,92 @@
+"""One model of the reward and one of each cost, combined optimistically under the multipliers."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bandit_envs.types import Floats, Ints
+
+from .beliefs import Delivered
+from .first_plays import FirstPlays
+from .multipliers import Multipliers
+from .objectives import Reward
+from .posteriors.tally import Tally
+from .widths import ImprovedWidth
+
+if TYPE_CHECKING:
+    from .gp_agent import GPAgent
+    from .model import Model
+
+
+class SeparateModels(Reward):
+    """w0 ucb_f - sum_j w_j h(lcb_gj): the reward at its best, every cost at its least.
+
+    Reward and costs are centred and scaled by the uniform first plays. New multipliers need no new values:
+    the models do not depend on them.
+
+    Args:
+        model: of the reward; the costs share its kernel, lambda and bound.
+        multipliers: how costs enter and weights move.
+        first: the uniform first plays.
+        cost_noise: deviation of the noise on the costs.
+        delta: failure probability of each cost's band.
+    """
+
+    def __init__(
+        self, model: Model, multipliers: Multipliers, first: FirstPlays, *, cost_noise: float, delta: float
+    ):
+        self.multipliers, self.first = multipliers, first
+        self.bound, self.cost_noise, self.delta = model.rkhs_bound, cost_noise, delta
+        self.reward_noise = model.noise_std
+        num_trials, num_constraints = multipliers.value.shape
+        self.costs = [Delivered(model, num_trials) for _ in range(num_constraints)]
+        self.centre = np.zeros((num_trials, 1 + num_constraints))  # of the reward, then of the costs
+        self.scale = np.ones((num_trials, 1 + num_constraints))
+
+    def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
+        """Scaled rewards, (n,)."""
+        return (reward - self.centre[trial, 0]) / self.scale[trial, 0]
+
+    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+        """Learn the costs."""
+        scaled = (cost - self.centre[trial, 1:]) / self.scale[trial, 1:]
+        for belief, value in zip(self.costs, scaled.T, strict=True):
+            belief.receive(trial, point, np.zeros_like(point), value)
+        self.multipliers.receive(trial, cost)
+        self.first.receive(trial, rounds, np.column_stack([reward, cost]))
+
+    def adjusted(self, scores: Floats, context: Ints, age: Ints) -> Floats:
+        """The penalised objective from the scaled scores of the reward, (B, A)."""
+        if age[0] <= self.first.first:
+            return scores  # the first plays are uniform
+        weights = self.multipliers.weights
+        total = weights.reward[:, None] * (self.centre[:, :1] + self.scale[:, :1] * scores)
+        for j, belief in enumerate(self.costs):
+            centre, scale = self.centre[:, 1 + j, None], self.scale[:, 1 + j, None]
+            width = ImprovedWidth(self.bound, self.cost_noise / scale[:, 0], delta=self.delta)
+            band = width(age, belief.gain)[:, None] * belief.std(context)
+            lower = centre + scale * (belief.mean(context) - band)
+            total -= weights.cost[:, j, None] * self.multipliers.penalty.transform(lower)
+        return total
+
+    def turn(self, agent: GPAgent) -> None:
+        """Find the scales after the first plays; move the multipliers after every epoch."""
+        self.multipliers.turn(agent.round)
+        if agent.round == self.first.first:
+            self._rescale(agent)
+
+    def _rescale(self, agent: GPAgent) -> None:
+        each = [self.first.standard(row) for row in np.eye(self.centre.shape[1])[:, None]]
+        centre, scale = (np.stack(columns, axis=1) for columns in zip(*each, strict=True))
+        for k, belief in enumerate([agent.belief, *self.costs]):
+            belief.revalue(partial(_scaled, centre=centre[:, k], scale=scale[:, k]))
+        self.centre, self.scale = centre, scale
+        agent.assume_noise(self.reward_noise / scale[:, 0])
+
+
+def _scaled(trial: int, tally: Tally, centre: Floats, scale: Floats) -> Floats:
+    """Value sums in units of the scale, (u,)."""
+    return (tally.total - centre[trial] * tally.plays) / scale[trial]
