@@ -28,6 +28,11 @@ FIGURES: dict[str, tuple[Scale, Metric]] = {
     "regret-log-log": ("log-log", "cumulative"),
     "simple-regret": ("log-log", "simple"),
 }
+FIGURES_OF_CONSTRAINTS: dict[str, tuple[Scale, Metric]] = {
+    "average-regret": ("linear", "average"),
+    "average-violation": ("linear", "average-violation"),
+    "hard-violation": ("linear", "hard-violation"),
+}
 
 app = typer.Typer(
     help="Gaussian-process bandits: environments, agents and studies of both.",
@@ -85,7 +90,8 @@ def _write_results(result: Result, out: Path, name: str) -> None:
     (out / "results").mkdir(exist_ok=True)
     (out / "figures").mkdir(exist_ok=True)
     result.save(out / "results" / f"{name}.parquet")
-    for figure, (scale, metric) in FIGURES.items():
+    figures = FIGURES | (FIGURES_OF_CONSTRAINTS if result.num_constraints else {})
+    for figure, (scale, metric) in figures.items():
         result.plot(out / "figures" / f"{name}-{figure}.png", scale, metric)
 
 

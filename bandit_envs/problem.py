@@ -12,7 +12,7 @@ import numpy as np
 from bandit_envs.decisions import Decisions
 from bandit_envs.gram import Gram
 from bandit_envs.laws import changes, contexts, delays
-from bandit_envs.laws.feasibility import AsDrawn, Feasibility
+from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility
 from bandit_envs.laws.functions import Drawn, FunctionLaw
 from bandit_envs.laws.noise import Gaussian, Noise, NoNoise
 from bandit_envs.laws.parse import is_count, is_integer, is_number, require
@@ -74,7 +74,7 @@ class Problem:
     kernel: Any
     noise: Noise = Gaussian(0.1)
     constraints: tuple[FunctionLaw, ...] = ()
-    feasibility: Feasibility = AsDrawn()
+    feasibility: Feasibility = AS_DRAWN
     constraint_noise: Noise = NoNoise()
     delay: delays.Delay = delays.Immediate()
     max_delay: int | None = None

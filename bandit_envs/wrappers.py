@@ -9,7 +9,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
-__all__ = ["EpisodeRegret"]
+__all__ = ["CostReturned", "EpisodeRegret"]
 
 
 class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
@@ -61,3 +61,26 @@ class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
         score["t"] = round(perf_counter() - self._started, 6)
         for key in score.keys() & oracle.keys():
             score[key] += oracle[key]
+
+
+class CostReturned(gym.Wrapper, RecordConstructorArgs):
+    """Returns six things from `step`: observation, reward, cost, terminated, truncated, info.
+
+    This is the form of safe-RL libraries (Safety-Gymnasium, OmniSafe). The cost is `info["cost"]`, the sum of
+    the positive parts of the costs that arrive in this round. Put it outermost: Gymnasium's own wrappers
+    expect five things.
+
+    Example:
+        >>> env = CostReturned(gym.make("GPBandit-Constrained-v0"))
+    """
+
+    def __init__(self, env: gym.Env):
+        RecordConstructorArgs.__init__(self)
+        gym.Wrapper.__init__(self, env)
+
+    def step(self, action: Any) -> tuple[Any, Any, float, bool, bool, dict[str, Any]]:  # type: ignore[override]
+        """Play; the cost is also left in `info`."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        if "cost" not in info:
+            raise ValueError('CostReturned needs info["cost"]; make an environment with constraints')
+        return observation, reward, info["cost"], terminated, truncated, info

@@ -10,10 +10,12 @@ def record(num_trials=8, horizon=60, num_constraints=0, dim=0, exponent=0.5, see
     drift = np.diff(np.arange(horizon + 1.0) ** exponent)
     regret = rng.exponential(drift, size=(num_trials, horizon))
     action = rng.integers(100, size=(num_trials, horizon))
+    cost = rng.normal(size=(num_trials, horizon, num_constraints))
     return Record(
         regret=regret,
         simple_regret=np.minimum.accumulate(regret, axis=1),
-        cost=rng.normal(size=(num_trials, horizon, num_constraints)),
+        cost=cost,
+        violation=np.linalg.norm(np.maximum(cost, 0.0), axis=2),
         action=rng.uniform(-1, 1, size=(num_trials, horizon, dim)).astype(np.float32) if dim else action,
         seconds=rng.uniform(0.01, 0.02, size=num_trials),
     )

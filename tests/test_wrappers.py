@@ -11,7 +11,7 @@ from stable_baselines3.common.monitor import Monitor
 from bandit_envs import BanditEnv, Decisions, Problem
 from bandit_envs.decisions import unit_grid
 from bandit_envs.laws import GPSample, KnownFunction, delays
-from bandit_envs.wrappers import EpisodeRegret
+from bandit_envs.wrappers import CostReturned, EpisodeRegret
 
 CONSTRAINED = Problem(
     Decisions(unit_grid(20)),
@@ -96,3 +96,22 @@ def test_an_environment_without_the_truth_is_refused_with_the_remedy():
     env = EpisodeRegret(BanditEnv("gp", num_arms=10, oracle=False))
     with pytest.raises(ValueError, match="make the environment with oracle=True"):
         env.reset()
+
+
+def test_safe_rl_libraries_get_the_cost_as_the_third_of_six():
+    env = CostReturned(BanditEnv(CONSTRAINED))
+    env.reset(seed=0)
+    for arm in range(15):
+        observation, reward, cost, terminated, truncated, info = env.step(arm)
+        assert cost == info["cost"]
+        assert type(cost) is float
+        assert (terminated, truncated) == (False, arm == 14)
+        assert observation.shape == (1,)
+        assert isinstance(reward, float)
+
+
+def test_without_constraints_there_is_no_cost_to_return():
+    env = CostReturned(BanditEnv("gp", num_arms=10, horizon=5))
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="make an environment with constraints"):
+        env.step(0)

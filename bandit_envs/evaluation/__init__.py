@@ -2,7 +2,18 @@
 
 from bandit_envs.evaluation.check import AgentCheckError, check_agent
 from bandit_envs.evaluation.loop import evaluate, trial_seeds
+from bandit_envs.evaluation.mixture import Mixture, best_mixture
 from bandit_envs.evaluation.play import Agent
 from bandit_envs.evaluation.result import Record, Result
 
-__all__ = ["Agent", "AgentCheckError", "Record", "Result", "check_agent", "evaluate", "trial_seeds"]
+__all__ = [
+    "Agent",
+    "AgentCheckError",
+    "Mixture",
+    "Record",
+    "Result",
+    "best_mixture",
+    "check_agent",
+    "evaluate",
+    "trial_seeds",
+]

@@ -21,7 +21,9 @@ def to_table(result: Result) -> pa.Table:
     shape = (len(result.agents), result.num_trials, len(result.rounds))
     agent, trial, index = (axis.ravel() for axis in np.indices(shape, dtype=np.int32))
     records = [np.stack(parts) for parts in list(zip(*result.records.values(), strict=True))[:-1]]
-    regret, simple_regret, cost, action = (part.reshape(agent.size, *part.shape[3:]) for part in records)
+    regret, simple_regret, cost, violation, action = (
+        part.reshape(agent.size, *part.shape[3:]) for part in records
+    )
     columns: dict[str, Any] = {
         "agent": pa.DictionaryArray.from_arrays(agent, result.agents),
         "trial": trial.astype(np.int64) + result.first_trial,
@@ -29,6 +31,7 @@ def to_table(result: Result) -> pa.Table:
         "regret": np.stack(list(result.regret.values())).ravel(),
         "round_regret": regret,
         "simple_regret": simple_regret,
+        "round_violation": violation,
     }
     return pa.table(columns | _coordinates("cost", cost) | _coordinates("action", action))
 
@@ -57,6 +60,7 @@ def read(path: str | os.PathLike[str]) -> Result:
         _restored(table, "round_regret", shape),
         _restored(table, "simple_regret", shape),
         _restored(table, "cost", shape, header["cost_shape"]),
+        _restored(table, "round_violation", shape),
         _restored(table, "action", shape, header["action_shape"]),
         np.array(list(header["seconds"].values()), dtype=np.float64),
         strict=True,

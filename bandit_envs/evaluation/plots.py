@@ -1,4 +1,4 @@
-"""Regret curves for papers: colour-blind-safe, told apart without colour, and drawn without global state."""
+"""Curves of regret and violation for papers: colour-blind-safe, and drawn without global state."""
 
 import os
 from collections.abc import Callable
@@ -24,6 +24,10 @@ _LABELS: dict[Metric, str] = {
     "cumulative": "cumulative regret $R_t$ (reward units)",
     "average": "average regret $R_t/t$ (reward units)",
     "simple": "simple regret (reward units)",
+    "violation": r"violation $\|[\sum_t g(x_t)]^+\|$",
+    "average-violation": r"average violation $\|[\sum_t g(x_t)]^+\|/t$",
+    "hard-violation": r"hard violation $\sum_t \|[g(x_t)]^+\|$",
+    "average-hard-violation": r"average hard violation $\sum_t \|[g(x_t)]^+\|/t$",
 }
 _SPACINGS: dict[Scale, Callable[..., Floats]] = {"linear": np.linspace, "log-log": np.geomspace}
 _MARKER_GAP = 0.15  # along a curve, as a share of the axes' diagonal
@@ -31,7 +35,7 @@ _POINTS = 200  # of a curve: more cannot be seen in print
 
 
 def regret_figure(result: Result, scale: Scale = "linear", metric: Metric = "cumulative") -> Figure:
-    """Mean over trials of each agent's regret, with its 95 % bootstrap interval as a band."""
+    """Mean over trials of each agent's regret or violation, with its 95 % bootstrap interval as a band."""
     if scale not in _SPACINGS:
         raise ValueError(f"unknown scale {scale!r}; choose one of {', '.join(_SPACINGS)}")
     curves = result.curves(metric)
@@ -86,7 +90,7 @@ def _finish(axes: Axes, result: Result, scale: Scale, label: str) -> None:
         _make_logarithmic(axes)
     else:
         axes.set_xlim(0, result.horizon)
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(bottom=min(0.0, float(np.nanmin(_heights(axes)))))  # below 0: regret while violating
     if result.privileged:
         axes.plot([], [], " ", label="† privileged: told what\n   a learner cannot know")
     title = f"mean of {result.num_trials} trials\nand 95 % interval" if result.num_trials > 1 else "one trial"
@@ -102,9 +106,14 @@ def _finish(axes: Axes, result: Result, scale: Scale, label: str) -> None:
 
 def _make_logarithmic(axes: Axes) -> None:
     """Logarithmic axes whose range the means decide: a band may reach zero, that is minus infinity."""
-    means = np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines])
+    means = _heights(axes)
     positive = means[means > 0]
     axes.set_xscale("log")
     axes.set_yscale("log", nonpositive="clip")
     if positive.size:
         axes.set_ylim(positive.min() / 1.5, positive.max() * 1.5)
+
+
+def _heights(axes: Axes) -> Floats:
+    """Every mean that is drawn."""
+    return np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines])

@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -17,20 +17,29 @@ if TYPE_CHECKING:
 
     from bandit_envs.evaluation.table import Table
 
-Metric = Literal["cumulative", "average", "simple"]
+Metric = Literal[
+    "cumulative",
+    "average",
+    "simple",
+    "violation",
+    "average-violation",
+    "hard-violation",
+    "average-hard-violation",
+]
 Scale = Literal["linear", "log-log"]
 
 
 class Record(NamedTuple):
     """What one agent did in B trials at T recorded rounds; each round is recorded unless a study thins them.
 
-    Regret and cost count what came since the previous recorded round: with every round recorded they are
-    those of the round itself, and their running sums over the recorded rounds are exact either way.
+    Regret, cost and violation count what came since the previous recorded round: with every round recorded
+    they are those of the round itself, and their running sums over the recorded rounds are exact either way.
     """
 
     regret: Floats  # (B, T) regret of the noiseless mean, charged when played
     simple_regret: Floats  # (B, T) regret of the best play that has arrived; before any, the largest possible
     cost: Floats  # (B, T, C) noiseless constraint values of the plays
+    violation: Floats  # (B, T) norm of their positive part, which does not cancel over rounds
     action: Any  # (B, T) arms or (B, T, d) points
     seconds: Floats  # (B,) spent in act and update
 
@@ -42,6 +51,7 @@ class Record(NamedTuple):
             np.add.reduceat(self.regret, starts, axis=1),
             self.simple_regret[:, index],
             np.add.reduceat(self.cost, starts, axis=1),
+            np.add.reduceat(self.violation, starts, axis=1),
             self.action[:, index],
             self.seconds,
         )
@@ -110,7 +120,7 @@ class Result:
     @cached_property
     def average_regret(self) -> dict[str, Floats]:
         """R_t / t, (B, T) each."""
-        return {label: regret / self.rounds for label, regret in self.regret.items()}
+        return self._average(self.regret)
 
     @property
     def simple_regret(self) -> dict[str, Floats]:
@@ -121,6 +131,19 @@ class Result:
     def costs(self) -> dict[str, Floats]:
         """Noiseless constraint values of the plays, (B, T, C) each; sums between checkpoints."""
         return {label: record.cost for label, record in self.records.items()}
+
+    @cached_property
+    def violation(self) -> dict[str, Floats]:
+        """V_t = || [sum_{s <= t} g(x_s)]^+ ||, (B, T) each; slack makes up for it (Shi 2022, eq. 7)."""
+        return {
+            label: np.linalg.norm(np.maximum(np.cumsum(record.cost, axis=1), 0.0), axis=2)
+            for label, record in self.records.items()
+        }
+
+    @cached_property
+    def hard_violation(self) -> dict[str, Floats]:
+        """sum_{s <= t} || [g(x_s)]^+ ||, (B, T) each; at least V_t, and nothing makes up for it."""
+        return {label: np.cumsum(record.violation, axis=1) for label, record in self.records.items()}
 
     @property
     def actions(self) -> dict[str, Any]:
@@ -138,15 +161,27 @@ class Result:
         return {label: seconds / self.horizon for label, seconds in self.seconds.items()}
 
     def curves(self, metric: Metric = "cumulative") -> dict[str, Floats]:
-        """Regret by metric, (B, T) each."""
+        """Regret or violation by metric, (B, T) each; the averages are over time, up to each round."""
         match metric:
             case "cumulative":
                 return self.regret
-            case "average":
-                return self.average_regret
             case "simple":
                 return self.simple_regret
-        raise ValueError(f"unknown metric {metric!r}; choose one of cumulative, average, simple")
+            case "violation":
+                return self.violation
+            case "hard-violation":
+                return self.hard_violation
+            case "average":
+                return self.average_regret
+            case "average-violation":
+                return self._average(self.violation)
+            case "average-hard-violation":
+                return self._average(self.hard_violation)
+        raise ValueError(f"unknown metric {metric!r}; choose one of {', '.join(get_args(Metric))}")
+
+    def _average(self, sums: dict[str, Floats]) -> dict[str, Floats]:
+        """A time average up to each round."""
+        return {label: values / self.rounds for label, values in sums.items()}
 
     def marked(self, label: str) -> str:
         """The label as tables and figures print it, with a dagger if the agent is privileged."""
@@ -173,7 +208,7 @@ class Result:
     def plot(
         self, path: str | os.PathLike[str], scale: Scale = "linear", metric: Metric = "cumulative"
     ) -> None:
-        """Draw mean regret with its interval into a .png, .pdf or .svg file."""
+        """Draw the mean of a metric with its interval into a .png, .pdf or .svg file."""
         from bandit_envs.evaluation.plots import regret_figure, save_figure
 
         save_figure(regret_figure(self, scale, metric), path)
@@ -211,8 +246,8 @@ def join_trials(blocks: Sequence[Record]) -> Record:
 
 def _check_shapes(label: str, record: Record, expected: tuple[int, int, int]) -> None:
     plays = expected[:2]
-    given = (*map(np.shape, record[:3]), np.shape(record.action)[:2], np.shape(record.seconds))
-    wanted = (plays, plays, expected, plays, plays[:1])
+    given = (*map(np.shape, record[:4]), np.shape(record.action)[:2], np.shape(record.seconds))
+    wanted = (plays, plays, expected, plays, plays, plays[:1])
     for name, shape, right in zip(Record._fields, given, wanted, strict=True):
         if shape != right:
             raise ValueError(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 MISSING = "-"
+VIOLATIONS = ("violation/round", "hard/round")  # columns where there are constraints
 _BAND, _NARROW = 2, 90  # a console of fewer columns has no room for the column of bands
 
 
@@ -32,6 +33,8 @@ class Summary(NamedTuple):
     difference: Interval | None  # to the baseline on the same trials, 95 % bootstrap; None for itself
     average_regret: float
     simple_regret: float
+    violation: float  # time average of V_T
+    hard_violation: float  # time average
     seconds_per_decision: float
 
 
@@ -53,6 +56,8 @@ def summarise(result: Result, baseline: str | None = None) -> list[Summary]:
             None if label == baseline else paired_difference(final[label], final[baseline]),
             float(final[label].mean() / result.horizon),
             float(result.simple_regret[label][:, -1].mean()),
+            float(result.violation[label][:, -1].mean() / result.horizon),
+            float(result.hard_violation[label][:, -1].mean() / result.horizon),
             float(result.seconds_per_decision[label].mean()),
         )
         for label in ranked
@@ -72,6 +77,10 @@ class Table:
     def of(result: Result, summaries: list[Summary]) -> Table:
         """Lay out the summaries of a result."""
         baseline = next(summary.label for summary in summaries if summary.difference is None)
+
+        def constrained(*cells: str) -> tuple[str, ...]:
+            return cells if result.num_constraints else ()
+
         header = (
             "agent",
             "cumulative regret",
@@ -79,6 +88,7 @@ class Table:
             f"minus {baseline}",
             "average",
             "simple",
+            *constrained(*VIOLATIONS),
             "µs/round",
         )
         rows = tuple(
@@ -89,6 +99,7 @@ class Table:
                 _interval(summary.difference, signed=True) if summary.difference else MISSING,
                 number(summary.average_regret),
                 number(summary.simple_regret),
+                *constrained(number(summary.violation), number(summary.hard_violation)),
                 number(summary.seconds_per_decision * 1e6),
             )
             for summary in summaries
@@ -148,5 +159,10 @@ def _notes(result: Result) -> tuple[str, ...]:
         "Means with 95 % BCa bootstrap intervals over trials "
         f"({RESAMPLES} resamples); differences are paired by trial, a positive one is more regret."
     )
+    violation = (
+        "Violation: the norm of the positive part of the summed costs, which cancel over rounds; hard: "
+        "the sum of the norms of their positive parts. Regret may be negative while a constraint is violated."
+    )
     dagger = "† privileged: told what a learner cannot know."
-    return (size, method, dagger) if result.privileged else (size, method)
+    optional = {violation: result.num_constraints > 0, dagger: bool(result.privileged)}
+    return (size, method, *[note for note, needed in optional.items() if needed])

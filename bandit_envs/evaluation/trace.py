@@ -39,7 +39,8 @@ class Trace:
         regret, delay, cost, action = (_by_trial(column, shape) for column in zip(*self._rounds, strict=True))
         worst = regret.max(axis=1, keepdims=True) if worst_regret is None else worst_regret[:, : shape[1]]
         seconds = np.full(self.num_trials, self.seconds / self.num_trials)
-        return Record(regret, simple_regret(regret, delay, worst), cost, action, seconds)
+        violation = np.linalg.norm(np.maximum(cost, 0.0), axis=2)
+        return Record(regret, simple_regret(regret, delay, worst), cost, violation, action, seconds)
 
 
 def simple_regret(regret: Floats, delay: Ints, worst: Floats) -> Floats:

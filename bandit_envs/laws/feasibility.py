@@ -28,9 +28,12 @@ class AsDrawn:
         return costs
 
 
+AS_DRAWN = AsDrawn()
+
+
 @dataclass(frozen=True)
 class FeasibleShare:
-    r"""g_j = h_j - q with one q for all costs of a segment, so that a share of the arms satisfies all of them.
+    r"""g_j = h_j - q with one q for all costs of a segment, so that a share of the arms satisfies all.
 
     q = max_z (the ceil(quantile A)-th smallest over arms of max_j h_j(z, a)): in the tightest context z
     exactly that many arms are feasible jointly, in the others at least as many. One constant for all

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from bandit_envs.kernels import make_kernel
 from bandit_envs.laws import functions
-from bandit_envs.laws.feasibility import AsDrawn, Feasibility, FeasibleShare
+from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility, FeasibleShare
 from bandit_envs.laws.functions import FunctionLaw, UnderKernel
 from bandit_envs.laws.parse import is_integer, parse, require
 
@@ -18,7 +18,7 @@ class Constraints(NamedTuple):
     """The laws of the costs, and what shifts them."""
 
     laws: tuple[FunctionLaw, ...] = ()
-    feasibility: Feasibility = AsDrawn()
+    feasibility: Feasibility = AS_DRAWN
 
 
 def constraints_of(spec: Any, count: int | None) -> Constraints:
