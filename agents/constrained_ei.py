@@ -1,0 +1,98 @@
+"""Constrained expected improvement (Gardner et al. 2014)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from bandit_envs.setting import Setting
+from bandit_envs.types import Floats, Ints
+
+from .capabilities import handles
+from .improvement import log_expected_improvement
+from .model import Model
+from .side_by_side import SideBySide
+from .surrogate_agent import SurrogateAgent, each_trial, noise_variances, surrogate_model
+from .surrogates import Prediction
+from .validation import require_not_negative
+
+FIRST = 5  # uniform plays from which prior means and amplitudes are taken
+
+
+class ConstrainedEI(SurrogateAgent):
+    r"""argmax EI_f(x) prod_j Phi(-mu_j(x) / sigma_j(x)), one trial (Gardner et al. 2014, equation 6).
+
+    EI_f is over the largest mu_f among the played points with all mu_j <= 0, the noisy reading of the best
+    feasible value. While there is none the product of the Phi is maximised alone. The paper does not say
+    what the processes assume of means and amplitudes: here they are the mean and the deviation of each
+    function over the first `model.initial` plays, which are uniform.
+
+    Args:
+        model: kernel, points and the number of first plays.
+        noise_variance: of reward and costs, (1 + C,).
+    """
+
+    def begin(self) -> None:
+        """No sample yet of what the first plays earn."""
+        self._sample: list[Floats] = []
+
+    def scores(self, context: int) -> Floats:
+        """Logarithm of the acquisition function, (A,)."""
+        if self.round < self.model.initial:
+            return np.zeros(self.setting.decisions.num_arms)
+        believed = self.surrogates.predict(context)
+        feasible = (believed.mean[1:] <= 0.0).all(axis=0) & self.surrogates.played(context)
+        if not feasible.any():
+            return log_feasibility(believed)
+        incumbent = believed.mean[0, feasible].max()
+        return log_expected_improvement(believed.mean[0] - incumbent, believed.std[0]) + log_feasibility(
+            believed
+        )
+
+    def learn(self, rounds: Ints, outcome: Floats) -> None:
+        """Standardise again whenever one of the first plays delivers, however late."""
+        first = outcome[rounds < self.model.initial]
+        if len(first):
+            self._sample.extend(first)
+            self.surrogates.standardise(np.array(self._sample))
+
+    def best(self, believed: Prediction) -> int:
+        """The largest mean among the arms believed feasible; if there are none, the most likely feasible."""
+        feasible = (believed.mean[1:] <= 0.0).all(axis=0)
+        if not feasible.any():
+            return int(log_feasibility(believed).argmax())
+        return int(np.where(feasible, believed.mean[0], -np.inf).argmax())
+
+
+def log_feasibility(believed: Prediction) -> Floats:
+    """Sum_j log Phi(-mu_j / sigma_j), (A,): the probability that independent costs are all at most 0."""
+    mean, std = believed.mean[1:], believed.std[1:]
+    certain = np.where(mean <= 0.0, np.inf, -np.inf)
+    return log_ndtr(np.where(std > 0.0, -mean / np.where(std > 0.0, std, 1.0), certain)).sum(axis=0)
+
+
+@handles("delay", "context", "constraint")
+def constrained_ei(
+    setting: Setting,
+    *,
+    initial: int = FIRST,
+    constraint_noise_std: float | None = None,
+    num_trials: int | None = None,
+    **options: Any,
+) -> ConstrainedEI | SideBySide:
+    """Constrained EI: expected improvement times the probability of feasibility (Gardner et al. 2014).
+
+    Args:
+        setting: what is published of the problem.
+        initial: first plays, uniform, from which prior means and amplitudes are estimated.
+        constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
+        num_trials: None, or B.
+        **options: of the model: kernel, length_scale, noise_std, noise_variance, form.
+    """
+    if constraint_noise_std is not None:
+        require_not_negative("constraint_noise_std", constraint_noise_std, "it is a standard deviation")
+    model: Model = surrogate_model(setting, initial=initial, **options)
+    noise = noise_variances(model, constraint_noise_std, num_trials or 1)
+    return each_trial(lambda i: ConstrainedEI(model, noise[i]), num_trials)

@@ -1,0 +1,130 @@
+"""The agent of one trial that models reward and costs apart; algorithms say how they score arms."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.feedback import Feedback
+from bandit_envs.setting import Setting
+from bandit_envs.types import Floats, Ints
+
+from .choice import TieBreaker, argmax_with_ties
+from .gp_agent import TIE, Recommendation
+from .model import Model
+from .plays import Plays
+from .side_by_side import SideBySide
+from .surrogates import Prediction, Surrogates
+
+
+class SurrogateAgent(abc.ABC):
+    """Plays the arm of the largest score.
+
+    Args:
+        model: kernel and points; several agents may share one.
+        noise_variance: of reward and costs, (1 + C,).
+    """
+
+    num_trials = None
+
+    def __init__(self, model: Model, noise_variance: Floats):
+        self.model, self.setting, self.noise_variance = model, model.setting, noise_variance
+
+    def reset(self, seed: int) -> None:
+        """Forget everything."""
+        self.uniform = TieBreaker([np.random.default_rng(np.random.SeedSequence(int(seed)))])
+        self.surrogates = Surrogates(self.model, self.noise_variance)
+        self.plays = Plays(1, self.setting.horizon)
+        self.round = 0
+        self.begin()
+
+    def act(self, observation: Floats) -> int:
+        """Choose an arm for the observed context, (dz,)."""
+        scores = self.scores(self._context(observation))
+        return int(argmax_with_ties(scores[None], TIE, self.uniform())[0])
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
+        point = self.setting.decisions.point_index(*np.array([[self._context(observation)], [action]]))
+        self.plays.append(point)
+        trial, rounds, reward, cost = Feedback.arrived(info)
+        if cost.shape[1] != self.setting.num_constraints:
+            expected = f"{self.setting.num_constraints} cost(s)"
+            raise ValueError(f'info["feedback_cost"] must have {expected} a slot, got {cost.shape[1]}')
+        outcome = np.column_stack([reward, cost])
+        self.surrogates.receive(self.plays.collect(trial, rounds), outcome)
+        self.round += 1
+        self.learn(rounds, outcome)
+
+    def recommend(self, observation: Floats | None = None) -> Recommendation:
+        """The arm that the agent takes for the best feasible one, in a context where there are several.
+
+        Args:
+            observation: the context, as `act` sees it; may be left out where there is only one.
+        """
+        if observation is None and self.setting.contexts is not None:
+            raise ValueError("recommend needs the observation of a context, got None")
+        context = 0 if observation is None else self._context(observation)
+        believed = self.surrogates.predict(context)
+        arm = self.best(believed)
+        mean, std = believed.mean[0, arm], believed.std[0, arm]
+        return Recommendation(arm, self.setting.to_point(arm), float(mean), float(std))
+
+    @abc.abstractmethod
+    def begin(self) -> None:
+        """Start a trial."""
+
+    @abc.abstractmethod
+    def scores(self, context: int) -> Floats:
+        """How much each arm is wanted, (A,); ties are broken at random."""
+
+    @abc.abstractmethod
+    def learn(self, rounds: Ints, outcome: Floats) -> None:
+        """A round is over, and rewards and costs of earlier rounds came, (n,) and (n, 1 + C)."""
+
+    @abc.abstractmethod
+    def best(self, believed: Prediction) -> int:
+        """The arm to recommend."""
+
+    def _context(self, observation: Floats) -> int:
+        return int(self.setting.context_index(np.asarray(observation)[None])[0])
+
+
+def surrogate_model(setting: Setting, **options: Any) -> Model:
+    """Return the model of an agent whose prior means come from its own plays.
+
+    Args:
+        setting: what is published.
+        **options: of `Model.of`, but for `prior_mean` and what learns hyperparameters.
+    """
+    for name in ("prior_mean", "refit_every"):
+        if options.get(name):
+            raise ValueError(f"{name} must be left out: this agent centres and scales by its own plays")
+    return Model.of(setting, **{**options, "prior_mean": 0.0})
+
+
+def noise_variances(model: Model, constraint_noise_std: float | None, num_trials: int) -> Floats:
+    """Of reward and costs in each trial, (B, 1 + C).
+
+    Args:
+        model: has lambda of the reward.
+        constraint_noise_std: default what is published; where it is withheld, that of the reward.
+        num_trials: B.
+    """
+    setting = model.setting
+    reward = np.broadcast_to(model.noise_variance, num_trials)
+    given = setting.constraint_noise_std if constraint_noise_std is None else constraint_noise_std
+    cost = reward if given is None else np.full(num_trials, float(given) ** 2)
+    return np.column_stack([reward, *[cost] * setting.num_constraints])
+
+
+def each_trial(make: Callable[[int], Any], num_trials: int | None) -> Any:
+    """Return the agent of trial 0, or B agents played side by side."""
+    if num_trials is None:
+        return make(0)
+    if num_trials < 1:
+        raise ValueError(f"num_trials must be None or positive, got {num_trials}")
+    return SideBySide([make(i) for i in range(num_trials)])
