@@ -67,7 +67,7 @@ def gp_ucb_noisy_constraints(
     setting: Setting,
     *,
     epoch: int = EPOCH,
-    step: float = 2.0,
+    step: float = 5.0,
     reuse: bool = True,
     inner: str = "ucb",
     num_trials: int | None = None,
