@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .admmbo import admmbo
     from .algorithms import (
         gp_ei,
         gp_pi,
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
         pure_exploitation,
         pure_exploration,
     )
+    from .bandit_oco import bandit_oco
     from .capabilities import Features, handles
     from .constrained import gp_ucb_noiseless_constraints, gp_ucb_noisy_constraints
+    from .constrained_ei import constrained_ei
     from .delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
     from .gp_agent import GPAgent
     from .random_agent import random
@@ -34,6 +37,9 @@ _HOMES = {
     ],
     "delayed": ["asy_ts", "gp_bts", "gp_bucb", "gp_ts_sdf", "gp_ucb_sdf"],
     "constrained": ["gp_ucb_noiseless_constraints", "gp_ucb_noisy_constraints"],
+    "constrained_ei": ["constrained_ei"],
+    "admmbo": ["admmbo"],
+    "bandit_oco": ["bandit_oco"],
     "random_agent": ["random"],
     "gp_agent": ["GPAgent"],
     "capabilities": ["Features", "handles"],
@@ -42,7 +48,10 @@ _HOMES = {
 __all__ = [
     "Features",
     "GPAgent",
+    "admmbo",
     "asy_ts",
+    "bandit_oco",
+    "constrained_ei",
     "features",
     "gp_bts",
     "gp_bucb",
