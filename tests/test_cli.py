@@ -4,18 +4,17 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from study_cases import study_cases
 
 from bandit_envs import cli
 from bandit_envs.evaluation.result import Result
 from bandit_envs.experiments import check_study, load_study
 from bandit_envs.plugins import agent_names
 
-STUDIES = Path(__file__).parents[1] / "examples" / "studies"
 SMALL = """
 [study]
 name = "small"
@@ -218,6 +217,6 @@ def test_the_module_runs_where_the_terminal_knows_ascii_alone():
     assert "GPBandit-GP-v0" in done.stdout
 
 
-@pytest.mark.parametrize("path", sorted(STUDIES.glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", study_cases("*.toml"))
 def test_the_studies_of_the_examples_can_be_made(path):
     check_study(load_study(path))
