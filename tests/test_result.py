@@ -184,6 +184,16 @@ def test_one_trial_has_a_table_without_intervals():
     text = str(result(num_trials=1).table())
     assert "[" not in text.splitlines()[4].split("  ")[1]
     assert "nan" not in text
+    assert "1 trial of 60 rounds" in text
+    assert "interval" not in text
+
+
+def test_the_table_keeps_labels_and_intervals_whole_on_a_console_of_80_columns():
+    console = Console(width=80, file=io.StringIO(), force_terminal=False)
+    with console.capture() as capture:
+        console.print(result(labels=("pure-exploration", "gp-ucb-sdf")).table())
+    assert "pure-exploration" in capture.get()
+    assert all(line.count("[") == line.count("]") for line in capture.get().splitlines())
 
 
 @pytest.mark.parametrize(
@@ -219,6 +229,13 @@ def test_curves_that_reach_zero_or_are_missing_can_be_drawn_on_logarithmic_axes(
     res.simple_regret["GP-UCB"][:] = 0
     res.simple_regret["random"][:, :3] = np.nan
     res.plot(tmp_path / "r.png", scale="log-log", metric="simple")
+
+
+def test_no_regret_at_all_can_be_drawn_on_logarithmic_axes(tmp_path):
+    none = result()
+    for each in none.records.values():
+        each.regret[:] = 0
+    none.plot(tmp_path / "r.png", scale="log-log")
 
 
 @pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg"])

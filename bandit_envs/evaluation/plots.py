@@ -105,6 +105,6 @@ def _make_logarithmic(axes: Axes) -> None:
     means = np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines])
     positive = means[means > 0]
     axes.set_xscale("log")
-    axes.set_yscale("log", nonpositive="clip")
-    if positive.size:
+    if positive.size:  # else there is nothing that a logarithmic axis could show
+        axes.set_yscale("log", nonpositive="clip")
         axes.set_ylim(positive.min() / 1.5, positive.max() * 1.5)

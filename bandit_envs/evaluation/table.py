@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 MISSING = "-"
-_BAND, _NARROW = 2, 90  # a console of fewer columns has no room for the column of bands
+# A console of fewer columns has no room for the bands, nor for averages, which are regret over the horizon.
+_NARROW, _SPARED = 90, ("median [10, 90 %]", "average")
 
 
 class Summary(NamedTuple):
@@ -108,7 +109,8 @@ class Table:
 
         natural = len(str(self).splitlines()[1])
         interval_start = " [" if options.max_width >= natural else "\n["
-        shown = [i for i in range(len(self.header)) if options.max_width >= _NARROW or i != _BAND]
+        wide = options.max_width >= _NARROW
+        shown = [i for i, name in enumerate(self.header) if wide or name not in _SPARED]
         table = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
         for i in shown:
             table.add_column(Text(self.header[i]), justify="right" if i else "left", overflow="fold")
@@ -143,10 +145,12 @@ def _line(cells: tuple[str, ...], widths: list[int]) -> str:
 
 
 def _notes(result: Result) -> tuple[str, ...]:
-    size = f"{result.num_trials} trials of {result.horizon} rounds, seed {result.seed}."
+    trials = "1 trial" if result.num_trials == 1 else f"{result.num_trials} trials"
+    size = f"{trials} of {result.horizon} rounds, seed {result.seed}."
     method = (
         "Means with 95 % BCa bootstrap intervals over trials "
         f"({RESAMPLES} resamples); differences are paired by trial, a positive one is more regret."
     )
     dagger = "† privileged: told what a learner cannot know."
-    return (size, method, dagger) if result.privileged else (size, method)
+    notes = {size: True, method: result.num_trials > 1, dagger: bool(result.privileged)}
+    return tuple(note for note, applies in notes.items() if applies)
