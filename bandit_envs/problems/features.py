@@ -71,7 +71,7 @@ def compose(
 
 
 def with_defaults(keywords: dict[str, Any], **defaults: Any) -> dict[str, Any]:
-    """Keywords over defaults; a noise of the user's own (None is none) replaces the default one altogether."""
+    """Keywords over defaults; a noise of the user's own (not None) replaces the default noise altogether."""
     noise = {key: keywords[key] for key in ("noise", "noise_std") if keywords.get(key) is not None}
     replaced = ("noise", "noise_std") if noise else ()
     kept = {key: value for key, value in defaults.items() if key not in replaced}
