@@ -4,6 +4,7 @@ import io
 import subprocess
 import sys
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from rich.console import Console
@@ -243,6 +244,32 @@ def test_a_figure_is_written_in_the_format_of_its_suffix(suffix, tmp_path):
     result().plot(tmp_path / f"r{suffix}")
     start = (tmp_path / f"r{suffix}").read_bytes()[:5]
     assert start == {".png": b"\x89PNG\r", ".pdf": b"%PDF-", ".svg": b"<?xml"}[suffix]
+
+
+@pytest.mark.parametrize(
+    ("package", "use"),
+    [
+        ("matplotlib", lambda path: result().plot(path / "r.png")),
+        ("pandas", lambda path: result().to_frame()),
+        ("pyarrow", lambda path: result().save(path / "r.parquet")),
+        ("pyarrow", lambda path: Result.load(path / "r.parquet")),
+        ("matplotlib", lambda path: rendered()),
+    ],
+)
+def test_a_package_that_is_not_installed_is_named_with_its_extra(package, use, tmp_path, monkeypatch):
+    for module in ("evaluation.plots", "evaluation.parquet", "picture"):
+        monkeypatch.delitem(sys.modules, f"bandit_envs.{module}", raising=False)
+    for module in [name for name in sys.modules if name.split(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf"{package}.* not found; .* need pip install 'gpbandits\[eval\]'"):
+        use(tmp_path)
+
+
+def rendered():
+    env = gym.make("bandit_envs:GPBandit-GP-v0", render_mode="rgb_array")
+    env.reset(seed=0)
+    env.render()
 
 
 def test_drawing_leaves_pyplot_alone():
