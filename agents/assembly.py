@@ -10,6 +10,7 @@ from .learning_agent import LearningAgent
 from .model import Model
 from .rules import Rule
 from .side_by_side import SideBySide
+from .validation import require_trials
 
 Agent = GPAgent | LearningAgent | SideBySide
 
@@ -31,7 +32,6 @@ def assemble(
         return GPAgent(model, rule_of, num_trials, **parts)
     if num_trials is None:
         return LearningAgent(model.of_trial(0), rule_of, learning, **parts)
-    if num_trials < 1:
-        raise ValueError(f"num_trials must be None or positive, got {num_trials}")
+    require_trials(num_trials)
     trials = (model.of_trial(i) for i in range(num_trials))
     return SideBySide([LearningAgent(each, rule_of, learning, **parts) for each in trials])

@@ -22,7 +22,13 @@ class GainTable:
 
     def __call__(self, rounds: Ints, gain: Floats) -> Floats:
         """Return the table's value at the number of observations, (B,)."""
-        return self.values[self.row, rounds]
+        try:
+            return self.values[self.row, rounds]
+        except IndexError:
+            horizon = self.values.shape[1] - 1
+            raise ValueError(
+                f"gamma is known for 0..{horizon} observations, got {rounds}; give a larger horizon"
+            ) from None
 
 
 def upper_bound(gram: Gram, noise_variance: Numeric, horizon: int) -> GainTable:

@@ -19,6 +19,7 @@ from .model import Model
 from .objectives import Objective, Reward
 from .plays import Plays
 from .rules import AnyArm, PosteriorMean, Rule, Starting
+from .validation import require_trials
 from .view import View
 
 TIE = 1e-9  # prior deviations: without a tolerance the last bit of a batched product would decide
@@ -58,8 +59,7 @@ class GPAgent:
         incumbent: Callable[[int, int], Incumbent] = NoIncumbent,
         objective: Callable[[Model, int], Objective] = Reward,
     ):
-        if num_trials is not None and num_trials < 1:
-            raise ValueError(f"num_trials must be None or positive, got {num_trials}")
+        require_trials(num_trials)
         self.setting, self._rule_of = model.setting, rule_of
         self.num_trials = num_trials
         self._parts = belief, incumbent, objective
@@ -68,6 +68,7 @@ class GPAgent:
         self._rows = np.arange(self._size)
         self._only_context = np.zeros(self._size, dtype=np.int64)
         self.clock = Clock.of(model.setting)
+        self.round = -1  # before the first reset
         self._assume(model)
 
     def reset(self, seed: int | Sequence[int]) -> None:
@@ -155,6 +156,8 @@ class GPAgent:
         self.model, self._tolerance = model, TIE * model.deviation
 
     def _contexts(self, observation: Floats) -> Ints:
+        if self.round < 0:
+            raise RuntimeError("the agent was asked before its first reset; call reset(seed) first")
         if self.setting.contexts is None:
             return self._only_context
         return self.setting.context_index(observation if self.num_trials else np.asarray(observation)[None])
@@ -163,4 +166,7 @@ class GPAgent:
         arm = np.atleast_1d(np.asarray(action))
         if arm.shape != (self._size,) or arm.dtype.kind not in "iu":
             raise ValueError(f"action must be {self._size} integer arm(s), got {action!r}")
+        played, num_arms = arm.tolist(), self.setting.decisions.num_arms
+        if min(played) < 0 or max(played) >= num_arms:  # -1 would be an arm of another context
+            raise ValueError(f"action must be an arm in 0..{num_arms - 1}, got {action!r}")
         return arm

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from bandit_envs.laws.parse import is_number
+
 from .compact_width import CompactWidth
 from .gain_tables import greedy_bound, spectral_bound, upper_bound
 from .information_gain import Constant, Gamma, Realised, rate_for
@@ -24,11 +26,11 @@ def make_width(width: Any, model: Model, delta: float, beta_scale: float = 1.0, 
         beta_scale: factor of beta_t in the widths of Srinivas et al.'s Theorems 1 and 2.
         gamma: see `make_gamma`; default a true bound for "rkhs", the realised gain for "self-normalised".
     """
-    if isinstance(width, int | float):
+    if is_number(width):
         return FixedWidth(float(width))
     if isinstance(width, Width):
         return width
-    if width not in WIDTHS:
+    if not isinstance(width, str) or width not in WIDTHS:
         raise ValueError(f"width must be a number or one of {', '.join(WIDTHS)}, got {width!r}")
     return WIDTHS[width](model, delta, beta_scale, gamma)
 
@@ -41,11 +43,11 @@ def make_gamma(gamma: Any, model: Model) -> Gamma:
             a bound), "rate-vakili", a number, or a `Gamma`.
         model: kernel, noise and horizon.
     """
-    if isinstance(gamma, int | float):
+    if is_number(gamma):
         return Constant(float(gamma))
     if isinstance(gamma, Gamma):
         return gamma
-    if gamma not in GAMMAS:
+    if not isinstance(gamma, str) or gamma not in GAMMAS:
         raise ValueError(f"gamma must be a number or one of {', '.join(GAMMAS)}, got {gamma!r}")
     return GAMMAS[gamma](model)
 

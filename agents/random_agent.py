@@ -11,6 +11,7 @@ from bandit_envs.setting import Setting
 from bandit_envs.types import Floats
 
 from .capabilities import handles
+from .validation import require_trials
 
 
 class RandomAgent:
@@ -22,7 +23,9 @@ class RandomAgent:
     """
 
     def __init__(self, setting: Setting, num_trials: int | None = None):
+        require_trials(num_trials)
         self.setting, self.num_trials = setting, num_trials
+        self._rngs: list[np.random.Generator] = []  # before the first reset
 
     def reset(self, seed: int | Sequence[int]) -> None:
         """Start anew with one seed, or B of them for B trials."""
@@ -31,6 +34,8 @@ class RandomAgent:
 
     def act(self, observation: Floats) -> Any:
         """Draw an arm or a point of [-1, 1]^d, one a trial."""
+        if not self._rngs:
+            raise RuntimeError("the agent was asked before its first reset; call reset(seed) first")
         actions = [self._draw(rng) for rng in self._rngs]
         return np.array(actions) if self.num_trials else actions[0]
 

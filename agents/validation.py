@@ -1,7 +1,10 @@
 """Checks of numeric arguments, scalar or one a trial, each raising one clear `ValueError`."""
 
+from collections.abc import Callable
+
 import numpy as np
 
+from bandit_envs.laws.parse import is_count
 from bandit_envs.types import Bools, Floats, Ints
 
 Numeric = float | int | Floats | Ints  # a number for all trials, or one a trial, (B,)
@@ -11,28 +14,35 @@ def require_probability(
     name: str, value: Numeric, remedy: str = "give a failure probability such as 0.1"
 ) -> None:
     """Raise unless every value lies strictly between 0 and 1."""
-    values = np.asarray(value)
-    _require((values > 0) & (values < 1), f"{name} must lie in (0, 1), got {value}; {remedy}")
+    message = f"{name} must lie in (0, 1), got {value}; {remedy}"
+    _require(value, lambda values: (values > 0) & (values < 1), message)
 
 
 def require_positive(name: str, value: Numeric, remedy: str) -> None:
     """Raise unless every value is finite and larger than 0."""
-    values = np.asarray(value)
-    _require((values > 0) & np.isfinite(values), f"{name} must be positive, got {value}; {remedy}")
+    message = f"{name} must be positive, got {value}; {remedy}"
+    _require(value, lambda values: (values > 0) & np.isfinite(values), message)
 
 
 def require_not_negative(name: str, value: Numeric, remedy: str) -> None:
     """Raise unless every value is finite and at least 0."""
-    values = np.asarray(value)
-    _require((values >= 0) & np.isfinite(values), f"{name} must not be negative, got {value}; {remedy}")
+    message = f"{name} must not be negative, got {value}; {remedy}"
+    _require(value, lambda values: (values >= 0) & np.isfinite(values), message)
 
 
 def require_at_least_one(name: str, value: Numeric, remedy: str) -> None:
     """Raise unless every value is finite and at least 1."""
+    message = f"{name} must be at least 1, got {value}; {remedy}"
+    _require(value, lambda values: (values >= 1) & np.isfinite(values), message)
+
+
+def require_trials(num_trials: int | None) -> None:
+    """Raise unless it is a number of trials, or None for one environment without a trial axis."""
+    if num_trials is not None and not is_count(num_trials):
+        raise ValueError(f"num_trials must be None or a positive integer, got {num_trials!r}")
+
+
+def _require(value: Numeric, allowed: Callable[[Floats], Bools], message: str) -> None:
     values = np.asarray(value)
-    _require((values >= 1) & np.isfinite(values), f"{name} must be at least 1, got {value}; {remedy}")
-
-
-def _require(allowed: Bools | np.bool_, message: str) -> None:
-    if not np.all(allowed):
+    if values.dtype.kind not in "iuf" or not np.all(allowed(values)):  # text cannot be compared
         raise ValueError(message)

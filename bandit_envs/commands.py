@@ -1,6 +1,5 @@
 """What the command line can do."""
 
-import shutil
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -62,11 +61,11 @@ def run(
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one a core.")] = None,
 ) -> None:
     """Play every agent of a study on every environment, and show who did better."""
-    loaded = load_study(study)
+    loaded, text = load_study(study), study.read_bytes()  # as it is now: it may be edited during the run
     check_study(loaded)
     store = Store(out / "cells")
     failed = _run_with_progress(loaded, store, workers)
-    shutil.copyfile(study, out / "study.toml")
+    (out / "study.toml").write_bytes(text)
     for environment, result in store.load(loaded):
         _console().print(result.table(), "")
         _write_results(result, out, environment.file_name)

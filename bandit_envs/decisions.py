@@ -56,7 +56,9 @@ class Decisions:
     @cached_property
     def points(self) -> Floats:
         """Features of all points, (Z * A, dz + d)."""
-        return np.concatenate([self.with_context(z, self.arms) for z in range(self.num_contexts)])
+        points = np.concatenate([self.with_context(z, self.arms) for z in range(self.num_contexts)])
+        points.setflags(write=False)  # reward functions of users see it
+        return points
 
     @property
     def unit_arms(self) -> Floats:

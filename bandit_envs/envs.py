@@ -10,6 +10,7 @@ from gymnasium import spaces
 
 from bandit_envs.actions import action_space, checked_actions, shaped_actions
 from bandit_envs.info import Info, single_info
+from bandit_envs.laws.parse import require
 from bandit_envs.problem import Problem
 from bandit_envs.problems import build
 from bandit_envs.setting import Setting
@@ -35,7 +36,7 @@ class BanditEnv(gym.Env):
     def __init__(
         self, problem: str | Problem, *, oracle: bool = True, render_mode: str | None = None, **keywords: Any
     ):
-        check_render_mode(render_mode)
+        check_shown(oracle, render_mode)
         self.problem = build(problem, keywords)
         self.oracle, self.render_mode = oracle, render_mode
         self.observation_space, self.action_space = spaces_of(self.problem)
@@ -105,7 +106,8 @@ def checked_options(options: dict[str, Any] | None) -> int | None:
     return (options or {}).get("function_seed")
 
 
-def check_render_mode(mode: str | None) -> None:
-    """Raise unless the mode is one we draw."""
+def check_shown(oracle: bool, mode: str | None) -> None:
+    """Raise unless `oracle` is a switch and the render mode one we draw."""
+    require(isinstance(oracle, bool), "oracle", "True or False", oracle)
     if mode is not None and mode not in RENDER_MODES:
         raise ValueError(f"render_mode must be None or one of {', '.join(RENDER_MODES)}, got {mode!r}")

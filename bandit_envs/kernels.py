@@ -50,7 +50,7 @@ def make_kernel(kernel: str | Kernel, length_scale: LengthScale = 0.2) -> Kernel
     """
     if isinstance(kernel, Kernel):
         return kernel
-    if kernel not in NAMED:
+    if not isinstance(kernel, str) or kernel not in NAMED:
         raise ValueError(
             f"unknown kernel {kernel!r}; choose one of {', '.join(sorted(NAMED))}"
             " or pass a scikit-learn kernel object"

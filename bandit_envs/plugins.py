@@ -26,6 +26,10 @@ class AgentFactory:
     make: Callable[..., Any]
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if "num_trials" in self.options:
+            raise ValueError("options of an agent must not hold num_trials, which whoever plays it chooses")
+
     @property
     def batched(self) -> bool:
         """Whether one agent can play B trials at once: its factory takes `num_trials`."""

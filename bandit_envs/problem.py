@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bandit_envs.checks import check_problem, check_seed
 from bandit_envs.decisions import Decisions
 from bandit_envs.gram import Gram
 from bandit_envs.laws import changes, contexts, delays
 from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility
 from bandit_envs.laws.functions import Drawn, FunctionLaw
 from bandit_envs.laws.noise import Gaussian, Noise, NoNoise
-from bandit_envs.laws.parse import is_count, is_integer, is_number, require
 from bandit_envs.optimum import maximise
 from bandit_envs.setting import Setting
 from bandit_envs.types import Floats, Ints
@@ -88,23 +88,7 @@ class Problem:
     name: str = field(default="custom")
 
     def __post_init__(self) -> None:
-        require(is_count(self.horizon), "horizon", "a positive integer", self.horizon)
-        bound = self.rkhs_bound
-        known = bound in (None, "true", "paper") or (is_number(bound) and float(bound) > 0)
-        require(known, "rkhs_bound", '"true", "paper", None or a positive number', bound)
-        window = self.max_delay
-        valid = window is None or (is_integer(window) and 0 <= window < self.horizon)
-        require(valid, "max_delay", "None or an integer in 0..horizon - 1", window)
-        require(_is_seed(self.function_seed), "function_seed", "None or an integer >= 0", self.function_seed)
-        require(isinstance(self.publish_model, bool), "publish_model", "True or False", self.publish_model)
-        if self.decisions.continuous and not all(
-            law.has_box_form for law in (self.reward, *self.constraints)
-        ):
-            raise ValueError(
-                "continuous must be False: this reward or a cost is only known at its points; got True"
-            )
-        share = self.constraint_noise.share  # would differ by cost and trial; a setting publishes one number
-        require(share is None, "constraint_noise", 'without "share"; give "std"', share)
+        check_problem(self)
 
     @cached_property
     def gram(self) -> Gram:
@@ -127,7 +111,7 @@ class Problem:
         """
         seeds = {role: np.random.SeedSequence(entropy, spawn_key=(i,)) for i, role in enumerate(ROLES)}
         frozen = self.function_seed if function_seed is None else function_seed
-        require(_is_seed(frozen), "function_seed", "None or an integer >= 0", frozen)
+        check_seed(frozen)
         if frozen is not None:
             seeds["functions"] = np.random.SeedSequence(frozen)
         rngs = {role: np.random.default_rng(seed) for role, seed in seeds.items() if role != "functions"}
@@ -153,7 +137,7 @@ class Problem:
         """What a learner may know; without a draw, what holds for all trials."""
         rewards = [functions[0] for functions in drawn or []]
         values = np.array([function.values for function in rewards]) if rewards else None
-        std = self.noise.std if values is None else self.noise.scale(values)
+        std = self.noise.stated_std if values is None else self.noise.scale(values)
         bound = self.noise.relative_bound
         publish, decisions = self.publish_model, self.decisions
         return Setting(
@@ -165,12 +149,12 @@ class Problem:
             kernel=self.kernel if publish else None,
             prior_mean=self.prior_mean if publish else 0.0,
             noise_std=std if publish else None,
-            noise_bound=None if bound is None or not publish else bound * std,
+            noise_bound=bound * std if publish and bound is not None and std is not None else None,
             rkhs_bound=self._published_bound(rewards) if publish else None,
             reward_lower_bound=lower_bound,
             max_delay=self.window,
             num_constraints=len(self.constraints),
-            constraint_noise_std=self.constraint_noise.std if publish else None,
+            constraint_noise_std=self.constraint_noise.stated_std if publish else None,
             query_times=self.delay.query_times(self.horizon),
         )
 
@@ -267,7 +251,3 @@ def _check_feasible(best: Floats) -> None:
             f"{context}; lower the costs, add points, or draw them with a share that is feasible: "
             'constraints={"law": "gp", "quantile": 0.3}'
         )
-
-
-def _is_seed(seed: Any) -> bool:
-    return seed is None or (is_integer(seed) and seed >= 0)

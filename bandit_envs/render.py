@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bandit_envs.extras import from_extra
 from bandit_envs.scene import Scene
 from bandit_envs.simulator import Simulator
 from bandit_envs.types import Floats
@@ -24,7 +25,8 @@ def render(simulator: Simulator, mode: str) -> Any:
     scene = Scene.of(simulator)
     if mode == "ansi":
         return text(scene)
-    from bandit_envs.picture import draw
+    with from_extra("eval", "pictures"):
+        from bandit_envs.picture import draw
 
     return draw(scene)
 

@@ -64,6 +64,8 @@ class Setting:
         self._check_model()
         for name, value in self._geometry().items():
             object.__setattr__(self, name, value)
+        if self.arms is not None:
+            check_prior_mean(self.prior_mean, self.decisions)
 
     def _check_model(self) -> None:
         require(is_count(self.horizon), "horizon", "a positive integer", self.horizon)
@@ -73,8 +75,8 @@ class Setting:
         for name in ("noise_std", "noise_bound", "rkhs_bound", "constraint_noise_std"):
             value = getattr(self, name)
             require(value is None or _is_scale(value), name, "None, 0 or positive", value)
-        usable = self.kernel is None or callable(getattr(self.kernel, "diag", None))
-        require(usable, "kernel", "None or a scikit-learn kernel", self.kernel)
+        usable = callable(getattr(self.kernel, "diag", None)) and not isinstance(self.kernel, type)
+        require(self.kernel is None or usable, "kernel", "None or a scikit-learn kernel", self.kernel)
 
     def _geometry(self) -> dict[str, Floats | None]:
         anchors = np.zeros((1, len(np.atleast_1d(self.low)))) if self.arms is None else self.arms  # type: ignore[arg-type]
@@ -141,6 +143,14 @@ class Setting:
         shown = {field.name: getattr(self, field.name) for field in fields(self)}
         parts = [f"{key}={_brief(value)}" for key, value in shown.items() if value is not None]
         return f"Setting({', '.join(parts)})"
+
+
+def check_prior_mean(mean: Floats | float, decisions: Decisions) -> None:
+    """Raise unless it is one finite number, or one a point."""
+    size = decisions.num_contexts * decisions.num_arms
+    given = np.asarray(mean)
+    require(given.shape in ((), (size,)), "prior_mean", f"a number or ({size},) values", given.shape)
+    require(given.dtype.kind in "iuf" and np.isfinite(given).all(), "prior_mean", "finite numbers", mean)
 
 
 def batch_settings(settings: list[Setting]) -> Setting:

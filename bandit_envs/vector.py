@@ -15,7 +15,7 @@ from bandit_envs.actions import checked_actions, shaped_actions
 from bandit_envs.envs import (
     RENDER_MODES,
     BanditEnv,
-    check_render_mode,
+    check_shown,
     checked_options,
     entropy_word,
     spaces_of,
@@ -54,7 +54,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         max_episode_steps: int | None = None,
         **keywords: Any,
     ):
-        check_render_mode(render_mode)
+        check_shown(oracle, render_mode)
         require(is_count(num_envs), "num_envs", "a positive integer", num_envs)
         valid = max_episode_steps is None or is_count(max_episode_steps)
         require(valid, "max_episode_steps", "None or a positive integer", max_episode_steps)

@@ -215,7 +215,33 @@ BAD = {
     "noise_std": (lambda: agents.gp_ucb(SETTING, noise_std=-1.0), "noise_std"),
     "noise_variance": (lambda: agents.gp_ucb(SETTING, noise_variance=0.0), "noise_variance"),
     "kernel": (lambda: agents.gp_ucb(SETTING, kernel="rbff"), "unknown kernel 'rbff'"),
-    "num_trials": (lambda: agents.gp_ucb(SETTING, num_trials=0), "num_trials must be None or positive"),
+    "num_trials": (lambda: agents.gp_ucb(SETTING, num_trials=0), "num_trials must be None or a positive"),
+    "num_trials, odd": (
+        lambda: agents.gp_ucb(SETTING, num_trials=2.5),
+        "None or a positive integer, got 2.5",
+    ),
+    "num_trials of random": (
+        lambda: agents.random(SETTING, num_trials=0),
+        "None or a positive integer, got 0",
+    ),
+    "num_trials, learning": (
+        lambda: agents.gp_ei(SETTING, num_trials=0, refit_every=3),
+        "num_trials must be",
+    ),
+    "text": (lambda: agents.gp_ucb(SETTING, delta="0.1"), r"delta must lie in \(0, 1\), got 0.1"),
+    "more text": (lambda: agents.gp_ucb(SETTING, noise_std="a"), "noise_std must not be negative, got a"),
+    "width, a list": (lambda: agents.gp_ucb(SETTING, width=[1]), r"width must be a number .*, got \[1\]"),
+    "width, a switch": (lambda: agents.gp_ucb(SETTING, width=True), "width must be a number .*, got True"),
+    "gamma, a list": (lambda: agents.igp_ucb(SETTING, gamma=[1]), r"gamma must be a number .*, got \[1\]"),
+    "beyond": (lambda: play_on(agents.gp_ucb(SETTING, width="rkhs")), r"gamma is known for 0\.\.10 obs"),
+    "arm": (
+        lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 20, 0.0, feedback(1.0)),
+        "an arm in 0..19",
+    ),
+    "arm -1": (
+        lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), -1, 0.0, feedback(1.0)),
+        "an arm in 0",
+    ),
     "seeds": (lambda: agents.gp_ucb(SETTING, num_trials=2).reset([1]), "seed must be 2 integers"),
     "a box": (lambda: agents.gp_ucb(Setting(low=np.zeros(1), high=np.ones(1))), "must have arms, got a box"),
     "no setting": (lambda: agents.make("gp-ucb", 3), "setting must be a Setting"),
@@ -236,6 +262,12 @@ def start(agent):
     return agent
 
 
+def play_on(agent):
+    start(agent)
+    for t in range(11):
+        agent.update(np.zeros(1), agent.act(np.zeros(1)), 0.0, feedback(1.0, t))
+
+
 def twice(agent):
     start(agent)
     for _ in range(2):
@@ -254,6 +286,19 @@ def feedback(reward, step=0):
 def test_bad_input_gets_one_clear_error(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_agent_asked_before_its_reset_says_so(name):
+    with pytest.raises(RuntimeError, match="call reset"):
+        agents.make(name, SETTING).act(np.zeros(1))
+
+
+@pytest.mark.parametrize("number", [np.float32(2), np.float64(2), np.int64(2)])
+def test_numbers_of_numpy_are_numbers(number):
+    expected = agents.gp_ucb(SETTING, width=2.0).rule
+    assert agents.gp_ucb(SETTING, width=number).rule == expected
+    assert agents.gp_ucb(SETTING, width="rkhs", gamma=number, rkhs_bound=1.0).rule.width.gamma.value == 2.0
 
 
 def test_features_say_what_an_agent_handles():

@@ -4,18 +4,17 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from study_cases import study_cases
 
 from bandit_envs import cli
 from bandit_envs.evaluation.result import Result
 from bandit_envs.experiments import check_study, load_study
 from bandit_envs.plugins import agent_names
 
-STUDIES = Path(__file__).parents[1] / "examples" / "studies"
 SMALL = """
 [study]
 name = "small"
@@ -119,6 +118,15 @@ def test_run_again_computes_nothing_and_prints_the_same(call, tmp_path, monkeypa
     assert first.partition("GP: l")[2] == second.partition("GP: l")[2]
 
 
+def test_a_finished_run_is_run_again_from_the_study_that_it_kept(call, tmp_path):
+    call("--workers", "1", study=SMALL)
+    kept = tmp_path / "out" / "study.toml"
+    code, out, err = call("run", str(kept), "--out", str(tmp_path / "out"))
+    assert (code, err) == (0, "")
+    assert "3 trials of 15 rounds" in out
+    assert kept.read_text() == SMALL
+
+
 def test_an_agent_that_raises_is_shown_with_its_traceback_and_the_code_is_1(call, tmp_path):
     broken = SMALL.replace('name = "gp-ucb"', 'name = "test_cli:Broken"\nlabel = "broken"')
     code, out, err = call("--workers", "1", study=broken)
@@ -169,6 +177,8 @@ def test_a_killed_run_resumes_to_the_results_of_an_uninterrupted_one(call, tmp_p
         ('"gp-ucb"', '"gp-ucb"\noptions = {delta = 2}', "delta"),
         ('"gp-ucb"', '"gp-ucb"\noptions = {dleta = 0.1}', "dleta"),
         ('"gp-ucb"', '"no.such:Agent"', "no.such"),
+        ('"gp-ucb"', '"gp-ucb"\noptions = {num_trials = 2}', "num_trials"),
+        ('"gp-ucb"', '"gp-ucb"\noptions = {delta = "0.1"}', "delta must lie in (0, 1), got 0.1"),
         ("[study]", "[study", "cannot read the study"),
     ],
 )
@@ -218,6 +228,6 @@ def test_the_module_runs_where_the_terminal_knows_ascii_alone():
     assert "GPBandit-GP-v0" in done.stdout
 
 
-@pytest.mark.parametrize("path", sorted(STUDIES.glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", study_cases("*.toml"))
 def test_the_studies_of_the_examples_can_be_made(path):
     check_study(load_study(path))

@@ -458,6 +458,12 @@ def test_an_id_with_the_module_in_front_can_be_made_where_nothing_is_imported_ye
     assert isinstance(env.unwrapped, BanditEnv)
 
 
+@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
+def test_the_oracle_is_a_switch(make):
+    with pytest.raises(ValueError, match="oracle must be True or False, got 'no'"):
+        make("GPBandit-GP-v0", oracle="no")
+
+
 def test_registering_twice_changes_nothing():
     before = dict(gym.registry)
     register()

@@ -8,7 +8,7 @@ import pytest
 
 import bandit_envs  # noqa: F401 (registers the ids)
 from bandit_envs import Problem
-from bandit_envs.evaluation import evaluate, trial_seeds
+from bandit_envs.evaluation import Result, evaluate, trial_seeds
 from bandit_envs.evaluation.trace import simple_regret
 
 SMALL = {"horizon": 20, "num_arms": 50}
@@ -141,6 +141,11 @@ BAD = {
     "first_trial": ({"first_trial": 1.5}, "first_trial must be an integer >= 0"),
     "no agents": ({"agents": {}}, "agents must be at least one"),
     "a string": ({"agents": "gp-ucb"}, "agents must be a mapping"),
+    "callables without labels": ({"agents": [Scripted]}, "agents must be a mapping of labels to agents"),
+    "a pair without a label": ({"agents": [("gp-ucb", {})]}, "agents must be a mapping of labels to agents"),
+    "a label": ({"agents": {1: "random"}}, "label of an agent must be text, got 1"),
+    "an agent, not its class": ({"agents": {"a": object()}}, "an agent is a name, .* or a callable"),
+    "num_trials": ({"agents": {"a": ("gp-ucb", {"num_trials": 3})}}, "options .* must not hold num_trials"),
     "unknown agent": ({"agents": ["gp-ucb", "gp"]}, "unknown agent 'gp'"),
     "no oracle": ({"env_kwargs": {"oracle": False}}, "oracle must be on"),
     "keyword": ({"env_kwargs": {"horizons": 3}}, "unknown keyword 'horizons'"),
@@ -154,6 +159,22 @@ def test_bad_input_gets_one_clear_error(change, message):
     agents = change.pop("agents", ["random"])
     with pytest.raises(ValueError, match=message):
         evaluate("GPBandit-GP-v0", agents, **change)
+
+
+def test_an_environment_that_is_no_bandit_is_named():
+    with pytest.raises(
+        ValueError, match=r"environment must be a bandit, with an attribute `setting`.*CartPole"
+    ):
+        evaluate("CartPole-v1", ["random"], trials=1)
+
+
+def test_any_integers_will_do_and_can_be_saved(tmp_path):
+    integers = {"trials": np.int64(2), "seed": np.int64(3), "first_trial": np.int64(1)}
+    result = evaluate("GPBandit-GP-v0", ["random"], env_kwargs={"horizon": np.int64(5)}, **integers)
+    result.save(tmp_path / "result.parquet")
+    plain = evaluate("GPBandit-GP-v0", ["random"], trials=2, seed=3, first_trial=1, env_kwargs={"horizon": 5})
+    loaded = Result.load(tmp_path / "result.parquet")
+    np.testing.assert_array_equal(loaded.actions["random"], plain.actions["random"])
 
 
 def test_an_error_says_which_agent_and_trials_it_came_from():

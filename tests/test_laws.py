@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.gaussian_process.kernels import RBF, Matern
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from bandit_envs.decisions import unit_grid
 from bandit_envs.gram import Gram
@@ -71,6 +71,15 @@ def test_an_rkhs_function_has_exactly_the_stated_norm(kernel, norm):
         assert np.sqrt(alpha @ gram.dense @ alpha) == pytest.approx(drawn.norm, rel=1e-8)
         if norm:
             assert drawn.norm == pytest.approx(norm, rel=1e-14)
+
+
+@pytest.mark.parametrize(("size", "kernel"), [(1, RBF(0.2)), (5, ConstantKernel(4.0))])
+def test_an_rkhs_function_of_no_range_has_a_norm_and_a_box_form(size, kernel):
+    points = unit_grid(size)
+    drawn = RKHSFunction(norm=2.0).draw(Gram(kernel, points), rng())
+    assert drawn.between is not None
+    np.testing.assert_allclose(drawn.between(points), drawn.values, rtol=1e-8)
+    np.testing.assert_allclose(drawn.values**2, 4.0 * kernel.diag(points))  # f^2 = ||f||^2 k(x, x)
 
 
 @each_kernel

@@ -14,7 +14,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 import bandit_envs
 from bandit_envs import BanditEnv, Decisions, Problem
 from bandit_envs.decisions import uniform_points, unit_grid
-from bandit_envs.laws import Gaussian, GPSample, KnownFunction, RKHSFunction, changes
+from bandit_envs.laws import Gaussian, GPSample, KnownFunction, RKHSFunction, Uniform, changes
 from bandit_envs.laws.feasibility import FeasibleShare
 from bandit_envs.optimum import maximise
 from bandit_envs.problems import FACTORIES, PRESET_OF, build, data_files, keywords_of
@@ -206,6 +206,24 @@ def test_a_noise_of_ones_own_replaces_the_default_altogether():
     assert build("gp", {"noise": {"law": "uniform"}, "noise_std": 0.3}).noise.std == 0.3
 
 
+@pytest.mark.parametrize("name", OFFLINE)
+def test_a_noise_of_none_is_the_default(name):
+    assert build(name, {"noise": None, "noise_std": None}).noise == build(name, {}).noise
+
+
+def test_noise_that_each_trial_scales_is_unknown_before_a_trial():
+    problem = by_hand(noise=Uniform(share=0.01))
+    setting = problem.setting()
+    assert (setting.noise_std, setting.noise_bound) == (None, None)
+    assert problem.draw(0).setting.noise_std > 0
+
+
+def test_a_reward_function_cannot_change_the_points_by_accident():
+    problem = by_hand(reward=KnownFunction(lambda x: np.multiply(x, 2, out=x)[:, 0]))
+    with pytest.raises(ValueError, match="read-only"):
+        problem.draw(0)
+
+
 def test_signal_variance_scales_the_prior_and_a_kernel_object_is_taken_as_it_is():
     kernel = Matern(0.4, nu=2.5)
     assert build("gp", {"kernel": kernel}).kernel is kernel
@@ -270,6 +288,10 @@ def test_a_function_over_contexts_is_evaluated_at_context_and_arm():
         ("rosenbrock", {"dim": 3}, "unknown keyword 'dim' for 'rosenbrock'; it takes kernel, "),
         ("gp", {"kernel": "rfb"}, "unknown kernel 'rfb'; choose one of diagonal, linear, matern12, "),
         ("gp", {"kernel": None}, "unknown kernel None; choose one of diagonal, linear, "),
+        ("gp", {"kernel": ["rbf"]}, r"unknown kernel \['rbf'\]; choose one of diagonal, linear, "),
+        ("gp", {"kernel": RBF}, "unknown kernel <class .*; choose one of diagonal, linear, "),
+        ("gp", {"length_scale": [0.1, 0.2]}, r"kernel must take points of 1 features, got RBF\(.*2!=1"),
+        ("gp", {"kernel": RBF([0.1, 0.2]), "dim": 3}, r"kernel must take points of 3 features, got RBF"),
         ("gp", {"length_scale": 0}, "length_scale must be positive, got 0"),
         ("gp", {"length_scale": -0.2}, "length_scale must be positive, got -0.2"),
         ("gp", {"length_scale": float("nan")}, "length_scale must be positive, got nan"),
@@ -343,6 +365,18 @@ def test_an_id_refuses_an_unknown_keyword_as_python_does(make):
             "constraints must be <= 0 together somewhere",
         ),
         ({"constraint_noise": Gaussian(share=0.01)}, 'constraint_noise must be without "share"'),
+        ({"decisions": np.zeros((3, 1))}, r"decisions must be a Decisions, got array"),
+        ({"reward": np.sin}, r"reward must be a law such as KnownFunction\(f\), got <ufunc 'sin'>"),
+        ({"reward": RKHSFunction}, "reward must be a law such as .*, got <class"),
+        ({"constraints": (KnownFunction(np.sum), np.sin)}, r"constraints\[1\] must be a law such as"),
+        ({"noise": 0.1}, r"noise must be a law such as Gaussian\(0.1\), got 0.1"),
+        ({"constraint_noise": 0.1}, "constraint_noise must be a law such as"),
+        ({"kernel": "rbf"}, "kernel must be a scikit-learn kernel object, got 'rbf'"),
+        ({"kernel": RBF}, "kernel must be a scikit-learn kernel object, got <class"),
+        ({"kernel": RBF([1.0, 2.0])}, "kernel must take points of 1 features"),
+        ({"prior_mean": np.zeros(3)}, r"prior_mean must be a number or \(25,\) values, got \(3,\)"),
+        ({"prior_mean": np.nan}, "prior_mean must be finite numbers, got nan"),
+        ({"prior_mean": "0"}, "prior_mean must be finite numbers, got '0'"),
     ],
 )  # fmt: skip
 def test_a_problem_that_cannot_be_played_is_one_clear_error(laws, message):

@@ -4,6 +4,7 @@ import io
 import subprocess
 import sys
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from rich.console import Console
@@ -184,6 +185,16 @@ def test_one_trial_has_a_table_without_intervals():
     text = str(result(num_trials=1).table())
     assert "[" not in text.splitlines()[4].split("  ")[1]
     assert "nan" not in text
+    assert "1 trial of 60 rounds" in text
+    assert "interval" not in text
+
+
+def test_the_table_keeps_labels_and_intervals_whole_on_a_console_of_80_columns():
+    console = Console(width=80, file=io.StringIO(), force_terminal=False)
+    with console.capture() as capture:
+        console.print(result(labels=("pure-exploration", "gp-ucb-sdf")).table())
+    assert "pure-exploration" in capture.get()
+    assert all(line.count("[") == line.count("]") for line in capture.get().splitlines())
 
 
 @pytest.mark.parametrize(
@@ -221,11 +232,44 @@ def test_curves_that_reach_zero_or_are_missing_can_be_drawn_on_logarithmic_axes(
     res.plot(tmp_path / "r.png", scale="log-log", metric="simple")
 
 
+def test_no_regret_at_all_can_be_drawn_on_logarithmic_axes(tmp_path):
+    none = result()
+    for each in none.records.values():
+        each.regret[:] = 0
+    none.plot(tmp_path / "r.png", scale="log-log")
+
+
 @pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg"])
 def test_a_figure_is_written_in_the_format_of_its_suffix(suffix, tmp_path):
     result().plot(tmp_path / f"r{suffix}")
     start = (tmp_path / f"r{suffix}").read_bytes()[:5]
     assert start == {".png": b"\x89PNG\r", ".pdf": b"%PDF-", ".svg": b"<?xml"}[suffix]
+
+
+@pytest.mark.parametrize(
+    ("package", "use"),
+    [
+        ("matplotlib", lambda path: result().plot(path / "r.png")),
+        ("pandas", lambda path: result().to_frame()),
+        ("pyarrow", lambda path: result().save(path / "r.parquet")),
+        ("pyarrow", lambda path: Result.load(path / "r.parquet")),
+        ("matplotlib", lambda path: rendered()),
+    ],
+)
+def test_a_package_that_is_not_installed_is_named_with_its_extra(package, use, tmp_path, monkeypatch):
+    for module in ("evaluation.plots", "evaluation.parquet", "picture"):
+        monkeypatch.delitem(sys.modules, f"bandit_envs.{module}", raising=False)
+    for module in [name for name in sys.modules if name.split(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf"{package}.* not found; .* need pip install 'gpbandits\[eval\]'"):
+        use(tmp_path)
+
+
+def rendered():
+    env = gym.make("bandit_envs:GPBandit-GP-v0", render_mode="rgb_array")
+    env.reset(seed=0)
+    env.render()
 
 
 def test_drawing_leaves_pyplot_alone():

@@ -152,6 +152,11 @@ def test_an_environments_setting_never_reveals_the_function():
         ({"arms": ARMS, "max_delay": -1}, "max_delay must be 0 or a positive integer, got -1"),
         ({"arms": ARMS, "num_constraints": -1}, "num_constraints must be 0 or a positive integer, got -1"),
         ({"arms": ARMS, "kernel": "rbf"}, "kernel must be None or a scikit-learn kernel, got 'rbf'"),
+        ({"arms": ARMS, "kernel": RBF}, "kernel must be None or a scikit-learn kernel, got <class"),
+        (
+            {"arms": ARMS, "prior_mean": np.zeros(99)},
+            r"prior_mean must be a number or \(12,\) values, got \(99,\)",
+        ),
     ],
 )
 def test_a_bad_setting_is_one_clear_error(keywords, message):

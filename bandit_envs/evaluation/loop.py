@@ -56,7 +56,7 @@ def evaluate(
     for name, factory in factories.items():
         records[name], knows_more = _play_all(stage, name, factory, seeds, progress)
         privileged |= {name} if knows_more else set()
-    return Result(label or _label(environment), seed, records, frozenset(privileged), first_trial)
+    return Result(label or _label(environment), int(seed), records, frozenset(privileged), int(first_trial))
 
 
 def trial_seeds(seed: int, trial: int) -> tuple[int, int]:
@@ -91,8 +91,12 @@ def _factories(agents: Mapping[str, AgentSpec] | Sequence[str]) -> dict[str, Age
     require(
         not isinstance(agents, str), "agents", "a mapping of labels to agents, or a list of names", agents
     )
+    named = isinstance(agents, Mapping) or all(isinstance(name, str) for name in agents)
+    require(named, "agents", "a mapping of labels to agents where they are not all names", agents)
     chosen = agents if isinstance(agents, Mapping) else {name: name for name in agents}
     require(len(chosen) > 0, "agents", "at least one", agents)
+    for label in chosen:
+        require(isinstance(label, str), "label of an agent", "text", label)
     return {label: resolve_agent(spec) for label, spec in chosen.items()}
 
 

@@ -48,6 +48,8 @@ class Stage:
 
     def __init__(self, environment: EnvLike, keywords: Mapping[str, Any]):
         self.env: Any = make(environment, **keywords)
+        bandit = self.env.has_wrapper_attr("setting")
+        require(bandit, "environment", "a bandit, with an attribute `setting` for agents", self.env)
         self.limit, self.oracle = keywords.get("max_episode_steps"), keywords.get("oracle", True)
         # A callable may have wrapped the environment, which a batch of bare ones would not show.
         ours = isinstance(environment, str | Problem) and isinstance(self.env.unwrapped, BanditEnv)

@@ -109,8 +109,8 @@ def _make_logarithmic(axes: Axes) -> None:
     means = _heights(axes)
     positive = means[means > 0]
     axes.set_xscale("log")
-    axes.set_yscale("log", nonpositive="clip")
-    if positive.size:
+    if positive.size:  # else there is nothing that a logarithmic axis could show
+        axes.set_yscale("log", nonpositive="clip")
         axes.set_ylim(positive.min() / 1.5, positive.max() * 1.5)
 
 

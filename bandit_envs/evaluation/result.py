@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from bandit_envs.extras import from_extra
 from bandit_envs.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -209,28 +210,32 @@ class Result:
         self, path: str | os.PathLike[str], scale: Scale = "linear", metric: Metric = "cumulative"
     ) -> None:
         """Draw the mean of a metric with its interval into a .png, .pdf or .svg file."""
-        from bandit_envs.evaluation.plots import regret_figure, save_figure
+        with from_extra("eval", "figures"):
+            from bandit_envs.evaluation.plots import regret_figure, save_figure
 
         save_figure(regret_figure(self, scale, metric), path)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with one row an agent, trial and recorded round."""
-        from bandit_envs.evaluation.parquet import to_table
+        with from_extra("eval", "data frames"):
+            from bandit_envs.evaluation.parquet import to_table
 
-        frame = to_table(self).to_pandas()
+            frame = to_table(self).to_pandas()
         frame.insert(0, "environment", self.environment)
         return frame
 
     def save(self, path: str | os.PathLike[str], metadata: Mapping[str, Any] | None = None) -> None:
         """Write one Parquet file, whole or not at all; `metadata` is JSON-able and kept beside ours."""
-        from bandit_envs.evaluation.parquet import write
+        with from_extra("eval", "files of results"):
+            from bandit_envs.evaluation.parquet import write
 
         write(self, path, metadata or {})
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Result:
         """Read what `save` wrote; every array is identical."""
-        from bandit_envs.evaluation.parquet import read
+        with from_extra("eval", "files of results"):
+            from bandit_envs.evaluation.parquet import read
 
         return read(path)
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 MISSING = "-"
 VIOLATIONS = ("violation/round", "hard/round")  # columns where there are constraints
-_BAND, _NARROW = 2, 90  # a console of fewer columns has no room for the column of bands
+# A console of fewer columns has no room for the bands, nor for averages, which are regret over the horizon.
+_NARROW, _SPARED = 90, ("median [10, 90 %]", "average")
 
 
 class Summary(NamedTuple):
@@ -119,7 +120,8 @@ class Table:
 
         natural = len(str(self).splitlines()[1])
         interval_start = " [" if options.max_width >= natural else "\n["
-        shown = [i for i in range(len(self.header)) if options.max_width >= _NARROW or i != _BAND]
+        wide = options.max_width >= _NARROW
+        shown = [i for i, name in enumerate(self.header) if wide or name not in _SPARED]
         table = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
         for i in shown:
             table.add_column(Text(self.header[i]), justify="right" if i else "left", overflow="fold")
@@ -154,7 +156,8 @@ def _line(cells: tuple[str, ...], widths: list[int]) -> str:
 
 
 def _notes(result: Result) -> tuple[str, ...]:
-    size = f"{result.num_trials} trials of {result.horizon} rounds, seed {result.seed}."
+    trials = "1 trial" if result.num_trials == 1 else f"{result.num_trials} trials"
+    size = f"{trials} of {result.horizon} rounds, seed {result.seed}."
     method = (
         "Means with 95 % BCa bootstrap intervals over trials "
         f"({RESAMPLES} resamples); differences are paired by trial, a positive one is more regret."
@@ -164,5 +167,10 @@ def _notes(result: Result) -> tuple[str, ...]:
         "the sum of the norms of their positive parts. Regret may be negative while a constraint is violated."
     )
     dagger = "† privileged: told what a learner cannot know."
-    optional = {violation: result.num_constraints > 0, dagger: bool(result.privileged)}
-    return (size, method, *[note for note, needed in optional.items() if needed])
+    notes = {
+        size: True,
+        method: result.num_trials > 1,
+        violation: result.num_constraints > 0,
+        dagger: bool(result.privileged),
+    }
+    return tuple(note for note, applies in notes.items() if applies)

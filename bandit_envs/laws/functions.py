@@ -13,6 +13,8 @@ from bandit_envs.gram import Gram
 from bandit_envs.laws.parse import is_number, require
 from bandit_envs.types import Floats
 
+ROUNDING = 1e-9  # of the size of a function: what varies by less is a constant
+
 
 class Drawn(NamedTuple):
     """One function."""
@@ -90,7 +92,7 @@ class RKHSFunction(FunctionLaw):
 
     alpha = (K + rho I)^{-1} y and ||f||^2 = alpha' K alpha, with rho = `ridge` times the range of y. In
     the basis P of `Gram.eigen_root`, y = z @ P and f = w @ P with w_i = z_i e_i / (e_i + rho), so that
-    ||f|| = |w|; O(r N).
+    ||f|| = |w|; O(r N). The range of a constant y, as that of a single point, counts as its size.
 
     Args:
         ridge: rho as a share of the range of y.
@@ -115,7 +117,8 @@ class RKHSFunction(FunctionLaw):
         eigenvalues, basis = gram.eigen_root
         z = rng.standard_normal(len(basis))
         y = z @ basis
-        rho = self.ridge * np.ptp(y)
+        size = np.abs(y).max()
+        rho = self.ridge * (np.ptp(y) if np.ptp(y) > ROUNDING * size else size)
         weights = z * eigenvalues / (eigenvalues + rho)
         alpha = (y - weights @ basis) / rho  # rho alpha = y - K alpha
         norm = float(np.linalg.norm(weights))

@@ -34,6 +34,11 @@ class Noise(abc.ABC):
         return self.std if self.share is None else float(np.sqrt(self.share * np.ptp(values)))
 
     @property
+    def stated_std(self) -> float | None:
+        """Standard deviation that holds for all trials, None where it is a share of each one's range."""
+        return self.std if self.share is None else None
+
+    @property
     def relative_bound(self) -> float | None:
         """Almost sure bound on |noise| in standard deviations, None if there is none."""
         return None

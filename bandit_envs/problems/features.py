@@ -89,10 +89,12 @@ def compose(
 
 
 def with_defaults(keywords: dict[str, Any], **defaults: Any) -> dict[str, Any]:
-    """Keywords over defaults; a noise of the user's own replaces the default noise altogether."""
-    if "noise" in keywords or "noise_std" in keywords:
-        defaults = {key: value for key, value in defaults.items() if not key.startswith("noise")}
-    return {**defaults, **keywords}
+    """Keywords over defaults; a noise of the user's own (not None) replaces the default noise altogether."""
+    noise = {key: keywords[key] for key in ("noise", "noise_std") if keywords.get(key) is not None}
+    replaced = ("noise", "noise_std") if noise else ()
+    kept = {key: value for key, value in defaults.items() if key not in replaced}
+    others = {key: value for key, value in keywords.items() if key not in ("noise", "noise_std")}
+    return {**kept, **others, **noise}
 
 
 def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.Noise:

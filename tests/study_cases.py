@@ -1,0 +1,25 @@
+"""The studies of the examples as test cases, skipped where data of an environment is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import pytest
+
+from bandit_envs.experiments import load_study
+from bandit_envs.problems import data_files
+
+STUDIES = Path(__file__).parents[1] / "examples" / "studies"
+
+
+def study_cases(pattern: str = "*.toml") -> list[Any]:
+    """One case a file."""
+    return [_case(path) for path in sorted(STUDIES.glob(pattern))]
+
+
+def _case(path: Path) -> Any:
+    problems = {gym.spec(entry.id).kwargs["problem"] for entry in load_study(path).environments}
+    files = [file for problem in sorted(problems) for file in data_files(problem)]
+    return pytest.param(path, id=path.stem, marks=pytest.mark.needs_data(*files))
