@@ -70,7 +70,7 @@ def test_the_violation_of_a_run_stays_below_the_bound_of_its_own_multipliers():
         agent.update(observation, action, reward, info)
         observation = following
         if t % 20 == 0:
-            kappa = np.linalg.norm(agent.objective.multipliers.value)
+            kappa = float(np.linalg.norm(agent.objective.multipliers.value))
             assert max(total, 0.0) <= bounds.violation(np.array([t]), kappa)[0]
 
 

@@ -10,7 +10,14 @@ import pytest
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 DATA = {"sensors": ("intel_temperature_train.csv", "intel_temperature_test.csv")}
-FIGURES = {"contextual_tuning": 1, "delayed_feedback": 1, "quickstart": 1, "sensors": 2, "tune_logistic": 1}
+FIGURES = {
+    "contextual_tuning": 1,
+    "delayed_feedback": 1,
+    "long_term_constraints": 1,
+    "quickstart": 1,
+    "sensors": 2,
+    "tune_logistic": 1,
+}
 TABLE_NOTE = "paired by trial"  # in the last line of every table of results
 
 
