@@ -22,7 +22,8 @@ from .rules import AnyArm, PosteriorMean, Rule, Starting
 from .validation import require_trials
 from .view import View
 
-TIE = 1e-9  # prior deviations: without a tolerance the last bit of a batched product would decide
+# In prior deviations, where scores have a unit. Without it the last bit of a batched product would decide.
+TIE = 1e-9
 
 
 class Recommendation(NamedTuple):
@@ -153,7 +154,8 @@ class GPAgent:
     def _assume(self, model: Model) -> None:
         rule = self._rule_of(model)
         self.rule = Starting(model.initial, AnyArm(), rule) if model.initial else rule
-        self.model, self._tolerance = model, TIE * model.deviation
+        self._tolerance = TIE if getattr(rule, "unitless", False) else TIE * model.deviation
+        self.model = model
 
     def _contexts(self, observation: Floats) -> Ints:
         if self.round < 0:

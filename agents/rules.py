@@ -1,7 +1,7 @@
 """Acquisition rules: how much each trial wants to play each candidate."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -51,7 +51,10 @@ class Candidates(Protocol):
 
 
 class Rule(Protocol):
-    """Turns what is believed into scores; the candidate of the largest score is played."""
+    """Turns what is believed into scores; the candidate of the largest score is played.
+
+    Scores are in the units of the reward, or the rule has a class attribute `unitless = True`.
+    """
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return the scores, (B, A), as a new array."""
@@ -85,6 +88,7 @@ class ExpectedImprovement:
     """log E[max(f - incumbent - xi, 0)]; the logarithm, because the expectation underflows far from data."""
 
     xi: Numeric = 0.0  # or (B,)
+    unitless: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_not_negative("xi", self.xi, "it is the least improvement that counts")
@@ -99,6 +103,7 @@ class ProbabilityOfImprovement:
     """(mu - incumbent - xi) / sigma, which ranks like P(f > incumbent + xi) but does not underflow."""
 
     xi: Numeric = 0.01  # or (B,)
+    unitless: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_not_negative("xi", self.xi, "it is the least improvement that counts")

@@ -6,6 +6,7 @@ import pickle
 import gymnasium as gym
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import ConstantKernel
 
 import agents
 import bandit_envs
@@ -13,7 +14,7 @@ from agents.posteriors import FORMS
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.evaluation import evaluate
 from bandit_envs.kernels import make_kernel
-from bandit_envs.laws import GPSample, KnownFunction, delays
+from bandit_envs.laws import Gaussian, GPSample, KnownFunction, delays
 from bandit_envs.plugins import resolve_agent
 
 NAMES = agents.names()
@@ -150,6 +151,22 @@ def test_recommend_in_a_context_needs_its_observation():
     with pytest.raises(ValueError, match="observation of a context"):
         agent.recommend()
     assert agent.recommend(np.zeros(1, dtype=np.float32)).point.shape == (1,)
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "gp-ei", "gp-pi", "pure-exploitation", "pure-exploration"])
+@pytest.mark.parametrize("unit", [2.0**-30, 2.0**30])  # powers of two: rounding is the same
+def test_the_unit_of_the_reward_makes_no_difference(name, unit):
+    options = {"xi": 0.0} if name in ("gp-ei", "gp-pi") else {}
+    one, other = (actions(wave(scale), (name, options), trials=3) for scale in (1.0, unit))
+    np.testing.assert_array_equal(one, other)
+
+
+def wave(scale):
+    """The same problem with rewards in another unit."""
+    reward = KnownFunction(lambda x: scale * np.sin(6 * x[:, 0]))
+    kernel = ConstantKernel(scale**2, "fixed") * make_kernel("rbf")
+    arms = Decisions(np.linspace(0, 1, 60)[:, None])
+    return Problem(arms, reward, kernel, Gaussian(0.1 * scale), horizon=60)
 
 
 def test_a_prior_mean_shifts_the_model_and_nothing_else():
