@@ -47,16 +47,16 @@ def draw_boxes(result: Result, labels: list[str]) -> Figure:
     return figure
 
 
-def draw_trade_off(result: Result) -> Figure:
+def draw_trade_off(result: Result, labels: list[str]) -> Figure:
     """Final averages with their intervals; agents of a family, "family, S = 20", share a line."""
     figure = Figure(figsize=(5.2, 3.6), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
     families: dict[str, list[str]] = {}
-    for label in result.agents:
+    for label in labels:
         families.setdefault(label.split(", S")[0], []).append(label)
-    for (family, labels), colour, marker in zip(families.items(), COLOURS, MARKERS, strict=False):
-        _draw_family(axes, result, family, labels, colour, marker)
+    for (family, members), colour, marker in zip(families.items(), COLOURS, MARKERS, strict=False):
+        _draw_family(axes, result, family, members, colour, marker)
     axes.set(xlabel="average violation at the horizon", ylabel="average regret at the horizon")
     axes.axhline(0.0, color="0.6", linewidth=0.8)
     axes.legend(frameon=False)
@@ -127,8 +127,8 @@ def main() -> None:
     labels = options.agents or result.agents
     if unknown := set(labels) - set(result.agents):
         parser.error(f"unknown agents {sorted(unknown)}; the result has {result.agents}")
-    figure = draw_boxes(result, labels) if options.figure == "boxes" else draw_trade_off(result)
-    figure.savefig(options.out, dpi=110)
+    draw = draw_boxes if options.figure == "boxes" else draw_trade_off
+    draw(result, labels).savefig(options.out, dpi=110)
 
 
 if __name__ == "__main__":
