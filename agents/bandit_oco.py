@@ -18,7 +18,7 @@ from .capabilities import handles
 from .gp_agent import Recommendation
 from .side_by_side import SideBySide
 from .surrogate_agent import each_trial
-from .validation import require_not_negative, require_positive
+from .validation import require_not_negative, require_positive, require_reset
 
 HALF_WIDTH = 3.0  # of [0, 6]^d, the box in whose units steps and radii are given
 TUNED = {1: (0.03, 0.2, 0.1), 2: (0.3, 0.4, 1.0)}  # points -> eta, zeta, delta_reg: best on the two discs
@@ -90,6 +90,7 @@ class BanditOCO:
     ):
         self.setting, self.points = setting, points
         self.step, self.radius, self.dual_step, self.decay = step, radius, dual_step, decay
+        self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:
         """Start at a uniform y without multipliers."""
@@ -102,6 +103,7 @@ class BanditOCO:
 
     def act(self, observation: Floats) -> Any:
         """Play y + zeta u, and with two points y - zeta u in the next round."""
+        require_reset(self.round >= 0)
         number, k = divmod(self.round, self.points)
         if k == 0:
             self._centre = self.y  # that of the pair: late feedback may move y between its plays

@@ -19,7 +19,7 @@ from .model import Model
 from .objectives import Objective, Reward
 from .plays import Plays
 from .rules import AnyArm, PosteriorMean, Rule, Starting
-from .validation import require_trials
+from .validation import require_reset, require_trials
 from .view import View
 
 # In prior deviations, where scores have a unit. Without it the last bit of a batched product would decide.
@@ -158,8 +158,7 @@ class GPAgent:
         self.model = model
 
     def _contexts(self, observation: Floats) -> Ints:
-        if self.round < 0:
-            raise RuntimeError("the agent was asked before its first reset; call reset(seed) first")
+        require_reset(self.round >= 0)
         if self.setting.contexts is None:
             return self._only_context
         return self.setting.context_index(observation if self.num_trials else np.asarray(observation)[None])

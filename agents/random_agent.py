@@ -11,7 +11,7 @@ from bandit_envs.setting import Setting
 from bandit_envs.types import Floats
 
 from .capabilities import handles
-from .validation import require_trials
+from .validation import require_reset, require_trials
 
 
 class RandomAgent:
@@ -34,8 +34,7 @@ class RandomAgent:
 
     def act(self, observation: Floats) -> Any:
         """Draw an arm or a point of [-1, 1]^d, one a trial."""
-        if not self._rngs:
-            raise RuntimeError("the agent was asked before its first reset; call reset(seed) first")
+        require_reset(bool(self._rngs))
         actions = [self._draw(rng) for rng in self._rngs]
         return np.array(actions) if self.num_trials else actions[0]
 

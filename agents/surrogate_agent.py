@@ -18,6 +18,7 @@ from .model import Model
 from .plays import Plays
 from .side_by_side import SideBySide
 from .surrogates import Prediction, Surrogates
+from .validation import require_reset
 
 
 class SurrogateAgent(abc.ABC):
@@ -32,6 +33,7 @@ class SurrogateAgent(abc.ABC):
 
     def __init__(self, model: Model, noise_variance: Floats):
         self.model, self.setting, self.noise_variance = model, model.setting, noise_variance
+        self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:
         """Forget everything."""
@@ -43,6 +45,7 @@ class SurrogateAgent(abc.ABC):
 
     def act(self, observation: Floats) -> int:
         """Choose an arm for the observed context, (dz,)."""
+        require_reset(self.round >= 0)
         scores = self.scores(self._context(observation))
         return int(argmax_with_ties(scores[None], TIE, self.uniform())[0])
 

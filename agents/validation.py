@@ -46,3 +46,9 @@ def _require(value: Numeric, allowed: Callable[[Floats], Bools], message: str) -
     values = np.asarray(value)
     if values.dtype.kind not in "iuf" or not np.all(allowed(values)):  # text cannot be compared
         raise ValueError(message)
+
+
+def require_reset(done: bool) -> None:
+    """Raise unless the agent has been reset once."""
+    if not done:
+        raise RuntimeError("the agent was asked before its first reset; call reset(seed) first")
