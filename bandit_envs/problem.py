@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -146,7 +147,7 @@ class Problem:
             high=decisions.high,
             contexts=decisions.contexts if decisions.num_contexts > 1 else None,
             horizon=self.horizon,
-            kernel=self.kernel if publish else None,
+            kernel=deepcopy(self.kernel) if publish else None,  # an agent may fit it in place
             prior_mean=self.prior_mean if publish else 0.0,
             noise_std=std if publish else None,
             noise_bound=bound * std if publish and bound is not None and std is not None else None,

@@ -66,6 +66,9 @@ class Setting:
             object.__setattr__(self, name, value)
         if self.arms is not None:
             check_prior_mean(self.prior_mean, self.decisions)
+        if np.ndim(self.prior_mean):
+            object.__setattr__(self, "prior_mean", np.array(self.prior_mean, dtype=np.float64))
+            self.prior_mean.setflags(write=False)  # type: ignore[union-attr]
 
     def _check_model(self) -> None:
         require(is_count(self.horizon), "horizon", "a positive integer", self.horizon)

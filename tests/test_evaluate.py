@@ -5,11 +5,13 @@ import random
 import gymnasium as gym
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import RBF
 
 import bandit_envs  # noqa: F401 (registers the ids)
-from bandit_envs import Problem
+from bandit_envs import BanditEnv, Problem
 from bandit_envs.evaluation import Result, evaluate, trial_seeds
 from bandit_envs.evaluation.trace import simple_regret
+from bandit_envs.problems import build
 
 SMALL = {"horizon": 20, "num_arms": 50}
 
@@ -120,6 +122,26 @@ def test_an_earlier_end_is_respected_for_batches_and_singles():
 def test_a_seed_shares_no_trial_with_the_next_and_no_stream_with_the_agents():
     seeds = [trial_seeds(s, i) for s in range(3) for i in range(50)]
     assert len({word for pair in seeds for word in pair}) == 300
+
+
+class Vandal(Scripted):
+    """Changes the model that it is given."""
+
+    def __init__(self, setting):
+        super().__init__(setting)
+        setting.kernel.length_scale = 5.0
+
+
+def test_an_agent_that_changes_its_kernel_changes_it_for_nobody_else():
+    problem = build("rkhs", SMALL | {"continuous": True})
+    env = BanditEnv(problem)
+    Vandal(env.setting)
+    env.reset(seed=0)
+    Vandal(env.setting)
+    assert problem.kernel == RBF(0.2)
+    after = evaluate(build("gp", SMALL), {"vandal": Vandal, "it": "gp-ucb"}, trials=3)
+    alone = evaluate(build("gp", SMALL), {"it": "gp-ucb"}, trials=3)
+    np.testing.assert_array_equal(after.actions["it"], alone.actions["it"])
 
 
 def test_time_is_measured_per_trial():

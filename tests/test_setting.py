@@ -114,6 +114,15 @@ def test_a_setting_is_frozen_to_its_arrays_and_leaves_those_of_its_maker_alone()
     assert setting.arms[0, 0] != 5.0
 
 
+def test_a_prior_mean_is_copied_and_frozen():
+    mean = np.arange(12.0)
+    setting = Setting(arms=ARMS, prior_mean=mean)
+    mean[0] = 99.0
+    assert np.asarray(setting.prior_mean)[0] == 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        np.asarray(setting.prior_mean)[0] = 1.0
+
+
 def test_bounds_given_by_the_maker_stay_writeable_for_the_maker():
     low, high = np.zeros(2), np.ones(2)
     setting = Setting(low=low, high=high)
