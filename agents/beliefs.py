@@ -140,6 +140,9 @@ def successor(old: Posterior, model: Model) -> Posterior:
 
 def observe(target: Posterior, trial: Ints, point: Ints, value: Floats) -> None:
     """Condition on observations, (n,) each; trials ascend and may repeat."""
+    if len(trial) == 1:  # one trial without delays: every round comes this way
+        target.observe(trial, point, value)
+        return
     for wave in waves(trial):
         target.observe(trial[wave], point[wave], value[wave])
 

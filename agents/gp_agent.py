@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bandit_envs.decisions import Decisions
 from bandit_envs.feedback import Feedback
 from bandit_envs.types import Floats, Ints
 
@@ -46,7 +47,7 @@ class GPAgent:
         rule_of: makes from the model the rule that turns a belief into scores.
         num_trials: B, None for one environment without a trial axis.
         belief: builds the belief from the model and the number of trials.
-        incumbent: builds what EI and PI improve on from the numbers of trials and contexts.
+        incumbent: builds what EI and PI improve on from the number of trials and the decision set.
         objective: builds what is maximised from the model and the number of trials.
     """
 
@@ -57,7 +58,7 @@ class GPAgent:
         num_trials: int | None = None,
         *,
         belief: Callable[[Model, int], Belief] = Delivered,
-        incumbent: Callable[[int, int], Incumbent] = NoIncumbent,
+        incumbent: Callable[[int, Decisions], Incumbent] = NoIncumbent,
         objective: Callable[[Model, int], Objective] = Reward,
     ):
         require_trials(num_trials)
@@ -89,7 +90,7 @@ class GPAgent:
         self.objective = objective(self.model, self._size)
         self._opening: Belief | None = None
         self.belief = belief(self.model, self._size)
-        self.incumbent = incumbent(self._size, self.setting.decisions.num_contexts)
+        self.incumbent = incumbent(self._size, self.setting.decisions)
         self.plays = Plays(self._size, self.setting.horizon)
         self.round = 0
         self.age = np.ones(self._size, dtype=np.int64)  # t of each trial: rounds started since it began
@@ -113,7 +114,7 @@ class GPAgent:
         played = self.plays.collect(trial, rounds)
         value = self.objective.values(trial, reward, cost)
         self.belief.receive(trial, played, self.clock.delay(rounds, self.round), value)
-        self.incumbent.receive(trial, played // self.setting.decisions.num_arms, value)
+        self.incumbent.receive(trial, played, value)
         self.objective.receive(trial, played, rounds, reward, cost)
         self.round += 1
         self.age += 1

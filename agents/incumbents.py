@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from bandit_envs.decisions import Decisions
 from bandit_envs.types import Floats, Ints
 
 from .beliefs import Belief
@@ -18,22 +19,22 @@ class Incumbent(Protocol):
         """Given the belief, the contexts (B,) and the mean at the candidates (B, A), return (B,)."""
         ...
 
-    def receive(self, trial: Ints, context: Ints, value: Floats) -> None:
-        """Values of plays in these contexts arrive, (n,) each."""
+    def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
+        """Values of plays arrive, (n,) each."""
         ...
 
 
 class NoIncumbent:
     """For rules that improve on nothing."""
 
-    def __init__(self, num_trials: int, num_contexts: int):
+    def __init__(self, num_trials: int, decisions: Decisions):
         self._zero = np.zeros(num_trials)
 
     def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
         """Zeros, (B,)."""
         return self._zero
 
-    def receive(self, trial: Ints, context: Ints, value: Floats) -> None:
+    def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
         """Ignore them."""
 
 
@@ -50,17 +51,18 @@ class MaxMean(NoIncumbent):
 class BestValue(NoIncumbent):
     """The best noisy value observed in this context, as in the papers' curves; the prior mean before any."""
 
-    def __init__(self, num_trials: int, num_contexts: int):
-        self._best = np.full((num_trials, num_contexts), -np.inf)
+    def __init__(self, num_trials: int, decisions: Decisions):
+        self._best = np.full((num_trials, decisions.num_contexts), -np.inf)
+        self._num_arms = decisions.num_arms
 
     def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
         """Return the best value, (B,)."""
         best = self._best[belief.rows, context]
         return np.where(np.isfinite(best), best, belief.prior_mean_at(context).max(axis=1))
 
-    def receive(self, trial: Ints, context: Ints, value: Floats) -> None:
+    def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
         """Keep the best value of each context."""
-        np.maximum.at(self._best, (trial, context), value)
+        np.maximum.at(self._best, (trial, point // self._num_arms), value)
 
 
 INCUMBENTS = {"max_mean": MaxMean, "best_value": BestValue}

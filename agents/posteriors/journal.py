@@ -31,8 +31,11 @@ class Journal:
             scale: predictive standard deviation sqrt(s) of the value.
         """
         self._entries.append((cell, value))
-        trial = slice(None) if len(cell) == len(self.gain) else cell // self._count.shape[1]
-        self.gain[trial] += np.log(scale / self._noise_std[trial])
+        if len(cell) == len(self.gain):
+            self.gain += np.log(scale / self._noise_std)
+        else:
+            trial = cell // self._count.shape[1]
+            self.gain[trial] += np.log(scale / self._noise_std[trial])
         if len(self._entries) == LONGEST:
             self._sum()
 
