@@ -109,3 +109,20 @@ def log_improvement(z: float) -> float:
         if high > low
     ]
     return math.log(sum(pieces)) - x**2 / 2 - math.log(2 * math.pi) / 2
+
+
+def change_statistics(
+    kernel, x: Floats, y: Floats, nodes: Floats, volume: float, ridge: float, exponent: float
+) -> list[float]:
+    """The volume * mean over the nodes of (mu_1 - mu_2)^2, of each tail of 2n samples (Avanesov 2020).
+
+    mu_1 and mu_2 are the ridge regressions, K + n rho_n I with rho_n = c n^-e, of a tail's two halves.
+    """
+    statistics = []
+    for n in range(1, len(x) // 2 + 1):
+        means = []
+        for half in (slice(len(x) - 2 * n, len(x) - n), slice(len(x) - n, len(x))):
+            noisy = kernel(x[half]) + n * ridge * n**-exponent * np.eye(n)
+            means.append(kernel(nodes, x[half]) @ np.linalg.solve(noisy, y[half]))
+        statistics.append(volume * float(np.mean((means[0] - means[1]) ** 2)))
+    return statistics
