@@ -54,6 +54,12 @@ class Belief(abc.ABC):
         self.centre = successor(self.centre, model)
         self.spread = self.centre if shared else successor(self.spread, model)
 
+    def forget(self, trial: Ints) -> None:
+        """Return the given trials, (n,), to the prior."""
+        self.centre.reset(trial)
+        if self.spread is not self.centre:
+            self.spread.reset(trial)
+
     def revalue(self, total: Callable[[int, Tally], Floats]) -> None:
         """Give what was delivered other values.
 

@@ -33,6 +33,7 @@ class Censored(Belief):
         self.window, self.reward_bound = window, reward_bound
         self.clock = Clock.of(model.setting)
         self._points: list[Ints] = []  # (B,) a round
+        self._since: Ints | None = None  # first round of each trial that counts, (B,); None is 0
         self._nothing = np.zeros(num_trials)
 
     def play(self, point: Ints) -> None:
@@ -45,6 +46,13 @@ class Censored(Belief):
         kept = delay <= self.window
         trial, point = trial[kept], point[kept]
         self.centre.correct(trial, point, self.residual(trial, point, value[kept]))
+
+    def forget(self, trial: Ints) -> None:
+        """Return the given trials, (n,), to the prior; their earlier plays leave the sum of the bias."""
+        super().forget(trial)
+        since = np.zeros(len(self.rows), dtype=np.int64) if self._since is None else self._since.copy()
+        since[trial] = len(self._points)
+        self._since = since
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:
         """Zeros, (n,)."""
@@ -59,4 +67,7 @@ class Censored(Belief):
         point = np.concatenate(self._points[-recent:])
         variance = self.spread.variance_of(np.tile(self.rows, recent), point)
         std = np.sqrt(np.maximum(variance, 0.0)).reshape(recent, -1)
+        if self._since is not None:
+            played = np.arange(len(self._points) - recent, len(self._points))
+            std[played[:, None] < self._since] = 0.0
         return self.reward_bound * std.sum(axis=0)

@@ -19,6 +19,7 @@ class Evidence:
     def __init__(self) -> None:
         self._point: list[int] = []
         self._value: list[float] = []  # NaN while it is pending, and for ever if it was discarded
+        self._first = 0  # round from which on it counts
 
     def play(self, point: int) -> None:
         """The trial has just played a point."""
@@ -30,6 +31,10 @@ class Evidence:
         for t, y in zip(rounds.tolist(), value.tolist(), strict=True):
             self._value[t] = y
 
+    def forget(self) -> None:
+        """The trial starts over."""
+        self._first = len(self._point)
+
     def sample(self, belief: Belief, everything: bool) -> tuple[Ints, Floats]:
         """Points and values minus their prior mean, (n,) each.
 
@@ -37,7 +42,8 @@ class Evidence:
             belief: of the one trial.
             everything: pending plays too, with the values that the belief assumes.
         """
-        point, value = np.array(self._point, dtype=np.int64), np.array(self._value)
+        point = np.array(self._point[self._first :], dtype=np.int64)
+        value = np.array(self._value[self._first :])
         here = np.isfinite(value)
         trial = np.full(len(point), THE_TRIAL)
         value[here] = belief.residual(trial[here], point[here], value[here])

@@ -19,6 +19,7 @@ from .incumbents import Incumbent, NoIncumbent
 from .model import Model
 from .objectives import Objective, Reward
 from .plays import Plays
+from .restarts import Never, Restart
 from .rules import AnyArm, PosteriorMean, Rule, Starting
 from .validation import require_reset, require_trials
 from .view import View
@@ -49,6 +50,7 @@ class GPAgent:
         belief: builds the belief from the model and the number of trials.
         incumbent: builds what EI and PI improve on from the number of trials and the decision set.
         objective: builds what is maximised from the model and the number of trials.
+        restart: builds what says when to start over, from the model and the number of trials.
     """
 
     def __init__(
@@ -60,11 +62,12 @@ class GPAgent:
         belief: Callable[[Model, int], Belief] = Delivered,
         incumbent: Callable[[int, Decisions], Incumbent] = NoIncumbent,
         objective: Callable[[Model, int], Objective] = Reward,
+        restart: Callable[[Model, int], Restart] = Never,
     ):
         require_trials(num_trials)
         self.setting, self._rule_of = model.setting, rule_of
         self.num_trials = num_trials
-        self._parts = belief, incumbent, objective
+        self._parts = belief, incumbent, objective, restart
         self._given = model
         self._size = num_trials or 1
         self._rows = np.arange(self._size)
@@ -72,6 +75,18 @@ class GPAgent:
         self.clock = Clock.of(model.setting)
         self.round = -1  # before the first reset
         self._assume(model)
+
+    @property
+    def privileged(self) -> bool:
+        """Whether it is meant to see the truth in `info`."""
+        restart = self._parts[-1]
+        return getattr(getattr(restart, "func", restart), "privileged", False)  # `func`: of a partial
+
+    @property
+    def alarms(self) -> list[list[int]] | list[int] | None:
+        """Rounds after which each trial noticed a change, None if it does not look for any."""
+        each = self.restart.alarms
+        return each if each is None or self.num_trials else each[0]
 
     def reset(self, seed: int | Sequence[int]) -> None:
         """Forget everything.
@@ -85,12 +100,14 @@ class GPAgent:
         roles = [np.random.SeedSequence(int(word)).spawn(2) for word in seeds]  # type: ignore[arg-type]
         self.uniform = TieBreaker([np.random.default_rng(of_ties) for of_ties, _ in roles])
         self.samplers = [np.random.default_rng(of_samples) for _, of_samples in roles]
-        belief, incumbent, objective = self._parts
+        belief, incumbent, objective, restart = self._parts
         self._assume(self._given)
         self.objective = objective(self.model, self._size)
         self._opening: Belief | None = None
         self.belief = belief(self.model, self._size)
         self.incumbent = incumbent(self._size, self.setting.decisions)
+        self.restart = restart(self.model, self._size)
+        self.since: Ints | None = None  # first round of each trial whose feedback is not stale; None is 0
         self.plays = Plays(self._size, self.setting.horizon)
         self.round = 0
         self.age = np.ones(self._size, dtype=np.int64)  # t of each trial: rounds started since it began
@@ -101,6 +118,9 @@ class GPAgent:
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
         view = View(belief, self.incumbent, context, self.age, self.samplers)
         scores = self.objective.adjusted(rule(view), context, self.age)
+        uniform = self.restart.uniform
+        if uniform is not None:
+            scores[uniform] = 0.0  # the same for all arms: ties are broken at random
         arm = argmax_with_ties(scores, self._tolerance, self.uniform())
         self._opening = None
         return arm if self.num_trials else int(arm[0])
@@ -110,15 +130,28 @@ class GPAgent:
         point = self.setting.decisions.point_index(self._contexts(observation), self._arms(action))
         self.plays.append(point)
         self.belief.play(point)
-        trial, rounds, reward, cost = Feedback.arrived(info)
-        played = self.plays.collect(trial, rounds)
+        self.restart.play(point)
+        (trial, rounds, reward, cost), played = self._arrived(info)
         value = self.objective.values(trial, reward, cost)
         self.belief.receive(trial, played, self.clock.delay(rounds, self.round), value)
         self.incumbent.receive(trial, played, value)
         self.objective.receive(trial, played, rounds, reward, cost)
+        self.restart.receive(trial, played, rounds, reward, cost)
         self.round += 1
         self.age += 1
         self.objective.turn(self)
+        changed = self.restart.turn(self.round, info)
+        if len(changed):
+            self.forget(changed)
+
+    def forget(self, trial: Ints) -> None:
+        """Begin anew in some trials, (n,), as after a reset; feedback of their earlier plays is stale."""
+        for part in (self.belief, self.incumbent, self.objective, self.restart):
+            part.forget(trial)
+        since = np.zeros(self._size, dtype=np.int64) if self.since is None else self.since.copy()
+        since[trial] = self.round
+        self.since = since
+        self.age[trial] = 1
 
     def remodel(self, model: Model) -> None:
         """Go over to another kernel and noise, for what was learnt too."""
@@ -157,6 +190,15 @@ class GPAgent:
         self.rule = Starting(model.initial, AnyArm(), rule) if model.initial else rule
         self._tolerance = TIE if getattr(rule, "unitless", False) else TIE * model.deviation
         self.model = model
+
+    def _arrived(self, info: dict[str, Any]) -> tuple[Feedback, Ints]:
+        """Feedback that has come and is not stale, with the points of its plays, (n,)."""
+        feedback = Feedback.arrived(info)
+        played = self.plays.collect(feedback.trial, feedback.round)
+        if self.since is not None:
+            fresh = feedback.round >= self.since[feedback.trial]
+            feedback, played = feedback.where(fresh), played[fresh]
+        return feedback, played
 
     def _contexts(self, observation: Floats) -> Ints:
         require_reset(self.round >= 0)

@@ -87,6 +87,13 @@ class Imputed(Censored):
         for i in np.unique(trial):
             self._renew(int(i))
 
+    def forget(self, trial: Ints) -> None:
+        """Return the given trials, (n,), to the prior; nothing of them is pending."""
+        super().forget(trial)
+        self.delivered.reset(trial)
+        for i in trial.tolist():
+            self._pending[i] = {}
+
     def assumed(self, trial: Ints, point: Ints) -> Floats:
         """The fill-ins of the plays, (n,)."""
         pairs = zip(trial.tolist(), point.tolist(), strict=True)

@@ -23,6 +23,10 @@ class Incumbent(Protocol):
         """Values of plays arrive, (n,) each."""
         ...
 
+    def forget(self, trial: Ints) -> None:
+        """Trials start over, (n,)."""
+        ...
+
 
 class NoIncumbent:
     """For rules that improve on nothing."""
@@ -36,6 +40,9 @@ class NoIncumbent:
 
     def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
         """Ignore them."""
+
+    def forget(self, trial: Ints) -> None:
+        """Nothing is kept."""
 
 
 class MaxMean(NoIncumbent):
@@ -63,6 +70,10 @@ class BestValue(NoIncumbent):
     def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
         """Keep the best value of each context."""
         np.maximum.at(self._best, (trial, point // self._num_arms), value)
+
+    def forget(self, trial: Ints) -> None:
+        """No value is the best."""
+        self._best[trial] = -np.inf
 
 
 INCUMBENTS = {"max_mean": MaxMean, "best_value": BestValue}

@@ -53,6 +53,16 @@ class LearningAgent:
         """What is believed now."""
         return self.agent.belief
 
+    @property
+    def privileged(self) -> bool:
+        """Whether it is meant to see the truth in `info`."""
+        return self.agent.privileged
+
+    @property
+    def alarms(self) -> list[int] | None:
+        """Rounds after which it noticed a change, None if it does not look for any."""
+        return self.agent.alarms  # type: ignore[return-value] (it has one trial)
+
     def reset(self, seed: int) -> None:
         """Forget everything, also what was learnt of the kernel."""
         self.agent, self.failed_fits = self._make(), 0
@@ -76,6 +86,8 @@ class LearningAgent:
         _, rounds, value, _ = Feedback.arrived(info)
         kept = self.agent.clock.delay(rounds, now) <= self.belief.window
         self._evidence.receive(rounds[kept], value[kept])
+        if self.agent.age[0] == 1:  # it has started over; what was learnt of the kernel stays
+            self._evidence.forget()
         if self.agent.round % self.learning.every == 0:
             self._fit()
 

@@ -38,6 +38,10 @@ class Objective(Protocol):
         """After every round: change, where it is time, what the agent models."""
         ...
 
+    def forget(self, trial: Ints) -> None:
+        """Trials start over, (n,)."""
+        ...
+
 
 class Reward:
     """The reward alone.
@@ -62,6 +66,9 @@ class Reward:
 
     def turn(self, agent: GPAgent) -> None:
         """Nothing to change."""
+
+    def forget(self, trial: Ints) -> None:
+        """Nothing to forget."""
 
 
 class Penalised(Reward):

@@ -29,6 +29,17 @@ class SideBySide:
         """Fits that failed, (B,)."""
         return np.array([agent.failed_fits for agent in self.agents])
 
+    @property
+    def privileged(self) -> bool:
+        """Whether the agents are meant to see the truth in `info`."""
+        return self.agents[0].privileged
+
+    @property
+    def alarms(self) -> list[list[int]] | None:
+        """Rounds after which each trial noticed a change, None if they do not look for any."""
+        each = [agent.alarms for agent in self.agents]
+        return None if each[0] is None else each  # type: ignore[return-value]
+
     def reset(self, seed: Sequence[int]) -> None:
         """Forget everything; B seeds."""
         if len(seed) != self.num_trials:

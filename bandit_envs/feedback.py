@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.types import Floats, Ints
+from bandit_envs.types import Bools, Floats, Ints
 
 
 class Feedback(NamedTuple):
@@ -43,6 +43,10 @@ class Feedback(NamedTuple):
         if cost.size:
             _check_finite("feedback_cost", cost)
         return cls(trial, info["feedback_step"][row], reward, cost)
+
+    def where(self, kept: Bools) -> Feedback:
+        """Some of the rows, (n,) -> those."""
+        return Feedback(self.trial[kept], self.round[kept], self.reward[kept], self.cost[kept])
 
 
 def _check_finite(key: str, values: Floats) -> None:
