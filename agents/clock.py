@@ -34,6 +34,13 @@ class Clock:
             return now - played
         return self.times[min(now + 1, len(self.times) - 1)] - self.times[played]
 
+    def age(self, delay: Ints | Floats, now: int) -> Ints:
+        """How many rounds before round `now` the plays were that took so long, (n,): undoes `delay`."""
+        if self.times is None:
+            return np.asarray(delay, dtype=np.int64)
+        start = self.times[min(now + 1, len(self.times) - 1)] - delay  # of the round, but for rounding
+        return now - np.searchsorted((self.times[1:] + self.times[:-1]) / 2.0, start)
+
     def recent(self, now: int, window: float) -> int:
         """How many of the plays before round `now` are in the window, s = t - m, ..., t - 1."""
         if self.times is None:

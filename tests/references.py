@@ -126,3 +126,16 @@ def change_statistics(
             means.append(kernel(nodes, x[half]) @ np.linalg.solve(noisy, y[half]))
         statistics.append(volume * float(np.mean((means[0] - means[1]) ** 2)))
     return statistics
+
+
+def aged_posterior(
+    gram: Floats, played: Ints, age: Ints, values: Floats, noise: Floats, decay: float
+) -> tuple[Floats, Floats]:
+    """Mean (N,) and covariance (N, N), for the next round, of a GP over rounds and points.
+
+    Covariance decay^|s - s'| k(x, x') of rounds s and s', noise (n,) of each observation, ages (n,) in rounds
+    before the latest one.
+    """
+    cross = decay ** (age[:, None] + 1.0) * gram[played]
+    noisy = decay ** np.abs(np.subtract.outer(age, age)) * gram[np.ix_(played, played)] + np.diag(noise)
+    return cross.T @ np.linalg.solve(noisy, values), gram - cross.T @ np.linalg.solve(noisy, cross)

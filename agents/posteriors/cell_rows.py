@@ -84,7 +84,7 @@ class CellRows:
                 return place
         covariance = self.factor.gram.between(self.cells, self.cells)
         covariance -= self.rows.T @ self.rows
-        self._root = _root(covariance, TOLERANCE * float(self.factor.gram.diagonal.max()))
+        self._root = root_of(covariance, TOLERANCE * float(self.factor.gram.diagonal.max()))
         self._root_at = self._used
         return np.empty(0, dtype=np.int64)
 
@@ -111,7 +111,7 @@ class CellRows:
             self._rows = np.pad(self._rows, ((0, max(rows, 2 * old) - old), (0, 0)))
 
 
-def _root(covariance: Floats, tolerance: float) -> Floats:
+def root_of(covariance: Floats, tolerance: float) -> Floats:
     """Return R with R'R = covariance up to `tolerance`, (A, A) -> (r, A); uses up the covariance."""
     factor, pivot, rank, _ = dpstrf(covariance.T, tol=tolerance, overwrite_a=1)
     root = np.empty((rank, len(covariance)))
