@@ -210,6 +210,38 @@ def test_change_points_are_the_first_rounds_of_new_segments():
     assert not changes.Stationary().draw(4, rng()).any()
 
 
+@pytest.mark.parametrize(("horizon", "count"), [(1200, 4), (2700, 7), (5, 2), (9, 9), (11, 1)])
+def test_period_i_of_even_segments_ends_after_the_rounded_share_of_the_rounds(horizon, count):
+    segment = changes.Evenly(count).draw(horizon, rng())
+    ends = [int(np.floor(i * horizon / count + 0.5)) for i in range(1, count + 1)]
+    np.testing.assert_array_equal(np.cumsum(np.bincount(segment)), ends)
+    np.testing.assert_array_equal(changes.change_points_of(segment), ends[:-1])
+    np.testing.assert_array_equal(changes.segments_of(np.array(ends[:-1], dtype=int), horizon), segment)
+
+
+def test_geometric_segments_have_the_stated_hazard_and_no_shorter_gap():
+    law, horizon = changes.Geometric(hazard=0.05, min_gap=8), 200_000
+    segment = law.draw(horizon, rng())
+    lengths = np.diff(changes.change_points_of(segment), prepend=0)
+    assert segment[0] == 0
+    assert lengths.min() == 8
+    # A geometric number of hazard p has mean 1 / p and variance (1 - p) / p^2.
+    error = np.sqrt(0.95) / 0.05 / np.sqrt(len(lengths))
+    assert abs(lengths.mean() - (7 + 20)) < 4 * error
+    assert abs((lengths == 8).mean() - 0.05) < 4 * np.sqrt(0.05 * 0.95 / len(lengths))
+
+
+def test_a_certain_change_comes_as_soon_as_the_gap_allows():
+    np.testing.assert_array_equal(changes.Geometric(1.0, 3).draw(7, rng()), [0, 0, 0, 1, 1, 1, 2])
+    np.testing.assert_array_equal(changes.Geometric(1.0).draw(4, rng()), [0, 1, 2, 3])
+    assert not changes.Geometric(1e-18).draw(50, rng()).any()
+
+
+def test_more_even_segments_than_rounds_are_refused():
+    with pytest.raises(ValueError, match="num_segments must be at most the horizon 3, got 4"):
+        changes.Evenly(4).draw(3, rng())
+
+
 def test_contexts_are_uniform():
     context = contexts.Uniform().draw(8000, 5, rng())
     shares = np.bincount(context, minlength=5) / 8000
@@ -261,6 +293,9 @@ def test_every_law_is_frozen_and_draws_the_same_from_the_same_generator(argument
         ("changes", {"law": "at", "rounds": [5, 5]}, r"change_points must be ascending .* got \(5, 5\)"),
         ("changes", {"law": "at", "rounds": [2.5]}, r"change_points must be ascending .* got \(2.5,\)"),
         ("changes", {"law": "at", "rounds": 5}, "change_points must be ascending rounds above 0, got 5"),
+        ("changes", {"law": "evenly", "num_segments": 0}, "num_segments must be a positive integer, got 0"),
+        ("changes", {"law": "geometric", "hazard": 0}, r'changes\["hazard"\] must be a prob.*, got 0'),
+        ("changes", {"law": "geometric", "min_gap": 0}, r'changes\["min_gap"\] must be a positive .*, got 0'),
         ("noise", {"law": "cauchy"}, r'\["law"\] must be one of gaussian, uniform, student-t, none, got'),
         ("noise", {"law": "gaussian", "std": -0.1}, "noise std must be 0 or a positive number, got -0.1"),
         ("noise", {"law": "gaussian", "std": "much"}, "noise std must be 0 or a positive number, got 'much'"),

@@ -30,6 +30,27 @@ def brute_norm(problem: Problem, values: Any) -> float:
     return float(np.sqrt(values @ np.linalg.pinv(gram, rcond=1e-12, hermitian=True) @ values))
 
 
+@pytest.mark.parametrize(
+    ("keywords", "law"),
+    [
+        ({}, changes.Stationary()),
+        ({"changes": None}, changes.Stationary()),
+        ({"change_points": [3, 9]}, changes.AtRounds((3, 9))),
+        ({"num_segments": 3}, changes.Evenly(3)),
+        ({"changes": {"law": "geometric", "hazard": 0.1, "min_gap": 4}}, changes.Geometric(0.1, 4)),
+    ],
+)
+def test_there_are_three_ways_to_say_when_functions_change(keywords, law):
+    assert build("gp", keywords).changes == law
+
+
+def test_every_segment_has_functions_of_its_own():
+    means = build("gp", {"num_segments": 3, "num_constraints": 2, "horizon": 20}).draw(1).means
+    flat = means.reshape(9, -1)
+    assert means.shape == (3, 3, 1000)
+    assert np.abs(np.corrcoef(flat)[np.triu_indices(9, 1)]).max() < 0.99
+
+
 # --- what is published ---
 
 
@@ -323,6 +344,9 @@ def test_a_function_over_contexts_is_evaluated_at_context_and_arm():
         ("gp", {"max_delay": -1}, r"max_delay must be None or an integer in 0\.\.horizon - 1, got -1"),
         ("gp", {"max_delay": 10, "horizon": 10}, r"max_delay must be .* in 0\.\.horizon - 1, got 10"),
         ("gp", {"context": {"law": "cyclic"}}, "must be one of uniform, .*, got 'cyclic'"),
+        ("gp", {"change_points": [9, 3]}, r"change_points must be ascending .* got \(9, 3\)"),
+        ("gp", {"change_points": [3], "num_segments": 2}, "give only one of changes, change_points, num_seg"),
+        ("gp", {"num_segments": 2.5}, "num_segments must be a positive integer, got 2.5"),
         ("gp", {"changes": {"law": "at", "rounds": [9, 3]}}, r"must be ascending .* got \(9, 3\)"),
         ("gp", {"horizon": 0}, "horizon must be a positive integer, got 0"),
         ("gp", {"horizon": 10.5}, "horizon must be a positive integer, got 10.5"),

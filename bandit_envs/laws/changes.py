@@ -1,4 +1,4 @@
-"""When the reward and constraint functions change."""
+"""When the reward and constraint functions change at once, and to others that tell nothing of the old."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bandit_envs.laws.parse import is_count, require
+from bandit_envs.laws.parse import is_count, is_number, require
 from bandit_envs.types import Ints
 
 
@@ -17,7 +17,7 @@ class Changes(Protocol):
     """The law of the change-points."""
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
-        """Index of the stationary segment of each round, (T,), starting at 0."""
+        """Index of the segment of each round, (T,), starting at 0: how many change-points have passed."""
         ...
 
 
@@ -43,10 +43,71 @@ class AtRounds:
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
         """The number of change-points up to each round, (T,)."""
-        return np.searchsorted(np.array(self.rounds, dtype=np.int64), np.arange(horizon), side="right")
+        return segments_of(np.array(self.rounds, dtype=np.int64), horizon)
 
 
-LAWS: dict[str, type] = {"stationary": Stationary, "at": AtRounds}
+@dataclass(frozen=True)
+class Evenly:
+    """K segments, of which number i = 1..K ends after round(i T / K) rounds (Avanesov 2020, experiments).
+
+    Args:
+        num_segments: K, at most T.
+    """
+
+    num_segments: int = 4
+
+    def __post_init__(self) -> None:
+        require(is_count(self.num_segments), "num_segments", "a positive integer", self.num_segments)
+
+    def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
+        """Equal segments up to rounding, halves upwards, (T,)."""
+        count = self.num_segments
+        require(count <= horizon, "num_segments", f"at most the horizon {horizon}", count)
+        ends = (2 * np.arange(1, count) * horizon + count) // (2 * count)
+        return segments_of(ends, horizon)
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """A change in each round with one probability, except in the first rounds of a segment.
+
+    The lengths of segments are min_gap - 1 + G with G geometric, of mean min_gap - 1 + 1 / hazard.
+
+    Args:
+        hazard: probability of a change in a round that may have one, in (0, 1].
+        min_gap: rounds that every segment lasts at least.
+    """
+
+    hazard: float = 0.005
+    min_gap: int = 1
+
+    def __post_init__(self) -> None:
+        valid = is_number(self.hazard) and 0 < self.hazard <= 1
+        require(valid, 'changes["hazard"]', "a probability in (0, 1]", self.hazard)
+        require(is_count(self.min_gap), 'changes["min_gap"]', "a positive integer", self.min_gap)
+
+    def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
+        """Segments of independent lengths, (T,)."""
+        lengths = self.min_gap - 1 + rng.geometric(self.hazard, size=-(-horizon // self.min_gap))
+        return segments_of(np.cumsum(np.minimum(lengths, horizon)), horizon)
+
+
+LAWS: dict[str, type] = {
+    "stationary": Stationary,
+    "at": AtRounds,
+    "evenly": Evenly,
+    "geometric": Geometric,
+}
+
+
+def segments_of(change_points: Ints, horizon: int) -> Ints:
+    """Index of the segment of each round, (T,), from the ascending first rounds of all but the first."""
+    return np.searchsorted(change_points, np.arange(horizon), side="right")
+
+
+def change_points_of(segment: Ints) -> Ints:
+    """First round of every segment but the first, ascending, (T,) -> (S - 1,); inverse of `segments_of`."""
+    return np.flatnonzero(np.diff(segment)) + 1
 
 
 def _ascend(rounds: Any) -> bool:

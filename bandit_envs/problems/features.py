@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bandit_envs.decisions import Decisions
-from bandit_envs.laws import changes, contexts, delays, functions, noise
+from bandit_envs.laws import contexts, delays, functions, noise
 from bandit_envs.laws.parse import parse, require
 from bandit_envs.problem import Problem
+from bandit_envs.problems.changes import WAYS, changes_of
 from bandit_envs.problems.constraints import constraints_of
 from bandit_envs.types import Floats
 
@@ -29,6 +30,8 @@ def compose(
     max_delay: int | None = None,
     context: str | Mapping[str, Any] | None = None,
     changes: str | Mapping[str, Any] | None = None,
+    change_points: Sequence[int] | None = None,
+    num_segments: int | None = None,
     constraints: str | Mapping[str, Any] | Sequence[functions.FunctionLaw] | None = None,
     num_constraints: int | None = None,
     constraint_noise: str | Mapping[str, Any] | None = None,
@@ -51,7 +54,10 @@ def compose(
             probability of never arriving; see `bandit_envs.laws.delays`.
         max_delay: delay beyond which feedback never arrives.
         context: {"law": "uniform" | "blocks" | "recorded" | "walk", ...}, the sequence of contexts.
-        changes: {"law": "stationary" | "at", ...}.
+        changes: {"law": "stationary" | "at" | "evenly" | "geometric", ...}: when all functions change to
+            independent ones; see `bandit_envs.laws.changes`. None is never.
+        change_points: instead, the rounds (the first is 0) from which on there are other functions.
+        num_segments: instead, the number of segments of equal length.
         constraints: {"law": "gp" | "rkhs", "quantile": 0.3, "kernel": ..., "length_scale": ...}: cost
             functions like the reward's, less a constant that leaves this share of the arms feasible under
             all of them in every segment and context. Their kernel, over (context, arm) features, is the
@@ -78,7 +84,7 @@ def compose(
         delay=parse("delay", delay or "immediate", delays.LAWS),
         max_delay=max_delay,
         context=parse("context", context or "uniform", contexts.LAWS),
-        changes=parse("changes", changes or "stationary", _changes.LAWS),
+        changes=changes_of(changes, change_points, num_segments),
         horizon=horizon,
         prior_mean=prior_mean,
         rkhs_bound=rkhs_bound,
@@ -89,9 +95,13 @@ def compose(
 
 
 def with_defaults(keywords: dict[str, Any], **defaults: Any) -> dict[str, Any]:
-    """Keywords over defaults; a noise of the user's own (not None) replaces the default noise altogether."""
+    """Keywords over defaults; a noise of the user's own (not None) replaces the default noise altogether.
+
+    So does any of the user's words on change-points, None (which is never) among them.
+    """
     noise = {key: keywords[key] for key in ("noise", "noise_std") if keywords.get(key) is not None}
     replaced = ("noise", "noise_std") if noise else ()
+    replaced += WAYS if keywords.keys() & set(WAYS) else ()
     kept = {key: value for key, value in defaults.items() if key not in replaced}
     others = {key: value for key, value in keywords.items() if key not in ("noise", "noise_std")}
     return {**kept, **others, **noise}
@@ -112,7 +122,7 @@ def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.No
     return parse(argument, spec, _noise.LAWS)
 
 
-_changes, _noise = changes, noise  # `compose` has arguments of these names
+_noise = noise  # `compose` has an argument of this name
 
 _CHOSEN_BY_FACTORY = ("decisions", "reward", "kernel", "prior_mean", "name")
 FEATURES: dict[str, Any] = {

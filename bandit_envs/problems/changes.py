@@ -1,0 +1,29 @@
+"""From `change_points`, `num_segments` or `changes` to the law of the change-points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bandit_envs.laws import changes as laws
+from bandit_envs.laws.parse import parse
+
+WAYS = ("changes", "change_points", "num_segments")
+
+
+def changes_of(changes: Any, change_points: Any, num_segments: Any) -> laws.Changes:
+    """The law that one of the keywords describes; stationary where all are None.
+
+    Args:
+        changes: {"law": "stationary" | "at" | "evenly" | "geometric", ...}.
+        change_points: the rounds from which on there is another function, as {"law": "at"} takes them.
+        num_segments: the number of segments of equal length, as {"law": "evenly"} takes it.
+    """
+    given = dict(zip(WAYS, (changes, change_points, num_segments), strict=True))
+    chosen = {way: value for way, value in given.items() if value is not None}
+    if len(chosen) > 1:
+        raise ValueError(f"give only one of {', '.join(WAYS)}, got {chosen}")
+    if change_points is not None:
+        return laws.AtRounds(change_points)
+    if num_segments is not None:
+        return laws.Evenly(num_segments)
+    return parse("changes", changes or "stationary", laws.LAWS)
