@@ -67,6 +67,13 @@ class Decisions:
         assert self.high is not None
         return (self.arms - self.low) / np.where(self.high > self.low, self.high - self.low, 1.0)
 
+    def scaled(self, factor: float) -> Decisions:
+        """The same arms and box in other units, in the same contexts."""
+        assert self.low is not None
+        assert self.high is not None
+        low, high = factor * self.low, factor * self.high
+        return Decisions(factor * self.arms, self.contexts, low, high, self.continuous)
+
     def with_context(self, context: int, arms: Floats) -> Floats:
         """Features of arms in a context, (n, d) -> (n, dz + d)."""
         assert self.contexts is not None

@@ -8,6 +8,8 @@ IDS = {
     "GPBandit-Delayed-v0": "delayed",
     "GPBandit-Contextual-v0": "contextual",
     "GPBandit-Constrained-v0": "constrained",
+    "GPBandit-PiecewiseStationary-v0": "piecewise-stationary",
+    "GPBandit-Composite-v0": "composite",
     "GPBandit-Rosenbrock-v0": "rosenbrock",
     "GPBandit-Hartmann3-v0": "hartmann3",
     "GPBandit-SmallFeasibleRegion-v0": "small-feasible-region",

@@ -8,6 +8,7 @@ from typing import Any
 
 from bandit_envs.problem import Problem
 from bandit_envs.problems.benchmarks import benchmark, hartmann3, rosenbrock
+from bandit_envs.problems.changing import composite, piecewise_stationary
 from bandit_envs.problems.features import FEATURES
 from bandit_envs.problems.long_term import data_rate_allocation, long_term, small_feasible_region
 from bandit_envs.problems.multi_task import multi_task_svm
@@ -22,6 +23,8 @@ FACTORIES: dict[str, Callable[..., Problem]] = {
     "delayed": delayed,
     "contextual": contextual,
     "constrained": constrained,
+    "piecewise-stationary": piecewise_stationary,
+    "composite": composite,
     "rosenbrock": rosenbrock,
     "hartmann3": hartmann3,
     "small-feasible-region": small_feasible_region,
@@ -44,6 +47,8 @@ PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
     delayed: synthetic,
     contextual: synthetic,
     constrained: synthetic,
+    piecewise_stationary: synthetic,
+    composite: synthetic,
     rosenbrock: benchmark,
     hartmann3: benchmark,
     small_feasible_region: long_term,

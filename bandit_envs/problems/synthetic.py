@@ -27,6 +27,7 @@ def synthetic(
     rkhs_norm: float | None = None,
     num_arms: int = 1000,
     dim: int = 1,
+    side: float = 1.0,
     points: str = "grid",
     points_seed: int = 0,
     continuous: bool = False,
@@ -36,7 +37,7 @@ def synthetic(
     name: str = "synthetic",
     **features: Any,
 ) -> Problem:
-    """A random function on a decision set in [0, 1]^dim.
+    """A random function on a decision set in [0, side]^dim.
 
     Args:
         function: "gp" (f ~ GP(0, k)) or "rkhs" (a member of the kernel's RKHS of known norm).
@@ -44,6 +45,7 @@ def synthetic(
         signal_variance: prior variance k(x, x).
         rkhs_norm: with function="rkhs", scale each function to exactly this norm.
         num_arms: in total, also where `dim` > 1.
+        side: length of each side of the box, in the units of `length_scale`.
         points: "grid" (evenly spread) or "uniform" (drawn once, with `points_seed`).
         continuous: play the whole box; needs function="rkhs".
         num_contexts: evenly spread in [0, 1]^context_dim; 1 is none. Their sequence is `context`.
@@ -57,8 +59,9 @@ def synthetic(
     require(valid, "signal_variance", "positive", signal_variance)
     require(function in ("gp", "rkhs"), "function", '"gp" or "rkhs"', function)
     require(rkhs_norm is None or function == "rkhs", "rkhs_norm", 'None where function is "gp"', rkhs_norm)
+    require(is_number(side) and side > 0, "side", "a positive number", side)
     contexts = context_grid(num_contexts, context_dim)
-    decisions = unit_box(points, num_arms, dim, points_seed, continuous, contexts)
+    decisions = unit_box(points, num_arms, dim, points_seed, continuous, contexts).scaled(side)
     model = joint_kernel(make_kernel(kernel, length_scale), context_kernel, contexts, dim)
     model = model if signal_variance == 1.0 else ConstantKernel(signal_variance) * model
     reward = GPSample() if function == "gp" else RKHSFunction(norm=rkhs_norm)
