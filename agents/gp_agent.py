@@ -72,15 +72,10 @@ class GPAgent:
         self._size = num_trials or 1
         self._rows = np.arange(self._size)
         self._only_context = np.zeros(self._size, dtype=np.int64)
+        self.privileged = restart(model, self._size).privileged
         self.clock = Clock.of(model.setting)
         self.round = -1  # before the first reset
         self._assume(model)
-
-    @property
-    def privileged(self) -> bool:
-        """Whether it is meant to see the truth in `info`."""
-        restart = self._parts[-1]
-        return getattr(getattr(restart, "func", restart), "privileged", False)  # `func`: of a partial
 
     @property
     def alarms(self) -> list[list[int]] | list[int] | None:

@@ -9,6 +9,8 @@ import numpy as np
 
 from bandit_envs.laws.parse import is_number
 
+from .change_detection.rates import order_of
+from .change_point_width import PAPER_CONSTANT, ChangePointWidth
 from .compact_width import CompactWidth
 from .gain_tables import greedy_bound, spectral_bound, upper_bound
 from .information_gain import Constant, Gamma, Realised, rate_for
@@ -23,7 +25,7 @@ def make_width(width: Any, model: Model, delta: float, beta_scale: float = 1.0, 
         width: a name in `WIDTHS`, a number, or a `Width`.
         model: kernel, noise, bound and decision set.
         delta: failure probability.
-        beta_scale: factor of beta_t in the widths of Srinivas et al.'s Theorems 1 and 2.
+        beta_scale: factor of beta_t in the widths of Srinivas et al.'s Theorems 1 and 2, and in Avanesov's.
         gamma: see `make_gamma`; default a true bound for "rkhs", the realised gain for "self-normalised".
     """
     if is_number(width):
@@ -88,9 +90,15 @@ def _self_normalised(model: Model, delta: float, beta_scale: float, gamma: Any) 
     return SelfNormalisedWidth(model.rkhs_bound, model.noise_std, model.noise_variance, information, delta)
 
 
+def _change_point(model: Model, delta: float, beta_scale: float, gamma: Any) -> Width:
+    horizon, order = model.setting.horizon, order_of(model.kernel)
+    return ChangePointWidth(horizon, _dim(model), order, beta_scale * PAPER_CONSTANT)
+
+
 WIDTHS: dict[str, Callable[[Model, float, float, Any], Width]] = {
     "finite-set": _finite_set,
     "compact": _compact,
     "rkhs": _rkhs,
     "self-normalised": _self_normalised,
+    "change-point": _change_point,
 }

@@ -1,0 +1,112 @@
+"""Restarts that look for changes: plays at random among the others, and a test on what they earned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bandit_envs.types import Bools, Floats, Ints
+
+from .change_detection import ChangePointDetector
+from .forced_exploration import PAPER_XI_SQUARED, ForcedExploration
+from .restarts import Never, Restart
+
+if TYPE_CHECKING:
+    from .model import Model
+
+
+class OnAlarm(Never):
+    """Starts over when the change-point detector finds that the reward or a cost is another function.
+
+    Args:
+        model: kernel and prior mean of the reward.
+        num_trials: B.
+        **options: of `ChangePointDetector`; "theta" decides how often there is a false alarm.
+    """
+
+    def __init__(self, model: Model, num_trials: int, **options: Any):
+        responses = 1 + model.setting.num_constraints
+        self.detectors = [
+            ChangePointDetector.on_points(model.gram, num_responses=responses, **options)
+            for _ in range(num_trials)
+        ]
+        shape = (num_trials, model.gram.size)
+        self.prior_mean = np.broadcast_to(np.asarray(model.prior_mean, dtype=np.float64), shape)
+        self.alarms = [[] for _ in range(num_trials)]
+        self._alarmed = np.zeros(num_trials, dtype=bool)
+
+    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+        """Test after each value, in the order of play."""
+        response = np.column_stack([reward - self.prior_mean[trial, point], cost])
+        for i, x, t, y in zip(trial.tolist(), point.tolist(), rounds.tolist(), response, strict=True):
+            self._alarmed[i] |= self.detectors[i].insert(t, x, y)
+
+    def turn(self, rounds: int, info: dict[str, Any]) -> Ints:
+        """The trials with an alarm in this round."""
+        alarmed = self._alarmed.nonzero()[0]
+        for i in alarmed.tolist():
+            self.alarms[i].append(rounds - 1)  # type: ignore[index] (it has a list a trial)
+        return alarmed
+
+    def forget(self, trial: Ints) -> None:
+        """Begin new sequences."""
+        self._alarmed[trial] = False
+        for i in trial.tolist():
+            self.detectors[i].reset()
+
+
+class Exploring:
+    """Plays some rounds uniformly, and shows these alone to another restart.
+
+    Args:
+        model, num_trials: as of every restart.
+        watch: builds the other restart: `OnAlarm`, `Oracle` or `Never`.
+        xi_squared: how many rounds are uniform, see `ForcedExploration`.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        num_trials: int,
+        *,
+        watch: Callable[[Model, int], Restart],
+        xi_squared: float = PAPER_XI_SQUARED,
+    ):
+        self.watch = watch(model, num_trials)
+        self.privileged = self.watch.privileged
+        self._schedule = ForcedExploration(num_trials, xi_squared)
+        self._was_uniform: list[Bools] = []  # (B,) a round
+
+    @property
+    def alarms(self) -> list[list[int]] | None:
+        """Rounds after which each trial noticed a change."""
+        return self.watch.alarms
+
+    @property
+    def uniform(self) -> Bools:
+        """Which trials play any arm in this round, (B,)."""
+        return self._schedule.due
+
+    def play(self, point: Ints) -> None:
+        """Note which trials have just played uniformly."""
+        self._was_uniform.append(self._schedule.advance())
+        self.watch.play(point)
+
+    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+        """Show what uniform plays have earned."""
+        pairs = zip(rounds.tolist(), trial.tolist(), strict=True)
+        uniform = np.array([self._was_uniform[t][i] for t, i in pairs], dtype=bool)
+        if uniform.any():
+            kept = trial[uniform], point[uniform], rounds[uniform], reward[uniform], cost[uniform]
+            self.watch.receive(*kept)
+
+    def turn(self, rounds: int, info: dict[str, Any]) -> Ints:
+        """The trials that the other restart names."""
+        return self.watch.turn(rounds, info)
+
+    def forget(self, trial: Ints) -> None:
+        """Trials start over, (n,)."""
+        self._schedule.restart(trial)
+        self.watch.forget(trial)
