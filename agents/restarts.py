@@ -76,15 +76,15 @@ class Never:
 
 
 class Periodic(Never):
-    """Every trial starts over every `every` rounds."""
+    """Every trial starts over every `every` rounds, a number or one a trial (B,)."""
 
-    def __init__(self, model: Model, num_trials: int, every: int):
+    def __init__(self, model: Model, num_trials: int, every: int | Ints):
         require_at_least_one("every", every, "it is the number of rounds between restarts")
-        self.every, self._all = every, np.arange(num_trials)
+        self.every = np.broadcast_to(every, num_trials)
 
     def turn(self, rounds: int, info: dict[str, Any]) -> Ints:
-        """All trials where it is time."""
-        return NOBODY if rounds % self.every else self._all
+        """The trials whose time it is."""
+        return (rounds % self.every == 0).nonzero()[0]
 
 
 class Oracle(Never):

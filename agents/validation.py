@@ -36,6 +36,12 @@ def require_at_least_one(name: str, value: Numeric, remedy: str) -> None:
     _require(value, lambda values: (values >= 1) & np.isfinite(values), message)
 
 
+def require_share(name: str, value: Numeric, remedy: str) -> None:
+    """Raise unless every value lies in [0, 1]."""
+    message = f"{name} must lie in [0, 1], got {value}; {remedy}"
+    _require(value, lambda values: (values >= 0) & (values <= 1), message)
+
+
 def require_trials(num_trials: int | None) -> None:
     """Raise unless it is a number of trials, or None for one environment without a trial axis."""
     if num_trials is not None and not is_count(num_trials):

@@ -14,12 +14,12 @@ NOISE = np.array([0.02, 0.5, 1e-3])  # (B,) differs from trial to trial
 WINDOW, DRIFT, DISCOUNT = 15, 0.06, 0.93
 MEMORIES = {
     "window": partial(LastPlays, window=WINDOW),
-    "drift": partial(Drifting, drift=DRIFT),
+    "drift": partial(Drifting, eps=DRIFT),
     "discount": partial(Discounted, discount=DISCOUNT),
 }
 NEUTRAL = {
     "window": partial(LastPlays, window=10_000),
-    "drift": partial(Drifting, drift=0.0),
+    "drift": partial(Drifting, eps=0.0),
     "discount": partial(Discounted, discount=1.0),
 }
 every_memory = pytest.mark.parametrize("name", MEMORIES)
@@ -214,7 +214,7 @@ def test_a_window_does_not_drift_over_30000_rounds(noise):
     np.testing.assert_allclose(memory.variance(None), np.diag(covariance), atol=1e-10)
 
 
-@pytest.mark.parametrize("make", [partial(Drifting, drift=0.3), partial(Discounted, discount=0.7)])
+@pytest.mark.parametrize("make", [partial(Drifting, eps=0.3), partial(Discounted, discount=0.7)])
 def test_what_has_faded_is_left_out_and_not_missed(make):
     gram, rng, noise = make_gram(), np.random.default_rng(4), 0.02
     memory, plays = make(gram, noise), Plays()

@@ -27,12 +27,12 @@ class Drifting(PlayMemory):
 
     Args:
         gram, noise: the prior of one round, and lambda.
-        drift: eps, in [0, 1].
+        eps: in [0, 1].
     """
 
-    def __init__(self, gram: Gram, noise: float, drift: float):
+    def __init__(self, gram: Gram, noise: float, eps: float):
         super().__init__(gram, noise)
-        self._root = math.sqrt(1.0 - drift)  # q
+        self._root = math.sqrt(1.0 - eps)  # q
 
     def advance(self) -> None:
         """Go on to the next round."""

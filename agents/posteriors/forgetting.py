@@ -9,6 +9,7 @@ import numpy as np
 from bandit_envs.gram import Gram
 from bandit_envs.types import Floats, Ints
 
+from ..validation import Numeric
 from .base import Posterior
 from .memory import Memory
 from .tally import Tally
@@ -25,10 +26,8 @@ class ForgettingPosterior(Posterior):
         memories: makes the memory of each trial from the prior and its lambda, B of them.
     """
 
-    def __init__(
-        self, gram: Gram, noise: float | Floats, memories: Sequence[Callable[[Gram, float], Memory]]
-    ):
-        super().__init__(gram, noise, len(memories))
+    def __init__(self, gram: Gram, noise: Numeric, memories: Sequence[Callable[[Gram, float], Memory]]):
+        super().__init__(gram, np.asarray(noise, dtype=np.float64), len(memories))
         self._make = memories
         self._trial = [make(gram, float(each)) for make, each in zip(memories, self.noise, strict=True)]
 
@@ -43,7 +42,7 @@ class ForgettingPosterior(Posterior):
         for i, x, y, rounds in rows:
             self._trial[i].observe(x, y, rounds)
 
-    def under(self, gram: Gram, noise: float | Floats) -> ForgettingPosterior:
+    def under(self, gram: Gram, noise: Numeric) -> ForgettingPosterior:
         """The posterior of another prior that has seen the same in the same rounds."""
         new = ForgettingPosterior(gram, noise, self._make)
         for memory, old in zip(new._trial, self._trial, strict=True):
