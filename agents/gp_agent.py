@@ -130,8 +130,12 @@ class GPAgent:
         self._assume(replace(self.model, noise_std=noise_std))
 
     def start_over(self, opening: bool) -> None:
-        """Begin with a fresh belief, and play the old one's best mean first if `opening`."""
+        """Begin with a fresh belief, and play the old one's best mean first if `opening`.
+
+        The uniform first plays are over: they come once a trial.
+        """
         self._opening = self.belief if opening else None
+        self._assume(replace(self.model, initial=0))
         self.belief = self._parts[0](self.model, self._size)
         self.age[:] = 1
 

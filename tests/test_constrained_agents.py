@@ -7,6 +7,8 @@ import pytest
 from sklearn.gaussian_process.kernels import Matern
 
 import agents
+from agents import gp_agent
+from agents.choice import argmax_with_ties
 from agents.objectives import Penalised
 from agents.penalties import Exponential, LinearDual, Multiplicative, Polynomial
 from bandit_envs import Decisions, Problem, Setting
@@ -161,6 +163,19 @@ def test_a_fresh_epoch_opens_at_the_best_mean_of_the_last_and_counts_its_own_rou
     run = Run(discs(), BOTH[0], reuse=False)
     assert (run.agent.age == HORIZON % EPOCH + 1).all()
     assert run.agent.belief.centre.count.sum(axis=1).max() == HORIZON % EPOCH
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_first_plays_are_uniform_once_a_trial_and_not_once_an_epoch(name, monkeypatch):
+    uniform = []
+
+    def watch(scores, *rest):
+        uniform.append(bool((np.ptp(scores, axis=1) == 0).all()))
+        return argmax_with_ties(scores, *rest)
+
+    monkeypatch.setattr(gp_agent, "argmax_with_ties", watch)
+    Run(discs(), name, trials=2, reuse=False)
+    assert uniform == [t < 5 for t in range(HORIZON)]
 
 
 def test_weights_are_the_multipliers_over_one_plus_their_sum_without_overflow():
