@@ -94,6 +94,7 @@ class GPAgent:
         self.plays = Plays(self._size, self.setting.horizon)
         self.round = 0
         self.age = np.ones(self._size, dtype=np.int64)  # t of each trial: rounds started since it began
+        self.objective.begin(self)
 
     def act(self, observation: Floats) -> Any:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 class Objective(Protocol):
     """Turns what a play earned into the value that the belief is about."""
 
+    def begin(self, agent: GPAgent) -> None:
+        """Before the first round: what the agent is to assume."""
+        ...
+
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Values of plays whose feedback has come, (n,) rewards and (n, C) costs -> (n,)."""
         ...
@@ -48,6 +52,9 @@ class Reward:
 
     def __init__(self, model: Model, num_trials: int):
         pass
+
+    def begin(self, agent: GPAgent) -> None:
+        """Nothing to assume."""
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """The rewards."""
@@ -104,6 +111,10 @@ class Penalised(Reward):
     def weights(self) -> Weights:
         """w0 and w of this epoch."""
         return self.multipliers.weights
+
+    def begin(self, agent: GPAgent) -> None:
+        """Assume the noise of the objective under the first weights."""
+        agent.assume_noise(self._noise())
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Scaled values of plays, (n,)."""

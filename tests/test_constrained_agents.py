@@ -178,6 +178,13 @@ def test_the_first_plays_are_uniform_once_a_trial_and_not_once_an_epoch(name, mo
     assert uniform == [t < 5 for t in range(HORIZON)]
 
 
+@pytest.mark.parametrize(("name", "weight"), [(BOTH[0], 0.5), (BOTH[1], 1.0)])
+def test_the_first_epoch_has_the_noise_of_the_weighted_objective(name, weight):
+    agent = agents.make(name, discs(), num_trials=2, initial=0)
+    agent.reset([0, 1])
+    np.testing.assert_allclose(agent.rule.width.noise_std, [weight * 0.1] * 2)  # kappa^1 = 1, and 0
+
+
 def test_weights_are_the_multipliers_over_one_plus_their_sum_without_overflow():
     log_kappa = np.array([[1.0, 2.0], [900.0, -3.0], [-2.0, -5.0]])
     reward, cost = Multiplicative().weights(log_kappa)
