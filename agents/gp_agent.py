@@ -109,11 +109,10 @@ class GPAgent:
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
         point = self.setting.decisions.point_index(self._contexts(observation), self._arms(action))
-        self.plays.append(point)
-        self.belief.play(point)
         trial, rounds, reward, cost = Feedback.arrived(info)
-        played = self.plays.collect(trial, rounds)
         value = self.objective.values(trial, reward, cost)
+        played = self.plays.turn(point, trial, rounds)  # the last check: from here on the agent changes
+        self.belief.play(point)
         self.belief.receive(trial, played, self.clock.delay(rounds, self.round), value)
         self.incumbent.receive(trial, played, value)
         self.objective.receive(trial, played, rounds, reward, cost)

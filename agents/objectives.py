@@ -12,7 +12,7 @@ from .first_plays import FirstPlays
 from .multipliers import Multipliers
 from .penalties import Weights
 from .posteriors.tally import Tally
-from .validation import Numeric
+from .validation import Numeric, require_costs
 
 if TYPE_CHECKING:
     from .gp_agent import GPAgent
@@ -118,6 +118,7 @@ class Penalised(Reward):
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Scaled values of plays, (n,)."""
+        require_costs(cost, self.multipliers.value.shape[1])
         h = self.multipliers.penalty.transform(cost)
         value = self.weights.reward[trial] * reward - (self.weights.cost[trial] * h).sum(axis=1)
         return (value - self.centre[trial]) / self.scale[trial]

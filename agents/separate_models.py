@@ -14,6 +14,7 @@ from .first_plays import FirstPlays
 from .multipliers import Multipliers
 from .objectives import Reward
 from .posteriors.tally import Tally
+from .validation import require_costs
 from .widths import ImprovedWidth
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class SeparateModels(Reward):
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Scaled rewards, (n,)."""
+        require_costs(cost, len(self.costs))
         return (reward - self.centre[trial, 0]) / self.scale[trial, 0]
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:

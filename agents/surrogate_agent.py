@@ -18,7 +18,7 @@ from .model import Model
 from .plays import Plays
 from .side_by_side import SideBySide
 from .surrogates import Prediction, Surrogates
-from .validation import require_reset
+from .validation import require_costs, require_reset
 
 
 class SurrogateAgent(abc.ABC):
@@ -52,13 +52,10 @@ class SurrogateAgent(abc.ABC):
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
         point = self.setting.decisions.point_index(*np.array([[self._context(observation)], [action]]))
-        self.plays.append(point)
         trial, rounds, reward, cost = Feedback.arrived(info)
-        if cost.shape[1] != self.setting.num_constraints:
-            expected = f"{self.setting.num_constraints} cost(s)"
-            raise ValueError(f'info["feedback_cost"] must have {expected} a slot, got {cost.shape[1]}')
+        require_costs(cost, self.setting.num_constraints)
         outcome = np.column_stack([reward, cost])
-        self.surrogates.receive(self.plays.collect(trial, rounds), outcome)
+        self.surrogates.receive(self.plays.turn(point, trial, rounds), outcome)
         self.round += 1
         self.learn(rounds, outcome)
 

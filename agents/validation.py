@@ -48,6 +48,16 @@ def _require(value: Numeric, allowed: Callable[[Floats], Bools], message: str) -
         raise ValueError(message)
 
 
+def require_costs(cost: Floats, num_constraints: int) -> None:
+    """Raise unless feedback has as many costs, (n, C), as the setting has constraints."""
+    if cost.shape[1] != num_constraints:
+        expected = f"{num_constraints} cost(s)"
+        raise ValueError(
+            f'info["feedback_cost"] must have {expected} a slot, got {cost.shape[1]}; '
+            "play the environment whose setting the agent was made for"
+        )
+
+
 def require_reset(done: bool) -> None:
     """Raise unless the agent has been reset once."""
     if not done:

@@ -305,6 +305,24 @@ def test_bad_input_gets_one_clear_error(call, message):
         call()
 
 
+@pytest.mark.parametrize(
+    "wrong", [feedback(np.nan), feedback(1.0, 3), feedback(1.0, 9)], ids=["NaN", "old", "new"]
+)
+@pytest.mark.parametrize("name", [*GP_NAMES, "bandit-oco"])
+def test_a_round_with_wrong_feedback_can_be_told_again(name, wrong):
+    plays = {}
+    for disturbed in (False, True):
+        agent, plays[disturbed] = start(agents.make(name, SETTING)), []
+        for t in range(10):
+            action = agent.act(np.zeros(1))
+            if disturbed and t == 5:
+                with pytest.raises(ValueError, match="feedback"):
+                    agent.update(np.zeros(1), action, 0.0, wrong)
+            agent.update(np.zeros(1), action, 0.0, feedback(np.sin(action), t))
+            plays[disturbed].append(action)
+    assert plays[True] == plays[False]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_an_agent_asked_before_its_reset_says_so(name):
     with pytest.raises(RuntimeError, match="call reset"):

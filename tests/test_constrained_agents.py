@@ -236,9 +236,23 @@ BAD = {
     "step": (lambda: agents.make(BOTH[1], SETTING, step=-1.0), "step must be 0 or positive, got -1"),
     "epoch": (lambda: agents.make(BOTH[1], SETTING, epoch=0), "epoch"),
     "inner": (lambda: agents.make(BOTH[1], SETTING, inner="ei"), "inner must be ucb or thompson"),
+    "no costs": (
+        lambda: told_nothing_of_costs(agents.make(BOTH[1], SETTING)),
+        r"feedback_cost.* must have 1",
+    ),
+    "no costs, separate": (
+        lambda: told_nothing_of_costs(agents.make(BOTH[1], SETTING, models="separate")),
+        r"feedback_cost.* must have 1",
+    ),
     "initial": (lambda: agents.make(BOTH[1], SETTING, initial=30), "initial must lie in 0..epoch = 20"),
 }
 SETTING = Setting(arms=ARMS, kernel=Matern(1.0, nu=2.5), num_constraints=1)
+
+
+def told_nothing_of_costs(agent):
+    agent.reset(0)
+    info = {"feedback_mask": np.array([True]), "feedback_step": np.array([0]), "feedback_reward": np.ones(1)}
+    agent.update(np.zeros(1), agent.act(np.zeros(1)), 1.0, info)
 
 
 @pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD.keys())
