@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -75,20 +75,28 @@ class SeparateModels(Reward):
         return total
 
     def turn(self, agent: GPAgent) -> None:
-        """Find the scales after the first plays; move the multipliers after every epoch."""
-        self.multipliers.turn(agent.round)
-        if agent.round == self.first.first:
+        """Move the multipliers after every epoch, and find the scales again: first plays may come late."""
+        if self.multipliers.turn(agent.round) or agent.round == self.first.first:
             self._rescale(agent)
 
     def _rescale(self, agent: GPAgent) -> None:
         each = [self.first.standard(row) for row in np.eye(self.centre.shape[1])[:, None]]
         centre, scale = (np.stack(columns, axis=1) for columns in zip(*each, strict=True))
         for k, belief in enumerate([agent.belief, *self.costs]):
-            belief.revalue(partial(_scaled, centre=centre[:, k], scale=scale[:, k]))
+            old, new = Units(self.centre[:, k], self.scale[:, k]), Units(centre[:, k], scale[:, k])
+            belief.revalue(partial(_scaled, old=old, new=new))
         self.centre, self.scale = centre, scale
         agent.assume_noise(self.reward_noise / scale[:, 0])
 
 
-def _scaled(trial: int, tally: Tally, centre: Floats, scale: Floats) -> Floats:
-    """Value sums in units of the scale, (u,)."""
-    return (tally.total - centre[trial] * tally.plays) / scale[trial]
+class Units(NamedTuple):
+    """A value y is modelled as (y - centre) / scale."""
+
+    centre: Floats  # (B,)
+    scale: Floats  # (B,)
+
+
+def _scaled(trial: int, tally: Tally, old: Units, new: Units) -> Floats:
+    """Sums of values in new units from those in old units, (u,)."""
+    raw = tally.total * old.scale[trial] + old.centre[trial] * tally.plays
+    return (raw - new.centre[trial] * tally.plays) / new.scale[trial]
