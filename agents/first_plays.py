@@ -32,7 +32,9 @@ class FirstPlays:
         known = np.isfinite(value)
         count = np.maximum(known.sum(axis=1), 1)
         mean = np.where(known, value, 0.0).sum(axis=1) / count
-        square = np.where(known, (value - mean[:, None]) ** 2, 0.0).sum(axis=1)
-        deviation = np.sqrt(square / np.maximum(count - 1, 1))
+        gap = np.where(known, value - mean[:, None], 0.0)
+        _, power = np.frexp(np.abs(gap).max(axis=1, initial=0.0))  # taken out before a square can overflow,
+        square = (np.ldexp(gap, -power[:, None]) ** 2).sum(axis=1)  # as a power of 2: nothing is rounded
+        deviation = np.ldexp(np.sqrt(square / np.maximum(count - 1, 1)), power)
         enough = (count >= FEWEST) & (deviation > 0)
         return np.where(enough, mean, 0.0), np.where(enough, deviation, 1.0)

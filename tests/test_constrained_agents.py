@@ -9,6 +9,7 @@ from sklearn.gaussian_process.kernels import Matern
 import agents
 from agents import gp_agent
 from agents.choice import argmax_with_ties
+from agents.first_plays import FirstPlays
 from agents.objectives import Penalised
 from agents.penalties import Exponential, LinearDual, Multiplicative, Polynomial
 from bandit_envs import Decisions, Problem, Setting
@@ -127,6 +128,25 @@ def test_with_step_0_and_reuse_it_is_unconstrained_igp_ucb_at_the_same_delta(ini
 
 
 @pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("delay", [0, 3, 12])
+def test_separate_models_are_in_units_of_the_first_plays_however_late_these_come(name, delay):
+    problem = discs(constraints=(DISCS, HALF), delay=delays.Constant(delay))
+    run = Run(problem, name, models="separate")
+    objective, agent = run.agent.objective, run.agent
+    values = objective.first.values  # (B, 3, 5)
+    np.testing.assert_allclose(objective.centre, values.mean(axis=2))
+    np.testing.assert_allclose(objective.scale, values.std(axis=2, ddof=1))
+    np.testing.assert_allclose(agent.model.noise_std, 0.1 / objective.scale[:, 0])
+    for j, belief in enumerate(objective.costs):  # seen without noise
+        for i in range(3):
+            point, plays, total = belief.centre.tally(i)
+            assert plays.sum() == HORIZON - delay
+            cost = (DISCS, HALF)[j].function(ARMS[point])
+            expected = plays * (cost - objective.centre[i, 1 + j]) / objective.scale[i, 1 + j]
+            np.testing.assert_allclose(total, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", BOTH)
 @pytest.mark.parametrize("reuse", [True, False])
 def test_several_constraints_and_delays_need_no_special_code(name, reuse):
     problem = discs(0.0, constraints=(DISCS, HALF, LINE), delay=delays.Poisson(3.0))
@@ -157,6 +177,19 @@ def test_reuse_gives_all_plays_the_values_they_have_under_the_new_multipliers(na
         first = weight @ objective.first.values[i]
         np.testing.assert_allclose(objective.centre[i], first.mean())
         np.testing.assert_allclose(objective.scale[i], first.std(ddof=1))
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e300])
+def test_centre_and_scale_are_those_of_the_first_plays_at_any_size(size):
+    first = FirstPlays(3, 2, 4)
+    first.receive(
+        np.zeros(5, dtype=int), np.arange(5), size * np.array([[1, 0], [2, 2], [6, 0], [3, 4], [9, 9]])
+    )
+    first.receive(np.ones(2, dtype=int), np.arange(2), size * np.array([[1.0, 0.0], [1.0, 0.0]]))
+    centre, scale = first.standard(np.array([[1.0, -0.5]] * 3))
+    value = np.array([1.0, 1.0, 6.0, 1.0])  # the fifth play is none of the first four
+    np.testing.assert_allclose(centre, [size * value.mean(), 0.0, 0.0])
+    np.testing.assert_allclose(scale, [size * value.std(ddof=1), 1.0, 1.0])  # two equal values tell no scale
 
 
 def test_a_fresh_epoch_opens_at_the_best_mean_of_the_last_and_counts_its_own_rounds():
