@@ -1,10 +1,11 @@
 """Checks of numeric arguments, scalar or one a trial, each raising one clear `ValueError`."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from bandit_envs.laws.parse import is_count
+from bandit_envs.laws.parse import is_count, is_integer
 from bandit_envs.types import Bools, Floats, Ints
 
 Numeric = float | int | Floats | Ints  # a number for all trials, or one a trial, (B,)
@@ -34,6 +35,12 @@ def require_at_least_one(name: str, value: Numeric, remedy: str) -> None:
     """Raise unless every value is finite and at least 1."""
     message = f"{name} must be at least 1, got {value}; {remedy}"
     _require(value, lambda values: (values >= 1) & np.isfinite(values), message)
+
+
+def require_integer(name: str, value: Any, least: int, remedy: str) -> None:
+    """Raise unless it is an integer of at least `least`; 2.5 and True are none."""
+    if not is_integer(value) or value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}; {remedy}")
 
 
 def require_trials(num_trials: int | None) -> None:

@@ -296,7 +296,10 @@ BAD = {
         lambda: started(bandit_oco(SETTING)).update(NOWHERE, 1, 0.0, feedback([1.0], [[0.0, 0.0]], [3])),
         "feedback must come once",
     ),
-    "initial": (lambda: constrained_ei(SETTING, initial=-1), "initial must not be negative"),
+    "initial": (
+        lambda: constrained_ei(SETTING, initial=-1),
+        "initial must be an integer of at least 0, got -1",
+    ),
     "learning": (lambda: constrained_ei(SETTING, refit_every=5), "refit_every must be left out"),
     "prior mean": (lambda: constrained_ei(SETTING, prior_mean=1.0), "prior_mean must be left out"),
     "noise": (lambda: constrained_ei(SETTING, constraint_noise_std=-1.0), "constraint_noise_std"),
@@ -306,7 +309,7 @@ BAD = {
         r"feedback_cost.* must have 2 cost\(s\)",
     ),
     "rho": (lambda: admmbo(SETTING, rho=0.0), "rho must be positive"),
-    "no first play": (lambda: admmbo(SETTING, initial=0), "initial must be at least 1"),
+    "no first play": (lambda: admmbo(SETTING, initial=0), "initial must be an integer of at least 1"),
     "steps": (lambda: admmbo(SETTING, reward_steps=(5,)), "reward_steps must be two positive integers"),
     "no steps": (lambda: admmbo(SETTING, cost_steps=(5, 0)), "cost_steps must be two positive integers"),
 }
