@@ -101,9 +101,10 @@ def surrogate_model(setting: Setting, **options: Any) -> Model:
         **options: of `Model.of`, but for `prior_mean` and what learns hyperparameters.
     """
     for name in ("prior_mean", "refit_every"):
-        if options.get(name):
+        given = options.get(name)
+        if given is not None and np.any(np.asarray(given) != 0.0):
             raise ValueError(f"{name} must be left out: this agent centres and scales by its own plays")
-    return Model.of(setting, **{**options, "prior_mean": 0.0})
+    return Model.of(setting, **{**options, "prior_mean": 0.0, "refit_every": None})
 
 
 def noise_variances(model: Model, constraint_noise_std: float | None, num_trials: int) -> Floats:

@@ -19,7 +19,8 @@ from bandit_envs.plugins import resolve_agent
 
 NAMES = agents.names()
 GP_NAMES = [name for name in NAMES if name not in ("random", "bandit-oco")]
-LEARNING_NAMES = [name for name in GP_NAMES if name not in ("admmbo", "constrained-ei")]
+NOT_LEARNING = ("admmbo", "constrained-ei", "gp-ucb-noiseless-constraints", "gp-ucb-noisy-constraints")
+LEARNING_NAMES = [name for name in GP_NAMES if name not in NOT_LEARNING]
 SETTINGS = {
     "defaults": {},
     "ties": {"length_scale": 0.02},  # the prior ties exactly far from data

@@ -218,6 +218,76 @@ def test_the_first_epoch_has_the_noise_of_the_weighted_objective(name, weight):
     np.testing.assert_allclose(agent.rule.width.noise_std, [weight * 0.1] * 2)  # kappa^1 = 1, and 0
 
 
+@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("given", [{"centre": -2.5}, {"scale": 3.0}, {"centre": -2.5, "scale": 3.0}], ids=str)
+@pytest.mark.parametrize("reuse", [True, False])
+def test_centre_and_scale_of_the_objective_may_be_the_users(name, given, reuse):
+    agent = Run(discs(), name, reuse=reuse, **given).agent
+    objective, belief = agent.objective, agent.belief
+    weight = np.column_stack([objective.weights.reward, -objective.weights.cost])
+    found = objective.first.standard(weight)
+    np.testing.assert_array_equal(objective.centre, given.get("centre", found.centre))
+    np.testing.assert_array_equal(objective.scale, given.get("scale", found.scale))
+    for i in range(3):
+        point, plays, total = belief.centre.tally(i)
+        f, h = objective.reward_sum[i, point], objective.cost_sum[i][:, point]
+        if reuse:
+            value = objective.weights.reward[i] * f - objective.weights.cost[i] @ h
+            expected = (value - objective.centre[i] * plays) / objective.scale[i]
+            np.testing.assert_allclose(total, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("given", [{"centre": [-3.0, 1.0], "scale": [2.0, 0.5]}, {"scale": 2.0}], ids=str)
+def test_centres_and_scales_of_separate_models_may_be_the_users(given):
+    objective = Run(discs(), BOTH[1], models="separate", **given).agent.objective
+    values = objective.first.values
+    np.testing.assert_allclose(
+        objective.centre, np.broadcast_to(given.get("centre", values.mean(axis=2)), (3, 2))
+    )
+    np.testing.assert_allclose(objective.scale, np.broadcast_to(given["scale"], (3, 2)))
+    belief = objective.costs[0]
+    for i in range(3):
+        point, plays, total = belief.centre.tally(i)
+        expected = plays * (DISCS.function(ARMS[point]) - objective.centre[i, 1]) / objective.scale[i, 1]
+        np.testing.assert_allclose(total, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_the_users_centre_and_scale_0_and_1_are_the_literal_reading(name):
+    specs = {"given": (name, {"centre": 0.0, "scale": 1.0}), "literal": (name, {"standardize": False})}
+    plays = evaluate(discs(), specs, trials=2).actions
+    np.testing.assert_array_equal(plays["given"], plays["literal"])
+
+
+@pytest.mark.parametrize(
+    ("published", "given", "assumed"),
+    [(None, None, 0.3), (0.2, None, 0.2), (0.2, 0.4, 0.4), (None, 0.0, 0.0)],
+)
+@pytest.mark.parametrize("models", ["penalised", "separate"])
+def test_the_noise_on_costs_is_given_or_published_or_that_of_the_reward(published, given, assumed, models):
+    keywords = {"noise_std": 0.3, "num_constraints": 1, "constraint_noise_std": published}
+    setting = Setting(arms=ARMS, kernel=Matern(1.0, nu=2.5), **keywords)
+    agent = agents.make(BOTH[1], setting, models=models, constraint_noise_std=given)
+    agent.reset(0)
+    if models == "separate":
+        assert agent.objective.cost_noise == assumed
+        return
+    agent.objective.multipliers.value[:] = 2.0
+    agent.objective.multipliers.weights = LinearDual().weights(np.array([[2.0]]))
+    agent.objective.begin(agent)
+    np.testing.assert_allclose(agent.model.noise_std, np.sqrt(0.09 + 4 * assumed**2) / 3.0)
+
+
+@pytest.mark.parametrize("name", BOTH)
+@pytest.mark.parametrize("epoch", [1, 2, 4])
+def test_short_epochs_have_as_many_first_plays_as_rounds(name, epoch):
+    problem = discs(horizon=20)
+    agent = agents.make(name, problem, num_trials=2, epoch=epoch)
+    assert agent.model.initial == epoch
+    result = evaluate(problem, {"it": (name, {"epoch": epoch})}, trials=2)
+    assert np.isfinite(result.regret["it"]).all()
+
+
 def test_weights_are_the_multipliers_over_one_plus_their_sum_without_overflow():
     log_kappa = np.array([[1.0, 2.0], [900.0, -3.0], [-2.0, -5.0]])
     reward, cost = Multiplicative().weights(log_kappa)
@@ -277,6 +347,31 @@ BAD = {
         lambda: told_nothing_of_costs(agents.make(BOTH[1], SETTING, models="separate")),
         r"feedback_cost.* must have 1",
     ),
+    "half an epoch": (
+        lambda: agents.make(BOTH[1], SETTING, epoch=2.5),
+        "epoch must be an integer .* got 2.5",
+    ),
+    "half a play": (lambda: agents.make(BOTH[1], SETTING, initial=2.5), "initial must be an integer .* 2.5"),
+    "half a play of EI": (lambda: agents.make("gp-ei", SETTING, initial=0.5), "initial must be an integer"),
+    "learning": (lambda: agents.make(BOTH[0], SETTING, refit_every=5), "refit_every must be left out"),
+    "prior mean": (lambda: agents.make(BOTH[0], SETTING, prior_mean=1.0), "prior_mean must be left out"),
+    "centre": (
+        lambda: agents.make(BOTH[0], SETTING, centre=np.nan),
+        "centre must be a finite number, got nan",
+    ),
+    "centres": (
+        lambda: agents.make(BOTH[0], SETTING, centre=[1.0, 2.0]),
+        "centre must be a finite number, got",
+    ),
+    "scale": (lambda: agents.make(BOTH[0], SETTING, scale=0.0), "scale must be positive, got 0.0"),
+    "scales": (
+        lambda: agents.make(BOTH[0], SETTING, scale=[1.0], models="separate"),
+        "scale must be a finite number or 2 of them, reward first",
+    ),
+    "noise": (
+        lambda: agents.make(BOTH[1], SETTING, constraint_noise_std=-1),
+        "constraint_noise_std must not",
+    ),
     "initial": (lambda: agents.make(BOTH[1], SETTING, initial=30), "initial must lie in 0..epoch = 20"),
 }
 SETTING = Setting(arms=ARMS, kernel=Matern(1.0, nu=2.5), num_constraints=1)
@@ -300,6 +395,9 @@ def test_warnings_for_a_linear_psi_and_for_algorithm_2_under_constraint_noise():
     noisy = Setting(arms=ARMS, kernel=Matern(1.0, nu=2.5), num_constraints=1, constraint_noise_std=0.1)
     with pytest.warns(UserWarning, match="gp-ucb-noisy-constraints"):
         agents.make(BOTH[0], noisy)
+    with pytest.warns(UserWarning, match="gp-ucb-noisy-constraints"):
+        agents.make(BOTH[0], SETTING, constraint_noise_std=0.1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         agents.make(BOTH[1], noisy)
+        agents.make(BOTH[0], noisy, constraint_noise_std=0.0)
