@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from .choice import TieBreaker, argmax_with_ties
 from .gp_agent import TIE, Recommendation
 from .model import Model
 from .plays import Plays
-from .side_by_side import SideBySide
+from .side_by_side import OneTrialAgent, SideBySide
 from .surrogates import Prediction, Surrogates
-from .validation import require_costs, require_reset
+from .validation import require_costs, require_reset, require_trials
+
+A = TypeVar("A", bound=OneTrialAgent)
 
 
 class SurrogateAgent(abc.ABC):
@@ -122,10 +124,9 @@ def noise_variances(model: Model, constraint_noise_std: float | None, num_trials
     return np.column_stack([reward, *[cost] * setting.num_constraints])
 
 
-def each_trial(make: Callable[[int], Any], num_trials: int | None) -> Any:
+def each_trial(make: Callable[[int], A], num_trials: int | None) -> A | SideBySide:
     """Return the agent of trial 0, or B agents played side by side."""
+    require_trials(num_trials)
     if num_trials is None:
         return make(0)
-    if num_trials < 1:
-        raise ValueError(f"num_trials must be None or positive, got {num_trials}")
     return SideBySide([make(i) for i in range(num_trials)])
