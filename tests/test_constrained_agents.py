@@ -7,6 +7,7 @@ import pytest
 from sklearn.gaussian_process.kernels import Matern
 
 import agents
+import bandit_envs
 from agents import gp_agent
 from agents.choice import argmax_with_ties
 from agents.first_plays import FirstPlays
@@ -286,6 +287,57 @@ def test_short_epochs_have_as_many_first_plays_as_rounds(name, epoch):
     assert agent.model.initial == epoch
     result = evaluate(problem, {"it": (name, {"epoch": epoch})}, trials=2)
     assert np.isfinite(result.regret["it"]).all()
+
+
+EVERY_NAME = (*BOTH, "bandit-oco", "admmbo", "constrained-ei")
+EVERY = {
+    **{name: (name, {}) for name in EVERY_NAME},
+    **{f"{name}, restart": (name, {"reuse": False}) for name in BOTH},
+    **{f"{name}, separate": (name, {"models": "separate"}) for name in BOTH},
+    **{f"{name}, Thompson": (name, {"inner": "thompson"}) for name in BOTH},
+}
+
+
+def in_contexts(horizon=120, **laws):
+    """The feasible arms, 0.2 about the context, move with it; the reward alone would have all play arm 1."""
+    line = np.linspace(0.0, 1.0, 25)[:, None]
+    decisions = Decisions(line, contexts=np.array([[0.2], [0.5], [0.8]]))
+    costs = (lambda x: x[:, 1] - x[:, 0] - 0.2, lambda x: x[:, 0] - 0.2 - x[:, 1], lambda x: -x[:, 1])
+    return Problem(
+        decisions,
+        KnownFunction(lambda x: 2.0 * x[:, 1]),
+        Matern(0.3, nu=2.5),
+        noise=Gaussian(0.05),
+        constraints=tuple(KnownFunction(cost) for cost in costs),
+        horizon=horizon,
+        **laws,
+    )
+
+
+@pytest.mark.parametrize("spec", EVERY.values(), ids=EVERY.keys())
+@pytest.mark.parametrize("laws", [{}, {"delay": delays.Poisson(3.0), "max_delay": 8}], ids=["now", "delayed"])
+def test_three_constraints_in_contexts_are_learnt_with_and_without_delays(spec, laws):
+    result = evaluate(in_contexts(**laws), {"it": spec, "free": "igp-ucb"}, trials=3)
+    assert result.costs["it"].shape == (3, 120, 3)
+    violation = {label: curve[:, -1].mean() for label, curve in result.curves("average-violation").items()}
+    hard = {label: np.maximum(cost, 0.0)[:, 60:].mean() for label, cost in result.costs.items()}
+    assert violation["it"] < 0.6 * violation["free"]
+    assert hard["it"] < hard["free"]  # Algorithm 3 mixes arms above and below zero, so by less
+
+
+@pytest.mark.parametrize("name", EVERY_NAME)
+def test_recommendations_in_a_context_are_made_with_constraints(name):
+    env = bandit_envs.make(in_contexts(horizon=60))
+    observation, _ = env.reset(seed=0)
+    agent = agents.make(name, env)
+    agent.reset(0)
+    for _ in range(60):
+        action = agent.act(observation)
+        observation, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+    best = agent.recommend(observation)
+    assert 0 <= best.action < 25
+    assert np.shape(best.mean) == np.shape(best.std) == ()
 
 
 def test_weights_are_the_multipliers_over_one_plus_their_sum_without_overflow():
