@@ -18,7 +18,7 @@ from .model import Model
 from .side_by_side import SideBySide
 from .surrogate_agent import SurrogateAgent, each_trial, noise_variances, surrogate_model
 from .surrogates import Prediction
-from .validation import require_at_least_one, require_not_negative, require_positive
+from .validation import require_integer, require_not_negative, require_positive
 
 RHO = 0.1
 INITIAL = 2
@@ -153,7 +153,7 @@ def admmbo(
         _pair("cost_steps", cost_steps, STEPS_FROM_4D if several else COST_STEPS),
     )
     require_positive("rho", rho, "it weighs the distances")
-    require_at_least_one("initial", initial, "improvement needs a play to improve on")
+    require_integer("initial", initial, 1, "improvement needs a play to improve on")
     if constraint_noise_std is not None:
         require_not_negative("constraint_noise_std", constraint_noise_std, "it is a standard deviation")
     if setting.kernel is None or "length_scale" in options:

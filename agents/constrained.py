@@ -12,7 +12,7 @@ from bandit_envs.setting import Setting
 
 from .assembly import Agent, assemble
 from .capabilities import handles
-from .first_plays import FirstPlays
+from .first_plays import FirstPlays, GivenUnits, Values
 from .kernel_shape import unit_kernel
 from .model import Model
 from .multipliers import Multipliers
@@ -22,7 +22,8 @@ from .penalties import Exponential, LinearDual, Multiplicative, Penalty, Polynom
 from .rule_makers import WithWidth
 from .rules import UCB, Thompson
 from .separate_models import SeparateModels
-from .validation import require_at_least_one
+from .surrogate_agent import surrogate_model
+from .validation import Numeric, require_integer, require_not_negative
 from .widths import ImprovedWidth, Width
 
 EPOCH, FIRST, NOISE_VARIANCE, BOUND = 20, 5, 0.01, 2.0
@@ -57,8 +58,10 @@ def gp_ucb_noiseless_constraints(
     if psi not in PSI:
         raise ValueError(f"psi must be one of {', '.join(PSI)}, got {psi!r}")
     penalty = Multiplicative(PSI[psi](**(psi_options or {})))
-    if setting.constraint_noise_std:
-        _warn_of_noise(setting.constraint_noise_std)
+    given = options.get("constraint_noise_std")
+    noise = setting.constraint_noise_std if given is None else given
+    if noise:
+        _warn_of_noise(noise)
     return _assemble(setting, penalty, epoch, reuse, inner, num_trials, **options)
 
 
@@ -100,7 +103,10 @@ def _assemble(
     models: str = "penalised",
     standardize: bool = True,
     incumbent_first: bool = True,
-    initial: int = FIRST,
+    initial: int | None = None,
+    centre: Values | None = None,
+    scale: Values | None = None,
+    constraint_noise_std: float | None = None,
     noise_variance: float = NOISE_VARIANCE,
     **options: Any,
 ) -> Agent:
@@ -112,31 +118,38 @@ def _assemble(
         gamma: see `make_gamma`.
         models: "penalised" (one of the objective, as in the paper) or "separate" (one of f and one of each g,
             combined optimistically; `reuse` means nothing there).
-        standardize: centre and scale the objective by its uniform first plays; False is the literal paper.
+        standardize: centre and scale the objective by its uniform first plays; False is the literal paper,
+            centre 0 and scale 1.
         incumbent_first: with `reuse=False`, begin an epoch at the last epoch's best mean.
-        initial: how many first plays are uniform.
+        initial: how many first plays are uniform; default 5, or all of a shorter epoch.
+        centre, scale: m and s, in place of what the first plays say: the prior mean and the deviation of the
+            weighted objective w0 f - sum_j w_j h_j; with separate models, of f and of each g, 1 + C numbers.
+        constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
         noise_variance: lambda, in units of the scaled objective.
-        **options: of the model; `rkhs_bound` is B in units of the scaled objective, default 2:
-            with 1 a run in twenty on the two discs stays in the wrong one.
+        **options: of the model, but for `prior_mean` and `refit_every`; `rkhs_bound` is B in units of the
+            scaled objective, default 2: with 1 a run in twenty on the two discs stays in the wrong one.
     """
     if inner not in ("ucb", "thompson"):
         raise ValueError(f"inner must be ucb or thompson, got {inner!r}")
-    require_at_least_one("epoch", epoch, "it is the number of rounds S between two updates")
+    require_integer("epoch", epoch, 1, "it is the number of rounds S between two updates")
     if models not in ("penalised", "separate"):
         raise ValueError(f"models must be penalised or separate, got {models!r}")
-    if not 0 <= initial <= epoch:
+    initial = min(FIRST, epoch) if initial is None else initial
+    require_integer("initial", initial, 0, "it is the number of uniform first plays")
+    if initial > epoch:
         raise ValueError(f"initial must lie in 0..epoch = {epoch}, got {initial}")
-    model = Model.of(
-        setting,
-        **{"rkhs_bound": BOUND, **options},
-        prior_mean=0.0,
-        initial=initial,
-        noise_variance=noise_variance,
+    given = GivenUnits(
+        0.0 if centre is None and not standardize else centre,
+        1.0 if scale is None and not standardize else scale,
     )
+    given.require(1 + setting.num_constraints if models == "separate" else 1)
+    options = {"rkhs_bound": BOUND, **options, "noise_variance": noise_variance, "initial": initial}
+    model = surrogate_model(setting, **options)
     model = model.with_kernel(unit_kernel(model.kernel, model.deviation))
     share = delta / (penalty.deltas * math.ceil(setting.horizon / epoch))
+    shared = {"given": given, "cost_noise": _cost_noise(model, constraint_noise_std)}
     objective_of = (
-        partial(_separate, penalty=penalty, epoch=epoch, delta=share)
+        partial(_separate, penalty=penalty, epoch=epoch, delta=share, **shared)
         if models == "separate"
         else partial(
             _penalised,
@@ -144,7 +157,7 @@ def _assemble(
             epoch=epoch,
             restart=not reuse,
             incumbent_first=incumbent_first,
-            standardize=standardize,
+            **shared,
         )
     )
     width_of = partial(_width, gamma=gamma, delta=share, union=2 if inner == "thompson" else 1)
@@ -160,25 +173,42 @@ def _width(model: Model, gamma: Any, delta: float, union: int) -> Width:
     return ImprovedWidth(model.rkhs_bound, model.noise_std, make_gamma(gamma, model), delta, union)
 
 
-def _penalised(model: Model, num_trials: int, penalty: Penalty, epoch: int, **switches: bool) -> Penalised:
+def _cost_noise(model: Model, given: float | None) -> Numeric:
+    """What is given, else published, else that of the reward."""
+    if given is not None:
+        require_not_negative("constraint_noise_std", given, "it is a standard deviation")
+        return given
+    published = model.setting.constraint_noise_std
+    return model.noise_std if published is None else published
+
+
+def _penalised(
+    model: Model,
+    num_trials: int,
+    penalty: Penalty,
+    epoch: int,
+    given: GivenUnits,
+    cost_noise: Numeric,
+    **switches: bool,
+) -> Penalised:
     setting = model.setting
     return Penalised(
         Multipliers(penalty, num_trials, setting.num_constraints, epoch),
         FirstPlays(num_trials, 1 + setting.num_constraints, model.initial),
         model.gram.size,
-        noise=(model.noise_std, setting.constraint_noise_std or 0.0),
+        given=given,
+        noise=(model.noise_std, cost_noise),
         **switches,
     )
 
 
-def _separate(model: Model, num_trials: int, penalty: Penalty, epoch: int, delta: float) -> SeparateModels:
+def _separate(model: Model, num_trials: int, penalty: Penalty, epoch: int, **parts: Any) -> SeparateModels:
     setting = model.setting
     return SeparateModels(
         model,
         Multipliers(penalty, num_trials, setting.num_constraints, epoch),
         FirstPlays(num_trials, 1 + setting.num_constraints, model.initial),
-        cost_noise=setting.constraint_noise_std or 0.0,
-        delta=delta,
+        **parts,
     )
 
 

@@ -1,12 +1,53 @@
-"""The uniform first plays, which tell the centre and the scale of what is modelled."""
+"""Centre and scale of what is modelled: as the user gives them, else as the uniform first plays tell them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from bandit_envs.types import Floats, Ints
 
 FEWEST = 2  # values that tell a scale
+Values = float | Sequence[float] | Floats
+
+
+class Units(NamedTuple):
+    """A value y is modelled as (y - centre) / scale."""
+
+    centre: Floats  # (B,), or (B, K) of K quantities
+    scale: Floats  # the same
+
+
+@dataclass(frozen=True)
+class GivenUnits:
+    """What the user says of the units, a number for all quantities or one each.
+
+    Args:
+        centre: m, the prior mean; None if the first plays are to tell it.
+        scale: s, the prior deviation; None likewise.
+    """
+
+    centre: Values | None = None
+    scale: Values | None = None
+
+    def require(self, quantities: int) -> None:
+        """Raise unless what is given are finite numbers for so many quantities, and scales are positive."""
+        for name, given in (("centre", self.centre), ("scale", self.scale)):
+            values = np.asarray(0.5 if given is None else given)
+            fits = values.shape == () or values.shape == (quantities,) != (1,)
+            if values.dtype.kind not in "iuf" or not fits or not np.isfinite(values).all():
+                many = f" or {quantities} of them, reward first" if quantities > 1 else ""
+                raise ValueError(f"{name} must be a finite number{many}, got {given!r}")
+            if name == "scale" and not (values > 0).all():
+                raise ValueError(f"scale must be positive, got {given!r}; it divides what is modelled")
+
+    def over(self, found: Units) -> Units:
+        """What is given, and what was found where nothing is."""
+        pairs = zip((self.centre, self.scale), found, strict=True)
+        return Units(*(x if given is None else np.full(x.shape, given, dtype=float) for given, x in pairs))
 
 
 class FirstPlays:
@@ -26,13 +67,15 @@ class FirstPlays:
         early = rounds < self.first
         self.values[trial[early], :, rounds[early]] = values[early]
 
-    def standard(self, weight: Floats) -> tuple[Floats, Floats]:
+    def standard(self, weight: Floats) -> Units:
         """Mean and deviation of a weighted sum, weights (B, K) -> (B,) each; 0 and 1 where unknown."""
         value = (weight[:, :, None] * self.values).sum(axis=1)
         known = np.isfinite(value)
         count = np.maximum(known.sum(axis=1), 1)
         mean = np.where(known, value, 0.0).sum(axis=1) / count
-        square = np.where(known, (value - mean[:, None]) ** 2, 0.0).sum(axis=1)
-        deviation = np.sqrt(square / np.maximum(count - 1, 1))
+        gap = np.where(known, value - mean[:, None], 0.0)
+        _, power = np.frexp(np.abs(gap).max(axis=1, initial=0.0))  # taken out before a square can overflow,
+        square = (np.ldexp(gap, -power[:, None]) ** 2).sum(axis=1)  # as a power of 2: nothing is rounded
+        deviation = np.ldexp(np.sqrt(square / np.maximum(count - 1, 1)), power)
         enough = (count >= FEWEST) & (deviation > 0)
-        return np.where(enough, mean, 0.0), np.where(enough, deviation, 1.0)
+        return Units(np.where(enough, mean, 0.0), np.where(enough, deviation, 1.0))

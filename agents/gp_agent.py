@@ -106,6 +106,7 @@ class GPAgent:
         self.plays = Plays(self._size, self.setting.horizon)
         self.round = 0
         self.age = np.ones(self._size, dtype=np.int64)  # t of each trial: rounds started since it began
+        self.objective.begin(self)
 
     def act(self, observation: Floats) -> Any:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
@@ -123,17 +124,13 @@ class GPAgent:
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
         point = self.setting.decisions.point_index(self._contexts(observation), self._arms(action))
-        self.plays.append(point)
-        self.belief.play(point)
-        self.restart.play(point)
-        (trial, rounds, reward, cost), played = self._arrived(info)
-        value = self.objective.values(trial, reward, cost)
-        self.belief.receive(trial, played, self.clock.delay(rounds, self.round), value)
-        self.incumbent.receive(trial, played, value)
-        self.objective.receive(trial, played, rounds, reward, cost)
-        self.restart.receive(trial, played, rounds, reward, cost)
-        self.round += 1
-        self.age += 1
+        feedback = Feedback.arrived(info)
+        value = self.objective.values(feedback.trial, feedback.reward, feedback.cost)
+        played = self.plays.turn(point, feedback.trial, feedback.round)  # the last check: now it changes
+        if self.since is not None:
+            fresh = feedback.round >= self.since[feedback.trial]
+            feedback, value, played = feedback.where(fresh), value[fresh], played[fresh]
+        self._learn(point, feedback, value, played)
         self.objective.turn(self)
         changed = self.restart.turn(self.round, info)
         if len(changed):
@@ -158,8 +155,12 @@ class GPAgent:
         self._assume(replace(self.model, noise_std=noise_std))
 
     def start_over(self, opening: bool) -> None:
-        """Begin with a fresh belief, and play the old one's best mean first if `opening`."""
+        """Begin with a fresh belief, and play the old one's best mean first if `opening`.
+
+        The uniform first plays are over: they come once a trial.
+        """
         self._opening = self.belief if opening else None
+        self._assume(replace(self.model, initial=0))
         self.belief = self._parts[0](self.model, self._size)
         self.age[:] = 1
 
@@ -186,14 +187,17 @@ class GPAgent:
         self._tolerance = TIE if getattr(rule, "unitless", False) else TIE * model.deviation
         self.model = model
 
-    def _arrived(self, info: dict[str, Any]) -> tuple[Feedback, Ints]:
-        """Feedback that has come and is not stale, with the points of its plays, (n,)."""
-        feedback = Feedback.arrived(info)
-        played = self.plays.collect(feedback.trial, feedback.round)
-        if self.since is not None:
-            fresh = feedback.round >= self.since[feedback.trial]
-            feedback, played = feedback.where(fresh), played[fresh]
-        return feedback, played
+    def _learn(self, point: Ints, feedback: Feedback, value: Floats, played: Ints) -> None:
+        """Every trial played a point, (B,), and values of plays came, (n,) each."""
+        trial, rounds, reward, cost = feedback
+        self.belief.play(point)
+        self.restart.play(point)
+        self.belief.receive(trial, played, self.clock.delay(rounds, self.round), value)
+        self.incumbent.receive(trial, played, value)
+        self.objective.receive(trial, played, rounds, reward, cost)
+        self.restart.receive(trial, played, rounds, reward, cost)
+        self.round += 1
+        self.age += 1
 
     def _contexts(self, observation: Floats) -> Ints:
         require_reset(self.round >= 0)

@@ -14,7 +14,7 @@ from bandit_envs.setting import Setting
 from bandit_envs.types import Floats
 
 from .hyperparameters import Hyperparameters, Learning
-from .validation import Numeric, require_not_negative, require_positive
+from .validation import Numeric, require_integer, require_not_negative, require_positive
 
 NOISE_FLOOR = 1e-6  # smallest lambda in units of the prior variance: a jitter, for noiseless problems
 DEFAULT_NOISE_STD = 0.1  # prior deviations, where the setting withholds the noise
@@ -84,7 +84,7 @@ class Model:
         """
         if setting.continuous:
             raise ValueError("this agent plays finite sets: setting must have arms, got a box; use 'random'")
-        require_not_negative("initial", initial, "it is the number of first rounds that are played at random")
+        require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
         learning = Learning(refit_every or 1, fit_on, fit_restarts)  # checked also where it is off
         chosen = _kernel(setting, kernel, length_scale)
         deviation = float(np.sqrt(np.max(chosen.diag(setting.decisions.points))))

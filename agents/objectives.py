@@ -8,11 +8,11 @@ import numpy as np
 
 from bandit_envs.types import Floats, Ints
 
-from .first_plays import FirstPlays
+from .first_plays import FirstPlays, GivenUnits, Units
 from .multipliers import Multipliers
 from .penalties import Weights
 from .posteriors.tally import Tally
-from .validation import Numeric
+from .validation import Numeric, require_costs
 
 if TYPE_CHECKING:
     from .gp_agent import GPAgent
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 class Objective(Protocol):
     """Turns what a play earned into the value that the belief is about."""
+
+    def begin(self, agent: GPAgent) -> None:
+        """Before the first round: what the agent is to assume."""
+        ...
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Values of plays whose feedback has come, (n,) rewards and (n, C) costs -> (n,)."""
@@ -53,6 +57,9 @@ class Reward:
     def __init__(self, model: Model, num_trials: int):
         pass
 
+    def begin(self, agent: GPAgent) -> None:
+        """Nothing to assume."""
+
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """The rewards."""
         return reward
@@ -77,7 +84,7 @@ class Penalised(Reward):
     Because a posterior mean is linear in the values, one sum an arm of f and of each h_j is enough to know
     the values of *all* past plays under new weights. Centre m and scale s are the mean and the deviation of
     the objective over the first plays, which are uniform, under the weights of the epoch: what a learner
-    knows, and pessimistic, for most points are worse than the ones it will play.
+    knows, and pessimistic, for most points are worse than the ones it will play. Or the user gives them.
 
     Args:
         multipliers: how costs enter and weights move.
@@ -85,8 +92,8 @@ class Penalised(Reward):
         num_points: N.
         restart: begin every epoch with a fresh posterior (the paper) or reuse all plays under new weights.
         incumbent_first: an epoch that starts afresh first plays the last epoch's best mean.
-        standardize: whether to centre and scale at all.
-        noise: deviation of the noise on the reward, a number or (B,), and on the costs.
+        given: m and s, as far as the user gives them.
+        noise: deviations of the noise on the reward and on the costs, a number or (B,) each.
     """
 
     def __init__(
@@ -97,13 +104,13 @@ class Penalised(Reward):
         *,
         restart: bool,
         incumbent_first: bool,
-        standardize: bool,
-        noise: tuple[Numeric, float],
+        given: GivenUnits,
+        noise: tuple[Numeric, Numeric],
     ):
         self.multipliers, self.first, self.noise = multipliers, first, noise
-        self.restart, self.incumbent_first, self.standardize = restart, incumbent_first, standardize
+        self.restart, self.incumbent_first, self.given = restart, incumbent_first, given
         num_trials, num_constraints = multipliers.value.shape
-        self.centre, self.scale = np.zeros(num_trials), np.ones(num_trials)
+        self.centre, self.scale = given.over(Units(np.zeros(num_trials), np.ones(num_trials)))
         self.reward_sum = np.zeros((num_trials, num_points))  # over the delivered plays of each point
         self.cost_sum = np.zeros((num_trials, num_constraints, num_points))
 
@@ -112,8 +119,13 @@ class Penalised(Reward):
         """w0 and w of this epoch."""
         return self.multipliers.weights
 
+    def begin(self, agent: GPAgent) -> None:
+        """Assume the noise of the objective under the first weights."""
+        agent.assume_noise(self._noise())
+
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Scaled values of plays, (n,)."""
+        require_costs(cost, self.multipliers.value.shape[1])
         h = self.multipliers.penalty.transform(cost)
         value = self.weights.reward[trial] * reward - (self.weights.cost[trial] * h).sum(axis=1)
         return (value - self.centre[trial]) / self.scale[trial]
@@ -132,9 +144,8 @@ class Penalised(Reward):
         ends = self.multipliers.turn(agent.round)
         if not ends and agent.round != self.first.first:
             return
-        if self.standardize:
-            weight = np.column_stack([self.weights.reward, -self.weights.cost])
-            self.centre, self.scale = self.first.standard(weight)
+        weight = np.column_stack([self.weights.reward, -self.weights.cost])
+        self.centre, self.scale = self.given.over(self.first.standard(weight))
         agent.assume_noise(self._noise())
         if self.restart and ends:
             agent.start_over(opening=self.incumbent_first)

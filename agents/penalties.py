@@ -45,7 +45,7 @@ class Penalty(abc.ABC):
         """The multipliers of the next epoch, given the mean observed costs of the last, (B, C) each."""
 
     @abc.abstractmethod
-    def noise_std(self, multiplier: Floats, reward_std: Numeric, cost_std: float) -> Floats:
+    def noise_std(self, multiplier: Floats, reward_std: Numeric, cost_std: Numeric) -> Floats:
         """R_l of the observed objective in units of w0 f, (B,)."""
 
 
@@ -129,7 +129,7 @@ class Multiplicative(Penalty):
         """Log kappa_j + log psi(mean g_j)."""
         return multiplier + self.psi.log(mean)
 
-    def noise_std(self, multiplier: Floats, reward_std: Numeric, cost_std: float) -> Floats:
+    def noise_std(self, multiplier: Floats, reward_std: Numeric, cost_std: Numeric) -> Floats:
         """R of the reward alone: the algorithm is for noiseless constraints."""
         return np.broadcast_to(np.asarray(reward_std, dtype=np.float64), len(multiplier))
 
@@ -162,6 +162,6 @@ class LinearDual(Penalty):
         """[kappa_j + step mean]^+."""
         return np.maximum(multiplier + self.step * mean, 0.0)
 
-    def noise_std(self, multiplier: Floats, reward_std: Numeric, cost_std: float) -> Floats:
+    def noise_std(self, multiplier: Floats, reward_std: Numeric, cost_std: Numeric) -> Floats:
         """sqrt(R_f^2 + sum_j kappa_j^2 R_g^2); at equal levels the paper's sqrt(1 + sum kappa_j^2) R."""
-        return np.sqrt(np.square(reward_std) + (multiplier**2).sum(axis=1) * cost_std**2)
+        return np.sqrt(np.square(reward_std) + (multiplier**2).sum(axis=1) * np.square(cost_std))

@@ -21,15 +21,23 @@ class Plays:
         self.rounds = 0
         self._points = np.full((horizon, num_trials), UNPLAYED)
 
-    def append(self, point: Ints) -> None:
-        """Every trial has just played a point, (B,)."""
+    def turn(self, point: Ints, trial: Ints, rounds: Ints) -> Ints:
+        """A round is over: every trial played a point, (B,), and feedback of rounds so far came, (n,) each.
+
+        Feedback comes once. Where it is wrong a ValueError says so, and nothing has changed.
+
+        Returns:
+            The points that the feedback is about, (n,).
+        """
         if self.rounds == len(self._points):
             self._points = np.concatenate([self._points, np.full_like(self._points, UNPLAYED)])
-        self._points[self.rounds] = point
+        self._points[self.rounds] = point  # written anew if this round turns out to be wrong
+        played = self._points_of(trial, rounds)
+        self._points[rounds, trial] = COLLECTED
         self.rounds += 1
+        return played
 
-    def collect(self, trial: Ints, rounds: Ints) -> Ints:
-        """The points of earlier rounds whose feedback has come, (n,) each; it comes once."""
+    def _points_of(self, trial: Ints, rounds: Ints) -> Ints:
         try:
             point = self._points[rounds, trial]
         except IndexError:
@@ -40,8 +48,7 @@ class Plays:
             raise ValueError(
                 f"feedback comes once, got round(s) {rounds} again" if again else self._unknown(rounds)
             )
-        self._points[rounds, trial] = COLLECTED
         return point
 
     def _unknown(self, rounds: Ints) -> str:
-        return f"feedback_step must name rounds in 0..{self.rounds - 1}, got {rounds}"
+        return f"feedback_step must name rounds in 0..{self.rounds}, got {rounds}"

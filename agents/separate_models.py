@@ -10,10 +10,11 @@ import numpy as np
 from bandit_envs.types import Floats, Ints
 
 from .beliefs import Delivered
-from .first_plays import FirstPlays
+from .first_plays import FirstPlays, GivenUnits, Units
 from .multipliers import Multipliers
 from .objectives import Reward
 from .posteriors.tally import Tally
+from .validation import Numeric, require_costs
 from .widths import ImprovedWidth
 
 if TYPE_CHECKING:
@@ -24,30 +25,39 @@ if TYPE_CHECKING:
 class SeparateModels(Reward):
     """w0 ucb_f - sum_j w_j h(lcb_gj): the reward at its best, every cost at its least.
 
-    Reward and costs are centred and scaled by the uniform first plays. New multipliers need no new values:
-    the models do not depend on them.
+    Reward and costs are centred and scaled by the uniform first plays, or as the user says. New multipliers
+    need no new values: the models do not depend on them.
 
     Args:
         model: of the reward; the costs share its kernel, lambda and bound.
         multipliers: how costs enter and weights move.
         first: the uniform first plays.
-        cost_noise: deviation of the noise on the costs.
+        given: centre and scale of the reward and of each cost, as far as the user gives them.
+        cost_noise: deviation of the noise on the costs, a number or (B,).
         delta: failure probability of each cost's band.
     """
 
     def __init__(
-        self, model: Model, multipliers: Multipliers, first: FirstPlays, *, cost_noise: float, delta: float
+        self,
+        model: Model,
+        multipliers: Multipliers,
+        first: FirstPlays,
+        *,
+        given: GivenUnits,
+        cost_noise: Numeric,
+        delta: float,
     ):
-        self.multipliers, self.first = multipliers, first
+        self.multipliers, self.first, self.given = multipliers, first, given
         self.bound, self.cost_noise, self.delta = model.rkhs_bound, cost_noise, delta
         self.reward_noise = model.noise_std
         num_trials, num_constraints = multipliers.value.shape
         self.costs = [Delivered(model, num_trials) for _ in range(num_constraints)]
-        self.centre = np.zeros((num_trials, 1 + num_constraints))  # of the reward, then of the costs
-        self.scale = np.ones((num_trials, 1 + num_constraints))
+        shape = num_trials, 1 + num_constraints  # the reward, then the costs
+        self.centre, self.scale = given.over(Units(np.zeros(shape), np.ones(shape)))
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Scaled rewards, (n,)."""
+        require_costs(cost, len(self.costs))
         return (reward - self.centre[trial, 0]) / self.scale[trial, 0]
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
@@ -72,21 +82,27 @@ class SeparateModels(Reward):
             total -= weights.cost[:, j, None] * self.multipliers.penalty.transform(lower)
         return total
 
+    def begin(self, agent: GPAgent) -> None:
+        """Assume the noise of the scaled reward."""
+        agent.assume_noise(self.reward_noise / self.scale[:, 0])
+
     def turn(self, agent: GPAgent) -> None:
-        """Find the scales after the first plays; move the multipliers after every epoch."""
-        self.multipliers.turn(agent.round)
-        if agent.round == self.first.first:
+        """Move the multipliers after every epoch, and find the scales again: first plays may come late."""
+        if self.multipliers.turn(agent.round) or agent.round == self.first.first:
             self._rescale(agent)
 
     def _rescale(self, agent: GPAgent) -> None:
         each = [self.first.standard(row) for row in np.eye(self.centre.shape[1])[:, None]]
-        centre, scale = (np.stack(columns, axis=1) for columns in zip(*each, strict=True))
+        new = self.given.over(Units(*(np.stack(columns, axis=1) for columns in zip(*each, strict=True))))
+        old = Units(self.centre, self.scale)
         for k, belief in enumerate([agent.belief, *self.costs]):
-            belief.revalue(partial(_scaled, centre=centre[:, k], scale=scale[:, k]))
-        self.centre, self.scale = centre, scale
-        agent.assume_noise(self.reward_noise / scale[:, 0])
+            belief.revalue(partial(_scaled, quantity=k, old=old, new=new))
+        self.centre, self.scale = new
+        agent.assume_noise(self.reward_noise / self.scale[:, 0])
 
 
-def _scaled(trial: int, tally: Tally, centre: Floats, scale: Floats) -> Floats:
-    """Value sums in units of the scale, (u,)."""
-    return (tally.total - centre[trial] * tally.plays) / scale[trial]
+def _scaled(trial: int, tally: Tally, quantity: int, old: Units, new: Units) -> Floats:
+    """Sums of a quantity's values in new units from those in old units, (u,)."""
+    at = trial, quantity
+    raw = tally.total * old.scale[at] + old.centre[at] * tally.plays
+    return (raw - new.centre[at] * tally.plays) / new.scale[at]

@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from bandit_envs.types import Floats, Ints
 
 from .gp_agent import Recommendation
-from .learning_agent import LearningAgent
+
+
+class OneTrialAgent(Protocol):
+    """An agent of one trial, without a trial axis."""
+
+    def reset(self, seed: int) -> None:
+        """Forget everything."""
+        ...
+
+    def act(self, observation: Floats) -> Any:
+        """Choose an arm or a point of the box for the observed context, (dz,)."""
+        ...
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round."""
+        ...
+
+    def recommend(self, observation: Floats | None = None) -> Recommendation:
+        """What to use from now on."""
+        ...
 
 
 class SideBySide:
@@ -20,24 +39,24 @@ class SideBySide:
         agents: one a trial.
     """
 
-    def __init__(self, agents: Sequence[LearningAgent]):
+    def __init__(self, agents: Sequence[OneTrialAgent]):
         self.agents = list(agents)
         self.num_trials = len(self.agents)
 
     @property
     def failed_fits(self) -> Ints:
-        """Fits that failed, (B,)."""
-        return np.array([agent.failed_fits for agent in self.agents])
+        """Hyperparameter fits that failed, (B,); 0 in agents that learn none."""
+        return np.array([getattr(agent, "failed_fits", 0) for agent in self.agents])
 
     @property
     def privileged(self) -> bool:
         """Whether the agents are meant to see the truth in `info`."""
-        return self.agents[0].privileged
+        return getattr(self.agents[0], "privileged", False)
 
     @property
     def alarms(self) -> list[list[int]] | None:
         """Rounds after which each trial noticed a change, None if they do not look for any."""
-        each = [agent.alarms for agent in self.agents]
+        each = [getattr(agent, "alarms", None) for agent in self.agents]
         return None if each[0] is None else each  # type: ignore[return-value]
 
     def reset(self, seed: Sequence[int]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from .choice import TieBreaker, argmax_with_ties
 from .gp_agent import TIE, Recommendation
 from .model import Model
 from .plays import Plays
-from .side_by_side import SideBySide
+from .side_by_side import OneTrialAgent, SideBySide
 from .surrogates import Prediction, Surrogates
-from .validation import require_reset
+from .validation import require_costs, require_reset, require_trials
+
+A = TypeVar("A", bound=OneTrialAgent)
 
 
 class SurrogateAgent(abc.ABC):
@@ -52,13 +54,10 @@ class SurrogateAgent(abc.ABC):
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
         point = self.setting.decisions.point_index(*np.array([[self._context(observation)], [action]]))
-        self.plays.append(point)
         trial, rounds, reward, cost = Feedback.arrived(info)
-        if cost.shape[1] != self.setting.num_constraints:
-            expected = f"{self.setting.num_constraints} cost(s)"
-            raise ValueError(f'info["feedback_cost"] must have {expected} a slot, got {cost.shape[1]}')
+        require_costs(cost, self.setting.num_constraints)
         outcome = np.column_stack([reward, cost])
-        self.surrogates.receive(self.plays.collect(trial, rounds), outcome)
+        self.surrogates.receive(self.plays.turn(point, trial, rounds), outcome)
         self.round += 1
         self.learn(rounds, outcome)
 
@@ -104,9 +103,10 @@ def surrogate_model(setting: Setting, **options: Any) -> Model:
         **options: of `Model.of`, but for `prior_mean` and what learns hyperparameters.
     """
     for name in ("prior_mean", "refit_every"):
-        if options.get(name):
+        given = options.get(name)
+        if given is not None and np.any(np.asarray(given) != 0.0):
             raise ValueError(f"{name} must be left out: this agent centres and scales by its own plays")
-    return Model.of(setting, **{**options, "prior_mean": 0.0})
+    return Model.of(setting, **{**options, "prior_mean": 0.0, "refit_every": None})
 
 
 def noise_variances(model: Model, constraint_noise_std: float | None, num_trials: int) -> Floats:
@@ -124,10 +124,9 @@ def noise_variances(model: Model, constraint_noise_std: float | None, num_trials
     return np.column_stack([reward, *[cost] * setting.num_constraints])
 
 
-def each_trial(make: Callable[[int], Any], num_trials: int | None) -> Any:
+def each_trial(make: Callable[[int], A], num_trials: int | None) -> A | SideBySide:
     """Return the agent of trial 0, or B agents played side by side."""
+    require_trials(num_trials)
     if num_trials is None:
         return make(0)
-    if num_trials < 1:
-        raise ValueError(f"num_trials must be None or positive, got {num_trials}")
     return SideBySide([make(i) for i in range(num_trials)])

@@ -1,10 +1,11 @@
 """Checks of numeric arguments, scalar or one a trial, each raising one clear `ValueError`."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from bandit_envs.laws.parse import is_count
+from bandit_envs.laws.parse import is_count, is_integer
 from bandit_envs.types import Bools, Floats, Ints
 
 Numeric = float | int | Floats | Ints  # a number for all trials, or one a trial, (B,)
@@ -42,6 +43,12 @@ def require_share(name: str, value: Numeric, remedy: str) -> None:
     _require(value, lambda values: (values >= 0) & (values <= 1), message)
 
 
+def require_integer(name: str, value: Any, least: int, remedy: str) -> None:
+    """Raise unless it is an integer of at least `least`; 2.5 and True are none."""
+    if not is_integer(value) or value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}; {remedy}")
+
+
 def require_trials(num_trials: int | None) -> None:
     """Raise unless it is a number of trials, or None for one environment without a trial axis."""
     if num_trials is not None and not is_count(num_trials):
@@ -52,6 +59,16 @@ def _require(value: Numeric, allowed: Callable[[Floats], Bools], message: str) -
     values = np.asarray(value)
     if values.dtype.kind not in "iuf" or not np.all(allowed(values)):  # text cannot be compared
         raise ValueError(message)
+
+
+def require_costs(cost: Floats, num_constraints: int) -> None:
+    """Raise unless feedback has as many costs, (n, C), as the setting has constraints."""
+    if cost.shape[1] != num_constraints:
+        expected = f"{num_constraints} cost(s)"
+        raise ValueError(
+            f'info["feedback_cost"] must have {expected} a slot, got {cost.shape[1]}; '
+            "play the environment whose setting the agent was made for"
+        )
 
 
 def require_reset(done: bool) -> None:

@@ -19,7 +19,8 @@ from bandit_envs.plugins import resolve_agent
 
 NAMES = agents.names()
 GP_NAMES = [name for name in NAMES if name not in ("random", "bandit-oco")]
-LEARNING_NAMES = [name for name in GP_NAMES if name not in ("admmbo", "constrained-ei")]
+NOT_LEARNING = ("admmbo", "constrained-ei", "gp-ucb-noiseless-constraints", "gp-ucb-noisy-constraints")
+LEARNING_NAMES = [name for name in GP_NAMES if name not in NOT_LEARNING]
 SETTINGS = {
     "defaults": {},
     "ties": {"length_scale": 0.02},  # the prior ties exactly far from data
@@ -303,6 +304,24 @@ def feedback(reward, step=0):
 def test_bad_input_gets_one_clear_error(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    "wrong", [feedback(np.nan), feedback(1.0, 3), feedback(1.0, 9)], ids=["NaN", "old", "new"]
+)
+@pytest.mark.parametrize("name", [*GP_NAMES, "bandit-oco"])
+def test_a_round_with_wrong_feedback_can_be_told_again(name, wrong):
+    plays = {}
+    for disturbed in (False, True):
+        agent, plays[disturbed] = start(agents.make(name, SETTING)), []
+        for t in range(10):
+            action = agent.act(np.zeros(1))
+            if disturbed and t == 5:
+                with pytest.raises(ValueError, match="feedback"):
+                    agent.update(np.zeros(1), action, 0.0, wrong)
+            agent.update(np.zeros(1), action, 0.0, feedback(np.sin(action), t))
+            plays[disturbed].append(action)
+    assert plays[True] == plays[False]
 
 
 @pytest.mark.parametrize("name", NAMES)

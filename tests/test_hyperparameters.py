@@ -20,7 +20,10 @@ from bandit_envs.kernels import make_kernel
 from bandit_envs.laws import GPSample, delays
 from bandit_envs.plugins import resolve_agent
 
-WITHOUT = ("random", "bandit-oco", "admmbo", "constrained-ei")  # they learn no hyperparameters
+WITHOUT = (  # they learn no hyperparameters
+    *("random", "bandit-oco", "admmbo", "constrained-ei"),
+    *("gp-ucb-noiseless-constraints", "gp-ucb-noisy-constraints"),
+)
 NAMES = [name for name in agents.names() if name not in WITHOUT]
 HERE = np.zeros(1, dtype=int)
 LEARNING = {"refit_every": 7, "kernel": "rbf", "length_scale": 0.5}
