@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.decisions import Decisions
+from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.noise import Noise
 from bandit_envs.laws.parse import is_count, is_integer, is_number, require
@@ -21,6 +22,7 @@ def check_problem(problem: Problem) -> None:
     _check_parts(problem)
     _check_numbers(problem)
     _check_box(problem)
+    _check_drift(problem)
     check_kernel(problem.kernel, problem.decisions)
     check_prior_mean(problem.prior_mean, problem.decisions)
 
@@ -74,3 +76,13 @@ def _check_box(problem: Problem) -> None:
         raise ValueError(
             "continuous must be False: this reward or a cost is only known at its points; got True"
         )
+
+
+def _check_drift(problem: Problem) -> None:
+    drift = problem.drift
+    require(isinstance(drift, Drift), "drift", "a law such as OrnsteinUhlenbeck(0.01)", drift)
+    still = not problem.drifts or not problem.decisions.continuous
+    require(still, "continuous", "False: drifting functions are only known at their points", True)
+    drift.check(problem.reward, problem.horizon)
+    for law in problem.constraints:
+        drift.of_costs.check(law, problem.horizon)

@@ -12,13 +12,16 @@ import numpy as np
 
 from bandit_envs.checks import check_problem, check_seed
 from bandit_envs.decisions import Decisions
+from bandit_envs.drifting import Course, Playback
 from bandit_envs.gram import Gram
 from bandit_envs.laws import changes, contexts, delays
+from bandit_envs.laws.changes import change_points_of
+from bandit_envs.laws.drift import STILL, Drift
 from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility
 from bandit_envs.laws.functions import Drawn, FunctionLaw
 from bandit_envs.laws.noise import Gaussian, Noise, NoNoise
-from bandit_envs.optimum import maximise
 from bandit_envs.setting import Setting
+from bandit_envs.truth import Truth
 from bandit_envs.types import Floats, Ints
 
 ROLES = ("functions", "noise", "delay", "context", "changes", "constraint_noise")
@@ -27,24 +30,16 @@ ROLES = ("functions", "noise", "delay", "context", "changes", "constraint_noise"
 class Trial(NamedTuple):
     """Everything random about one run, drawn before it starts; playing it is looking it up."""
 
-    means: Floats  # (S, 1 + C, N) reward, then costs (feasible when <= 0), of each segment
+    means: Any  # (V, 1 + C, N) reward, then costs (feasible when <= 0), of each version, by its index
     between: list[list[Callable[[Floats], Floats]]]  # the same functions on a box; empty on a finite set
     optimum: Floats  # (T,) largest mean reward of a feasible arm in the round's segment and context
     worst: Floats  # (T,) smallest mean reward
-    segment: Ints  # (T,)
+    segment: Ints  # (T,) how many changes there were so far
+    version: Ints  # (T,) which functions hold: the segment's, or with drift the round's own
     context: Ints  # (T + 1,)
     noise: Floats  # (T, 1 + C)
     wait: Floats  # (T,) for feedback, infinite if it never arrives, before the played arm stretches it
     setting: Setting
-
-
-class _Truth(NamedTuple):
-    """The functions of a trial, by segment, and their extremes."""
-
-    drawn: list[list[Drawn]]  # [segment][reward, then costs]
-    means: Floats  # (S, 1 + C, N)
-    optimum: Floats  # (S, Z) of the feasible
-    worst: Floats  # (S, Z)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +57,7 @@ class Problem:
         delay, max_delay: law of the delays, and the delay beyond which feedback never arrives
             (default: the smallest k with P(d > k) < 1e-6, at most horizon - 1).
         context, changes: laws of the contexts' sequence and of the change-points.
+        drift: how functions change within a segment, by default not at all.
         horizon: rounds a trial.
         prior_mean: the model's mean of the reward, one number or (N,).
         rkhs_bound: what is published of ||f||: "true" (the exact norm where one is known), "paper"
@@ -81,6 +77,7 @@ class Problem:
     max_delay: int | None = None
     context: contexts.Context = contexts.Uniform()
     changes: changes.Changes = changes.Stationary()
+    drift: Drift = STILL
     horizon: int = 1000
     prior_mean: Floats | float = 0.0
     rkhs_bound: str | float | None = "true"
@@ -95,6 +92,11 @@ class Problem:
     def gram(self) -> Gram:
         """The kernel on the points, factorised once a problem."""
         return Gram(self.kernel, self.decisions.points)
+
+    @property
+    def drifts(self) -> bool:
+        """Whether each round has functions of its own."""
+        return self.drift != STILL
 
     @cached_property
     def window(self) -> int:
@@ -119,26 +121,27 @@ class Problem:
 
         segment = self.changes.draw(self.horizon, rngs["changes"])
         context = self.context.draw(self.horizon + 1, self.decisions.num_contexts, rngs["context"])
-        truth = self._truth(int(segment[-1]) + 1, seeds["functions"], frozen)
+        truth = self._truth(segment, seeds["functions"], frozen)
+        version = np.arange(self.horizon) if self.drifts else segment
         return Trial(
-            means=truth.means,
+            means=Playback(truth.means) if self.drifts else truth.means,
             between=[[f.between for f in row if f.between] for row in truth.drawn]
             if self.decisions.continuous
             else [],
-            optimum=truth.optimum[segment, context[:-1]],
-            worst=truth.worst[segment, context[:-1]],
+            optimum=truth.optimum[version, context[:-1]],
+            worst=truth.worst[version, context[:-1]],
             segment=segment,
+            version=version,
             context=context,
-            noise=self._noise(truth.means, rngs),
+            noise=self._noise(truth.extent, rngs),
             wait=self.delay.draw(self.horizon, rngs["delay"]),
-            setting=self.setting(truth.drawn, float(truth.worst.min())),
+            setting=self.setting(truth),
         )
 
-    def setting(self, drawn: list[list[Drawn]] | None = None, lower_bound: float | None = None) -> Setting:
+    def setting(self, truth: Truth | None = None) -> Setting:
         """What a learner may know; without a draw, what holds for all trials."""
-        rewards = [functions[0] for functions in drawn or []]
-        values = np.array([function.values for function in rewards]) if rewards else None
-        std = self.noise.stated_std if values is None else self.noise.scale(values)
+        rewards = [functions[0] for functions in truth.drawn] if truth else []
+        std = self.noise.scale(truth.extent[:, 0]) if truth else self.noise.stated_std
         bound = self.noise.relative_bound
         publish, decisions = self.publish_model, self.decisions
         return Setting(
@@ -152,7 +155,7 @@ class Problem:
             noise_std=std if publish else None,
             noise_bound=bound * std if publish and bound is not None and std is not None else None,
             rkhs_bound=self._published_bound(rewards) if publish else None,
-            reward_lower_bound=lower_bound,
+            reward_lower_bound=float(truth.worst.min()) if truth else None,
             max_delay=self.window,
             num_constraints=len(self.constraints),
             constraint_noise_std=self.constraint_noise.stated_std if publish else None,
@@ -160,24 +163,29 @@ class Problem:
         )
 
     @cached_property
-    def _kept(self) -> dict[Any, _Truth]:
+    def _kept(self) -> dict[Any, Truth]:
         """The last functions that were drawn to be met again, with their extremes."""
         return {}
 
-    def _truth(self, segments: int, seed: np.random.SeedSequence, frozen: int | None) -> _Truth:
+    def _truth(self, segment: Ints, seed: np.random.SeedSequence, frozen: int | None) -> Truth:
         """The functions and their extremes; those that every reset meets again are made once."""
-        fixed = all(law.is_fixed for law in (self.reward, *self.constraints))
-        key = (segments, None if fixed else frozen)
+        fixed = not self.drifts and all(law.is_fixed for law in (self.reward, *self.constraints))
+        key = (tuple(change_points_of(segment)) if self.drifts else segment[-1], None if fixed else frozen)
         if key not in self._kept:
             self._kept.clear()
-            drawn = self._functions(segments, seed)
-            means = np.array([[function.values for function in functions] for functions in drawn])
-            means.setflags(write=False)  # trials share it
-            truth = _Truth(drawn, means, *self._extremes(means, drawn))
+            truth = self._course(segment, seed).truth() if self.drifts else self._by_segment(segment, seed)
             if not fixed and frozen is None:
                 return truth
             self._kept[key] = truth
         return self._kept[key]
+
+    def _by_segment(self, segment: Ints, seed: np.random.SeedSequence) -> Truth:
+        return Truth.of(self._functions(int(segment[-1]) + 1, seed), self.decisions)
+
+    def _course(self, segment: Ints, seed: np.random.SeedSequence) -> Course:
+        laws = [(self.reward, self.drift), *((law, self.drift.of_costs) for law in self.constraints)]
+        anew = np.diff(segment, prepend=-1) > 0
+        return Course(laws, self.feasibility, self.gram, self.decisions, anew, seed)
 
     def _functions(self, segments: int, seed: np.random.SeedSequence) -> list[list[Drawn]]:
         """The reward and the costs of each segment, every law from its own stream."""
@@ -199,56 +207,9 @@ class Problem:
             norms = [f.norm for f in rewards if f.norm is not None]
         return max(norms) if norms and len(norms) == len(rewards) else None
 
-    def _extremes(self, means: Floats, drawn: list[list[Drawn]]) -> tuple[Floats, Floats]:
-        """Best feasible and worst mean reward of each segment and context, (S, Z) each."""
-        if self.decisions.continuous:
-            contexts = range(self.decisions.num_contexts)
-            best = np.array([[self._maximise(z, 1.0, *row) for z in contexts] for row in drawn])
-            worst = np.array([[-self._maximise(z, -1.0, row[0]) for z in contexts] for row in drawn])
-        else:
-            table = means.reshape(*means.shape[:2], self.decisions.num_contexts, -1)  # (S, 1 + C, Z, A)
-            feasible = np.asarray((table[:, 1:] <= 0).all(axis=1))
-            best = np.where(feasible, table[:, 0], -np.inf).max(axis=2)
-            worst = table[:, 0].min(axis=2)
-        _check_feasible(best)
-        return best, worst
-
-    def _maximise(self, context: int, sign: float, reward: Drawn, *costs: Drawn) -> float:
-        """The largest value of sign times the reward on the box, where all given costs are <= 0."""
-        decisions = self.decisions
-
-        def within(function: Callable[[Floats], Floats], factor: float) -> Callable[[Floats], Floats]:
-            return lambda arms: factor * function(decisions.with_context(context, arms))
-
-        assert decisions.low is not None
-        assert decisions.high is not None
-        return maximise(
-            within(_between(reward), sign),
-            decisions.low,
-            decisions.high,
-            decisions.arms,
-            [within(_between(cost), 1.0) for cost in costs],
-        )
-
-    def _noise(self, means: Floats, rngs: dict[str, np.random.Generator]) -> Floats:
-        columns = [self.noise.scale(means[:, 0]) * self.noise.draw(self.horizon, rngs["noise"])]
-        for c in range(1, means.shape[1]):
-            scale = self.constraint_noise.scale(means[:, c])
+    def _noise(self, extent: Floats, rngs: dict[str, np.random.Generator]) -> Floats:
+        columns = [self.noise.scale(extent[:, 0]) * self.noise.draw(self.horizon, rngs["noise"])]
+        for c in range(1, extent.shape[1]):
+            scale = self.constraint_noise.scale(extent[:, c])
             columns.append(scale * self.constraint_noise.draw(self.horizon, rngs["constraint_noise"]))
         return np.stack(columns, axis=1)
-
-
-def _between(drawn: Drawn) -> Callable[[Floats], Floats]:
-    assert drawn.between is not None
-    return drawn.between
-
-
-def _check_feasible(best: Floats) -> None:
-    """Raise unless something is feasible in every segment and context, (S, Z)."""
-    if np.isneginf(best).any():
-        segment, context = np.argwhere(np.isneginf(best))[0]
-        raise ValueError(
-            f"constraints must be <= 0 together somewhere, got no such point in segment {segment}, context "
-            f"{context}; lower the costs, add points, or draw them with a share that is feasible: "
-            'constraints={"law": "gp", "quantile": 0.3}'
-        )

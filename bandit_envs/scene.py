@@ -25,7 +25,7 @@ class Scene(NamedTuple):
     means: Floats  # (n,) mean reward of each play
     observed: Floats  # (n,) what was or will be observed
     arrived: Bools  # (n,)
-    optimum: float  # NaN where no round has this context and segment
+    optimum: float  # NaN where no round has this context and these functions
     total: int  # plays in all contexts and segments
     horizon: int
     regret: float  # of all plays
@@ -40,12 +40,12 @@ class Scene(NamedTuple):
             raise RuntimeError("render was called before reset; call reset first")
         total, horizon = int(simulator.round[0]), simulator.problem.horizon
         now = min(total, horizon - 1)  # after the last round the next context is shown, in the last segment
-        segment, context = int(trial.segment[now]), int(trial.context[total])
-        here = (trial.segment[:total] == segment) & (trial.context[:total] == context)
+        version, context = int(trial.version[now]), int(trial.context[total])
+        here = (trial.segment[:total] == trial.segment[now]) & (trial.context[:total] == context)
         due, observed = simulator.due[0, :total], simulator.observed[0, :total, 0]
         means = observed - simulator.noise[0, :total, 0]
         arriving = due == total - 1
-        features, values = _truth(simulator.problem.decisions, trial, segment, context)
+        features, values = _truth(simulator.problem.decisions, trial, version, context)
         return cls(
             name=simulator.problem.name,
             features=features,
@@ -55,7 +55,7 @@ class Scene(NamedTuple):
             means=means[here],
             observed=observed[here],
             arrived=((due >= 0) & (due < total))[here],
-            optimum=_optimum(trial, segment, context),
+            optimum=_optimum(trial, version, context),
             total=total,
             horizon=horizon,
             regret=float((trial.optimum[:total] - means).sum()),
@@ -85,18 +85,18 @@ class Scene(NamedTuple):
         return int(np.where(self.feasible, self.truth, -np.inf).argmax())
 
 
-def _truth(decisions: Decisions, trial: Trial, segment: int, context: int) -> tuple[Floats, Floats]:
+def _truth(decisions: Decisions, trial: Trial, version: int, context: int) -> tuple[Floats, Floats]:
     """Drawn points, (M, d), and mean reward and costs there, (1 + C, M)."""
     if not decisions.continuous:
         here = slice(context * decisions.num_arms, (context + 1) * decisions.num_arms)
-        return decisions.arms, trial.means[segment][:, here]
+        return decisions.arms, trial.means[version][:, here]
     points = _drawn_points(decisions)
     located = decisions.with_context(context, points)
-    return points, np.array([function(located) for function in trial.between[segment]])
+    return points, np.array([function(located) for function in trial.between[version]])
 
 
-def _optimum(trial: Trial, segment: int, context: int) -> float:
-    rounds = (trial.segment == segment) & (trial.context[:-1] == context)
+def _optimum(trial: Trial, version: int, context: int) -> float:
+    rounds = (trial.version == version) & (trial.context[:-1] == context)
     return float(trial.optimum[rounds][0]) if rounds.any() else float("nan")
 
 

@@ -55,6 +55,7 @@ class Simulator:
         shape = (num_trials, horizon)
         self.context = np.zeros((num_trials, horizon + 1), dtype=np.int64)
         self.segment = np.zeros(shape, dtype=np.int64)
+        self.version = np.zeros(shape, dtype=np.int64)
         self.wait = np.zeros(shape)
         self.due = np.zeros(shape, dtype=np.int64)  # round in which the feedback of a play arrives, -1 never
         self.optimum = np.zeros(shape)
@@ -63,8 +64,8 @@ class Simulator:
         self.actions = np.zeros((*shape, problem.decisions.arms.shape[1])[: 2 + problem.decisions.continuous])
         self.tables = np.zeros(
             (num_trials, 1 + costs, len(problem.decisions.points))
-        )  # of the current segment
-        self.shown = np.zeros(num_trials, dtype=np.int64)  # which segment `tables` holds
+        )  # of the current version
+        self.shown = np.zeros(num_trials, dtype=np.int64)  # which version `tables` holds
         self.slowdown = problem.delay.slowdown(problem.decisions.unit_arms)  # (A,)
         self.views = problem.setting().scaled_contexts
 
@@ -72,7 +73,8 @@ class Simulator:
         """Start new trials in the given rows, (n,)."""
         for i, trial in zip(rows, trials, strict=True):
             self.trials[i] = trial
-            self.context[i], self.segment[i], self.wait[i] = trial.context, trial.segment, trial.wait
+            self.context[i], self.wait[i] = trial.context, trial.wait
+            self.segment[i], self.version[i] = trial.segment, trial.version
             self.optimum[i], self.noise[i], self.tables[i] = trial.optimum, trial.noise, trial.means[0]
         self.round[rows] = self.shown[rows] = 0
         n, slots, values = len(rows), len(self.slots), self.noise.shape[2]
@@ -96,7 +98,7 @@ class Simulator:
         t = self.round[rows]
         self._check_started(rows, t)
         segment, context = self.segment[rows, t], self.context[rows, t]
-        means = self._means(rows, segment, context, actions)
+        means = self._means(rows, self.version[rows, t], context, actions)
         self.actions[rows, t] = actions
         self.observed[rows, t] = means + self.noise[rows, t]
         delay = self._delay(self.wait[rows, t], actions)
@@ -150,24 +152,36 @@ class Simulator:
         rounds = law.in_rounds(waits * slowdown)
         return np.where(rounds > self.problem.window, -1.0, rounds).astype(np.int64)
 
-    def _means(self, rows: Ints, segment: Ints, context: Ints, actions: Any) -> Floats:
+    def _means(self, rows: Ints, version: Ints, context: Ints, actions: Any) -> Floats:
         """Noiseless reward and costs of the plays, (n, 1 + C)."""
         if self.problem.decisions.continuous:
-            plays = zip(rows, segment, context, actions, strict=True)
+            plays = zip(rows, version, context, actions, strict=True)
             return np.array([self._evaluate(*play) for play in plays]).reshape(len(rows), self.noise.shape[2])
-        for i in rows[segment != self.shown[rows]]:
-            self.shown[i] = self.segment[i, self.round[i]]
+        for i in rows[version != self.shown[rows]]:
+            self.shown[i] = self.version[i, self.round[i]]
             self.tables[i] = self.trials[i].means[self.shown[i]]  # type: ignore[union-attr]
         return self.tables[rows, :, self.problem.decisions.point_index(context, actions)]
 
-    def _evaluate(self, row: int, segment: int, context: int, action: Floats) -> Floats:
+    def _evaluate(self, row: int, version: int, context: int, action: Floats) -> Floats:
         trial = self.trials[row]
         assert trial is not None
         point = self.problem.decisions.with_context(context, trial.setting.to_point(action)[None])
-        return np.array([function(point)[0] for function in trial.between[segment]])
+        return np.array([function(point)[0] for function in trial.between[version]])
 
 
 _BATCHED = (
-    *("round", "trials", "context", "segment", "wait", "due", "optimum", "noise", "observed", "actions"),
+    *(
+        "round",
+        "trials",
+        "context",
+        "segment",
+        "version",
+        "wait",
+        "due",
+        "optimum",
+        "noise",
+        "observed",
+        "actions",
+    ),
     *("tables", "shown"),
 )

@@ -72,9 +72,18 @@ class FunctionLaw(abc.ABC):
         """Whether every draw is the same function, so that its optimum need be found only once."""
         return False
 
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether it is a Gaussian process of mean zero, so that mixtures of draws are draws."""
+        return False
+
     @abc.abstractmethod
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw one function; `gram` is the kernel's on the points."""
+
+    def draws(self, gram: Gram, rng: np.random.Generator, count: int) -> Floats:
+        """Values of independent draws, (count, N)."""
+        return np.array([self.draw(gram, rng).values for _ in range(count)])
 
 
 @dataclass(frozen=True)
@@ -84,6 +93,15 @@ class GPSample(FunctionLaw):
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Z @ R with R'R = K; O(r N)."""
         return Drawn(rng.standard_normal(len(gram.root)) @ gram.root)
+
+    @property
+    def is_gaussian(self) -> bool:
+        """It is."""
+        return True
+
+    def draws(self, gram: Gram, rng: np.random.Generator, count: int) -> Floats:
+        """Z @ R in one product."""
+        return rng.standard_normal((count, len(gram.root))) @ gram.root
 
 
 @dataclass(frozen=True)
@@ -224,9 +242,18 @@ class UnderKernel(FunctionLaw):
         """Whether the other law's function is."""
         return self.law.is_fixed
 
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether the other law's function is."""
+        return self.law.is_gaussian
+
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw on the same points."""
         return self.law.draw(gram.under(self.kernel), rng)
+
+    def draws(self, gram: Gram, rng: np.random.Generator, count: int) -> Floats:
+        """Draw on the same points."""
+        return self.law.draws(gram.under(self.kernel), rng, count)
 
 
 LAWS: dict[str, type[FunctionLaw]] = {"gp": GPSample, "rkhs": RKHSFunction}

@@ -8,6 +8,7 @@ from typing import Any
 
 from bandit_envs.decisions import Decisions
 from bandit_envs.laws import contexts, delays, functions, noise
+from bandit_envs.laws import drift as _drift
 from bandit_envs.laws.parse import parse, require
 from bandit_envs.problem import Problem
 from bandit_envs.problems.changes import WAYS, changes_of
@@ -32,6 +33,7 @@ def compose(
     changes: str | Mapping[str, Any] | None = None,
     change_points: Sequence[int] | None = None,
     num_segments: int | None = None,
+    drift: str | Mapping[str, Any] | None = None,
     constraints: str | Mapping[str, Any] | Sequence[functions.FunctionLaw] | None = None,
     num_constraints: int | None = None,
     constraint_noise: str | Mapping[str, Any] | None = None,
@@ -58,6 +60,9 @@ def compose(
             independent ones; see `bandit_envs.laws.changes`. None is never.
         change_points: instead, the rounds (the first is 0) from which on there are other functions.
         num_segments: instead, the number of segments of equal length.
+        drift: {"law": "ornstein-uhlenbeck", "epsilon": 0.01, "costs": True}: how functions drawn from a GP
+            change from round to round within a segment; see `bandit_envs.laws.drift`. "segment" in
+            `oracle` counts change-points alone.
         constraints: {"law": "gp" | "rkhs", "quantile": 0.3, "kernel": ..., "length_scale": ...}: cost
             functions like the reward's, less a constant that leaves this share of the arms feasible under
             all of them in every segment and context. Their kernel, over (context, arm) features, is the
@@ -85,6 +90,7 @@ def compose(
         max_delay=max_delay,
         context=parse("context", context or "uniform", contexts.LAWS),
         changes=changes_of(changes, change_points, num_segments),
+        drift=parse("drift", drift or "still", _drift.LAWS),
         horizon=horizon,
         prior_mean=prior_mean,
         rkhs_bound=rkhs_bound,

@@ -8,7 +8,9 @@ import numpy as np
 
 from bandit_envs.decisions import Decisions
 from bandit_envs.kernels import TableKernel
+from bandit_envs.laws.drift import Replay
 from bandit_envs.laws.functions import Recorded
+from bandit_envs.laws.parse import require
 from bandit_envs.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults
 
@@ -19,7 +21,13 @@ NOISE_SHARE = 0.05  # of the average empirical variance
 
 
 def intel_temperature(
-    *, standardize: bool = True, prior_mean: bool = True, continuous: bool = False, **features: Any
+    *,
+    standardize: bool = True,
+    prior_mean: bool = True,
+    replay: bool = False,
+    hold: int = 1,
+    continuous: bool = False,
+    **features: Any,
 ) -> Problem:
     """Temperatures of 50 sensors in the Intel Berkeley lab (Srinivas et al. 2010; Chowdhury & Gopalan 2017).
 
@@ -32,6 +40,9 @@ def intel_temperature(
         standardize: rewards in standard deviations around the training mean, not degrees C: widths mix
             B and R, and in degrees R swamps everything.
         prior_mean: publish the training mean of each sensor as the model's prior mean.
+        replay: play the test times in their order, as one problem that changes, instead of one time a trial;
+            the trials then differ in their noise alone.
+        hold: rounds for which each time lasts; the horizon is at most, and by default, `hold` times 96.
         continuous: must be False; sensors have no positions between them.
         **features: see `bandit_envs.problems.features.compose`.
 
@@ -40,11 +51,17 @@ def intel_temperature(
     """
     from bandit_envs.data import intel_temperature as load
 
-    return _sensors("intel-temperature", load(), standardize, prior_mean, continuous, features)
+    return _sensors("intel-temperature", load(), standardize, prior_mean, replay, hold, continuous, features)
 
 
 def cmu_light(
-    *, standardize: bool = True, prior_mean: bool = True, continuous: bool = False, **features: Any
+    *,
+    standardize: bool = True,
+    prior_mean: bool = True,
+    replay: bool = False,
+    hold: int = 1,
+    continuous: bool = False,
+    **features: Any,
 ) -> Problem:
     """Light of 41 sensors in the CMU Intelligent Workplace (Chowdhury & Gopalan 2017, Figure 4b).
 
@@ -54,14 +71,14 @@ def cmu_light(
     brightest reading - that of the sensor.
 
     Args:
-        standardize, prior_mean, continuous, **features: as for `intel_temperature`.
+        standardize, prior_mean, replay, hold, continuous, **features: as for `intel_temperature`.
 
     Example:
         >>> env = gym.make("GPBandit-CMULight-v0")  # needs the data, see the README
     """
     from bandit_envs.data import cmu_light as load
 
-    return _sensors("cmu-light", load(), standardize, prior_mean, continuous, features)
+    return _sensors("cmu-light", load(), standardize, prior_mean, replay, hold, continuous, features)
 
 
 def _sensors(
@@ -69,9 +86,12 @@ def _sensors(
     recordings: Recordings,
     standardize: bool,
     prior_mean: bool,
+    replay: bool,
+    hold: int,
     continuous: bool,
     features: dict[str, Any],
 ) -> Problem:
+    require(isinstance(replay, bool), "replay", "True or False", replay)
     train, test, _ = recordings
     shift = float(train.mean()) if standardize else 0.0
     scale = float(np.sqrt(train.var(axis=0, ddof=1).mean())) if standardize else 1.0
@@ -79,11 +99,15 @@ def _sensors(
     covariance = np.cov(train, rowvar=False)
     noise_std = float(np.sqrt(NOISE_SHARE * np.diag(covariance).mean()))
     sensors = np.arange(train.shape[1], dtype=np.float64)[:, None]
+    time = {"drift": Replay(hold), "horizon": len(test) * hold} if replay else {"horizon": len(sensors)}
+    if replay and features.get("drift") is not None:
+        raise ValueError(f"drift must be None where replay is True, got {features['drift']!r}")
+    chosen = {key: value for key, value in features.items() if key != "drift" or not replay}
     return compose(
         Decisions(sensors, continuous=continuous),
         Recorded(test),
         TableKernel(covariance),
         prior_mean=train.mean(axis=0) if prior_mean else 0.0,
         name=name,
-        **with_defaults(features, horizon=len(sensors), noise_std=noise_std),
+        **with_defaults(chosen, noise_std=noise_std, **time),
     )

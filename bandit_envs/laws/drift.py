@@ -1,0 +1,148 @@
+"""How functions change smoothly from round to round, within a segment."""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+
+import numpy as np
+
+from bandit_envs.gram import Gram
+from bandit_envs.laws.functions import FunctionLaw, Recorded
+from bandit_envs.laws.parse import is_count, is_number, require
+from bandit_envs.types import Bools, Floats
+
+
+@dataclass(frozen=True)
+class Drift(abc.ABC):
+    """The law by which one function follows from the last."""
+
+    @property
+    def of_costs(self) -> Drift:
+        """The drift of the cost functions beside a reward that drifts like this."""
+        return STILL
+
+    @abc.abstractmethod
+    def check(self, law: FunctionLaw, horizon: int) -> None:
+        """Raise unless functions of this law can drift so for T rounds."""
+
+    @abc.abstractmethod
+    def follow(
+        self, law: FunctionLaw, gram: Gram, rng: np.random.Generator, last: Floats, first: int, anew: Bools
+    ) -> Floats:
+        """The functions of n rounds in a row, (n, N).
+
+        Args:
+            law: of each single function.
+            gram: the kernel's on the points.
+            rng: of these rounds alone.
+            last: the function of the round before, (N,).
+            first: the first of these rounds.
+            anew: rounds that begin a segment, with a function that knows nothing of the last, (n,).
+        """
+
+
+@dataclass(frozen=True)
+class Still(Drift):
+    """Functions stay as they are throughout a segment."""
+
+    def check(self, law: FunctionLaw, horizon: int) -> None:
+        """Anything can stay as it is."""
+
+    def follow(
+        self, law: FunctionLaw, gram: Gram, rng: np.random.Generator, last: Floats, first: int, anew: Bools
+    ) -> Floats:
+        """A new draw where a segment begins, else the last function again."""
+        functions = np.empty((len(anew), gram.size))
+        for i, begins in enumerate(anew):
+            last = functions[i] = law.draw(gram, rng).values if begins else last
+        return functions
+
+
+STILL = Still()
+
+
+@dataclass(frozen=True)
+class OrnsteinUhlenbeck(Drift):
+    r"""f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1} with g ~ GP(0, k) (Bogunovic et al. 2016).
+
+    Each round's function is a draw of GP(0, k), and functions of different rounds are alike by their
+    distance in time, Cov(f_s(x), f_t(y)) = (1 - epsilon)^{|s - t| / 2} k(x, y) (their Section 2).
+    O(r N) a round, for a kernel of rank r on N points.
+
+    Args:
+        epsilon: rate in [0, 1]: 0 stands still, 1 has a new function each round; half of the correlation
+            is gone after 2 log(2) / epsilon rounds.
+        costs: whether cost functions drift too; given ones (`KnownFunction`) never do.
+    """
+
+    epsilon: float = 0.01
+    costs: bool = True
+
+    def __post_init__(self) -> None:
+        valid = is_number(self.epsilon) and 0 <= self.epsilon <= 1
+        require(valid, 'drift["epsilon"]', "a number in [0, 1]", self.epsilon)
+        require(isinstance(self.costs, bool), 'drift["costs"]', "True or False", self.costs)
+
+    @property
+    def of_costs(self) -> Drift:
+        """The same, or none."""
+        return self if self.costs else STILL
+
+    def check(self, law: FunctionLaw, horizon: int) -> None:
+        """Only a Gaussian function of mean zero remains one of the same law, and a given one stays."""
+        if not (law.is_gaussian or law.is_fixed):
+            raise ValueError(
+                'drift must be None unless functions are drawn from a Gaussian process (function="gp", '
+                f"constraints of law 'gp', normalize=False), got {self} for {law}"
+            )
+
+    def follow(
+        self, law: FunctionLaw, gram: Gram, rng: np.random.Generator, last: Floats, first: int, anew: Bools
+    ) -> Floats:
+        """Mix the last function with fresh ones."""
+        if law.is_fixed:
+            return STILL.follow(law, gram, rng, last, first, anew)
+        functions = law.draws(gram, rng, len(anew))
+        kept = np.where(anew, 0.0, np.sqrt(1.0 - self.epsilon))
+        functions *= np.where(anew, 1.0, np.sqrt(self.epsilon))[:, None]
+        for i, share in enumerate(kept):
+            functions[i] += share * last
+            last = functions[i]
+        return functions
+
+
+@dataclass(frozen=True)
+class Replay(Drift):
+    """Recorded functions in the order in which they were recorded; costs stand still.
+
+    Args:
+        hold: rounds for which each record lasts.
+    """
+
+    hold: int = 1
+
+    def __post_init__(self) -> None:
+        require(is_count(self.hold), 'drift["hold"]', "a positive integer", self.hold)
+
+    def check(self, law: FunctionLaw, horizon: int) -> None:
+        """There must be a record for each round."""
+        require(isinstance(law, Recorded), "drift", "other than a replay where nothing is recorded", self)
+        assert isinstance(law, Recorded)
+        rounds = len(law.values) * self.hold
+        message = f"at most {rounds}: {len(law.values)} records, each held for {self.hold} rounds"
+        require(horizon <= rounds, "horizon", f"{message}; or hold them longer", horizon)
+
+    def follow(
+        self, law: FunctionLaw, gram: Gram, rng: np.random.Generator, last: Floats, first: int, anew: Bools
+    ) -> Floats:
+        """Row floor(t / hold)."""
+        assert isinstance(law, Recorded)
+        return law.values[np.arange(first, first + len(anew)) // self.hold]
+
+
+LAWS: dict[str, type[Drift]] = {
+    "still": Still,
+    "ornstein-uhlenbeck": OrnsteinUhlenbeck,
+    "replay": Replay,
+}
