@@ -60,13 +60,14 @@ class Belief(abc.ABC):
         if self.spread is not self.centre:
             self.spread.reset(trial)
 
-    def revalue(self, total: Callable[[int, Tally], Floats]) -> None:
-        """Give what was delivered other values.
+    def revalue(self, trial: Ints, total: Callable[[int, Tally], Floats]) -> None:
+        """Give what was delivered other values in some trials, (n,).
 
         Args:
+            trial: which.
             total: from a trial and its tally, the new sums of the values at the tally's points, (u,).
         """
-        for i in range(len(self.rows)):
+        for i in trial.tolist():
             tally = self.centre.tally(i)
             self.centre.adopt(i, tally._replace(total=total(i, tally)))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bandit_envs.types import Floats, Ints
+from bandit_envs.types import Bools, Floats, Ints
 
 FEWEST = 2  # values that tell a scale
 Values = float | Sequence[float] | Floats
@@ -19,6 +19,10 @@ class Units(NamedTuple):
 
     centre: Floats  # (B,), or (B, K) of K quantities
     scale: Floats  # the same
+
+    def where(self, trials: Bools, other: Units) -> Units:
+        """These in some trials, (B,), and others elsewhere."""
+        return Units(*(np.where(_column(trials, x), x, y) for x, y in zip(self, other, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -61,11 +65,22 @@ class FirstPlays:
     def __init__(self, num_trials: int, quantities: int, first: int):
         self.first = first
         self.values = np.full((num_trials, quantities, first), np.nan)  # NaN where nothing has come
+        self._since = np.zeros(num_trials, dtype=np.int64)  # round of the first of them
 
     def receive(self, trial: Ints, rounds: Ints, values: Floats) -> None:
         """Keep those of (n, K) values that belong to first plays."""
-        early = rounds < self.first
-        self.values[trial[early], :, rounds[early]] = values[early]
+        place = rounds - self._since[trial]
+        early = place < self.first
+        self.values[trial[early], :, place[early]] = values[early]
+
+    def over(self, rounds: int) -> Bools:
+        """Whether exactly the first plays have been played after so many rounds, (B,)."""
+        return rounds - self._since == self.first
+
+    def forget(self, trial: Ints, rounds: int) -> None:
+        """Begin anew in some trials, (n,), after so many rounds."""
+        self.values[trial] = np.nan
+        self._since[trial] = rounds
 
     def standard(self, weight: Floats) -> Units:
         """Mean and deviation of a weighted sum, weights (B, K) -> (B,) each; 0 and 1 where unknown."""
@@ -79,3 +94,7 @@ class FirstPlays:
         deviation = np.ldexp(np.sqrt(square / np.maximum(count - 1, 1)), power)
         enough = (count >= FEWEST) & (deviation > 0)
         return Units(np.where(enough, mean, 0.0), np.where(enough, deviation, 1.0))
+
+
+def _column(trials: Bools, like: Floats) -> Bools:
+    return trials.reshape(-1, *[1] * (like.ndim - 1))

@@ -138,8 +138,10 @@ class GPAgent:
 
     def forget(self, trial: Ints) -> None:
         """Begin anew in some trials, (n,), as after a reset; feedback of their earlier plays is stale."""
-        for part in (self.belief, self.incumbent, self.objective, self.restart):
+        for part in (self.belief, self.incumbent, self.restart):
             part.forget(trial)
+        self.objective.forget(trial, self.round)
+        self.objective.begin(self)
         since = np.zeros(self._size, dtype=np.int64) if self.since is None else self.since.copy()
         since[trial] = self.round
         self.since = since

@@ -41,3 +41,10 @@ class Multipliers:
         self.weights = self.penalty.weights(self.value)
         self._sum[:], self._count[:] = 0.0, 0.0
         return True
+
+    def forget(self, trial: Ints) -> None:
+        """Begin anew in some trials, (n,)."""
+        self.value = self.value.copy()
+        self.value[trial] = self.penalty.start(len(trial), self.value.shape[1])
+        self.weights = self.penalty.weights(self.value)
+        self._sum[trial], self._count[trial] = 0.0, 0.0

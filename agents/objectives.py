@@ -42,8 +42,8 @@ class Objective(Protocol):
         """After every round: change, where it is time, what the agent models."""
         ...
 
-    def forget(self, trial: Ints) -> None:
-        """Trials start over, (n,)."""
+    def forget(self, trial: Ints, rounds: int) -> None:
+        """Trials start over, (n,), after so many rounds."""
         ...
 
 
@@ -74,7 +74,7 @@ class Reward:
     def turn(self, agent: GPAgent) -> None:
         """Nothing to change."""
 
-    def forget(self, trial: Ints) -> None:
+    def forget(self, trial: Ints, rounds: int) -> None:
         """Nothing to forget."""
 
 
@@ -110,8 +110,10 @@ class Penalised(Reward):
         self.multipliers, self.first, self.noise = multipliers, first, noise
         self.restart, self.incumbent_first, self.given = restart, incumbent_first, given
         num_trials, num_constraints = multipliers.value.shape
-        self.centre, self.scale = given.over(Units(np.zeros(num_trials), np.ones(num_trials)))
-        self.reward_sum = np.zeros((num_trials, num_points))  # over the delivered plays of each point
+        self._unknown = given.over(Units(np.zeros(num_trials), np.ones(num_trials)))
+        self.centre, self.scale = self._unknown
+        self.delivered = np.zeros((num_trials, num_points))  # plays of each point
+        self.reward_sum = np.zeros((num_trials, num_points))  # over these plays
         self.cost_sum = np.zeros((num_trials, num_constraints, num_points))
 
     @property
@@ -133,6 +135,7 @@ class Penalised(Reward):
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Add up rewards, transformed costs, and the epoch's costs."""
         h = self.multipliers.penalty.transform(cost)
+        np.add.at(self.delivered, (trial, point), 1.0)
         np.add.at(self.reward_sum, (trial, point), reward)
         for j in range(cost.shape[1]):
             np.add.at(self.cost_sum[:, j], (trial, point), h[:, j])
@@ -142,15 +145,25 @@ class Penalised(Reward):
     def turn(self, agent: GPAgent) -> None:
         """Find the scale after the first plays; move the multipliers after every epoch."""
         ends = self.multipliers.turn(agent.round)
-        if not ends and agent.round != self.first.first:
+        moved = self.first.over(agent.round) | ends
+        if not moved.any():
             return
         weight = np.column_stack([self.weights.reward, -self.weights.cost])
-        self.centre, self.scale = self.given.over(self.first.standard(weight))
+        found = self.given.over(self.first.standard(weight))
+        self.centre, self.scale = found.where(moved, Units(self.centre, self.scale))
         agent.assume_noise(self._noise())
         if self.restart and ends:
             agent.start_over(opening=self.incumbent_first)
         else:
-            agent.belief.revalue(self._total)
+            agent.belief.revalue(moved.nonzero()[0], self._total)
+
+    def forget(self, trial: Ints, rounds: int) -> None:
+        """Begin with the first multipliers, no plays, and first plays to come."""
+        self.multipliers.forget(trial)
+        self.first.forget(trial, rounds)
+        begun = np.isin(np.arange(len(self.centre)), trial)
+        self.centre, self.scale = self._unknown.where(begun, Units(self.centre, self.scale))
+        self.delivered[trial] = self.reward_sum[trial] = self.cost_sum[trial] = 0.0
 
     def _noise(self) -> Floats:
         """R_l of the scaled objective, (B,)."""
@@ -158,7 +171,7 @@ class Penalised(Reward):
         return self.weights.reward * penalty.noise_std(self.multipliers.value, *self.noise) / self.scale
 
     def _total(self, trial: int, tally: Tally) -> Floats:
-        """Sums of the scaled values of a trial's delivered plays, (u,)."""
+        """Sums of the scaled values of a trial's delivered plays, (u,); what is pending counts as 0."""
         reward, cost = self.reward_sum[trial, tally.point], self.cost_sum[trial][:, tally.point]
         value = self.weights.reward[trial] * reward - self.weights.cost[trial] @ cost
-        return (value - self.centre[trial] * tally.plays) / self.scale[trial]
+        return (value - self.centre[trial] * self.delivered[trial, tally.point]) / self.scale[trial]

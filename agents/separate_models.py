@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bandit_envs.types import Floats, Ints
+from bandit_envs.types import Bools, Floats, Ints
 
 from .beliefs import Delivered
 from .first_plays import FirstPlays, GivenUnits, Units
@@ -53,7 +53,8 @@ class SeparateModels(Reward):
         num_trials, num_constraints = multipliers.value.shape
         self.costs = [Delivered(model, num_trials) for _ in range(num_constraints)]
         shape = num_trials, 1 + num_constraints  # the reward, then the costs
-        self.centre, self.scale = given.over(Units(np.zeros(shape), np.ones(shape)))
+        self._unknown = given.over(Units(np.zeros(shape), np.ones(shape)))
+        self.centre, self.scale = self._unknown
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Scaled rewards, (n,)."""
@@ -70,8 +71,6 @@ class SeparateModels(Reward):
 
     def adjusted(self, scores: Floats, context: Ints, age: Ints) -> Floats:
         """The penalised objective from the scaled scores of the reward, (B, A)."""
-        if age[0] <= self.first.first:
-            return scores  # the first plays are uniform
         weights = self.multipliers.weights
         total = weights.reward[:, None] * (self.centre[:, :1] + self.scale[:, :1] * scores)
         for j, belief in enumerate(self.costs):
@@ -80,7 +79,7 @@ class SeparateModels(Reward):
             band = width(age, belief.gain)[:, None] * belief.std(context)
             lower = centre + scale * (belief.mean(context) - band)
             total -= weights.cost[:, j, None] * self.multipliers.penalty.transform(lower)
-        return total
+        return np.where(age[:, None] <= self.first.first, scores, total)  # the first plays are uniform
 
     def begin(self, agent: GPAgent) -> None:
         """Assume the noise of the scaled reward."""
@@ -88,15 +87,26 @@ class SeparateModels(Reward):
 
     def turn(self, agent: GPAgent) -> None:
         """Move the multipliers after every epoch, and find the scales again: first plays may come late."""
-        if self.multipliers.turn(agent.round) or agent.round == self.first.first:
-            self._rescale(agent)
+        moved = self.first.over(agent.round) | self.multipliers.turn(agent.round)
+        if moved.any():
+            self._rescale(agent, moved)
 
-    def _rescale(self, agent: GPAgent) -> None:
+    def forget(self, trial: Ints, rounds: int) -> None:
+        """Begin with the first multipliers, the prior of each cost, and first plays to come."""
+        self.multipliers.forget(trial)
+        self.first.forget(trial, rounds)
+        for belief in self.costs:
+            belief.forget(trial)
+        begun = np.isin(np.arange(len(self.centre)), trial)
+        self.centre, self.scale = self._unknown.where(begun, Units(self.centre, self.scale))
+
+    def _rescale(self, agent: GPAgent, moved: Bools) -> None:
         each = [self.first.standard(row) for row in np.eye(self.centre.shape[1])[:, None]]
-        new = self.given.over(Units(*(np.stack(columns, axis=1) for columns in zip(*each, strict=True))))
+        found = self.given.over(Units(*(np.stack(columns, axis=1) for columns in zip(*each, strict=True))))
         old = Units(self.centre, self.scale)
+        new = found.where(moved, old)
         for k, belief in enumerate([agent.belief, *self.costs]):
-            belief.revalue(partial(_scaled, quantity=k, old=old, new=new))
+            belief.revalue(moved.nonzero()[0], partial(_scaled, quantity=k, old=old, new=new))
         self.centre, self.scale = new
         agent.assume_noise(self.reward_noise / self.scale[:, 0])
 
