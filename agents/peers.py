@@ -1,7 +1,9 @@
 """The named algorithms that forget: peers of change detection for rewards that change or drift.
 
 What they forget by default follows from `variation`, B_T: the sum of the distances between the reward
-functions of successive rounds, in prior deviations. It is rarely known; the default 1 is a stated guess.
+functions of successive rounds, in prior deviations. It is rarely known; the default 1 is a guess. (In the
+third experiment of Avanesov 2020, T = 1200 with three changes, R-GP-UCB's regret is the same within its error
+from 0.3 to 3, and more at 10.)
 """
 
 from __future__ import annotations

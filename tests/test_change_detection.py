@@ -150,6 +150,17 @@ def test_the_unit_of_the_responses_and_the_volume_decide_nothing(gram):
         assert [each.sample for each in found] == [each.sample for each in plain]
 
 
+def test_responses_of_other_variances_have_thresholds_in_proportion(gram):
+    point, value = sequence(gram, 7, [20, 20, 20])
+    plain = detect(ChangePointDetector.on_points(gram), point.tolist(), value)
+    two = ChangePointDetector.on_points(gram, num_responses=2, variance=[1.0, 9.0])
+    np.testing.assert_allclose(two.rates.threshold(1), [2.6, 23.4])
+    for response, values in ((0, [value, 0.0 * value]), (1, [0.0 * value, 3.0 * value])):
+        found = detect(two, point.tolist(), np.column_stack(values))
+        assert [each.sample for each in found] == [each.sample for each in plain]
+        assert {each.alarm.response for each in found} == {response}
+
+
 def test_many_points_are_integrated_over_evenly_spread_ones():
     gram = Gram(MATERN, np.linspace(0.0, 5.0, 3 * MOST_NODES)[:, None])
     fine = Indexed(gram).profile(100)

@@ -23,7 +23,7 @@ class Drifting(PlayMemory):
 
     A value that comes late is one more row of the factor, with its own round in its covariances: exact, as
     the order of the rows does not matter. k counts the values of the last 55 / eps rounds: a row that has
-    shrunk to 1e-12 since it was added is left out.
+    shrunk to 1e-12 since it was added is left out. Takes up to 16 k (2 k + N) bytes.
 
     Args:
         gram, noise: the prior of one round, and lambda.
