@@ -68,6 +68,8 @@ def run(
     (out / "study.toml").write_bytes(text)
     for environment, result in store.load(loaded):
         _console().print(result.table(), "")
+        if result.alarms:
+            _console().print(result.detection_table(), "")
         _write_results(result, out, environment.file_name)
     _console().print(f"Tables of every round in {out}/results, figures in {out}/figures.", highlight=False)
     if failed:
@@ -90,6 +92,8 @@ def _write_results(result: Result, out: Path, name: str) -> None:
     (out / "figures").mkdir(exist_ok=True)
     result.save(out / "results" / f"{name}.parquet")
     figures = FIGURES | (FIGURES_OF_CONSTRAINTS if result.num_constraints else {})
+    if result.alarms:
+        result.plot_alarms(out / "figures" / f"{name}-alarms.png")
     for figure, (scale, metric) in figures.items():
         result.plot(out / "figures" / f"{name}-{figure}.png", scale, metric)
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from bandit_envs.evaluation.result import Record, Result
+from bandit_envs.evaluation.record import Record, ragged
+from bandit_envs.evaluation.result import Result
 
 
 def record(num_trials=8, horizon=60, num_constraints=0, dim=0, exponent=0.5, seed=0):
@@ -18,6 +19,8 @@ def record(num_trials=8, horizon=60, num_constraints=0, dim=0, exponent=0.5, see
         violation=np.linalg.norm(np.maximum(cost, 0.0), axis=2),
         action=rng.uniform(-1, 1, size=(num_trials, horizon, dim)).astype(np.float32) if dim else action,
         seconds=rng.uniform(0.01, 0.02, size=num_trials),
+        changes=ragged([[]] * num_trials),
+        alarms=ragged([None] * num_trials),
     )
 
 

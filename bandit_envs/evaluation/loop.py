@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.evaluation.play import Stage
-from bandit_envs.evaluation.result import Record, Result
+from bandit_envs.evaluation.record import Record, join_trials
+from bandit_envs.evaluation.result import Result
 from bandit_envs.laws.parse import require
 from bandit_envs.making import EnvLike
 from bandit_envs.plugins import AgentFactory, AgentSpec, resolve_agent
@@ -83,8 +84,7 @@ def _play_all(
     except Exception as error:
         error.add_note(f"while agent {name!r} played")
         raise
-    parts: list[Any] = [np.concatenate(arrays) for arrays in zip(*blocks, strict=True)]
-    return Record(*parts), knows_more
+    return join_trials(blocks), knows_more
 
 
 def _factories(agents: Mapping[str, AgentSpec] | Sequence[str]) -> dict[str, AgentFactory]:

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bandit_envs.evaluation.result import Record, Result
+from bandit_envs.evaluation.record import Record, ragged
+from bandit_envs.evaluation.result import Result
 
 _KEY = b"gpbandits"  # of our JSON in a file's metadata
 
@@ -20,7 +21,7 @@ def to_table(result: Result) -> pa.Table:
     """One row an agent, trial and recorded round; a column a constraint and a coordinate of the action."""
     shape = (len(result.agents), result.num_trials, len(result.rounds))
     agent, trial, index = (axis.ravel() for axis in np.indices(shape, dtype=np.int32))
-    records = [np.stack(parts) for parts in list(zip(*result.records.values(), strict=True))[:-1]]
+    records = [np.stack(parts) for parts in list(zip(*result.records.values(), strict=True))[:5]]
     regret, simple_regret, cost, violation, action = (
         part.reshape(agent.size, *part.shape[3:]) for part in records
     )
@@ -63,6 +64,8 @@ def read(path: str | os.PathLike[str]) -> Result:
         _restored(table, "round_violation", shape),
         _restored(table, "action", shape, header["action_shape"]),
         np.array(list(header["seconds"].values()), dtype=np.float64),
+        map(ragged, header["changes"].values()),
+        map(ragged, header["alarms"].values()),
         strict=True,
     )
     records = dict(zip(header["seconds"], map(Record._make, columns), strict=True))
@@ -91,6 +94,8 @@ def _header(result: Result, metadata: Mapping[str, Any]) -> dict[str, Any]:
         "checkpoints": None if result.checkpoints is None else result.rounds.tolist(),
         "privileged": sorted(result.privileged),
         "seconds": {label: seconds.tolist() for label, seconds in result.seconds.items()},
+        "changes": {label: record.changes.tolist() for label, record in result.records.items()},
+        "alarms": {label: record.alarms.tolist() for label, record in result.records.items()},
         "metadata": dict(metadata),
     }
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bandit_envs.envs import BanditEnv
 from bandit_envs.evaluation.generators import preserved_generators
-from bandit_envs.evaluation.result import Record
+from bandit_envs.evaluation.record import Record
 from bandit_envs.evaluation.trace import Trace
 from bandit_envs.laws.parse import require
 from bandit_envs.making import EnvLike, make
@@ -23,7 +23,12 @@ BATCH = 64  # trials in lockstep; more would cost memory without being faster
 
 
 class Agent(Protocol):
-    """Anything that acts and learns. Agents of B trials at once have a leading trial axis in every array."""
+    """Anything that acts and learns. Agents of B trials at once have a leading trial axis in every array.
+
+    One that detects changes may say so in an attribute `alarms`, which is read after the episode: the rounds,
+    counted from 0, after whose update it started anew by itself; for B trials, a list of B such lists. None
+    is the same as no attribute.
+    """
 
     def reset(self, seed: int) -> None:
         """Forget everything; draw all randomness from this seed (B seeds for B trials)."""
@@ -86,6 +91,7 @@ def _play_batch(
     agent = factory(env.setting, num_trials=len(seeds))
     agent.reset([of_agents for _, of_agents in seeds])
     trace = _run(env, agent, len(seeds), *first)
+    trace.alarms = getattr(agent, "alarms", None) or trace.alarms
     return trace.record(np.stack(env.get_attr("worst_regret"))), trace.privileged
 
 
@@ -94,6 +100,7 @@ def _play_one(env: Any, factory: AgentFactory, env_seed: int, agent_seed: int) -
     agent = factory(env.get_wrapper_attr("setting"))
     agent.reset(agent_seed)
     trace = _run(env, agent, 1, *first)
+    trace.alarms = [getattr(agent, "alarms", None)]
     worst = env.get_wrapper_attr("worst_regret") if env.has_wrapper_attr("worst_regret") else None
     return trace.record(None if worst is None else worst[None]), trace.privileged
 

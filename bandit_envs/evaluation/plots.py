@@ -31,11 +31,15 @@ _LABELS: dict[Metric, str] = {
 }
 _SPACINGS: dict[Scale, Callable[..., Floats]] = {"linear": np.linspace, "log-log": np.geomspace}
 _MARKER_GAP = 0.15  # along a curve, as a share of the axes' diagonal
+_BINS = 60  # of alarms
 _POINTS = 200  # of a curve: more cannot be seen in print
 
 
 def regret_figure(result: Result, scale: Scale = "linear", metric: Metric = "cumulative") -> Figure:
-    """Mean over trials of each agent's regret or violation, with its 95 % bootstrap interval as a band."""
+    """Mean over trials of each agent's regret or violation, with its 95 % bootstrap interval as a band.
+
+    Change-points that all trials share are marked, and the alarms of a single trial.
+    """
     if scale not in _SPACINGS:
         raise ValueError(f"unknown scale {scale!r}; choose one of {', '.join(_SPACINGS)}")
     curves = result.curves(metric)
@@ -47,8 +51,48 @@ def regret_figure(result: Result, scale: Scale = "linear", metric: Metric = "cum
     for i, (label, style) in enumerate(zip(curves, styles, strict=False)):
         offset = _MARKER_GAP * (i + 0.5) / len(curves)
         _draw(axes, result.rounds[index], curves[label][:, index], result.marked(label), style, offset)
+        if result.num_trials == 1 and label in result.alarms:
+            _mark_alarms(axes, result.alarms[label][0], style[0])
+    _mark_changes(axes, result)
     _finish(axes, result, scale, _LABELS[metric])
     return figure
+
+
+def alarm_figure(result: Result) -> Figure:
+    """Alarms a trial in each of at most `_BINS` equal stretches of time, of each agent that detects."""
+    alarms = result.alarms
+    if not alarms:
+        raise ValueError("alarms need an agent that detects changes, with an attribute alarms, got none")
+    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    edges = np.linspace(0, result.horizon, min(_BINS, result.horizon) + 1)
+    for (label, rows), colour, dashes in zip(alarms.items(), cycle(COLOURS), cycle(DASHES), strict=False):
+        counts, _ = np.histogram(np.concatenate(rows), edges)
+        height = counts / result.num_trials
+        axes.stairs(height, edges, color=colour, linestyle=dashes, label=result.marked(label), linewidth=1.4)
+    _mark_changes(axes, result)
+    axes.set(title=result.environment, xlabel="round $t$", ylabel="alarms a trial and stretch")
+    axes.set_xlim(0, result.horizon)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, alignment="left", handlelength=3)
+    return figure
+
+
+def _mark_changes(axes: Axes, result: Result) -> None:
+    """A line at each change-point, where all trials have the same ones."""
+    first, *others = result.changes
+    if len(first) and all(np.array_equal(first, other) for other in others):
+        up = axes.get_xaxis_transform()
+        axes.vlines(
+            first + 1, 0, 1, color="0.4", linestyle=":", linewidth=1, transform=up, label="change-point"
+        )
+
+
+def _mark_alarms(axes: Axes, alarms: Ints, colour: str) -> None:
+    """A tick on the time axis at each alarm of a trial, none of which an average can show."""
+    up = axes.get_xaxis_transform()
+    axes.vlines(alarms + 1, 0, 0.05, color=colour, linewidth=1.4, transform=up)
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:

@@ -6,17 +6,22 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from bandit_envs.evaluation.detection import Detection, detection
+from bandit_envs.evaluation.record import Record, check_shapes, join_trials
 from bandit_envs.extras import from_extra
+from bandit_envs.laws.changes import segments_of
 from bandit_envs.types import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bandit_envs.evaluation.table import Table
+
+__all__ = ["Metric", "Record", "Result", "Scale", "join_trials"]
 
 Metric = Literal[
     "cumulative",
@@ -28,34 +33,6 @@ Metric = Literal[
     "average-hard-violation",
 ]
 Scale = Literal["linear", "log-log"]
-
-
-class Record(NamedTuple):
-    """What one agent did in B trials at T recorded rounds; each round is recorded unless a study thins them.
-
-    Regret, cost and violation count what came since the previous recorded round: with every round recorded
-    they are those of the round itself, and their running sums over the recorded rounds are exact either way.
-    """
-
-    regret: Floats  # (B, T) regret of the noiseless mean, charged when played
-    simple_regret: Floats  # (B, T) regret of the best play that has arrived; before any, the largest possible
-    cost: Floats  # (B, T, C) noiseless constraint values of the plays
-    violation: Floats  # (B, T) norm of their positive part, which does not cancel over rounds
-    action: Any  # (B, T) arms or (B, T, d) points
-    seconds: Floats  # (B,) spent in act and update
-
-    def at(self, rounds: Ints) -> Record:
-        """Keep these rounds alone; they count from 1, increase, and end with the last, (R,)."""
-        index = rounds - 1
-        starts = np.r_[0, rounds[:-1]]
-        return Record(
-            np.add.reduceat(self.regret, starts, axis=1),
-            self.simple_regret[:, index],
-            np.add.reduceat(self.cost, starts, axis=1),
-            np.add.reduceat(self.violation, starts, axis=1),
-            self.action[:, index],
-            self.seconds,
-        )
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -84,7 +61,7 @@ class Result:
         if unknown := self.privileged - self.records.keys():
             raise ValueError(f"privileged names agents without a record: {', '.join(sorted(unknown))}")
         for label, record in self.records.items():
-            _check_shapes(label, record, (self.num_trials, len(self.rounds), self.num_constraints))
+            check_shapes(label, record, (self.num_trials, len(self.rounds), self.num_constraints))
 
     @property
     def agents(self) -> list[str]:
@@ -161,6 +138,31 @@ class Result:
         """Time in act and update a round, (B,) each."""
         return {label: seconds / self.horizon for label, seconds in self.seconds.items()}
 
+    @property
+    def changes(self) -> list[Ints]:
+        """The rounds of each trial, counted from 0, that began another segment; one array a trial."""
+        return [np.array(rounds, dtype=np.int64) for rounds in self._first.changes]
+
+    @cached_property
+    def segments(self) -> Ints:
+        """How many changes there were up to each recorded round, (B, T)."""
+        whole = [segments_of(rounds, self.horizon) for rounds in self.changes]
+        return np.stack(whole)[:, self.rounds - 1]
+
+    @property
+    def alarms(self) -> dict[str, list[Ints]]:
+        """The rounds, counted from 0, after which an agent that detects alarmed; one array a trial."""
+        return {
+            label: [np.array(rounds, dtype=np.int64) for rounds in record.alarms]
+            for label, record in self.records.items()
+            if all(rounds is not None for rounds in record.alarms)
+        }
+
+    @cached_property
+    def detections(self) -> dict[str, Detection]:
+        """Detection delays, missed changes and false alarms of each agent that detects."""
+        return {label: detection(alarms, self.changes, self.horizon) for label, alarms in self.alarms.items()}
+
     def curves(self, metric: Metric = "cumulative") -> dict[str, Floats]:
         """Regret or violation by metric, (B, T) each; the averages are over time, up to each round."""
         match metric:
@@ -215,6 +217,19 @@ class Result:
 
         save_figure(regret_figure(self, scale, metric), path)
 
+    def detection_table(self) -> Table:
+        """Detection delay, missed changes and false alarms of each agent that detects."""
+        from bandit_envs.evaluation.table import detection_table
+
+        return detection_table(self)
+
+    def plot_alarms(self, path: str | os.PathLike[str]) -> None:
+        """Draw how often each agent alarms over time into a .png, .pdf or .svg file."""
+        with from_extra("eval", "figures"):
+            from bandit_envs.evaluation.plots import alarm_figure, save_figure
+
+        save_figure(alarm_figure(self), path)
+
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with one row an agent, trial and recorded round."""
         with from_extra("eval", "data frames"):
@@ -242,20 +257,3 @@ class Result:
     @property
     def _first(self) -> Record:
         return next(iter(self.records.values()))
-
-
-def join_trials(blocks: Sequence[Record]) -> Record:
-    """One record from blocks of trials of the same agent, in their order."""
-    return Record(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
-
-
-def _check_shapes(label: str, record: Record, expected: tuple[int, int, int]) -> None:
-    plays = expected[:2]
-    given = (*map(np.shape, record[:4]), np.shape(record.action)[:2], np.shape(record.seconds))
-    wanted = (plays, plays, expected, plays, plays, plays[:1])
-    for name, shape, right in zip(Record._fields, given, wanted, strict=True):
-        if shape != right:
-            raise ValueError(
-                f"{name} of agent {label!r} must have shape {right} "
-                f"(trials, recorded rounds, constraints: {expected}), got {shape}"
-            )

@@ -133,6 +133,29 @@ class Table:
         yield from (Text(note, style="dim") for note in self.notes)
 
 
+def detection_table(result: Result) -> Table:
+    """One row an agent that detects changes."""
+    header = ("agent", "delay", "missed", "false alarms/run", "false alarms/round", "runs with one")
+    rows = tuple(
+        (
+            result.marked(label),
+            number(found.mean_delay),
+            number(found.missed_share),
+            _interval(bootstrap_interval(found.false_alarms.astype(np.float64))),
+            number(found.false_alarm_rate),
+            number(found.false_run_share),
+        )
+        for label, found in result.detections.items()
+    )
+    changes = sum(map(len, result.changes))
+    notes = (
+        f"{changes} changes in {result.num_trials} trials of {result.horizon} rounds, seed {result.seed}.",
+        "Delay: rounds from a change to the first alarm before the next one, where there is one; else the "
+        "change is missed. Every other alarm is false.",
+    )
+    return Table(f"{result.environment}: detection", header, rows, notes)
+
+
 def number(value: float, signed: bool = False) -> str:
     """Three significant digits, integers in full, powers of ten only below 0.0001."""
     sign = "+" if signed else ""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from bandit_envs.evaluation.result import Record
+from bandit_envs.evaluation.record import Record, ragged
+from bandit_envs.laws.changes import change_points_of
+from bandit_envs.laws.parse import is_integer, require
 from bandit_envs.types import Floats, Ints
 
 
@@ -21,12 +24,14 @@ class Trace:
     def __init__(self, num_trials: int, privileged: bool):
         self.num_trials, self.privileged = num_trials, privileged
         self.seconds = 0.0
-        self._rounds: list[tuple[Any, Any, Any, Any]] = []
+        self.alarms: Any = [None] * num_trials  # of an agent without a detector
+        self._rounds: list[tuple[Any, ...]] = []
 
     def note(self, oracle: dict[str, Any], action: Any) -> None:
         """Keep what the round's `oracle` says of a play."""
         # A copy: an agent may hand out the same array again and again.
-        self._rounds.append((oracle["regret"], oracle["delay"], oracle["cost_mean"], np.array(action)))
+        seen = (oracle[key] for key in ("regret", "delay", "cost_mean", "segment"))
+        self._rounds.append((*seen, np.array(action)))
 
     def record(self, worst_regret: Floats | None) -> Record:
         """The record of the B trials.
@@ -36,11 +41,22 @@ class Trace:
                 before anything arrives; None takes the largest that occurred.
         """
         shape = self.num_trials, len(self._rounds)
-        regret, delay, cost, action = (_by_trial(column, shape) for column in zip(*self._rounds, strict=True))
+        regret, delay, cost, segment, action = (
+            _by_trial(column, shape) for column in zip(*self._rounds, strict=True)
+        )
         worst = regret.max(axis=1, keepdims=True) if worst_regret is None else worst_regret[:, : shape[1]]
         seconds = np.full(self.num_trials, self.seconds / self.num_trials)
         violation = np.linalg.norm(np.maximum(cost, 0.0), axis=2)
-        return Record(regret, simple_regret(regret, delay, worst), cost, violation, action, seconds)
+        return Record(
+            regret,
+            simple_regret(regret, delay, worst),
+            cost,
+            violation,
+            action,
+            seconds,
+            changes=ragged([change_points_of(row) for row in segment]),
+            alarms=ragged([_checked_alarms(rounds, shape[1]) for rounds in self.alarms]),
+        )
 
 
 def simple_regret(regret: Floats, delay: Ints, worst: Floats) -> Floats:
@@ -66,3 +82,13 @@ def _by_trial(rounds: tuple[Any, ...], shape: tuple[int, int]) -> Any:
     if shape[0] == 1 and (stacked.ndim == 1 or stacked.shape[1] != 1):
         stacked = stacked[:, None]  # one environment: no trial axis
     return np.ascontiguousarray(np.swapaxes(stacked, 0, 1))
+
+
+def _checked_alarms(rounds: Any, horizon: int) -> Any:
+    """Raise unless they are ascending rounds of the trial, or None."""
+    if rounds is None:
+        return None
+    valid = all(is_integer(round_) and 0 <= round_ < horizon for round_ in rounds)
+    valid = valid and all(a < b for a, b in pairwise(rounds))
+    require(valid, "alarms of an agent", f"a trial's ascending rounds in 0..{horizon - 1}", rounds)
+    return rounds
