@@ -25,9 +25,19 @@ def draw(scene: Scene) -> NDArray[np.uint8]:
     else:
         _draw_line(axes, scene)
     axes.set_title(f"{scene.name}: {scene.total} of {scene.horizon} rounds, regret {scene.regret:.3g}")
+    if scene.changes.size:
+        _draw_timeline(axes, scene)
     figure.legend(loc="outside lower center", ncols=5, frameon=False, fontsize="small")
     canvas.draw()
     return np.array(canvas.buffer_rgba())[:, :, :3]
+
+
+def _draw_timeline(axes: Any, scene: Scene) -> None:
+    """The run as a bar on top of the axes: what is played is dark, change-points are ticks."""
+    bar = axes.inset_axes((0.0, 1.005, 1.0, 0.02))
+    bar.barh(0, scene.total, color="0.5", height=1.0)
+    bar.vlines(scene.changes, -0.5, 0.5, color=BEST, lw=2, label="change-point")
+    bar.set(xlim=(0, scene.horizon), ylim=(-0.5, 0.5), xticks=[], yticks=[])
 
 
 def _draw_line(axes: Any, scene: Scene) -> None:

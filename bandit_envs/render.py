@@ -35,6 +35,7 @@ def text(scene: Scene) -> str:
     """The figures of the last round, and the truth as a line of blocks with the last play marked below."""
     head = f"{scene.name}: {scene.total} of {scene.horizon} rounds, regret {scene.regret:.4g}"
     news = f"arrived in the last round: {scene.arrivals}, reward {scene.reward:.4g}"
+    news += f"; {scene.since}" if scene.since else ""
     place = scene.places[-1:] if len(scene.places) else None
     return "\n".join([head, news, *_sparkline(scene.order, scene.truth, place)]) + "\n"
 

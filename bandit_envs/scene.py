@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bandit_envs.decisions import Decisions, unit_grid
+from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem import Trial
 from bandit_envs.simulator import Simulator
-from bandit_envs.types import Bools, Floats
+from bandit_envs.types import Bools, Floats, Ints
 
 FINENESS = {1: 201, 2: 48**2}  # points at which a function on a box is drawn; beyond, its anchors
 
@@ -31,6 +32,7 @@ class Scene(NamedTuple):
     regret: float  # of all plays
     reward: float  # that arrived in the last round
     arrivals: int  # in the last round
+    changes: Ints  # change-points so far: rounds, counted from 0, that began another segment
 
     @classmethod
     def of(cls, simulator: Simulator) -> Scene:
@@ -61,7 +63,13 @@ class Scene(NamedTuple):
             regret=float((trial.optimum[:total] - means).sum()),
             reward=float(observed[arriving].sum()),
             arrivals=int(arriving.sum()),
+            changes=change_points_of(trial.segment[: now + 1]),
         )
+
+    @property
+    def since(self) -> str:
+        """Since when the functions are as they are, in words; empty before any change."""
+        return f"last change at round {self.changes[-1]}" if len(self.changes) else ""
 
     @property
     def order(self) -> Floats:

@@ -8,6 +8,7 @@ from sklearn.gaussian_process.kernels import RBF
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.decisions import unit_grid
 from bandit_envs.laws import GPSample, KnownFunction, changes, delays
+from bandit_envs.picture import draw
 from bandit_envs.render import COLUMNS
 from bandit_envs.scene import Scene
 
@@ -130,3 +131,13 @@ def test_a_vector_environment_renders_what_its_copies_would(mode):
     for ours, theirs in zip(vector.render(), sync.render(), strict=True):
         assert type(ours) is type(theirs)
         np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(("rounds", "changes_so_far"), [(0, []), (6, []), (7, [7]), (HORIZON, [7])])
+def test_pictures_and_text_mark_the_change_points_so_far(rounds, changes_so_far):
+    env = started(composite(1), rounds, "ansi")
+    scene = Scene.of(env.simulator)
+    np.testing.assert_array_equal(scene.changes, changes_so_far)
+    assert ("last change at round 7" in env.render()) == bool(changes_so_far)
+    plain = scene._replace(changes=np.array([], dtype=np.int64))
+    assert np.array_equal(draw(scene), draw(plain)) != bool(changes_so_far)
