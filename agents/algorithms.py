@@ -16,7 +16,7 @@ from .assembly import Agent, assemble
 from .capabilities import handles
 from .incumbents import INCUMBENTS
 from .model import Model
-from .named_parts import make_gamma, make_width
+from .named_parts import improved_width, make_width
 from .rule_makers import Always, WithWidth
 from .rules import (
     UCB,
@@ -27,7 +27,7 @@ from .rules import (
     Thompson,
 )
 from .validation import Numeric
-from .widths import ImprovedWidth, KernelUCBWidth, Width
+from .widths import KernelUCBWidth, Width
 
 
 @handles("delay", "context")
@@ -71,7 +71,7 @@ def igp_ucb(
 
     The theorem asks for noise_variance = 1 + 2/T; the default R^2 is that of the paper's experiments.
     """
-    width_of = partial(_improved_width, gamma=gamma, delta=delta, union=1)
+    width_of = partial(improved_width, gamma=gamma, delta=delta, union=1)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
 
 
@@ -90,7 +90,7 @@ def gp_ts(
     `width="improved"` is the paper's v_t; `width=1` is plain Thompson sampling.
     """
     width_of = (
-        partial(_improved_width, gamma=gamma, delta=delta, union=2)
+        partial(improved_width, gamma=gamma, delta=delta, union=2)
         if isinstance(width, str) and width == "improved"
         else partial(make_width, width, delta=delta, gamma=gamma)
     )
@@ -152,10 +152,6 @@ def pure_exploitation(setting: Setting, *, num_trials: int | None = None, **opti
 def pure_exploration(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """Pure exploration: argmax of the posterior variance, the greedy experimental design."""
     return assemble(Model.of(setting, **options), Always(PosteriorVariance()), num_trials)
-
-
-def _improved_width(model: Model, *, gamma: Any, delta: float, union: int) -> Width:
-    return ImprovedWidth(model.rkhs_bound, model.noise_std, make_gamma(gamma, model), delta, union)
 
 
 def _kernel_ucb_width(eta: Numeric, model: Model) -> Width:

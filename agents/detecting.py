@@ -9,31 +9,34 @@ import numpy as np
 
 from bandit_envs.types import Bools, Floats, Ints
 
-from .change_detection import ChangePointDetector
-from .forced_exploration import PAPER_XI_SQUARED, ForcedExploration
+from .change_detection import ChangePointDetector, calibrate
+from .forced_exploration import PAPER_XI_SQUARED, ForcedExploration, uniform_rounds
 from .restarts import Never, Restart
 
 if TYPE_CHECKING:
     from .model import Model
+
+MOST_SAMPLES = 128  # of a calibration: the threshold hardly grows with more, its cost does
 
 
 class OnAlarm(Never):
     """Starts over when the change-point detector finds that the reward or a cost is another function.
 
     Args:
-        model: kernel and prior mean of the reward.
+        model: kernel and setting.
         num_trials: B.
+        observed: the same for agents whose own model is not of the reward, but of something made of it.
         **options: of `ChangePointDetector`; "theta" decides how often there is a false alarm.
     """
 
-    def __init__(self, model: Model, num_trials: int, **options: Any):
-        responses = 1 + model.setting.num_constraints
-        self.detectors = [
-            ChangePointDetector.on_points(model.gram, num_responses=responses, **options)
-            for _ in range(num_trials)
-        ]
+    def __init__(self, model: Model, num_trials: int, *, observed: Model | None = None, **options: Any):
+        model = observed or model
+        costs = model.setting.num_constraints  # of unknown prior mean
+        options = {"num_responses": 1 + costs, "centred": [False] + [True] * costs, **options}
+        self.detectors = [ChangePointDetector.on_points(model.gram, **options) for _ in range(num_trials)]
         shape = (num_trials, model.gram.size)
-        self.prior_mean = np.broadcast_to(np.asarray(model.prior_mean, dtype=np.float64), shape)
+        # The setting's: where feedback is delayed, the model's is the least that may come.
+        self.prior_mean = np.broadcast_to(np.asarray(model.setting.prior_mean, dtype=np.float64), shape)
         self.alarms = [[] for _ in range(num_trials)]
         self._alarmed = np.zeros(num_trials, dtype=bool)
 
@@ -55,6 +58,22 @@ class OnAlarm(Never):
         self._alarmed[trial] = False
         for i in trial.tolist():
             self.detectors[i].reset()
+
+
+def calibrated_theta(
+    model: Model, xi_squared: float, false_alarm_rate: float, ridge: float | None, reading: str
+) -> float:
+    """The theta with which a run without a change has a false alarm with some probability.
+
+    Args:
+        model: kernel and noise of the reward.
+        xi_squared: of the exploration; it says how many samples a run has.
+        false_alarm_rate: probability of a false alarm in a whole run.
+        ridge, reading: of the detector.
+    """
+    samples = min(max(uniform_rounds(model.setting.horizon, xi_squared), 2), MOST_SAMPLES)
+    noise = float(np.max(model.noise_std))
+    return calibrate(model.gram, noise, samples, false_alarm_rate, ridge=ridge, reading=reading)
 
 
 class Exploring:

@@ -20,6 +20,7 @@ NOISE_FLOOR = 1e-6  # smallest lambda in units of the prior variance: a jitter, 
 DEFAULT_NOISE_STD = 0.1  # prior deviations, where the setting withholds the noise
 DEFAULT_BOUND = 1.0  # prior deviations, where the setting states no RKHS bound
 DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
+OF_THE_REWARD = ("kernel", "length_scale", "noise_std")  # options that say how rewards are distributed
 
 
 @dataclass(frozen=True, eq=False)

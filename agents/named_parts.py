@@ -15,7 +15,7 @@ from .compact_width import CompactWidth
 from .gain_tables import greedy_bound, spectral_bound, upper_bound
 from .information_gain import Constant, Gamma, Realised, rate_for
 from .model import Model
-from .widths import FiniteSetWidth, FixedWidth, RKHSWidth, SelfNormalisedWidth, Width
+from .widths import FiniteSetWidth, FixedWidth, ImprovedWidth, RKHSWidth, SelfNormalisedWidth, Width
 
 
 def make_width(width: Any, model: Model, delta: float, beta_scale: float = 1.0, gamma: Any = None) -> Width:
@@ -52,6 +52,11 @@ def make_gamma(gamma: Any, model: Model) -> Gamma:
     if not isinstance(gamma, str) or gamma not in GAMMAS:
         raise ValueError(f"gamma must be a number or one of {', '.join(GAMMAS)}, got {gamma!r}")
     return GAMMAS[gamma](model)
+
+
+def improved_width(model: Model, *, gamma: Any = "realised", delta: float = 0.1, union: int = 1) -> Width:
+    """The width of IGP-UCB (`union` 1) and of GP-TS (2)."""
+    return ImprovedWidth(model.rkhs_bound, model.noise_std, make_gamma(gamma, model), delta, union)
 
 
 def _dim(model: Model) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -165,3 +166,6 @@ class LinearDual(Penalty):
     def noise_std(self, multiplier: Floats, reward_std: Numeric, cost_std: Numeric) -> Floats:
         """sqrt(R_f^2 + sum_j kappa_j^2 R_g^2); at equal levels the paper's sqrt(1 + sum kappa_j^2) R."""
         return np.sqrt(np.square(reward_std) + (multiplier**2).sum(axis=1) * np.square(cost_std))
+
+
+PSI: dict[str, Callable[..., Psi]] = {"exponential": Exponential, "polynomial": Polynomial}

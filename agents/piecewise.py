@@ -16,10 +16,10 @@ from bandit_envs.setting import Setting
 
 from .assembly import Agent, assemble
 from .capabilities import handles
-from .change_detection import READINGS, calibrate
-from .detecting import Exploring, OnAlarm
-from .forced_exploration import PAPER_XI_SQUARED, uniform_rounds
-from .model import NOISE_FLOOR, Model
+from .change_detection import READINGS
+from .detecting import Exploring, OnAlarm, calibrated_theta
+from .forced_exploration import PAPER_XI_SQUARED
+from .model import NOISE_FLOOR, OF_THE_REWARD, Model
 from .named_parts import make_width
 from .restarts import Never, Oracle
 from .rule_makers import WithWidth
@@ -58,7 +58,8 @@ def gp_ucb_cpd(
         raise ValueError(f"theta must be None where false_alarm_rate is given, got {theta}")
     chosen = {"ridge": ridge, "theta": theta, "reading": reading}
     if false_alarm_rate is not None:
-        chosen["theta"] = _calibrated(setting, xi_squared, false_alarm_rate, ridge, reading, options)
+        model = Model.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
+        chosen["theta"] = calibrated_theta(model, xi_squared, false_alarm_rate, ridge, reading)
     detector = {name: value for name, value in chosen.items() if value is not None}
     watch = partial(OnAlarm, **detector)
     return _assemble(setting, watch, xi_squared, reading, num_trials, **options)
@@ -126,18 +127,3 @@ def _literal(model: Model) -> Model:
     factor = 6.0 * math.log(max(model.setting.horizon, 3))
     floor = NOISE_FLOOR * model.deviation**2
     return replace(model, noise_variance=np.maximum(factor * np.square(model.noise_std), floor))
-
-
-def _calibrated(
-    setting: Setting,
-    xi_squared: float,
-    rate: float,
-    ridge: float | None,
-    reading: str,
-    options: dict[str, Any],
-) -> float:
-    names = ("kernel", "length_scale", "noise_std")
-    model = Model.of(setting, **{name: options[name] for name in names if name in options})
-    noise_std = float(np.max(model.noise_std))
-    samples = max(uniform_rounds(setting.horizon, xi_squared), 2)
-    return calibrate(model.gram, noise_std, samples, rate, ridge=ridge, reading=reading)

@@ -22,8 +22,15 @@ class Restart(Protocol):
     It is shown what agents are shown, or the truth too if `privileged`.
     """
 
-    privileged: bool
-    alarms: list[list[int]] | None  # rounds (0-based) after which each trial noticed a change
+    @property
+    def privileged(self) -> bool:
+        """Whether it needs the truth."""
+        ...
+
+    @property
+    def alarms(self) -> list[list[int]] | None:
+        """Rounds (0-based) after which each trial noticed a change; None if it does not look for any."""
+        ...
 
     @property
     def uniform(self) -> Bools | None:
@@ -54,7 +61,7 @@ class Never:
         model, num_trials: not needed; every restart is built from them.
     """
 
-    privileged = False
+    privileged: bool = False
     alarms: list[list[int]] | None = None
     uniform: Bools | None = None
 

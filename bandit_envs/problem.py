@@ -160,6 +160,7 @@ class Problem:
             num_constraints=len(self.constraints),
             constraint_noise_std=self.constraint_noise.stated_std if publish else None,
             query_times=self.delay.query_times(self.horizon),
+            may_change=self.drifts or not isinstance(self.changes, changes.Stationary),
         )
 
     @cached_property

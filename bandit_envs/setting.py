@@ -36,6 +36,7 @@ class Setting:
         max_delay: feedback later than this many rounds never arrives.
         num_constraints: C.
         constraint_noise_std: standard deviation of the noise on costs.
+        may_change: whether the functions may change during a run; when they do is not published.
         query_times: when each round starts, (T,), where delays are in units of time; else None.
 
     `noise_std`, `noise_bound`, `rkhs_bound` and `reward_lower_bound` may differ from trial to trial;
@@ -57,6 +58,7 @@ class Setting:
     num_constraints: int = 0
     constraint_noise_std: float | None = 0.0
     query_times: Floats | None = None
+    may_change: bool = False
 
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):

@@ -11,6 +11,7 @@ import bandit_envs  # noqa: F401 (registers the ids)
 from bandit_envs import BanditEnv, Problem
 from bandit_envs.evaluation import Result, evaluate, trial_seeds
 from bandit_envs.evaluation.trace import simple_regret
+from bandit_envs.plugins import resolve_agent
 from bandit_envs.problems import build
 
 SMALL = {"horizon": 20, "num_arms": 50}
@@ -203,3 +204,18 @@ def test_an_error_says_which_agent_and_trials_it_came_from():
     with pytest.raises(ValueError, match="action") as caught:
         evaluate("GPBandit-GP-v0", {"far": lambda setting: Scripted(setting, -1)}, trials=2, env_kwargs=SMALL)
     assert caught.value.__notes__ == ["in trials 0..0", "while agent 'far' played"]
+
+
+@pytest.mark.parametrize("num_constraints", [1, 2])
+def test_an_agent_of_one_trial_has_costs_and_violations_like_one_of_many(num_constraints):
+    keywords = {"horizon": 12, "num_arms": 20, "num_constraints": num_constraints}
+    one = resolve_agent("random")
+    result = evaluate(
+        "GPBandit-Constrained-v0",
+        {"many": "random", "one": lambda setting: one(setting)},
+        trials=3,
+        env_kwargs=keywords,
+    )
+    assert result.costs["one"].shape == (3, 12, num_constraints)
+    np.testing.assert_array_equal(result.costs["one"], result.costs["many"])
+    np.testing.assert_array_equal(result.violation["one"], result.violation["many"])

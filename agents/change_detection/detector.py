@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.gram import Gram
 from bandit_envs.laws.parse import is_count
-from bandit_envs.types import Floats
+from bandit_envs.types import Bools, Floats
 
 from .covariates import Covariates, Features, Indexed
 from .rates import PAPER_VOLUME, TestRates
@@ -38,6 +38,8 @@ class ChangePointDetector:
         covariates: `Features` or `Indexed`; see `on_features` and `on_points`.
         num_responses: q; each is tested, with its own threshold.
         volume: the measure of the set of covariates.
+        centred: whether responses are centred in every test, because their prior mean is unknown; one for
+            all, or one a response (q,).
         **options: of `TestRates.of`: smoothness, ridge, theta, reading, variance.
     """
 
@@ -45,7 +47,12 @@ class ChangePointDetector:
     latest: Floats  # the statistics after it, of the tails of 2n samples, n = 1, ..., floor(m / 2), (h, q)
 
     def __init__(
-        self, covariates: Covariates, num_responses: int = 1, volume: float = PAPER_VOLUME, **options: Any
+        self,
+        covariates: Covariates,
+        num_responses: int = 1,
+        volume: float = PAPER_VOLUME,
+        centred: bool | Sequence[bool] = False,
+        **options: Any,
     ):
         if not is_count(num_responses):
             raise ValueError(f"num_responses must be a positive integer, got {num_responses!r}")
@@ -54,7 +61,7 @@ class ChangePointDetector:
         if np.size(self.rates.theta) not in (1, num_responses):
             raise ValueError(f"theta must be one number or {num_responses}, got {self.rates.theta}")
         self.num_responses = num_responses
-        self._tails = Tails(covariates, self.rates, num_responses, volume)
+        self._tails = Tails(covariates, self.rates, num_responses, volume, _switches(centred, num_responses))
         self._time: list[float] = []  # of each sample, ascending
         self._nothing_found()
 
@@ -114,6 +121,13 @@ class ChangePointDetector:
         if response.shape != (self.num_responses,) or not np.isfinite(response).all():
             raise ValueError(f"y must be {self.num_responses} finite response(s), got {y!r}")
         return response
+
+
+def _switches(centred: bool | Sequence[bool], num_responses: int) -> Bools:
+    given = np.asarray(centred)
+    if given.dtype != bool or given.shape not in ((), (num_responses,)):
+        raise ValueError(f"centred must be True, False or {num_responses} of them, got {centred!r}")
+    return np.broadcast_to(given, num_responses)
 
 
 class Found(NamedTuple):

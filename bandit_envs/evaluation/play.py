@@ -99,15 +99,17 @@ def _play_one(env: Any, factory: AgentFactory, env_seed: int, agent_seed: int) -
     first = env.reset(seed=env_seed)
     agent = factory(env.get_wrapper_attr("setting"))
     agent.reset(agent_seed)
-    trace = _run(env, agent, 1, *first)
+    trace = _run(env, agent, None, *first)
     trace.alarms = [getattr(agent, "alarms", None)]
     worst = env.get_wrapper_attr("worst_regret") if env.has_wrapper_attr("worst_regret") else None
     return trace.record(None if worst is None else worst[None]), trace.privileged
 
 
-def _run(env: Any, agent: Agent, num_trials: int, observation: Any, info: dict[str, Any]) -> Trace:
+def _run(env: Any, agent: Agent, num_trials: int | None, observation: Any, info: dict[str, Any]) -> Trace:
+    """Play an episode of B trials, or of one without a trial axis (None)."""
     require("oracle" in info, "oracle", "on: evaluate scores by it", False)
-    trace = Trace(num_trials, privileged=bool(getattr(agent, "privileged", False)))
+    privileged = bool(getattr(agent, "privileged", False))
+    trace = Trace(num_trials or 1, privileged, single=num_trials is None)
     done = False
     while not done:
         start = perf_counter()

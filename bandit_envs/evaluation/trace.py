@@ -19,10 +19,11 @@ class Trace:
     Args:
         num_trials: B.
         privileged: whether the agent was shown the truth.
+        single: whether one environment without a trial axis is played.
     """
 
-    def __init__(self, num_trials: int, privileged: bool):
-        self.num_trials, self.privileged = num_trials, privileged
+    def __init__(self, num_trials: int, privileged: bool, single: bool = False):
+        self.num_trials, self.privileged, self.single = num_trials, privileged, single
         self.seconds = 0.0
         self.alarms: Any = [None] * num_trials  # of an agent without a detector
         self._rounds: list[tuple[Any, ...]] = []
@@ -41,9 +42,7 @@ class Trace:
                 before anything arrives; None takes the largest that occurred.
         """
         shape = self.num_trials, len(self._rounds)
-        regret, delay, cost, segment, action = (
-            _by_trial(column, shape) for column in zip(*self._rounds, strict=True)
-        )
+        regret, delay, cost, segment, action = map(self._by_trial, zip(*self._rounds, strict=True))
         worst = regret.max(axis=1, keepdims=True) if worst_regret is None else worst_regret[:, : shape[1]]
         seconds = np.full(self.num_trials, self.seconds / self.num_trials)
         violation = np.linalg.norm(np.maximum(cost, 0.0), axis=2)
@@ -57,6 +56,11 @@ class Trace:
             changes=ragged([change_points_of(row) for row in segment]),
             alarms=ragged([_checked_alarms(rounds, shape[1]) for rounds in self.alarms]),
         )
+
+    def _by_trial(self, rounds: tuple[Any, ...]) -> Any:
+        """T entries of one trial or of B as (B, T, ...)."""
+        stacked = np.stack(rounds)
+        return stacked[None] if self.single else np.ascontiguousarray(np.swapaxes(stacked, 0, 1))
 
 
 def simple_regret(regret: Floats, delay: Ints, worst: Floats) -> Floats:
@@ -74,14 +78,6 @@ def simple_regret(regret: Floats, delay: Ints, worst: Floats) -> Floats:
     np.minimum.at(best, (trial, arrival[trial, played]), regret[trial, played])
     best = np.minimum.accumulate(best, axis=1)
     return np.where(np.isfinite(best), best, worst)
-
-
-def _by_trial(rounds: tuple[Any, ...], shape: tuple[int, int]) -> Any:
-    """T entries of one or B values each as (B, T, ...)."""
-    stacked = np.stack(rounds)
-    if shape[0] == 1 and (stacked.ndim == 1 or stacked.shape[1] != 1):
-        stacked = stacked[:, None]  # one environment: no trial axis
-    return np.ascontiguousarray(np.swapaxes(stacked, 0, 1))
 
 
 def _checked_alarms(rounds: Any, horizon: int) -> Any:

@@ -1,0 +1,90 @@
+"""An agent composed by naming its parts; with no names it takes the parts that the setting calls for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bandit_envs.setting import Setting
+
+from .assembly import Agent, assemble
+from .capabilities import handles
+from .context_free import without_contexts
+from .incumbents import MaxMean
+from .model import OF_THE_REWARD, Model
+from .parts_by_name import BELIEFS, CONSTRAINTS, RESTARTS, RULES, chosen
+
+Options = Mapping[str, Any]
+
+
+@handles("delay", "context", "constraint", "change")
+def gp_agent(
+    setting: Setting,
+    *,
+    rule: str = "ucb",
+    width: Any = "improved",
+    delta: float = 0.1,
+    belief: str | None = None,
+    constraint: str | None = None,
+    restart: str | None = None,
+    context: bool = True,
+    rule_options: Options | None = None,
+    belief_options: Options | None = None,
+    constraint_options: Options | None = None,
+    restart_options: Options | None = None,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """A GP agent of named parts; `agents.make("gp-agent", setting)` chooses them by the setting.
+
+    Args:
+        setting: what is published of the problem.
+        rule: "ucb", "thompson", "ei", "pi", "mean" or "variance".
+        width: of the first two: "improved" (IGP-UCB, GP-TS), or what `make_width` takes.
+        delta: failure probability.
+        belief: what pending feedback counts as: "delivered" (nothing), "hallucinated" (its mean; default
+            where feedback is delayed), "censored" (the least that may come).
+        constraint: "none", "dual" (Algorithm 3 of Shi & Eryilmaz 2022; default where costs are noisy) or
+            "multiplicative" (Algorithm 2; default where they are exact).
+        restart: "never", "cpd" (change-point detection; default where the functions may change),
+            "periodic" or "oracle" (privileged).
+        context: whether contexts are looked at.
+        rule_options: {"xi": ...} of "ei" and "pi".
+        belief_options: {"window": ..., "reward_bound": ...} of "censored"; see `Censored`.
+        constraint_options: {"step": ...} or {"psi": ..., "psi_options": ...}, {"epoch": ...}, ...; see
+            `penalised_parts`.
+        restart_options: {"xi_squared": ...} of "cpd" and "oracle"; {"false_alarm_rate": 0.1} in a whole run,
+            or {"theta": ...}, and {"ridge": ...} (default: the noise variance) of "cpd", see
+            `ChangePointDetector`; {"every": ...} of "periodic".
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    seen = setting if context else without_contexts(setting)
+    kept = constraint or _constraint_for(seen)
+    if kept != "none" and not seen.num_constraints:
+        raise ValueError(f'constraint must be "none" in a setting without constraints, got {constraint!r}')
+    parts = chosen("constraint", kept, CONSTRAINTS)(seen, delta, options, **(constraint_options or {}))
+    make_rule = chosen("rule", rule, RULES)
+    make_belief = chosen("belief", belief or ("hallucinated" if seen.max_delay else "delivered"), BELIEFS)
+    make_restart = chosen("restart", restart or ("cpd" if seen.may_change else "never"), RESTARTS)
+    observed = parts.model if kept == "none" else _observed(seen, options)
+    return assemble(
+        parts.model,
+        make_rule(width, parts.delta, **(rule_options or {})),
+        num_trials,
+        belief=make_belief(seen, **(belief_options or {})),
+        incumbent=MaxMean,
+        objective=parts.objective,
+        restart=make_restart(observed, **(restart_options or {})),
+    )
+
+
+def _observed(setting: Setting, options: Options) -> Model:
+    """The model of the reward itself, where the agent models something made of it."""
+    return Model.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
+
+
+def _constraint_for(setting: Setting) -> str:
+    if not setting.num_constraints:
+        return "none"
+    return "multiplicative" if setting.constraint_noise_std == 0 else "dual"
