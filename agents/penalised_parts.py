@@ -67,7 +67,8 @@ def penalised_parts(
         constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
         noise_variance: lambda, in units of the scaled objective.
         **options: of the model, but for `prior_mean` and `refit_every`; `rkhs_bound` is B in units of the
-            scaled objective, default 2: with 1 a run in twenty on the two discs stays in the wrong one.
+            scaled objective, default 2, which suits `reuse` and IGP-UCB: with 1 some 4 runs in 50 on the
+            two discs stay in the wrong one. With `reuse=False` or Thompson sampling 1 is better there.
     """
     require_integer("epoch", epoch, 1, "it is the number of rounds S between two updates")
     if models not in ("penalised", "separate"):

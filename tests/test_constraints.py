@@ -307,6 +307,15 @@ def test_the_mixture_of_two_points_is_the_one_by_hand():
     assert best_mixture(np.array([[0.0, 1.0]])).value == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("continuous", [False, True])
+def test_a_problem_without_a_feasible_point_is_an_error(continuous):
+    never = (KnownFunction(lambda x: two_discs_cost(x) + 0.1),)  # at least 0.05
+    keywords = {"constraints": never, "num_arms": 121, "continuous": continuous}
+    empty = build("small-feasible-region", keywords)
+    with pytest.raises(ValueError, match="constraints must be <= 0 together somewhere, got no such point"):
+        empty.draw(0)
+
+
 def test_mixtures_of_nothing_feasible_are_an_error():
     with pytest.raises(ValueError, match="some mixture keeps <= 0, got none"):
         best_mixture(np.array([[0.0, 1.0], [1.0, 3.0]]))
