@@ -84,21 +84,23 @@ def _play_batch(
 ) -> tuple[Record, bool]:
     first = env.reset(seed=[of_environment for of_environment, _ in seeds])
     agent = factory(env.setting, num_trials=len(seeds))
-    agent.reset([of_agents for _, of_agents in seeds])
-    trace = _run(env, agent, len(seeds), *first)
+    with _closing(agent):
+        agent.reset([of_agents for _, of_agents in seeds])
+        trace = _run(env, agent, len(seeds), *first)
     return trace.record(np.stack(env.get_attr("worst_regret"))), trace.privileged
 
 
 def _play_one(env: Any, factory: AgentFactory, env_seed: int, agent_seed: int) -> tuple[Record, bool]:
     first = env.reset(seed=env_seed)
     agent = factory(env.get_wrapper_attr("setting"))
-    agent.reset(agent_seed)
-    trace = _run(env, agent, 1, *first)
+    with _closing(agent):
+        agent.reset(agent_seed)
+        trace = _run(env, agent, None, *first)
     worst = env.get_wrapper_attr("worst_regret") if env.has_wrapper_attr("worst_regret") else None
     return trace.record(None if worst is None else worst[None]), trace.privileged
 
 
-def _run(env: Any, agent: Agent, num_trials: int, observation: Any, info: dict[str, Any]) -> Trace:
+def _run(env: Any, agent: Agent, num_trials: int | None, observation: Any, info: dict[str, Any]) -> Trace:
     require("oracle" in info, "oracle", "on: evaluate scores by it", False)
     trace = Trace(num_trials, privileged=bool(getattr(agent, "privileged", False)))
     done = False
@@ -118,6 +120,15 @@ def _run(env: Any, agent: Agent, num_trials: int, observation: Any, info: dict[s
 
 def _without_oracle(info: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in info.items() if key not in ("oracle", "_oracle")}
+
+
+@contextmanager
+def _closing(agent: Any) -> Iterator[None]:
+    """Let an agent that holds threads or files give them back: it may have a method `close`."""
+    try:
+        yield
+    finally:
+        getattr(agent, "close", lambda: None)()
 
 
 @contextmanager

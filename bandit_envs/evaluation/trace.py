@@ -14,12 +14,13 @@ class Trace:
     """The truth of every round of one episode of B trials.
 
     Args:
-        num_trials: B.
+        num_trials: B; None for one environment without a trial axis.
         privileged: whether the agent was shown the truth.
     """
 
-    def __init__(self, num_trials: int, privileged: bool):
-        self.num_trials, self.privileged = num_trials, privileged
+    def __init__(self, num_trials: int | None, privileged: bool):
+        self.batched, self.num_trials = num_trials is not None, num_trials or 1
+        self.privileged = privileged
         self.seconds = 0.0
         self._rounds: list[tuple[Any, Any, Any, Any]] = []
 
@@ -35,9 +36,11 @@ class Trace:
             worst_regret: the largest possible regret of each round, (B, T), which is the simple regret
                 before anything arrives; None takes the largest that occurred.
         """
-        shape = self.num_trials, len(self._rounds)
-        regret, delay, cost, action = (_by_trial(column, shape) for column in zip(*self._rounds, strict=True))
-        worst = regret.max(axis=1, keepdims=True) if worst_regret is None else worst_regret[:, : shape[1]]
+        columns = (np.stack(column) for column in zip(*self._rounds, strict=True))
+        regret, delay, cost, action = (_by_trial(column, self.batched) for column in columns)
+        worst = (
+            regret.max(axis=1, keepdims=True) if worst_regret is None else worst_regret[:, : regret.shape[1]]
+        )
         seconds = np.full(self.num_trials, self.seconds / self.num_trials)
         violation = np.linalg.norm(np.maximum(cost, 0.0), axis=2)
         return Record(regret, simple_regret(regret, delay, worst), cost, violation, action, seconds)
@@ -60,9 +63,6 @@ def simple_regret(regret: Floats, delay: Ints, worst: Floats) -> Floats:
     return np.where(np.isfinite(best), best, worst)
 
 
-def _by_trial(rounds: tuple[Any, ...], shape: tuple[int, int]) -> Any:
-    """T entries of one or B values each as (B, T, ...)."""
-    stacked = np.stack(rounds)
-    if shape[0] == 1 and (stacked.ndim == 1 or stacked.shape[1] != 1):
-        stacked = stacked[:, None]  # one environment: no trial axis
-    return np.ascontiguousarray(np.swapaxes(stacked, 0, 1))
+def _by_trial(rounds: Any, batched: bool) -> Any:
+    """Entries of T rounds, (T, B, ...), or (T, ...) of one trial, as (B, T, ...)."""
+    return np.ascontiguousarray(np.swapaxes(rounds, 0, 1)) if batched else rounds[None]
