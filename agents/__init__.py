@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .gp_agent import GPAgent
     from .random_agent import random
     from .registry import features, make, names
+    from .rl import sb3
 
 __distribution__ = "gpbandits"  # the name `agents` is common; see bandit_envs.plugins
 
@@ -41,6 +42,7 @@ _HOMES = {
     "admmbo": ["admmbo"],
     "bandit_oco": ["bandit_oco"],
     "random_agent": ["random"],
+    "rl": ["sb3"],
     "gp_agent": ["GPAgent"],
     "capabilities": ["Features", "handles"],
 }
@@ -71,6 +73,7 @@ __all__ = [
     "pure_exploitation",
     "pure_exploration",
     "random",
+    "sb3",
 ]
 
 

@@ -21,7 +21,7 @@ from bandit_envs.laws import GPSample, delays
 from bandit_envs.plugins import resolve_agent
 
 WITHOUT = ("random", "bandit-oco", "admmbo", "constrained-ei")  # they learn no hyperparameters
-NAMES = [name for name in agents.names() if name not in WITHOUT]
+NAMES = [name for name in agents.names() if name not in WITHOUT and not name.startswith("sb3-")]
 HERE = np.zeros(1, dtype=int)
 LEARNING = {"refit_every": 7, "kernel": "rbf", "length_scale": 0.5}
 

@@ -1,0 +1,38 @@
+"""Hyper-parameters for bandits, next to the defaults of the libraries, which are for games and robots.
+
+Found by `scripts/tune_rl.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bandit_envs.setting import Setting
+
+TUNED: dict[str, dict[str, Any]] = {
+    "ppo": {"n_steps": 16, "batch_size": 16, "n_epochs": 4, "learning_rate": 3e-3, "ent_coef": 0.0},
+    "a2c": {"n_steps": 4, "learning_rate": 3e-3},
+    "dqn": {"learning_starts": 20, "train_freq": 1, "learning_rate": 1e-3, "exploration_fraction": 0.3},
+    "sac": {"learning_starts": 20, "batch_size": 64, "learning_rate": 3e-3},
+    "td3": {"learning_starts": 20, "batch_size": 64, "action_noise": 0.2},
+    "trpo": {"n_steps": 16, "batch_size": 16},
+    "qr-dqn": {"learning_starts": 20, "train_freq": 1, "learning_rate": 1e-3, "exploration_fraction": 0.3},
+    "recurrent-ppo": {"n_steps": 16, "batch_size": 16, "n_epochs": 4},
+}
+WITH_REPLAY = ("dqn", "qr-dqn", "sac", "td3")
+
+
+def preset_options(preset: str, name: str | None, setting: Setting) -> dict[str, Any]:
+    """Options of a constructor.
+
+    Args:
+        preset: "bandit" or "library".
+        name: of the algorithm; None for one without a preset, which is left as the library has it.
+        setting: where it is to play.
+    """
+    if preset not in ("bandit", "library"):
+        raise ValueError(f'preset must be "bandit" or "library", got {preset!r}')
+    if preset == "library" or name is None:
+        return {}
+    replay = {"buffer_size": setting.horizon} if name in WITH_REPLAY else {}
+    return {"gamma": 0.0, **replay, **TUNED[name]}
