@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .gp_agent import GPAgent
     from .random_agent import random
     from .registry import features, make, names
-    from .rl import sb3
+    from .rl import Policy, pretrained, sb3, train_policy
 
 __distribution__ = "gpbandits"  # the name `agents` is common; see bandit_envs.plugins
 
@@ -42,7 +42,7 @@ _HOMES = {
     "admmbo": ["admmbo"],
     "bandit_oco": ["bandit_oco"],
     "random_agent": ["random"],
-    "rl": ["sb3"],
+    "rl": ["Policy", "pretrained", "sb3", "train_policy"],
     "gp_agent": ["GPAgent"],
     "capabilities": ["Features", "handles"],
 }
@@ -50,6 +50,7 @@ _HOMES = {
 __all__ = [
     "Features",
     "GPAgent",
+    "Policy",
     "admmbo",
     "asy_ts",
     "bandit_oco",
@@ -70,10 +71,12 @@ __all__ = [
     "kernel_ucb",
     "make",
     "names",
+    "pretrained",
     "pure_exploitation",
     "pure_exploration",
     "random",
     "sb3",
+    "train_policy",
 ]
 
 

@@ -69,7 +69,13 @@ def read(path: str | os.PathLike[str]) -> Result:
     checkpoints = None if header["checkpoints"] is None else np.array(header["checkpoints"], dtype=np.int64)
     privileged = frozenset(header["privileged"])
     return Result(
-        header["environment"], header["seed"], records, privileged, header["first_trial"], checkpoints
+        header["environment"],
+        header["seed"],
+        records,
+        privileged,
+        header["first_trial"],
+        checkpoints,
+        header.get("tracks", {}),
     )
 
 
@@ -90,6 +96,7 @@ def _header(result: Result, metadata: Mapping[str, Any]) -> dict[str, Any]:
         "first_trial": result.first_trial,
         "checkpoints": None if result.checkpoints is None else result.rounds.tolist(),
         "privileged": sorted(result.privileged),
+        "tracks": dict(result.tracks),
         "seconds": {label: seconds.tolist() for label, seconds in result.seconds.items()},
         "metadata": dict(metadata),
     }

@@ -55,8 +55,8 @@ class Stage:
         ours = isinstance(environment, str | Problem) and isinstance(self.env.unwrapped, BanditEnv)
         self.problem = self.env.unwrapped.problem if ours else None
 
-    def episodes(self, factory: AgentFactory, seeds: list[tuple[int, int]]) -> Iterator[tuple[Record, bool]]:
-        """Yield the records of blocks of trials, and whether the agent is privileged.
+    def episodes(self, factory: AgentFactory, seeds: list[tuple[int, int]]) -> Iterator[tuple[Record, Trace]]:
+        """Yield the records of blocks of trials, and the traces that say what the agent is.
 
         Args:
             factory: makes the agent.
@@ -81,28 +81,28 @@ class Stage:
 
 def _play_batch(
     env: BanditVectorEnv, factory: AgentFactory, seeds: list[tuple[int, int]]
-) -> tuple[Record, bool]:
+) -> tuple[Record, Trace]:
     first = env.reset(seed=[of_environment for of_environment, _ in seeds])
     agent = factory(env.setting, num_trials=len(seeds))
     with _closing(agent):
         agent.reset([of_agents for _, of_agents in seeds])
         trace = _run(env, agent, len(seeds), *first)
-    return trace.record(np.stack(env.get_attr("worst_regret"))), trace.privileged
+    return trace.record(np.stack(env.get_attr("worst_regret"))), trace
 
 
-def _play_one(env: Any, factory: AgentFactory, env_seed: int, agent_seed: int) -> tuple[Record, bool]:
+def _play_one(env: Any, factory: AgentFactory, env_seed: int, agent_seed: int) -> tuple[Record, Trace]:
     first = env.reset(seed=env_seed)
     agent = factory(env.get_wrapper_attr("setting"))
     with _closing(agent):
         agent.reset(agent_seed)
         trace = _run(env, agent, None, *first)
     worst = env.get_wrapper_attr("worst_regret") if env.has_wrapper_attr("worst_regret") else None
-    return trace.record(None if worst is None else worst[None]), trace.privileged
+    return trace.record(None if worst is None else worst[None]), trace
 
 
 def _run(env: Any, agent: Agent, num_trials: int | None, observation: Any, info: dict[str, Any]) -> Trace:
     require("oracle" in info, "oracle", "on: evaluate scores by it", False)
-    trace = Trace(num_trials, privileged=bool(getattr(agent, "privileged", False)))
+    trace = Trace(num_trials, agent)
     done = False
     while not done:
         start = perf_counter()

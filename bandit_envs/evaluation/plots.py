@@ -35,9 +35,17 @@ _POINTS = 200  # of a curve: more cannot be seen in print
 
 
 def regret_figure(result: Result, scale: Scale = "linear", metric: Metric = "cumulative") -> Figure:
-    """Mean over trials of each agent's regret or violation, with its 95 % bootstrap interval as a band."""
+    """Mean over trials of each agent's regret or violation, with its 95 % bootstrap interval as a band.
+
+    Learners from scratch and pretrained policies do not share a figure.
+    """
     if scale not in _SPACINGS:
         raise ValueError(f"unknown scale {scale!r}; choose one of {', '.join(_SPACINGS)}")
+    if len(tracks := result.by_track()) > 1:
+        raise ValueError(
+            f"a figure must show one track, got {' and '.join(tracks)}: what was learnt beforehand is not "
+            "comparable; plot each result of by_track()"
+        )
     curves = result.curves(metric)
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
     FigureCanvasAgg(figure)  # not pyplot: no window system, no global list of figures
@@ -93,6 +101,8 @@ def _finish(axes: Axes, result: Result, scale: Scale, label: str) -> None:
         axes.set_ylim(bottom=min(0.0, float(np.nanmin(_heights(axes)))))  # below 0: regret while violating
     if result.privileged:
         axes.plot([], [], " ", label="† privileged: told what\n   a learner cannot know")
+    if result.pretrained:
+        axes.plot([], [], " ", label="‡ pretrained: learnt on\n   other functions beforehand")
     title = f"mean of {result.num_trials} trials\nand 95 % interval" if result.num_trials > 1 else "one trial"
     axes.legend(
         title=title,

@@ -15,12 +15,13 @@ class Trace:
 
     Args:
         num_trials: B; None for one environment without a trial axis.
-        privileged: whether the agent was shown the truth.
+        agent: whose episode it is; says so if it is `privileged`, to be shown the truth, or of a `track`.
     """
 
-    def __init__(self, num_trials: int | None, privileged: bool):
+    def __init__(self, num_trials: int | None, agent: Any):
         self.batched, self.num_trials = num_trials is not None, num_trials or 1
-        self.privileged = privileged
+        self.privileged: bool = bool(getattr(agent, "privileged", False))
+        self.track: str | None = getattr(agent, "track", None)
         self.seconds = 0.0
         self._rounds: list[tuple[Any, Any, Any, Any]] = []
 
