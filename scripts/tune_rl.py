@@ -20,6 +20,7 @@ import gymnasium as gym
 import numpy as np
 
 import bandit_envs  # noqa: F401 (registers the ids)
+from agents.rl.presets import WITH_REPLAY
 from bandit_envs.evaluation import evaluate
 from bandit_envs.seeds import TrainingSeeds
 
@@ -38,30 +39,35 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "recurrent-ppo": {"n_steps": [8, 16], "learning_rate": [3e-3, 1e-2], "n_epochs": [4, 10]},
 }
 FIXED: dict[str, dict[str, Any]] = {
-    "ppo": {"batch_size": 16},
-    "dqn": {"learning_starts": 10, "train_freq": 1, "target_update_interval": 1_000_000},
-    "qr-dqn": {"learning_starts": 10, "train_freq": 1, "target_update_interval": 1_000_000},
+    "dqn": {"learning_starts": 10, "train_freq": 1},
+    "qr-dqn": {"learning_starts": 10, "train_freq": 1},
     "sac": {"batch_size": 32},
     "td3": {"batch_size": 32},
-    "trpo": {"batch_size": 16},
-    "recurrent-ppo": {"batch_size": 16},
 }
+DELAY = {"law": "constant", "rounds": 5}
+LATE: list[dict[str, Any]] = [*({"gamma": gamma} for gamma in (0.0, 0.5, 0.8, 0.9)), {"attribute": True}]
 
 
-def configurations(algorithm: str) -> Iterator[dict[str, Any]]:
-    """Every point of the grid of an algorithm."""
+def configurations(algorithm: str, delay: bool) -> Iterator[dict[str, Any]]:
+    """Every point of the grid of an algorithm; with delay, what the preset does about that."""
+    if delay:
+        yield from LATE if algorithm in WITH_REPLAY else LATE[:-1]
+        return
     names, values = zip(*GRIDS[algorithm].items(), strict=True)
     for choice in product(*values):
-        yield {**FIXED.get(algorithm, {}), **dict(zip(names, choice, strict=True))}
+        chosen = {**FIXED.get(algorithm, {}), **dict(zip(names, choice, strict=True))}
+        rollout = chosen.get("n_steps")  # an update takes the whole rollout, as they are short
+        yield chosen if rollout is None or algorithm == "a2c" else chosen | {"batch_size": rollout}
 
 
-def shares(agent: Any, trials: int, horizon: int) -> dict[str, float]:
+def shares(agent: Any, trials: int, horizon: int, delay: bool) -> dict[str, float]:
     """Regret of an agent as a share of that of uniform plays, by problem."""
     found = {}
     for label, (env_id, keywords) in PROBLEMS.items():
+        given = {**keywords, "horizon": horizon, "delay": DELAY if delay else None}
 
-        def make(env_id: str = env_id, keywords: dict[str, Any] = keywords) -> gym.Env:
-            return TrainingSeeds(gym.make(env_id, horizon=horizon, **keywords))
+        def make(env_id: str = env_id, given: dict[str, Any] = given) -> gym.Env:
+            return TrainingSeeds(gym.make(env_id, **given))
 
         regret = evaluate(make, {"it": agent, "random": "random"}, trials=trials).regret
         found[label] = float(regret["it"][:, -1].mean() / regret["random"][:, -1].mean())
@@ -76,15 +82,18 @@ def main() -> None:
     parser.add_argument("--algorithms", nargs="+", default=list(GRIDS), choices=list(GRIDS))
     parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--horizon", type=int, default=200)
+    parser.add_argument("--delay", action="store_true", help="every reward comes five rounds late")
     parser.add_argument("--out", default="tuning.csv")
     options = parser.parse_args()
     with open(options.out, "a", newline="") as file:
         writer = csv.writer(file)
         for algorithm in options.algorithms:
-            candidates = [{"preset": "library"}, *configurations(algorithm)]
+            candidates = [{"preset": "library"}, *configurations(algorithm, options.delay)]
             for candidate in candidates:
                 start = time.process_time()
-                found = shares((f"sb3-{algorithm}", candidate), options.trials, options.horizon)
+                found = shares(
+                    (f"sb3-{algorithm}", candidate), options.trials, options.horizon, options.delay
+                )
                 mean, seconds = float(np.mean(list(found.values()))), time.process_time() - start
                 writer.writerow([algorithm, candidate, *map("{:.3f}".format, found.values()), f"{mean:.3f}"])
                 file.flush()

@@ -10,14 +10,25 @@ from typing import Any
 from bandit_envs.setting import Setting
 
 TUNED: dict[str, dict[str, Any]] = {
-    "ppo": {"n_steps": 16, "batch_size": 16, "n_epochs": 4, "learning_rate": 3e-3, "ent_coef": 0.0},
+    "ppo": {"n_steps": 4, "batch_size": 4, "n_epochs": 10, "learning_rate": 3e-3},
     "a2c": {"n_steps": 4, "learning_rate": 3e-3},
-    "dqn": {"learning_starts": 20, "train_freq": 1, "learning_rate": 1e-3, "exploration_fraction": 0.3},
-    "sac": {"learning_starts": 20, "batch_size": 64, "learning_rate": 3e-3},
-    "td3": {"learning_starts": 20, "batch_size": 64, "action_noise": 0.2},
-    "trpo": {"n_steps": 16, "batch_size": 16},
-    "qr-dqn": {"learning_starts": 20, "train_freq": 1, "learning_rate": 1e-3, "exploration_fraction": 0.3},
-    "recurrent-ppo": {"n_steps": 16, "batch_size": 16, "n_epochs": 4},
+    "dqn": {
+        "learning_starts": 10,
+        "train_freq": 1,
+        "gradient_steps": 4,
+        "learning_rate": 3e-3,
+        "exploration_fraction": 0.2,
+    },
+    "sac": {"learning_starts": 10, "batch_size": 32, "learning_rate": 3e-3, "ent_coef": 0.02},
+    "td3": {"learning_starts": 10, "batch_size": 32, "learning_rate": 3e-3, "action_noise": 0.1},
+    "trpo": {"n_steps": 8, "batch_size": 8, "target_kl": 0.2},
+    "qr-dqn": {
+        "learning_starts": 10,
+        "train_freq": 1,
+        "learning_rate": 3e-3,
+        "exploration_fraction": 0.1,
+    },
+    "recurrent-ppo": {"n_steps": 8, "batch_size": 8, "n_epochs": 10, "learning_rate": 3e-3},
 }
 WITH_REPLAY = ("dqn", "qr-dqn", "sac", "td3")
 
