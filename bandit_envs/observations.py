@@ -76,6 +76,10 @@ class Summary(ABC):
 class Bare(Summary):
     """The environment's observation and nothing else."""
 
+    def vector(self, observation: Floats) -> Floats:
+        """A copy of the observation, (dz,) as float32."""
+        return np.array(observation, dtype=np.float32)  # type: ignore[return-value]
+
     def begin(self) -> None:
         """There is nothing to forget."""
 

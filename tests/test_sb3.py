@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import gymnasium as gym
@@ -375,6 +376,22 @@ def test_a_rendezvous_takes_turns():
     rendezvous.close()  # again: nothing happens
 
 
+def test_the_inversion_costs_far_less_than_a_learner():
+    def echo(ask):
+        value = ask(None)
+        while True:
+            value = ask(value)
+
+    rendezvous = Rendezvous(echo)
+    rendezvous.question()
+    start = time.process_time()  # not the wall's: other processes may run while a thread waits
+    for _ in range(2000):
+        rendezvous.answer(0)
+        rendezvous.question()
+    rendezvous.close()
+    assert (time.process_time() - start) / 2000 < 100e-6
+
+
 # --- bad input ---
 
 ARMS, SQUARE = {"arms": np.eye(3)}, {"low": np.zeros(2), "high": np.ones(2)}
@@ -405,6 +422,13 @@ def test_every_preset_can_be_made_and_the_library_is_left_alone(name):
     assert agents.sb3(setting, name).recipe.options["gamma"] == 0.0
     assert agents.sb3(setting, name, preset="library").recipe.options == {}
     assert agents.sb3(setting, name, gamma=0.5).recipe.options["gamma"] == 0.5
+    late = Setting(arms=np.eye(3), horizon=30, max_delay=3)
+    assert agents.sb3(late, name).recipe.options["gamma"] == 0.8
+
+
+def test_a_learner_that_is_told_which_action_earned_a_late_reward_needs_no_discount():
+    late = Setting(arms=np.eye(3), horizon=30, max_delay=3)
+    assert agents.sb3(late, "dqn", attribute=True).recipe.options["gamma"] == 0.0
 
 
 WITHOUT_EXTRA = """

@@ -44,7 +44,7 @@ def sb3(
     """
     require_not_negative("penalty", penalty, "it is what a unit of cost takes off the reward")
     chosen = find_algorithm(algorithm)
-    known = preset_options(preset, algorithm if isinstance(algorithm, str) else None, setting)
+    known = preset_options(preset, algorithm if isinstance(algorithm, str) else None, setting, attribute)
     box = plays_box(chosen, setting, actions)
     recipe = Recipe(chosen, known | options, box, observation, bool(attribute), float(penalty))
     return SB3Agent(setting, recipe)

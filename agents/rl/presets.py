@@ -1,6 +1,8 @@
 """Hyper-parameters for bandits, next to the defaults of the libraries, which are for games and robots.
 
-Found by `scripts/tune_rl.py`.
+Found by `scripts/tune_rl.py`, see docs/reinforcement.md. Without delay an action has no bearing on later rounds,
+and a discount of 0 says so. With delay a reward comes when other actions are played: a discount lets it reach
+back to the one that earned it, but for a learner that is told which one that is.
 """
 
 from __future__ import annotations
@@ -28,22 +30,27 @@ TUNED: dict[str, dict[str, Any]] = {
         "learning_rate": 3e-3,
         "exploration_fraction": 0.1,
     },
-    "recurrent-ppo": {"n_steps": 8, "batch_size": 8, "n_epochs": 10, "learning_rate": 3e-3},
+    "recurrent-ppo": {"n_steps": 8, "batch_size": 8, "n_epochs": 4, "learning_rate": 1e-2},
 }
+GAMMA_IF_LATE = 0.8
 WITH_REPLAY = ("dqn", "qr-dqn", "sac", "td3")
 
 
-def preset_options(preset: str, name: str | None, setting: Setting) -> dict[str, Any]:
+def preset_options(
+    preset: str, name: str | None, setting: Setting, attributed: bool = False
+) -> dict[str, Any]:
     """Options of a constructor.
 
     Args:
         preset: "bandit" or "library".
         name: of the algorithm; None for one without a preset, which is left as the library has it.
         setting: where it is to play.
+        attributed: whether rewards are credited to the actions that earned them.
     """
     if preset not in ("bandit", "library"):
         raise ValueError(f'preset must be "bandit" or "library", got {preset!r}')
     if preset == "library" or name is None:
         return {}
     replay = {"buffer_size": setting.horizon} if name in WITH_REPLAY else {}
-    return {"gamma": 0.0, **replay, **TUNED[name]}
+    late = setting.max_delay > 0 and not attributed
+    return {"gamma": GAMMA_IF_LATE if late else 0.0, **replay, **TUNED[name]}
