@@ -1,8 +1,8 @@
 """Hyper-parameters for bandits, next to the defaults of the libraries, which are for games and robots.
 
-Found by `scripts/tune_rl.py`, see docs/reinforcement.md. Without delay an action has no bearing on later rounds,
-and a discount of 0 says so. With delay a reward comes when other actions are played: a discount lets it reach
-back to the one that earned it, but for a learner that is told which one that is.
+Found by `scripts/tune_rl.py`, see docs/reinforcement.md. Without delay an action has no bearing on later
+rounds, and a discount of 0 says so. With delay a reward comes when other actions are played: a discount
+lets it reach back to the one that earned it, but for a learner that is told which one that is.
 """
 
 from __future__ import annotations
