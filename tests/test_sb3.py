@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -330,6 +331,26 @@ def test_no_thread_outlives_an_evaluation_that_ends_or_is_cut_short_or_interrupt
     assert learners() == []
     with pytest.raises(KeyboardInterrupt):
         actions(Interrupting)
+    assert learners() == []
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs the interval timer of POSIX")
+def test_ctrl_c_while_the_learner_computes_ends_its_thread():
+    class Slow(A2C):
+        def train(self):
+            time.sleep(0.05)
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1.0)
+        with pytest.raises(KeyboardInterrupt):
+            actions(("agents.rl:sb3", {"algorithm": Slow, "n_steps": 1}), horizon=10_000)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
     assert learners() == []
 
 
