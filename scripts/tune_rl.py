@@ -29,7 +29,7 @@ PROBLEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "contexts": ("GPBandit-GP-v0", {"num_arms": 30, "num_contexts": 4}),
 }
 GRIDS: dict[str, dict[str, list[Any]]] = {
-    "ppo": {"n_steps": [4, 16], "learning_rate": [3e-3, 1e-2, 3e-2], "n_epochs": [4, 10]},
+    "ppo": {"n_steps": [4, 8, 16], "learning_rate": [3e-3, 1e-2, 3e-2], "n_epochs": [4, 10]},
     "a2c": {"n_steps": [1, 4, 8], "learning_rate": [1e-3, 3e-3, 1e-2]},
     "dqn": {"learning_rate": [1e-3, 3e-3], "gradient_steps": [1, 4], "exploration_fraction": [0.1, 0.2, 0.4]},
     "sac": {"learning_rate": [3e-3, 1e-2], "ent_coef": ["auto", 0.1, 0.02], "learning_starts": [10, 30]},
