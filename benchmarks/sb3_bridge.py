@@ -5,8 +5,8 @@
 The same learner, from the same seed, plays the same environment twice: stepping it itself, as
 stable-baselines3 is used, and through the bridge in a loop of ours. The actions are checked to be the same.
 The "idle" learner plays without learning: its rounds are the cheapest, so the difference shows best there.
-Both ways are interleaved, repeat by repeat, and times are the least of the repeats: a busy machine adds to wall
-time whenever a thread waits, and to processor time through cold caches, but never takes away.
+Both ways are interleaved, repeat by repeat, and times are the least of the repeats: a busy machine adds to
+wall time whenever a thread waits, and to processor time through cold caches, but never takes away.
 """
 
 import os
