@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .gp_agent import GPAgent
     from .random_agent import random
     from .registry import features, make, names
+    from .rl import Policy, pretrained, sb3, train_policy
 
 __distribution__ = "gpbandits"  # the name `agents` is common; see bandit_envs.plugins
 
@@ -41,6 +42,7 @@ _HOMES = {
     "admmbo": ["admmbo"],
     "bandit_oco": ["bandit_oco"],
     "random_agent": ["random"],
+    "rl": ["Policy", "pretrained", "sb3", "train_policy"],
     "gp_agent": ["GPAgent"],
     "capabilities": ["Features", "handles"],
 }
@@ -48,6 +50,7 @@ _HOMES = {
 __all__ = [
     "Features",
     "GPAgent",
+    "Policy",
     "admmbo",
     "asy_ts",
     "bandit_oco",
@@ -68,9 +71,12 @@ __all__ = [
     "kernel_ucb",
     "make",
     "names",
+    "pretrained",
     "pure_exploitation",
     "pure_exploration",
     "random",
+    "sb3",
+    "train_policy",
 ]
 
 

@@ -94,8 +94,10 @@ def _write_results(result: Result, out: Path, name: str) -> None:
     figures = FIGURES | (FIGURES_OF_CONSTRAINTS if result.num_constraints else {})
     if result.alarms:
         result.plot_alarms(out / "figures" / f"{name}-alarms.png")
-    for figure, (scale, metric) in figures.items():
-        result.plot(out / "figures" / f"{name}-{figure}.png", scale, metric)
+    for track, part in result.by_track().items():
+        label = f"{name}-{track.replace(' ', '-')}" if track else name
+        for figure, (scale, metric) in figures.items():
+            part.plot(out / "figures" / f"{label}-{figure}.png", scale, metric)
 
 
 def _print_failures(failed: list[Outcome]) -> None:

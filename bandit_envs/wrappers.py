@@ -9,7 +9,15 @@ import gymnasium as gym
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
-__all__ = ["CostReturned", "EpisodeRegret"]
+from bandit_envs.observations import History, Statistics, Summary
+
+__all__ = [
+    "CostReturned",
+    "EpisodeRegret",
+    "HistoryObservation",
+    "StatisticsObservation",
+    "SummaryObservation",
+]
 
 
 class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
@@ -84,3 +92,61 @@ class CostReturned(gym.Wrapper, RecordConstructorArgs):
         if "cost" not in info:
             raise ValueError('CostReturned needs info["cost"]; make an environment with constraints')
         return observation, reward, info["cost"], terminated, truncated, info
+
+
+class SummaryObservation(gym.Wrapper):
+    """Shows what the episode has shown so far, for learners that see nothing but their observation.
+
+    Args:
+        env: a bandit, or a wrapped one.
+        summary: what is shown, made for the environment's setting.
+    """
+
+    def __init__(self, env: gym.Env, summary: Summary):
+        gym.Wrapper.__init__(self, env)
+        self.summary = summary
+        self.observation_space = summary.space
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
+        """Start a new trial, of which nothing is known."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        self.summary.begin()
+        return self.summary.vector(observation), info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Play, and show what that adds."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self.summary.note(action, info)
+        return self.summary.vector(observation), reward, terminated, truncated, info
+
+
+class HistoryObservation(SummaryObservation, RecordConstructorArgs):
+    """Adds the last play, the last reward and its play, whether it is news, and t / T to the observation.
+
+    The order is that of `bandit_envs.observations.History`. Recurrent policies remember the rest (RL^2).
+
+    Example:
+        >>> env = HistoryObservation(gym.make("GPBandit-GP-v0", horizon=100))
+    """
+
+    def __init__(self, env: gym.Env):
+        RecordConstructorArgs.__init__(self)
+        SummaryObservation.__init__(self, env, History(env.get_wrapper_attr("setting")))
+
+
+class StatisticsObservation(SummaryObservation, RecordConstructorArgs):
+    """Adds how often each cell of a grid has paid, how much on average, and t / T to the observation.
+
+    The order is that of `bandit_envs.observations.Statistics`.
+
+    Args:
+        env: a bandit, or a wrapped one.
+        bins: cells a dimension.
+
+    Example:
+        >>> env = StatisticsObservation(gym.make("GPBandit-GP-v0", horizon=100), bins=20)
+    """
+
+    def __init__(self, env: gym.Env, bins: int = 10):
+        RecordConstructorArgs.__init__(self, bins=bins)
+        SummaryObservation.__init__(self, env, Statistics(env.get_wrapper_attr("setting"), bins))

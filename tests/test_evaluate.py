@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
+import agents
 import bandit_envs  # noqa: F401 (registers the ids)
 from bandit_envs import BanditEnv, Problem
 from bandit_envs.evaluation import Result, evaluate, trial_seeds
@@ -112,6 +113,16 @@ def test_environments_come_as_ids_problems_and_callables():
     ]
     for other in results[1:]:
         np.testing.assert_array_equal(results[0].actions["gp-ucb"], other.actions["gp-ucb"])
+
+
+@pytest.mark.parametrize("keywords", [{"continuous": True, "dim": 1}, {"num_constraints": 1}])
+def test_agents_without_a_trial_axis_are_recorded_in_the_shapes_of_those_with_one(keywords):
+    environment = "GPBandit-Constrained-v0" if "num_constraints" in keywords else "GPBandit-RKHS-v0"
+    both = {"batch": "random", "single": lambda setting: agents.make("random", setting)}
+    result = evaluate(environment, both, trials=2, env_kwargs={"num_arms": 12, "horizon": 6, **keywords})
+    batch, single = result.records["batch"], result.records["single"]
+    for name in ("regret", "simple_regret", "cost", "violation", "action"):
+        np.testing.assert_array_equal(getattr(batch, name), getattr(single, name))
 
 
 def test_an_earlier_end_is_respected_for_batches_and_singles():

@@ -11,11 +11,13 @@ ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 DATA = {"sensors": ("intel_temperature_train.csv", "intel_temperature_test.csv")}
 FIGURES = {
+    "compare_with_sb3": 1,
     "contextual_tuning": 1,
     "delayed_feedback": 1,
     "long_term_constraints": 1,
     "quickstart": 1,
     "sensors": 2,
+    "train_policy": 1,
     "tune_logistic": 1,
 }
 TABLE_NOTE = "paired by trial"  # in the last line of every table of results

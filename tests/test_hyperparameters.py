@@ -24,7 +24,7 @@ WITHOUT = (  # they learn no hyperparameters
     *("random", "bandit-oco", "admmbo", "constrained-ei"),
     *("gp-ucb-noiseless-constraints", "gp-ucb-noisy-constraints"),
 )
-NAMES = [name for name in agents.names() if name not in WITHOUT]
+NAMES = [name for name in agents.names() if name not in WITHOUT and not name.startswith("sb3-")]
 HERE = np.zeros(1, dtype=int)
 LEARNING = {"refit_every": 7, "kernel": "rbf", "length_scale": 0.5}
 

@@ -22,7 +22,9 @@ KERNELS = {
     "matern52": make_kernel("matern52", [0.5, 0.2]),
     "sum": make_kernel("matern12", 0.3) + make_kernel("diagonal"),
 }
-NAMES = [name for name in agents.names() if name not in ("random", "bandit-oco")]
+NAMES = [
+    name for name in agents.names() if name not in ("random", "bandit-oco") and not name.startswith("sb3-")
+]
 every_kernel = pytest.mark.parametrize("kernel", KERNELS)
 
 

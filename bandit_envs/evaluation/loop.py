@@ -10,6 +10,7 @@ import numpy as np
 from bandit_envs.evaluation.play import Stage
 from bandit_envs.evaluation.record import Record, join_trials
 from bandit_envs.evaluation.result import Result
+from bandit_envs.evaluation.trace import Trace
 from bandit_envs.laws.parse import require
 from bandit_envs.making import EnvLike
 from bandit_envs.plugins import AgentFactory, AgentSpec, resolve_agent
@@ -53,11 +54,17 @@ def evaluate(
     factories = _factories(agents)  # all errors of names before any work
     stage = Stage(environment, env_kwargs or {})
     seeds = [trial_seeds(seed, i) for i in range(first_trial, first_trial + trials)]
-    records, privileged = {}, set()
+    records, traces = {}, {}
     for name, factory in factories.items():
-        records[name], knows_more = _play_all(stage, name, factory, seeds, progress)
-        privileged |= {name} if knows_more else set()
-    return Result(label or _label(environment), int(seed), records, frozenset(privileged), int(first_trial))
+        records[name], traces[name] = _play_all(stage, name, factory, seeds, progress)
+    return Result(
+        label or _label(environment),
+        int(seed),
+        records,
+        frozenset(name for name, trace in traces.items() if trace.privileged),
+        int(first_trial),
+        tracks={name: trace.track for name, trace in traces.items() if trace.track},
+    )
 
 
 def trial_seeds(seed: int, trial: int) -> tuple[int, int]:
@@ -73,18 +80,18 @@ def _play_all(
     factory: AgentFactory,
     seeds: list[tuple[int, int]],
     progress: Progress | None,
-) -> tuple[Record, bool]:
-    blocks, knows_more = [], False
+) -> tuple[Record, Trace]:
+    blocks, trace = [], None
     try:
-        for record, privileged in stage.episodes(factory, seeds):
+        for record, trace in stage.episodes(factory, seeds):  # noqa: B007 (the last says what the agent is)
             blocks.append(record)
-            knows_more |= privileged
             if progress:
                 progress(name, len(record.regret))
     except Exception as error:
         error.add_note(f"while agent {name!r} played")
         raise
-    return join_trials(blocks), knows_more
+    assert trace is not None  # there is at least one trial
+    return join_trials(blocks), trace
 
 
 def _factories(agents: Mapping[str, AgentSpec] | Sequence[str]) -> dict[str, AgentFactory]:

@@ -72,7 +72,13 @@ def read(path: str | os.PathLike[str]) -> Result:
     checkpoints = None if header["checkpoints"] is None else np.array(header["checkpoints"], dtype=np.int64)
     privileged = frozenset(header["privileged"])
     return Result(
-        header["environment"], header["seed"], records, privileged, header["first_trial"], checkpoints
+        header["environment"],
+        header["seed"],
+        records,
+        privileged,
+        header["first_trial"],
+        checkpoints,
+        header.get("tracks", {}),
     )
 
 
@@ -93,6 +99,7 @@ def _header(result: Result, metadata: Mapping[str, Any]) -> dict[str, Any]:
         "first_trial": result.first_trial,
         "checkpoints": None if result.checkpoints is None else result.rounds.tolist(),
         "privileged": sorted(result.privileged),
+        "tracks": dict(result.tracks),
         "seconds": {label: seconds.tolist() for label, seconds in result.seconds.items()},
         "changes": {label: record.changes.tolist() for label, record in result.records.items()},
         "alarms": {label: record.alarms.tolist() for label, record in result.records.items()},

@@ -60,8 +60,8 @@ class Stage:
         ours = isinstance(environment, str | Problem) and isinstance(self.env.unwrapped, BanditEnv)
         self.problem = self.env.unwrapped.problem if ours else None
 
-    def episodes(self, factory: AgentFactory, seeds: list[tuple[int, int]]) -> Iterator[tuple[Record, bool]]:
-        """Yield the records of blocks of trials, and whether the agent is privileged.
+    def episodes(self, factory: AgentFactory, seeds: list[tuple[int, int]]) -> Iterator[tuple[Record, Trace]]:
+        """Yield the records of blocks of trials, and the traces that say what the agent is.
 
         Args:
             factory: makes the agent.
@@ -86,30 +86,30 @@ class Stage:
 
 def _play_batch(
     env: BanditVectorEnv, factory: AgentFactory, seeds: list[tuple[int, int]]
-) -> tuple[Record, bool]:
+) -> tuple[Record, Trace]:
     first = env.reset(seed=[of_environment for of_environment, _ in seeds])
     agent = factory(env.setting, num_trials=len(seeds))
-    agent.reset([of_agents for _, of_agents in seeds])
-    trace = _run(env, agent, len(seeds), *first)
-    trace.alarms = getattr(agent, "alarms", None) or trace.alarms
-    return trace.record(np.stack(env.get_attr("worst_regret"))), trace.privileged
+    with _closing(agent):
+        agent.reset([of_agents for _, of_agents in seeds])
+        trace = _run(env, agent, len(seeds), *first)
+        trace.alarms = getattr(agent, "alarms", None) or trace.alarms
+    return trace.record(np.stack(env.get_attr("worst_regret"))), trace
 
 
-def _play_one(env: Any, factory: AgentFactory, env_seed: int, agent_seed: int) -> tuple[Record, bool]:
+def _play_one(env: Any, factory: AgentFactory, env_seed: int, agent_seed: int) -> tuple[Record, Trace]:
     first = env.reset(seed=env_seed)
     agent = factory(env.get_wrapper_attr("setting"))
-    agent.reset(agent_seed)
-    trace = _run(env, agent, None, *first)
-    trace.alarms = [getattr(agent, "alarms", None)]
+    with _closing(agent):
+        agent.reset(agent_seed)
+        trace = _run(env, agent, None, *first)
+        trace.alarms = [getattr(agent, "alarms", None)]
     worst = env.get_wrapper_attr("worst_regret") if env.has_wrapper_attr("worst_regret") else None
-    return trace.record(None if worst is None else worst[None]), trace.privileged
+    return trace.record(None if worst is None else worst[None]), trace
 
 
 def _run(env: Any, agent: Agent, num_trials: int | None, observation: Any, info: dict[str, Any]) -> Trace:
-    """Play an episode of B trials, or of one without a trial axis (None)."""
     require("oracle" in info, "oracle", "on: evaluate scores by it", False)
-    privileged = bool(getattr(agent, "privileged", False))
-    trace = Trace(num_trials or 1, privileged, single=num_trials is None)
+    trace = Trace(num_trials, agent)
     done = False
     while not done:
         start = perf_counter()
@@ -127,6 +127,15 @@ def _run(env: Any, agent: Agent, num_trials: int | None, observation: Any, info:
 
 def _without_oracle(info: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in info.items() if key not in ("oracle", "_oracle")}
+
+
+@contextmanager
+def _closing(agent: Any) -> Iterator[None]:
+    """Let an agent that holds threads or files give them back: it may have a method `close`."""
+    try:
+        yield
+    finally:
+        getattr(agent, "close", lambda: None)()
 
 
 @contextmanager

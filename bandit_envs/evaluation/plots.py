@@ -38,10 +38,16 @@ _POINTS = 200  # of a curve: more cannot be seen in print
 def regret_figure(result: Result, scale: Scale = "linear", metric: Metric = "cumulative") -> Figure:
     """Mean over trials of each agent's regret or violation, with its 95 % bootstrap interval as a band.
 
-    Change-points that all trials share are marked, and the alarms of a single trial.
+    Change-points that all trials share are marked, and the alarms of a single trial. Learners from scratch
+    and pretrained policies do not share a figure.
     """
     if scale not in _SPACINGS:
         raise ValueError(f"unknown scale {scale!r}; choose one of {', '.join(_SPACINGS)}")
+    if len(tracks := result.by_track()) > 1:
+        raise ValueError(
+            f"a figure must show one track, got {' and '.join(tracks)}: what was learnt beforehand is not "
+            "comparable; plot each result of by_track()"
+        )
     curves = result.curves(metric)
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
     FigureCanvasAgg(figure)  # not pyplot: no window system, no global list of figures
@@ -137,6 +143,8 @@ def _finish(axes: Axes, result: Result, scale: Scale, label: str) -> None:
         axes.set_ylim(bottom=min(0.0, float(np.nanmin(_heights(axes)))))  # below 0: regret while violating
     if result.privileged:
         axes.plot([], [], " ", label="† privileged: told what\n   a learner cannot know")
+    if result.pretrained:
+        axes.plot([], [], " ", label="‡ pretrained: learnt on\n   other functions beforehand")
     title = f"mean of {result.num_trials} trials\nand 95 % interval" if result.num_trials > 1 else "one trial"
     axes.legend(
         title=title,

@@ -33,6 +33,7 @@ Metric = Literal[
     "average-hard-violation",
 ]
 Scale = Literal["linear", "log-log"]
+PRETRAINED = "pretrained"  # the track of policies that have learnt on other functions
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -46,6 +47,8 @@ class Result:
         privileged: labels of the agents that were told what a learner cannot know.
         first_trial: index of the first trial, when this is a block of a larger evaluation.
         checkpoints: the recorded rounds, counted from 1, (T,); None where each round is recorded.
+        tracks: label -> "from scratch" or "pretrained" for the reinforcement learners among the agents; the
+            two do not share a figure.
     """
 
     environment: str
@@ -54,12 +57,15 @@ class Result:
     privileged: frozenset[str] = frozenset()
     first_trial: int = 0
     checkpoints: Ints | None = None
+    tracks: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.records:
             raise ValueError("a result needs the record of at least one agent, got none")
         if unknown := self.privileged - self.records.keys():
             raise ValueError(f"privileged names agents without a record: {', '.join(sorted(unknown))}")
+        if unknown := self.tracks.keys() - self.records.keys():
+            raise ValueError(f"tracks names agents without a record: {', '.join(sorted(unknown))}")
         for label, record in self.records.items():
             check_shapes(label, record, (self.num_trials, len(self.rounds), self.num_constraints))
 
@@ -186,9 +192,38 @@ class Result:
         """A time average up to each round."""
         return {label: values / self.rounds for label, values in sums.items()}
 
+    @property
+    def pretrained(self) -> frozenset[str]:
+        """Labels of the agents that were trained beforehand on other functions."""
+        return frozenset(label for label, track in self.tracks.items() if track == PRETRAINED)
+
     def marked(self, label: str) -> str:
-        """The label as tables and figures print it, with a dagger if the agent is privileged."""
-        return f"{label}†" if label in self.privileged else label
+        """The label as tables and figures print it: † if the agent is privileged, ‡ if pretrained."""
+        return label + "†" * (label in self.privileged) + "‡" * (label in self.pretrained)
+
+    def by_track(self) -> dict[str, Result]:
+        """A result of each track, with the agents of that track and those of none, which are in both.
+
+        {"": self} where there is one track at most.
+        """
+        tracks = sorted(set(self.tracks.values()))
+        if len(tracks) < 2:
+            return {"": self}
+        return {
+            track: self.select([x for x in self.agents if self.tracks.get(x, track) == track])
+            for track in tracks
+        }
+
+    def select(self, labels: Sequence[str]) -> Result:
+        """The result of some of the agents, in this order."""
+        if unknown := [label for label in labels if label not in self.records]:
+            raise ValueError(f"unknown agent {unknown[0]!r}; choose among {', '.join(self.agents)}")
+        return dataclasses.replace(
+            self,
+            records={label: self.records[label] for label in labels},
+            privileged=self.privileged & set(labels),
+            tracks={label: track for label, track in self.tracks.items() if label in labels},
+        )
 
     def at(self, rounds: Ints | Sequence[int]) -> Result:
         """Thin to these recorded rounds; they count from 1, increase, and end with the horizon."""

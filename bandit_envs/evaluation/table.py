@@ -42,11 +42,12 @@ class Summary(NamedTuple):
 def summarise(result: Result, baseline: str | None = None) -> list[Summary]:
     """One summary an agent, least regret first; differences are to `baseline`, or to the best agent.
 
-    The best agent is the one with the least mean among those that are not privileged, if there are any.
+    The best agent is the one with the least mean among those that are neither privileged nor pretrained, if
+    there are any.
     """
     final = {label: regret[:, -1] for label, regret in result.regret.items()}
     ranked = sorted(final, key=lambda label: final[label].mean())
-    baseline = baseline or next((label for label in ranked if label not in result.privileged), ranked[0])
+    baseline = baseline or next((label for label in ranked if result.marked(label) == label), ranked[0])
     if baseline not in final:
         raise ValueError(f"unknown baseline {baseline!r}; choose one of {', '.join(result.agents)}")
     return [
@@ -190,10 +191,12 @@ def _notes(result: Result) -> tuple[str, ...]:
         "the sum of the norms of their positive parts. Regret may be negative while a constraint is violated."
     )
     dagger = "† privileged: told what a learner cannot know."
+    double = "‡ pretrained: learnt on other functions beforehand; not comparable with learning from scratch."
     notes = {
         size: True,
         method: result.num_trials > 1,
         violation: result.num_constraints > 0,
         dagger: bool(result.privileged),
+        double: bool(result.pretrained),
     }
     return tuple(note for note, applies in notes.items() if applies)

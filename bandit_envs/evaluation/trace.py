@@ -17,15 +17,16 @@ class Trace:
     """The truth of every round of one episode of B trials.
 
     Args:
-        num_trials: B.
-        privileged: whether the agent was shown the truth.
-        single: whether one environment without a trial axis is played.
+        num_trials: B; None for one environment without a trial axis.
+        agent: whose episode it is; says so if it is `privileged`, to be shown the truth, or of a `track`.
     """
 
-    def __init__(self, num_trials: int, privileged: bool, single: bool = False):
-        self.num_trials, self.privileged, self.single = num_trials, privileged, single
+    def __init__(self, num_trials: int | None, agent: Any):
+        self.batched, self.num_trials = num_trials is not None, num_trials or 1
+        self.privileged: bool = bool(getattr(agent, "privileged", False))
+        self.track: str | None = getattr(agent, "track", None)
         self.seconds = 0.0
-        self.alarms: Any = [None] * num_trials  # of an agent without a detector
+        self.alarms: Any = [None] * self.num_trials  # of an agent without a detector
         self._rounds: list[tuple[Any, ...]] = []
 
     def note(self, oracle: dict[str, Any], action: Any) -> None:
@@ -41,9 +42,10 @@ class Trace:
             worst_regret: the largest possible regret of each round, (B, T), which is the simple regret
                 before anything arrives; None takes the largest that occurred.
         """
-        shape = self.num_trials, len(self._rounds)
-        regret, delay, cost, segment, action = map(self._by_trial, zip(*self._rounds, strict=True))
-        worst = regret.max(axis=1, keepdims=True) if worst_regret is None else worst_regret[:, : shape[1]]
+        columns = (np.stack(column) for column in zip(*self._rounds, strict=True))
+        regret, delay, cost, segment, action = (_by_trial(column, self.batched) for column in columns)
+        horizon = regret.shape[1]
+        worst = regret.max(axis=1, keepdims=True) if worst_regret is None else worst_regret[:, :horizon]
         seconds = np.full(self.num_trials, self.seconds / self.num_trials)
         violation = np.linalg.norm(np.maximum(cost, 0.0), axis=2)
         return Record(
@@ -54,13 +56,8 @@ class Trace:
             action,
             seconds,
             changes=ragged([change_points_of(row) for row in segment]),
-            alarms=ragged([_checked_alarms(rounds, shape[1]) for rounds in self.alarms]),
+            alarms=ragged([_checked_alarms(rounds, horizon) for rounds in self.alarms]),
         )
-
-    def _by_trial(self, rounds: tuple[Any, ...]) -> Any:
-        """T entries of one trial or of B as (B, T, ...)."""
-        stacked = np.stack(rounds)
-        return stacked[None] if self.single else np.ascontiguousarray(np.swapaxes(stacked, 0, 1))
 
 
 def simple_regret(regret: Floats, delay: Ints, worst: Floats) -> Floats:
@@ -88,3 +85,8 @@ def _checked_alarms(rounds: Any, horizon: int) -> Any:
     valid = valid and all(a < b for a, b in pairwise(rounds))
     require(valid, "alarms of an agent", f"a trial's ascending rounds in 0..{horizon - 1}", rounds)
     return rounds
+
+
+def _by_trial(rounds: Any, batched: bool) -> Any:
+    """Entries of T rounds, (T, B, ...), or (T, ...) of one trial, as (B, T, ...)."""
+    return np.ascontiguousarray(np.swapaxes(rounds, 0, 1)) if batched else rounds[None]

@@ -44,8 +44,11 @@ class Store:
             return None
         records = {label: join_trials([_only(block) for block in row]) for label, row in blocks.items()}
         privileged = frozenset(label for label, row in blocks.items() if row[0].privileged)
+        tracks = {label: track for label, row in blocks.items() for track in row[0].tracks.values()}
         checkpoints = next(iter(blocks.values()))[0].checkpoints
-        return Result(environment.label, study.seed, records, privileged, checkpoints=checkpoints)
+        return Result(
+            environment.label, study.seed, records, privileged, checkpoints=checkpoints, tracks=tracks
+        )
 
 
 def _only(block: Result) -> Record:

@@ -1,0 +1,77 @@
+"""Which algorithms there are, where they come from, and what they can play."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from bandit_envs.extras import from_extra
+
+RESERVED = {
+    "env": "it is the bridge to the loop",
+    "seed": "reset(seed) gives it, apart from the environment's",
+    "_init_setup_model": "the agent sets its model up",
+}
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A learner of stable-baselines3 or of a package built on it.
+
+    Args:
+        source: "package:Class", or the class itself.
+        arms: whether it plays a `Discrete` action space.
+        box: whether it plays a `Box`.
+        policy: default of its first argument.
+    """
+
+    source: str | type
+    arms: bool = True
+    box: bool = True
+    policy: str = "MlpPolicy"
+
+    @property
+    def name(self) -> str:
+        """Of the class."""
+        return self.source.__name__ if isinstance(self.source, type) else self.source.partition(":")[2]
+
+    def load(self) -> type:
+        """Import the class."""
+        if isinstance(self.source, type):
+            return self.source
+        package, _, name = self.source.partition(":")
+        with from_extra("rl", "reinforcement-learning agents"):
+            return getattr(import_module(package), name)
+
+
+ALGORITHMS = {
+    "ppo": Algorithm("stable_baselines3:PPO"),
+    "a2c": Algorithm("stable_baselines3:A2C"),
+    "dqn": Algorithm("stable_baselines3:DQN", box=False),
+    "sac": Algorithm("stable_baselines3:SAC", arms=False),
+    "td3": Algorithm("stable_baselines3:TD3", arms=False),
+    "trpo": Algorithm("sb3_contrib:TRPO"),
+    "qr-dqn": Algorithm("sb3_contrib:QRDQN", box=False),
+    "recurrent-ppo": Algorithm("sb3_contrib:RecurrentPPO", policy="MlpLstmPolicy"),
+}
+
+
+def find_algorithm(algorithm: str | type) -> Algorithm:
+    """The algorithm of a name in `ALGORITHMS`, or of a class with the constructor and `learn` of these."""
+    if isinstance(algorithm, type):
+        return Algorithm(algorithm)
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"algorithm must be a class or one of {', '.join(ALGORITHMS)}, got {algorithm!r}")
+    return ALGORITHMS[algorithm]
+
+
+def check_options(learner: type, options: dict[str, Any]) -> None:
+    """Raise unless the constructor takes every option and none of them is ours to give."""
+    allowed = [name for name in inspect.signature(learner).parameters if name not in RESERVED]
+    for name in options:
+        if name in RESERVED:
+            raise ValueError(f"options must not hold {name!r}: {RESERVED[name]}")
+        if name not in allowed:
+            raise ValueError(f"{learner.__name__} has no option {name!r}; it takes {', '.join(allowed)}")

@@ -1,0 +1,98 @@
+"""Learners of stable-baselines3 and sb3-contrib by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bandit_envs.setting import Setting
+
+from ..capabilities import handles
+from ..validation import require_not_negative
+from .algorithms import find_algorithm
+from .learner import SB3Agent
+from .presets import preset_options
+from .recipe import Recipe, plays_box
+
+
+def sb3(
+    setting: Setting,
+    algorithm: str | type = "a2c",
+    *,
+    preset: str = "bandit",
+    actions: str | None = None,
+    observation: Any = "none",
+    attribute: bool = False,
+    penalty: float = 0.0,
+    **options: Any,
+) -> SB3Agent:
+    """stable-baselines3: a learner that starts from scratch in every trial.
+
+    It learns from the reward that arrives in a round, whichever round earned it, as it would in
+    `gym.make(...)`; `total_timesteps` is the horizon.
+
+    Args:
+        setting: what is published of the problem.
+        algorithm: "ppo", "a2c", "dqn", "sac", "td3", "trpo", "qr-dqn", "recurrent-ppo", or a class.
+        preset: "bandit" for options tuned on bandits, "library" for the defaults of the library.
+        actions: "arms" or "box"; by default arms where there are any and the algorithm can play them. With
+            "box" on a finite set, the arm nearest to a point of [-1, 1]^d is played.
+        observation: "none", "history", "statistics" or {"kind": "statistics", "bins": 20}: what is added to
+            the environment's observation; see `bandit_envs.observations`.
+        attribute: credit delayed rewards to the actions that earned them; needs a replay buffer.
+        penalty: what a unit of cost that arrives takes off the reward.
+        **options: of the algorithm's constructor, over the preset; "action_noise" may be a number.
+    """
+    require_not_negative("penalty", penalty, "it is what a unit of cost takes off the reward")
+    chosen = find_algorithm(algorithm)
+    known = preset_options(preset, algorithm if isinstance(algorithm, str) else None, setting, attribute)
+    box = plays_box(chosen, setting, actions)
+    recipe = Recipe(chosen, known | options, box, observation, bool(attribute), float(penalty))
+    return SB3Agent(setting, recipe)
+
+
+@handles("delay", "context", "constraint", "box")
+def ppo(setting: Setting, **options: Any) -> SB3Agent:
+    """PPO of stable-baselines3 (Schulman et al. 2017), from scratch in every trial; options as `sb3`."""
+    return sb3(setting, "ppo", **options)
+
+
+@handles("delay", "context", "constraint", "box")
+def a2c(setting: Setting, **options: Any) -> SB3Agent:
+    """A2C of stable-baselines3 (Mnih et al. 2016), from scratch in every trial; options as `sb3`."""
+    return sb3(setting, "a2c", **options)
+
+
+@handles("delay", "context", "constraint")
+def dqn(setting: Setting, **options: Any) -> SB3Agent:
+    """DQN of stable-baselines3 (Mnih et al. 2015), from scratch in every trial; options as `sb3`."""
+    return sb3(setting, "dqn", **options)
+
+
+@handles("delay", "context", "constraint", "box")
+def sac(setting: Setting, **options: Any) -> SB3Agent:
+    """SAC of stable-baselines3 (Haarnoja et al. 2018), from scratch in every trial; options as `sb3`."""
+    return sb3(setting, "sac", **options)
+
+
+@handles("delay", "context", "constraint", "box")
+def td3(setting: Setting, **options: Any) -> SB3Agent:
+    """TD3 of stable-baselines3 (Fujimoto et al. 2018), from scratch in every trial; options as `sb3`."""
+    return sb3(setting, "td3", **options)
+
+
+@handles("delay", "context", "constraint", "box")
+def trpo(setting: Setting, **options: Any) -> SB3Agent:
+    """TRPO of sb3-contrib (Schulman et al. 2015), from scratch in every trial; options as `sb3`."""
+    return sb3(setting, "trpo", **options)
+
+
+@handles("delay", "context", "constraint")
+def qr_dqn(setting: Setting, **options: Any) -> SB3Agent:
+    """QR-DQN of sb3-contrib (Dabney et al. 2018), from scratch in every trial; options as `sb3`."""
+    return sb3(setting, "qr-dqn", **options)
+
+
+@handles("delay", "context", "constraint", "box")
+def recurrent_ppo(setting: Setting, **options: Any) -> SB3Agent:
+    """Recurrent PPO of sb3-contrib, from scratch in every trial; options as `sb3`."""
+    return sb3(setting, "recurrent-ppo", **options)

@@ -1,0 +1,78 @@
+"""Policies trained beforehand as agents: they remember what a trial shows, and learn nothing new."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.extras import from_extra
+from bandit_envs.observations import make_summary
+from bandit_envs.setting import Setting
+from bandit_envs.types import Floats
+
+from ..capabilities import handles
+from ..validation import require_reset
+from .learner import one_word
+from .plays import Plays
+from .policy import Policy
+
+
+class PretrainedAgent:
+    """Plays frozen weights, which have seen other functions of the same kind.
+
+    Args:
+        setting: what is published of the problem.
+        policy: what was trained.
+        deterministic: whether the most likely action is played rather than a draw.
+    """
+
+    track = "pretrained"
+    pretrained = True
+    num_trials = None
+
+    def __init__(self, setting: Setting, policy: Policy, deterministic: bool = False):
+        self.setting, self.policy, self.deterministic = setting, policy, deterministic
+        self._network = policy.network(setting)
+        self._plays = Plays(setting, policy.box)
+        self._summary = make_summary(policy.observation, setting)
+        self._started = False
+
+    def reset(self, seed: int) -> None:
+        """Forget the trial; the weights stay."""
+        import torch
+
+        self._draws = torch.Generator().manual_seed(one_word(seed)).get_state()
+        self._memory: Any = None  # of a recurrent network
+        self._summary.begin()
+        self._started, self._first = True, True
+
+    def act(self, observation: Floats) -> Any:
+        """Play what the network says of the trial so far."""
+        require_reset(self._started)
+        import torch
+
+        seen, first = self._summary.vector(observation), np.array([self._first])
+        outer = torch.get_rng_state()  # the network draws from the global generator
+        torch.set_rng_state(self._draws)
+        action, self._memory = self._network.predict(seen, self._memory, first, self.deterministic)
+        self._draws, self._first = torch.get_rng_state(), False
+        torch.set_rng_state(outer)
+        return self._plays(action)
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Remember the round."""
+        self._summary.note(action, info)
+
+
+@handles("delay", "context", "box")
+def pretrained(setting: Setting, path: str, *, deterministic: bool = False) -> PretrainedAgent:
+    """A policy that `train_policy` has trained on other functions, with frozen weights.
+
+    Args:
+        setting: what is published of the problem.
+        path: a file that `Policy.save` wrote.
+        deterministic: whether the most likely action is played rather than a draw.
+    """
+    with from_extra("rl", "pretrained policies"):
+        return PretrainedAgent(setting, Policy.load(path), deterministic)

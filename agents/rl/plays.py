@@ -1,0 +1,35 @@
+"""From what a library plays to what the environment takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from bandit_envs.actions import action_space
+from bandit_envs.setting import Setting
+from bandit_envs.types import Floats
+
+
+class Plays:
+    """Arms as they are, points of a box as they are, and on a finite set the arm nearest to a point.
+
+    Nearest in the box scaled to [-1, 1]^d, where every feature counts alike.
+
+    Args:
+        setting: what is published of the problem.
+        box: whether the library plays points of [-1, 1]^d, also where the decision set is finite.
+    """
+
+    def __init__(self, setting: Setting, box: bool):
+        box_space = spaces.Box(-1.0, 1.0, (setting.dim,), np.float32)
+        self.space: spaces.Space = box_space if box else action_space(setting.decisions)
+        self.box, self.nearest = box, box and not setting.continuous
+        self._arms: Floats = 2.0 * setting.decisions.unit_arms - 1.0 if self.nearest else np.empty((0, 0))
+
+    def __call__(self, action: Any) -> Any:
+        """The environment's action."""
+        if self.nearest:
+            return int(((self._arms - action) ** 2).sum(axis=1).argmin())
+        return np.array(action, dtype=np.float32) if self.box else int(action)

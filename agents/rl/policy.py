@@ -1,0 +1,92 @@
+"""A policy trained beforehand: its weights, what it sees and plays, and where it learnt that."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bandit_envs.evaluation.generators import preserved_generators
+from bandit_envs.extras import from_extra
+from bandit_envs.observations import make_summary
+from bandit_envs.setting import Setting
+
+from .algorithms import find_algorithm
+from .bridge import BridgeEnv
+from .plays import Plays
+from .recipe import Recipe
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """Frozen weights and what they are for; `save` and `load` keep both in one file.
+
+    Args:
+        algorithm: name of the algorithm that trained it.
+        options: of its constructor that shape the network, such as "policy_kwargs"; JSON-able.
+        box: whether it plays points of [-1, 1]^d rather than arms.
+        observation: what it sees; see `bandit_envs.observations.make_summary`.
+        training: what it was trained on, and for how long; JSON-able.
+        weights: state of the network, name -> tensor.
+    """
+
+    algorithm: str
+    options: dict[str, Any]
+    box: bool
+    observation: Any
+    training: dict[str, Any]
+    weights: dict[str, Any]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write one file."""
+        with from_extra("rl", "trained policies"):
+            import torch
+        description = {name: value for name, value in vars(self).items() if name != "weights"}
+        torch.save({"format": FORMAT, "description": json.dumps(description), "weights": self.weights}, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Policy:
+        """Read what `save` wrote. Files hold numbers and text alone; none can run code."""
+        with from_extra("rl", "trained policies"):
+            import torch
+        if not Path(path).is_file():
+            raise ValueError(
+                f"path must be a file that Policy.save wrote; there is none at {os.fspath(path)!r}"
+            )
+        try:
+            content = torch.load(path, weights_only=True)
+            description = json.loads(content["description"])
+        except (pickle.UnpicklingError, RuntimeError, KeyError, EOFError) as error:
+            raise ValueError(
+                f"{os.fspath(path)!r} is damaged or not a file that Policy.save wrote"
+            ) from error
+        if content["format"] != FORMAT:
+            raise ValueError(
+                f"{os.fspath(path)!r} has format {content['format']}, not {FORMAT}; train it again"
+            )
+        return Policy(**description, weights=content["weights"])
+
+    def network(self, setting: Setting) -> Any:
+        """The policy of stable-baselines3 with these weights, for a setting in whose spaces they fit."""
+        recipe = Recipe(find_algorithm(self.algorithm), self.options, self.box, self.observation)
+        space = make_summary(self.observation, setting).space
+        with preserved_generators():  # weights are drawn before they are replaced
+            network = recipe.model(BridgeEnv(space, Plays(setting, self.box).space, _never)).policy
+        try:
+            network.load_state_dict(self.weights)
+        except RuntimeError as error:
+            raise ValueError(
+                f"the policy was trained on {self.training['environment']} with {self.training['env_kwargs']}"
+                ", where observations or actions have another size; play it there, or train one here"
+            ) from error
+        network.set_training_mode(False)
+        return network
+
+
+def _never(question: Any) -> Any:
+    raise RuntimeError("a frozen policy does not learn")

@@ -1,0 +1,56 @@
+"""Hyper-parameters for bandits, next to the defaults of the libraries, which are for games and robots.
+
+Found by `scripts/tune_rl.py`, see docs/reinforcement.md. Without delay an action has no bearing on later
+rounds, and a discount of 0 says so. With delay a reward comes when other actions are played: a discount
+lets it reach back to the one that earned it, but for a learner that is told which one that is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bandit_envs.setting import Setting
+
+TUNED: dict[str, dict[str, Any]] = {
+    "ppo": {"n_steps": 4, "batch_size": 4, "n_epochs": 10, "learning_rate": 3e-3},
+    "a2c": {"n_steps": 4, "learning_rate": 3e-3},
+    "dqn": {
+        "learning_starts": 10,
+        "train_freq": 1,
+        "gradient_steps": 4,
+        "learning_rate": 3e-3,
+        "exploration_fraction": 0.2,
+    },
+    "sac": {"learning_starts": 10, "batch_size": 32, "learning_rate": 3e-3, "ent_coef": 0.02},
+    "td3": {"learning_starts": 10, "batch_size": 32, "learning_rate": 3e-3, "action_noise": 0.1},
+    "trpo": {"n_steps": 8, "batch_size": 8, "target_kl": 0.2},
+    "qr-dqn": {
+        "learning_starts": 10,
+        "train_freq": 1,
+        "learning_rate": 3e-3,
+        "exploration_fraction": 0.1,
+    },
+    "recurrent-ppo": {"n_steps": 8, "batch_size": 8, "n_epochs": 4, "learning_rate": 1e-2},
+}
+GAMMA_IF_LATE = 0.8
+WITH_REPLAY = ("dqn", "qr-dqn", "sac", "td3")
+
+
+def preset_options(
+    preset: str, name: str | None, setting: Setting, attributed: bool = False
+) -> dict[str, Any]:
+    """Options of a constructor.
+
+    Args:
+        preset: "bandit" or "library".
+        name: of the algorithm; None for one without a preset, which is left as the library has it.
+        setting: where it is to play.
+        attributed: whether rewards are credited to the actions that earned them.
+    """
+    if preset not in ("bandit", "library"):
+        raise ValueError(f'preset must be "bandit" or "library", got {preset!r}')
+    if preset == "library" or name is None:
+        return {}
+    replay = {"buffer_size": setting.horizon} if name in WITH_REPLAY else {}
+    late = setting.max_delay > 0 and not attributed
+    return {"gamma": GAMMA_IF_LATE if late else 0.0, **replay, **TUNED[name]}

@@ -1,0 +1,146 @@
+"""Training a policy on functions that no evaluation contains: the second track of reinforcement learning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from bandit_envs.evaluation.generators import preserved_generators
+from bandit_envs.extras import from_extra
+from bandit_envs.making import EnvLike, make
+from bandit_envs.observations import make_summary
+from bandit_envs.seeds import TrainingSeeds
+from bandit_envs.setting import Setting
+from bandit_envs.wrappers import SummaryObservation
+
+from .algorithms import find_algorithm
+from .learner import one_word
+from .plays import Plays
+from .policy import Policy
+from .recipe import Recipe, plays_box
+
+# A trial is an episode, and what is learnt early in it pays later.
+TRAINING: dict[str, dict[str, Any]] = {
+    "recurrent-ppo": {
+        "learning_rate": 1e-3,
+        "n_epochs": 4,
+        "gamma": 0.95,
+        "gae_lambda": 0.9,
+        "ent_coef": 0.01,
+        "policy_kwargs": {
+            "lstm_hidden_size": 64,
+            "net_arch": [],
+            "enable_critic_lstm": False,
+            "shared_lstm": True,
+        },
+    },
+    "ppo": {
+        "learning_rate": 1e-3,
+        "n_epochs": 4,
+        "gamma": 0.95,
+        "gae_lambda": 0.9,
+        "ent_coef": 0.01,
+        "policy_kwargs": {"net_arch": [64, 64]},
+    },
+}
+SEEN = {"recurrent-ppo": "history", "ppo": "statistics"}
+
+
+class _Played(gym.ActionWrapper):
+    """Takes what a library plays."""
+
+    def __init__(self, env: gym.Env, plays: Plays):
+        super().__init__(env)
+        self._plays, self.action_space = plays, plays.space
+
+    def action(self, action: Any) -> Any:
+        return self._plays(action)
+
+
+def train_policy(
+    environment: EnvLike,
+    algorithm: str = "recurrent-ppo",
+    *,
+    total_timesteps: int = 200_000,
+    observation: Any = None,
+    actions: str | None = None,
+    env_kwargs: Mapping[str, Any] | None = None,
+    num_envs: int = 16,
+    seed: int = 0,
+    **options: Any,
+) -> Policy:
+    """Train a policy, one episode a function, on trials that no evaluation can contain (`TrainingSeeds`).
+
+    A recurrent policy that sees the history learns a learning algorithm (RL^2, Duan et al. 2016); one that
+    sees statistics learns what to make of them.
+
+    Args:
+        environment: a registered id, a `Problem`, or a callable that makes an environment.
+        algorithm: "recurrent-ppo", "ppo", or another name that `agents.sb3` knows.
+        total_timesteps: rounds of training, over all environments.
+        observation: what it sees; default "history" for "recurrent-ppo" and "statistics" for others.
+        actions: "arms" or "box", as for `agents.sb3`.
+        env_kwargs: keyword arguments of the environment.
+        num_envs: environments side by side.
+        seed: of the training.
+        **options: of the algorithm's constructor, over those of `TRAINING`.
+    """
+    keywords = dict(env_kwargs or {})
+    seen = SEEN.get(algorithm, "statistics") if observation is None else observation
+    chosen = find_algorithm(algorithm)
+    setting: Setting = make(environment, **keywords).get_wrapper_attr("setting")
+    box = plays_box(chosen, setting, actions)
+    recipe = Recipe(chosen, _rollouts(algorithm, setting.horizon, num_envs) | options, box, seen)
+    recipe.check()
+    with preserved_generators():
+        weights = _train(
+            recipe, _maker(environment, keywords, recipe), num_envs, total_timesteps, one_word(seed)
+        )
+    shaping = {name: value for name, value in recipe.options.items() if name in ("policy", "policy_kwargs")}
+    done = {
+        "environment": environment if isinstance(environment, str) else repr(environment),
+        "env_kwargs": {name: value for name, value in keywords.items() if _is_plain(value)},
+        "total_timesteps": total_timesteps,
+        "seed": seed,
+    }
+    return Policy(algorithm, shaping, box, seen, done, weights)
+
+
+def _rollouts(algorithm: str, horizon: int, num_envs: int) -> dict[str, Any]:
+    """Options of the training: a rollout is one episode of every environment, in four batches."""
+    if algorithm not in TRAINING:
+        return {}
+    return {"n_steps": horizon, "batch_size": max(2, horizon * num_envs // 4), **TRAINING[algorithm]}
+
+
+def _maker(environment: EnvLike, keywords: dict[str, Any], recipe: Recipe) -> Callable[[], gym.Env]:
+    def one() -> gym.Env:
+        env = TrainingSeeds(make(environment, **keywords))
+        setting = env.get_wrapper_attr("setting")
+        summarised = SummaryObservation(env, make_summary(recipe.observation, setting))
+        return _Played(summarised, Plays(setting, recipe.box))
+
+    return one
+
+
+def _train(
+    recipe: Recipe, maker: Callable[[], gym.Env], num_envs: int, total_timesteps: int, seed: int
+) -> dict[str, Any]:
+    with from_extra("rl", "training a policy"):
+        from stable_baselines3.common.utils import set_random_seed
+        from stable_baselines3.common.vec_env import DummyVecEnv
+    envs = DummyVecEnv([maker] * num_envs)
+    envs.seed(seed)
+    set_random_seed(seed)
+    model = recipe.model(envs)
+    model.action_space.seed(seed)
+    model.learn(total_timesteps)
+    envs.close()
+    return {name: tensor.clone() for name, tensor in model.policy.state_dict().items()}
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | int | float | bool | list | dict | np.number | None)

@@ -1,0 +1,29 @@
+"""Trials that no evaluation can contain, for tuning and training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+from gymnasium.utils import RecordConstructorArgs
+
+FIRST = 2**32  # evaluations seed their environments with one word below it; see `trial_seeds`
+
+
+class TrainingSeeds(gym.Wrapper, RecordConstructorArgs):
+    """Adds 2^32 to every seed, so that its trials are those of no evaluation, whatever the seeds.
+
+    `evaluate` draws the environment of a trial from a seed below 2^32. Tune and train on this, and no result
+    can have been seen before.
+
+    Example:
+        >>> env = TrainingSeeds(gym.make("GPBandit-GP-v0", horizon=100))
+    """
+
+    def __init__(self, env: gym.Env):
+        RecordConstructorArgs.__init__(self)
+        gym.Wrapper.__init__(self, env)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
+        """Start a trial that is reserved for training; without a seed, the next one of its stream."""
+        return self.env.reset(seed=None if seed is None else FIRST + int(seed), options=options)

@@ -1,0 +1,126 @@
+"""One table and one figure of a study over all its environments, for each of the two tracks of learners.
+
+    gpbandits run examples/studies/rl-and-gp.toml --out results/rl-and-gp
+    python examples/reinforcement/one_table.py results/rl-and-gp [--rounds 40000]
+
+The first table has the agents of the study, which learn from scratch. The second has policies that were
+trained beforehand on functions of the same class, one training an environment and algorithm, next to those
+agents of the study that belong to neither track; they play the same trials. Numbers are the cumulative
+regret at the horizon as a share of that of random play on the same trials, with 95 % bootstrap intervals
+over trials, and where there are constraints the hard violation likewise: 0 is perfect, 1 is random. Trained
+policies are kept in RESULTS/policies, and trained again only when their file is deleted.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+import agents
+from bandit_envs.evaluation import Result, evaluate
+from bandit_envs.experiments import EnvironmentEntry, Study, load_study
+from bandit_envs.types import Floats
+
+RANDOM = "random"
+TRAINED = {"PPO on statistics": "ppo", "RL² (recurrent PPO)": "recurrent-ppo"}
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
+DASHES = ("-", "--", ":")
+
+
+def share(values: Floats, reference: Floats) -> str:
+    """Ratio of the means over trials, with its 95 % bootstrap interval; trials are resampled in pairs."""
+    rows = np.random.default_rng(0).integers(len(values), size=(4000, len(values)))
+    low, high = np.quantile(values[rows].mean(axis=1) / reference[rows].mean(axis=1), [0.025, 0.975])
+    return f"{values.mean() / reference.mean():.2f} [{low:.2f}, {high:.2f}]"
+
+
+def columns(result: Result) -> dict[str, dict[str, Floats]]:
+    """What is compared at the horizon, (B,) an agent, by the title of its column."""
+    found = {result.environment: {label: regret[:, -1] for label, regret in result.regret.items()}}
+    if result.num_constraints:
+        violation = {label: sums[:, -1] for label, sums in result.hard_violation.items()}
+        found[f"{result.environment}: violation"] = violation
+    return found
+
+
+def table(results: list[Result]) -> str:
+    """Markdown: a row an agent, a column an environment."""
+    found = {title: values for result in results for title, values in columns(result).items()}
+    lines = [["agent", *found], ["---"] * (1 + len(found))]
+    for label in results[0].agents:
+        cells = [share(values[label], values[RANDOM]) for values in found.values()]
+        lines.append([results[0].marked(label), *cells])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def draw(results: list[Result], path: Path) -> None:
+    """A panel an environment: the mean cumulative regret of each agent, as a share of random play's last."""
+    figure = Figure(figsize=(3.2 * len(results), 3.4), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(1, len(results), sharey=True, squeeze=False)[0]
+    for panel, result in zip(panels, results, strict=True):
+        unit = result.regret[RANDOM][:, -1].mean()
+        for i, (label, regret) in enumerate(result.regret.items()):
+            style = {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i // len(COLOURS)]}
+            panel.plot(result.rounds, regret.mean(axis=0) / unit, label=result.marked(label), **style)
+        panel.set(title=result.environment, xlabel="round $t$", xlim=(0, result.horizon))
+        panel.spines[["top", "right"]].set_visible(False)
+    panels[0].set_ylabel("cumulative regret / random's at $T$")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
+    figure.savefig(path, dpi=200)
+
+
+def trained(entry: EnvironmentEntry, study: Study, folder: Path, rounds: int, trials: int) -> Result:
+    """Trained policies on the trials of the study; training that has been done is not repeated."""
+    folder.mkdir(parents=True, exist_ok=True)
+    chosen = {}
+    for label, algorithm in TRAINED.items():
+        path = folder / f"{entry.file_name}-{algorithm}.pt"
+        if not path.exists():
+            agents.train_policy(entry.id, algorithm, env_kwargs=entry.kwargs, total_timesteps=rounds).save(
+                path
+            )
+        chosen[label] = ("agents.rl:pretrained", {"path": str(path)})
+    result = evaluate(
+        entry.id, chosen, trials=trials, seed=study.seed, env_kwargs=entry.kwargs, label=entry.label
+    )
+    return study.checkpoints.thin(result)
+
+
+def beside(policies: Result, scratch: Result) -> Result:
+    """The trained policies, and of the study the agents that belong to neither track."""
+    others = [label for label in scratch.agents if label not in scratch.tracks]
+    kept = scratch.select(others).records
+    assert all(len(record.regret) == policies.num_trials for record in kept.values())
+    records = policies.records | kept
+    return Result(
+        policies.environment, policies.seed, records, checkpoints=policies.checkpoints, tracks=policies.tracks
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("results", type=Path, help="the folder that `gpbandits run` wrote")
+    parser.add_argument("--rounds", type=int, default=40_000, help="of training, for each policy")
+    options = parser.parse_args()
+    study = load_study(options.results / "study.toml")
+    stored = [
+        Result.load(options.results / "results" / f"{entry.file_name}.parquet")
+        for entry in study.environments
+    ]
+    print(table(stored), "\n")
+    draw(stored, options.results / "from-scratch.png")
+    second = []
+    for entry, scratch in zip(study.environments, stored, strict=True):
+        policies = trained(entry, study, options.results / "policies", options.rounds, scratch.num_trials)
+        second.append(beside(policies, scratch))
+    print(table(second))
+    draw(second, options.results / "pretrained.png")
+
+
+if __name__ == "__main__":
+    main()

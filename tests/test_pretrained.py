@@ -1,0 +1,161 @@
+"""Policies trained beforehand: saved, loaded, frozen, and kept apart from those that learn from scratch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import agents
+from agents.rl.policy import Policy
+from bandit_envs import BanditEnv
+from bandit_envs.evaluation import Result, check_agent, evaluate
+from bandit_envs.experiments import Store, load_study, run
+
+KEYWORDS = {"num_arms": 8, "horizon": 20}
+PATH = "agents.rl:pretrained"
+
+
+@pytest.fixture(scope="module", params=["ppo", "recurrent-ppo"])
+def policy(request) -> Policy:
+    return agents.train_policy(
+        "GPBandit-GP-v0", request.param, env_kwargs=KEYWORDS, total_timesteps=320, num_envs=4
+    )
+
+
+@pytest.fixture(scope="module")
+def path(policy, tmp_path_factory):
+    path = tmp_path_factory.mktemp("policies") / "policy.pt"
+    policy.save(path)
+    return str(path)
+
+
+def test_a_saved_policy_is_the_same_when_loaded(policy, path):
+    loaded = Policy.load(path)
+    for name in ("algorithm", "options", "box", "observation", "training"):
+        assert getattr(loaded, name) == getattr(policy, name)
+    assert loaded.weights.keys() == policy.weights.keys()
+    assert all(torch.equal(loaded.weights[name], policy.weights[name]) for name in policy.weights)
+
+
+def test_training_is_reproducible_and_leaves_the_global_generators_alone(policy):
+    state = torch.get_rng_state()
+    again, other = (
+        agents.train_policy(
+            "GPBandit-GP-v0",
+            policy.algorithm,
+            env_kwargs=KEYWORDS,
+            total_timesteps=320,
+            num_envs=4,
+            seed=seed,
+        )
+        for seed in (0, 1)
+    )
+    assert torch.equal(torch.get_rng_state(), state)
+    assert all(torch.equal(again.weights[name], policy.weights[name]) for name in policy.weights)
+    assert not all(torch.equal(other.weights[name], policy.weights[name]) for name in policy.weights)
+
+
+def test_the_weights_stay_frozen_while_it_plays(path):
+    env = BanditEnv("gp", **KEYWORDS)
+    observation, _ = env.reset(seed=0)
+    agent = agents.pretrained(env.setting, path)
+    agent.reset(0)
+    for _ in range(20):
+        action = agent.act(observation)
+        observation, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+    state = agent._network.state_dict()
+    assert all(torch.equal(state[name], agent.policy.weights[name]) for name in state)
+
+
+def test_it_passes_the_conformance_suite_and_repeats_itself_in_any_order(path):
+    problem = BanditEnv("gp", **KEYWORDS).problem
+    check_agent((PATH, {"path": path}), {"problem": problem})
+    spec = {"it": (PATH, {"path": path})}
+    three = evaluate("GPBandit-GP-v0", spec, trials=3, env_kwargs=KEYWORDS).actions["it"]
+    last = evaluate("GPBandit-GP-v0", spec, trials=1, first_trial=2, env_kwargs=KEYWORDS).actions["it"]
+    np.testing.assert_array_equal(three[2:], last)
+
+
+def test_a_policy_for_boxes_plays_any_number_of_arms(tmp_path):
+    options = {"actions": "box", "observation": "history", "total_timesteps": 80, "num_envs": 2}
+    agents.train_policy("GPBandit-GP-v0", "ppo", env_kwargs=KEYWORDS, **options).save(tmp_path / "box.pt")
+    spec = {"it": (PATH, {"path": str(tmp_path / "box.pt")})}
+    result = evaluate("GPBandit-GP-v0", spec, trials=2, env_kwargs=KEYWORDS | {"num_arms": 30})
+    assert result.actions["it"].max() >= 8
+
+
+def test_what_it_has_learnt_is_worth_something():
+    """The documented recipe, cut to a fraction: it beats random clearly."""
+    policy = agents.train_policy("GPBandit-GP-v0", "ppo", env_kwargs=KEYWORDS, total_timesteps=12_000)
+    both = {"it": lambda setting: agents.rl.frozen.PretrainedAgent(setting, policy), "random": "random"}
+    regret = evaluate("GPBandit-GP-v0", both, trials=30, env_kwargs=KEYWORDS).regret
+    assert regret["it"][:, -1].mean() < 0.7 * regret["random"][:, -1].mean()
+
+
+# --- apart ---
+
+
+@pytest.fixture(scope="module")
+def mixed(path) -> Result:
+    chosen = {"A2C": "sb3-a2c", "trained": (PATH, {"path": path}), "random": "random"}
+    return evaluate("GPBandit-GP-v0", chosen, trials=2, env_kwargs=KEYWORDS)
+
+
+def test_tables_mark_what_was_trained_beforehand(mixed):
+    assert mixed.tracks == {"A2C": "from scratch", "trained": "pretrained"}
+    assert mixed.pretrained == {"trained"}
+    text = str(mixed.table())
+    assert "trained‡" in text
+    assert "A2C‡" not in text
+    assert "‡ pretrained" in text
+    assert "minus trained" not in text  # never the baseline of the others
+
+
+def test_a_figure_refuses_to_mix_the_tracks(mixed, tmp_path):
+    with pytest.raises(ValueError, match="a figure must show one track, got from scratch and pretrained"):
+        mixed.plot(tmp_path / "regret.png")
+    parts = mixed.by_track()
+    assert {track: part.agents for track, part in parts.items()} == {
+        "from scratch": ["A2C", "random"],
+        "pretrained": ["trained", "random"],
+    }
+    for track, part in parts.items():
+        part.plot(tmp_path / f"{track}.png")
+
+
+def test_tracks_survive_saving_and_studies(mixed, path, tmp_path):
+    mixed.save(tmp_path / "result.parquet")
+    assert Result.load(tmp_path / "result.parquet").tracks == mixed.tracks
+    (tmp_path / "study.toml").write_text(
+        f"""
+        [study]
+        name = "both"
+        trials = 1
+        [[environments]]
+        id = "GPBandit-GP-v0"
+        kwargs = {{ num_arms = 8, horizon = 20 }}
+        [[agents]]
+        name = "sb3-a2c"
+        [[agents]]
+        name = "{PATH}"
+        label = "trained"
+        options = {{ path = "{path}" }}
+        """
+    )
+    study, store = load_study(tmp_path / "study.toml"), Store(tmp_path / "cells")
+    assert run(study, store, workers=1) == []
+    ((_, result),) = store.load(study)
+    assert result.tracks == {"sb3-a2c": "from scratch", "trained": "pretrained"}
+
+
+def test_bad_input_gets_one_clear_error(path, tmp_path):
+    setting = BanditEnv("gp", num_arms=9, horizon=20).setting
+    with pytest.raises(ValueError, match=r"trained on GPBandit-GP-v0 with .*'num_arms': 8.* another size"):
+        agents.pretrained(setting, path)
+    with pytest.raises(ValueError, match=r"path must be a file that Policy.save wrote; there is none"):
+        agents.pretrained(setting, str(tmp_path / "no.pt"))
+    (tmp_path / "bad.pt").write_text("nothing")
+    with pytest.raises(ValueError, match=r"is damaged or not a file that Policy.save wrote"):
+        agents.pretrained(setting, str(tmp_path / "bad.pt"))
