@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.feedback import Feedback
-from bandit_envs.types import Floats
+from bandit_envs.types import Floats, Ints
 
 from .beliefs import Belief
 from .evidence import Evidence
@@ -58,7 +58,8 @@ class LearningAgent:
         self.agent, self.failed_fits = self._make(), 0
         self.agent.reset(seed)
         model = self.model
-        self._fitter = Fitter(model.kernel, float(model.noise_variance), model.deviation**2)
+        noise = float(model.noise_variance)
+        self._fitter = Fitter(model.kernel, noise, model.deviation**2, self.learning.mean)
         *_, of_restarts = np.random.SeedSequence(int(seed)).spawn(3)  # the agent draws from the first two
         self._rng = np.random.default_rng(of_restarts)
         self._evidence = Evidence()
@@ -78,6 +79,11 @@ class LearningAgent:
         self._evidence.receive(rounds[kept], value[kept])
         if self.agent.round % self.learning.every == 0:
             self._fit()
+
+    def drop(self, rounds: Ints) -> None:
+        """Forget pending plays whose values will never come; see `GPAgent.drop`."""
+        self.agent.drop(rounds)
+        self._evidence.drop(np.atleast_1d(rounds))
 
     def recommend(self, observation: Floats | None = None) -> Recommendation:
         """The arm of the largest posterior mean; see `GPAgent.recommend`."""

@@ -64,6 +64,7 @@ class Model:
         refit_every: int | None = None,
         fit_on: str = "arrived",
         fit_restarts: int = 1,
+        fit_mean: bool = False,
     ) -> Model:
         """Fill in from the setting what is not given, and from stated defaults what it withholds.
 
@@ -81,11 +82,12 @@ class Model:
             refit_every: learn kernel and noise by marginal likelihood every so many rounds; None or 0 is off.
             fit_on: "arrived" or "all", see `Learning`.
             fit_restarts: random starts of a fit, beside the values so far. Bounds are the kernel's own.
+            fit_mean: learn a constant prior mean too; not where pending feedback is censored.
         """
         if setting.continuous:
             raise ValueError("this agent plays finite sets: setting must have arms, got a box; use 'random'")
         require_not_negative("initial", initial, "it is the number of first rounds that are played at random")
-        learning = Learning(refit_every or 1, fit_on, fit_restarts)  # checked also where it is off
+        learning = Learning(refit_every or 1, fit_on, fit_restarts, fit_mean)  # checked also where it is off
         chosen = _kernel(setting, kernel, length_scale)
         deviation = float(np.sqrt(np.max(chosen.diag(setting.decisions.points))))
         noise = _first(noise_std, setting.noise_std, DEFAULT_NOISE_STD * deviation)
@@ -124,13 +126,14 @@ class Model:
         return replace(self, kernel=kernel)
 
     def learnt(self, found: Hyperparameters) -> Model:
-        """The same with another kernel, R and lambda."""
+        """The same with another kernel, R, lambda and prior mean."""
         deviation = float(np.sqrt(np.max(found.kernel.diag(self.setting.decisions.points))))
         return replace(
             self,
             kernel=found.kernel,
             noise_std=float(np.sqrt(found.noise_variance)),
             noise_variance=max(found.noise_variance, NOISE_FLOOR * deviation**2),
+            prior_mean=self.prior_mean + found.centre,
         )
 
     @cached_property
