@@ -19,6 +19,7 @@ class Evidence:
     def __init__(self) -> None:
         self._point: list[int] = []
         self._value: list[float] = []  # NaN while it is pending, and for ever if it was discarded
+        self._dropped: set[int] = set()  # rounds
 
     def play(self, point: int) -> None:
         """The trial has just played a point."""
@@ -30,6 +31,10 @@ class Evidence:
         for t, y in zip(rounds.tolist(), value.tolist(), strict=True):
             self._value[t] = y
 
+    def drop(self, rounds: Ints) -> None:
+        """Leave plays out of all samples, (n,)."""
+        self._dropped.update(rounds.tolist())
+
     def sample(self, belief: Belief, everything: bool) -> tuple[Ints, Floats]:
         """Points and values minus their prior mean, (n,) each.
 
@@ -37,7 +42,9 @@ class Evidence:
             belief: of the one trial.
             everything: pending plays too, with the values that the belief assumes.
         """
-        point, value = np.array(self._point, dtype=np.int64), np.array(self._value)
+        kept = [t for t in range(len(self._point)) if t not in self._dropped]
+        point = np.array([self._point[t] for t in kept], dtype=np.int64)
+        value = np.array([self._value[t] for t in kept], dtype=np.float64)
         here = np.isfinite(value)
         trial = np.full(len(point), THE_TRIAL)
         value[here] = belief.residual(trial[here], point[here], value[here])

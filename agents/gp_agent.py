@@ -120,6 +120,17 @@ class GPAgent:
         self.age += 1
         self.objective.turn(self)
 
+    def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
+        """Forget pending plays whose values will never come, as if they had not been played.
+
+        Args:
+            rounds: when they were played, counted from 0, (n,).
+            trial: whose plays they are, (n,); may be left out for one environment.
+        """
+        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
+        trial = np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64)
+        self.belief.drop(trial, self.plays.collect(trial, rounds), self.round - rounds)
+
     def remodel(self, model: Model) -> None:
         """Go over to another kernel and noise, for what was learnt too."""
         self.belief.remodel(model)
