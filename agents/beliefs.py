@@ -40,6 +40,11 @@ class Belief(abc.ABC):
         """Prior mean at all points, (B, N)."""
         return np.broadcast_to(self._mean, (len(self.rows), self.centre.gram.size))
 
+    @property
+    def constant_mean(self) -> Floats | float:
+        """Prior mean where it is the same at all points, as it is on a box: a number or (B, 1)."""
+        return self._mean
+
     @abc.abstractmethod
     def play(self, point: Ints) -> None:
         """Every trial has just played a point, (B,)."""

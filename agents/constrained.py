@@ -29,7 +29,7 @@ EPOCH, FIRST, NOISE_VARIANCE, BOUND = 20, 5, 0.01, 2.0
 PSI: dict[str, Callable[..., Psi]] = {"exponential": Exponential, "polynomial": Polynomial}
 
 
-@handles("delay", "context", "constraint")
+@handles("delay", "context", "constraint", "box")
 def gp_ucb_noiseless_constraints(
     setting: Setting,
     *,
@@ -62,7 +62,7 @@ def gp_ucb_noiseless_constraints(
     return _assemble(setting, penalty, epoch, reuse, inner, num_trials, **options)
 
 
-@handles("delay", "context", "constraint")
+@handles("delay", "context", "constraint", "box")
 def gp_ucb_noisy_constraints(
     setting: Setting,
     *,
@@ -124,6 +124,8 @@ def _assemble(
     require_at_least_one("epoch", epoch, "it is the number of rounds S between two updates")
     if models not in ("penalised", "separate"):
         raise ValueError(f"models must be penalised or separate, got {models!r}")
+    if models == "separate" and setting.continuous:
+        raise ValueError("models must be 'penalised' on a box, got 'separate'")
     if not 0 <= initial <= epoch:
         raise ValueError(f"initial must lie in 0..epoch = {epoch}, got {initial}")
     model = Model.of(
@@ -165,7 +167,7 @@ def _penalised(model: Model, num_trials: int, penalty: Penalty, epoch: int, **sw
     return Penalised(
         Multipliers(penalty, num_trials, setting.num_constraints, epoch),
         FirstPlays(num_trials, 1 + setting.num_constraints, model.initial),
-        model.gram.size,
+        model.gram.size,  # of a box, what was played so far: nothing
         noise=(model.noise_std, setting.constraint_noise_std or 0.0),
         **switches,
     )

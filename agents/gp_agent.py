@@ -107,7 +107,7 @@ class GPAgent:
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
-        point = self.setting.decisions.point_index(self._contexts(observation), self._arms(action))
+        point = self.points(observation, action)
         self.plays.append(point)
         self.belief.play(point)
         trial, rounds, reward, cost = Feedback.arrived(info)
@@ -119,6 +119,15 @@ class GPAgent:
         self.round += 1
         self.age += 1
         self.objective.turn(self)
+
+    @property
+    def features(self) -> Floats:
+        """Features of all points, (N, dz + d)."""
+        return self.setting.decisions.points
+
+    def points(self, observation: Floats, action: Any) -> Ints:
+        """Indices of actions in their contexts, (B,)."""
+        return self.setting.decisions.point_index(self._contexts(observation), self._arms(action))
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
         """Forget pending plays whose values will never come, as if they had not been played.

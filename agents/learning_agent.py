@@ -33,13 +33,22 @@ class LearningAgent:
     Args:
         model: what is assumed at first.
         rule_of, **parts: see `GPAgent`.
+        learning: when and from what.
+        make: the agent that plays, `GPAgent` or the one for boxes.
     """
 
     num_trials = None
 
-    def __init__(self, model: Model, rule_of: Callable[[Model], Rule], learning: Learning, **parts: Any):
+    def __init__(
+        self,
+        model: Model,
+        rule_of: Callable[[Model], Rule],
+        learning: Learning,
+        make: Callable[..., GPAgent] = GPAgent,
+        **parts: Any,
+    ):
         first = replace(model, form=model.form or FORM)
-        self._make = partial(GPAgent, first, rule_of, **parts)
+        self._make = partial(make, first, rule_of, **parts)
         self.learning, self.setting = learning, model.setting
         self.agent, self.failed_fits = self._make(), 0
 
@@ -64,16 +73,15 @@ class LearningAgent:
         self._rng = np.random.default_rng(of_restarts)
         self._evidence = Evidence()
 
-    def act(self, observation: Floats) -> int:
-        """Choose an arm for the observed context, (dz,)."""
+    def act(self, observation: Floats) -> Any:
+        """Choose an action for the observed context, (dz,)."""
         return self.agent.act(observation)
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round, and fit when it is time."""
         now = self.agent.round
         self.agent.update(observation, action, reward, info)
-        context = self.setting.context_index(np.asarray(observation)[None])
-        self._evidence.play(int(self.setting.decisions.point_index(context, np.array([action]))[0]))
+        self._evidence.play(int(self.agent.points(observation, action)[0]))
         _, rounds, value, _ = Feedback.arrived(info)
         kept = self.agent.clock.delay(rounds, now) <= self.belief.window
         self._evidence.receive(rounds[kept], value[kept])
@@ -93,8 +101,7 @@ class LearningAgent:
         point, value = self._evidence.sample(self.belief, everything=self.learning.on == "all")
         if len(value) < FEWEST_VALUES:
             return
-        features = self.setting.decisions.points
-        found = self._fitter.fit(features, point, value, self.learning.restarts, self._rng)
+        found = self._fitter.fit(self.agent.features, point, value, self.learning.restarts, self._rng)
         if found is None:
             self.failed_fits += 1
         else:

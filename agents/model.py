@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from bandit_envs.checks import check_kernel
 from bandit_envs.gram import Gram
 from bandit_envs.kernels import LengthScale, make_kernel
 from bandit_envs.setting import Setting
@@ -15,6 +16,7 @@ from bandit_envs.types import Floats
 
 from .hyperparameters import Hyperparameters, Learning
 from .validation import Numeric, require_not_negative, require_positive
+from .visited import Visited, VisitedGram
 
 NOISE_FLOOR = 1e-6  # smallest lambda in units of the prior variance: a jitter, for noiseless problems
 DEFAULT_NOISE_STD = 0.1  # prior deviations, where the setting withholds the noise
@@ -24,7 +26,7 @@ DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """The assumptions of a Gaussian-process agent on a finite set.
+    """The assumptions of a Gaussian-process agent.
 
     Args:
         setting: what is published.
@@ -36,6 +38,8 @@ class Model:
         form: which posterior representation, None for the automatic choice.
         initial: how many first rounds are played at random.
         learning: when and from what hyperparameters are learnt, None if they are not.
+        search: on a box, how the largest score is found; see `box.search.make_search`.
+        visited: on a box, the points played so far.
     """
 
     setting: Setting
@@ -47,6 +51,8 @@ class Model:
     form: str | None = None
     initial: int = 0
     learning: Learning | None = None
+    search: Any = None
+    visited: Visited | None = None
 
     @classmethod
     def of(
@@ -65,11 +71,12 @@ class Model:
         fit_on: str = "arrived",
         fit_restarts: int = 1,
         fit_mean: bool = False,
+        search: Any = None,
     ) -> Model:
         """Fill in from the setting what is not given, and from stated defaults what it withholds.
 
         Args:
-            setting: with arms; agents for boxes come later.
+            setting: with arms, or a box.
             kernel: default the setting's, else an SE kernel of `length_scale`.
             length_scale: default 0.2 of the width of the box; replaces a published kernel by its own.
             noise_std: default the setting's, else 0.1 prior deviations.
@@ -83,12 +90,15 @@ class Model:
             fit_on: "arrived" or "all", see `Learning`.
             fit_restarts: random starts of a fit, beside the values so far. Bounds are the kernel's own.
             fit_mean: learn a constant prior mean too; not where pending feedback is censored.
+            search: on a box, how the largest score is found: None, {"candidates": ..., "starts": ...,
+                "steps": ...} of `box.QuasiRandom`, or a `box.Search`.
         """
-        if setting.continuous:
-            raise ValueError("this agent plays finite sets: setting must have arms, got a box; use 'random'")
         require_not_negative("initial", initial, "it is the number of first rounds that are played at random")
         learning = Learning(refit_every or 1, fit_on, fit_restarts, fit_mean)  # checked also where it is off
         chosen = _kernel(setting, kernel, length_scale)
+        if setting.continuous:
+            _check_box(form, prior_mean)
+            check_kernel(chosen, setting.decisions)
         deviation = float(np.sqrt(np.max(chosen.diag(setting.decisions.points))))
         noise = _first(noise_std, setting.noise_std, DEFAULT_NOISE_STD * deviation)
         bound = _first(rkhs_bound, setting.rkhs_bound, DEFAULT_BOUND * deviation)
@@ -107,6 +117,7 @@ class Model:
             form,
             initial,
             learning if refit_every else None,
+            search,
         )
 
     def of_trial(self, trial: int) -> Model:
@@ -138,13 +149,22 @@ class Model:
 
     @cached_property
     def gram(self) -> Gram:
-        """The prior covariance on the points."""
+        """The prior covariance on the points; on a box, on those that were played."""
+        if self.visited is not None:  # it has what the posterior of a box asks of a Gram, and no table
+            return cast(Gram, VisitedGram(self.kernel, self.visited))
         return Gram(self.kernel, self.setting.decisions.points)
 
     @cached_property
     def deviation(self) -> float:
         """The largest prior standard deviation."""
-        return float(np.sqrt(self.gram.diagonal.max()))
+        return float(np.sqrt(np.max(self.kernel.diag(self.setting.decisions.points))))
+
+
+def _check_box(form: str | None, prior_mean: Any) -> None:
+    if form not in (None, "pairs"):
+        raise ValueError(f"form must be None on a box, which keeps the plays alone, got {form!r}")
+    if np.ndim(prior_mean) == 1:
+        raise ValueError("prior_mean must be one number on a box, got an array")
 
 
 def _kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> Any:

@@ -3,31 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from bandit_envs.types import Floats, Ints
 
 from .gp_agent import Recommendation
-from .learning_agent import LearningAgent
+
+
+class OneTrial(Protocol):
+    """An agent of one trial."""
+
+    def reset(self, seed: int) -> None:
+        """Forget everything."""
+        ...
+
+    def act(self, observation: Floats) -> Any:
+        """Choose an action."""
+        ...
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round."""
+        ...
+
+    def recommend(self, observation: Floats | None = None) -> Recommendation:
+        """The best action."""
+        ...
 
 
 class SideBySide:
-    """B trials that share nothing: each has its own kernel, and with it all that follows from it.
+    """B trials that share nothing: each has its own kernel or points, and all that follows from them.
 
     Args:
         agents: one a trial.
     """
 
-    def __init__(self, agents: Sequence[LearningAgent]):
+    def __init__(self, agents: Sequence[OneTrial]):
         self.agents = list(agents)
         self.num_trials = len(self.agents)
 
     @property
     def failed_fits(self) -> Ints:
-        """Fits that failed, (B,)."""
-        return np.array([agent.failed_fits for agent in self.agents])
+        """Fits that failed, (B,); 0 where nothing is fitted."""
+        return np.array([getattr(agent, "failed_fits", 0) for agent in self.agents])
 
     def reset(self, seed: Sequence[int]) -> None:
         """Forget everything; B seeds."""
@@ -36,8 +55,8 @@ class SideBySide:
         for agent, each in zip(self.agents, seed, strict=True):
             agent.reset(each)
 
-    def act(self, observation: Floats) -> Ints:
-        """Choose an arm for the observed context of each trial, (B, dz) -> (B,)."""
+    def act(self, observation: Floats) -> Any:
+        """Choose for the observed context of each trial, (B, dz) -> arms (B,) or actions (B, d)."""
         return np.array([agent.act(row) for agent, row in zip(self.agents, observation, strict=True)])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
