@@ -106,6 +106,8 @@ def surrogate_model(setting: Setting, **options: Any) -> Model:
     for name in ("prior_mean", "refit_every"):
         if options.get(name):
             raise ValueError(f"{name} must be left out: this agent centres and scales by its own plays")
+    if setting.continuous:
+        raise ValueError("this agent plays finite sets: setting must have arms, got a box; use 'gp-ei'")
     return Model.of(setting, **{**options, "prior_mean": 0.0})
 
 

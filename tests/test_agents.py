@@ -260,7 +260,7 @@ BAD = {
         "an arm in 0",
     ),
     "seeds": (lambda: agents.gp_ucb(SETTING, num_trials=2).reset([1]), "seed must be 2 integers"),
-    "a box": (lambda: agents.gp_ucb(Setting(low=np.zeros(1), high=np.ones(1))), "must have arms, got a box"),
+    "a box": (lambda: agents.admmbo(Setting(low=np.zeros(1), high=np.ones(1))), "must have arms, got a box"),
     "no setting": (lambda: agents.make("gp-ucb", 3), "setting must be a Setting"),
     "path": (lambda: agents.make("no.such:Agent", SETTING), "does not lead to a class"),
     "action": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 0.5, 0.0, {}), "integer arm"),
@@ -320,5 +320,6 @@ def test_numbers_of_numpy_are_numbers(number):
 
 def test_features_say_what_an_agent_handles():
     assert agents.features("gp-ucb").delay
-    assert not agents.features("gp-ucb").box
+    assert agents.features("gp-ucb").box
+    assert not agents.features("admmbo").box
     assert agents.features("random").box
