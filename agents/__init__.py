@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .gp_agent import GPAgent
     from .random_agent import random
     from .registry import features, make, names
+    from .saving import load
+    from .tuning import Categorical, Integer, Linear, Log, Tuner
 
 __distribution__ = "gpbandits"  # the name `agents` is common; see bandit_envs.plugins
 
@@ -43,11 +45,18 @@ _HOMES = {
     "random_agent": ["random"],
     "gp_agent": ["GPAgent"],
     "capabilities": ["Features", "handles"],
+    "saving": ["load"],
+    "tuning": ["Categorical", "Integer", "Linear", "Log", "Tuner"],
 }
 
 __all__ = [
+    "Categorical",
     "Features",
     "GPAgent",
+    "Integer",
+    "Linear",
+    "Log",
+    "Tuner",
     "admmbo",
     "asy_ts",
     "bandit_oco",
@@ -66,6 +75,7 @@ __all__ = [
     "handles",
     "igp_ucb",
     "kernel_ucb",
+    "load",
     "make",
     "names",
     "pure_exploitation",
