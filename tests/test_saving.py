@@ -164,7 +164,7 @@ def test_a_saved_agent_goes_on_with_the_same_actions(name, tmp_path):
     actions, _ = play(agent, copy.deepcopy(env), observation, 12)
     again, _ = play(loaded, env, observation, 12)
     np.testing.assert_array_equal(again, actions)
-    if hasattr(agent.agent, "recommend"):
+    if hasattr(agent, "recommend"):
         context = observation if agent.setting.contexts is not None else None
         assert repr(loaded.recommend(context)) == repr(agent.recommend(context))
 

@@ -34,31 +34,31 @@ class Recorded:
     """
 
     def __init__(self, name: str, setting: Setting, num_trials: int | None, options: Mapping[str, Any]):
-        self.agent = resolve_agent((name, options))(setting, num_trials)
+        self._agent = resolve_agent((name, options))(setting, num_trials)
         self._made = {"name": name, "setting": setting, "num_trials": num_trials, "options": dict(options)}
         self._record: list[tuple[str, tuple[Any, ...]]] = []
 
     def reset(self, seed: int | Sequence[int]) -> None:
         """Forget everything; see the agent's own."""
-        self.agent.reset(seed)
+        self._agent.reset(seed)
         words = list(map(int, seed)) if isinstance(seed, Sequence | np.ndarray) else int(seed)
         self._record = [("reset", (words,))]
 
     def act(self, observation: Any) -> Any:
         """Choose; see the agent's own."""
         self._record.append(("act", (np.array(observation),)))
-        return self.agent.act(observation)
+        return self._agent.act(observation)
 
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn; see the agent's own."""
-        self.agent.update(observation, action, reward, info)
-        kept = (*READ, "oracle") if getattr(self.agent, "privileged", False) else READ
+        self._agent.update(observation, action, reward, info)
+        kept = (*READ, "oracle") if getattr(self._agent, "privileged", False) else READ
         seen = {key: _copy(info[key]) for key in kept if key in info}
         self._record.append(("update", (np.array(observation), np.array(action), np.array(reward), seen)))
 
     def drop(self, rounds: Any, *trial: Any) -> None:
         """Forget pending plays whose values will never come; see the agent's own."""
-        self.agent.drop(rounds, *trial)
+        self._agent.drop(rounds, *trial)
         self._record.append(("drop", (np.array(rounds), *map(np.array, trial))))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -82,9 +82,9 @@ class Recorded:
         return agent
 
     def __getattr__(self, name: str) -> Any:
-        if name == "agent" or name.startswith("__"):  # while it is being unpickled there is none
+        if name == "_agent" or name.startswith("__"):  # while it is being unpickled there is none
             raise AttributeError(name)
-        return getattr(self.agent, name)
+        return getattr(self._agent, name)
 
 
 EVENTS = ("reset", "act", "update", "drop")
