@@ -47,7 +47,7 @@ def test_on_a_finite_set_the_tuner_is_the_agent_in_its_loop(name, delay):
     asked = run(tuner, score, 20, workers=delay + 1)
 
     arms = tuner.plan.parameters.spread(100)
-    setting = agents.tuning.boards.Board(tuner.plan, agents.tuning.scale.Scale(1.0), [], [{}]).setting
+    setting = agents.tuning.boards.FiniteBoard(tuner.plan, agents.tuning.scale.Scale(1.0), [], [{}]).setting
     agent = agents.make(name, setting)
     agent.reset(4)
     played, observation = [], np.zeros(1, dtype=np.float32)
@@ -78,8 +78,8 @@ def test_minimising_asks_what_maximising_the_negative_asks(name):
 
 @pytest.mark.parametrize("shift", [0.0, 1e3])
 def test_standardised_values_have_no_unit(shift):
-    plain, other = (Tuner(SPACE, agent=("gp-bucb", {"width": 2.0}), num_arms=64) for _ in range(2))
-    assert run(plain, loss, 15) == run(other, lambda p: shift + 64 * loss(p), 15)
+    plain, other = (Tuner(SMALL, agent=("gp-bucb", {"width": 2.0})) for _ in range(2))
+    assert run(plain, score, 15) == run(other, lambda p: shift + 64 * score(p), 15)
 
 
 def test_the_default_tuner_finds_good_parameters_with_four_workers():
@@ -148,10 +148,9 @@ def test_a_dropped_experiment_may_be_asked_for_again():
 
 
 def test_past_data_are_a_start():
-    warm, cold = (Tuner(SPACE, agent="gp-ei", goal="minimise", num_arms=32, standardise=False) for _ in "ab")
+    warm = Tuner(SPACE, agent="gp-ei", goal="minimise", num_arms=32, standardise=False)
     past = {"rate": 1e-3, "depth": 5, "kernel": "rbf", "momentum": 0.0}
     warm.add(past, -2.0)
-    assert past not in cold.plan.parameters.spread(32)
     assert warm.best.parameters == past
     assert warm.recommend().parameters == past
     run(warm, loss, 5)
@@ -159,6 +158,18 @@ def test_past_data_are_a_start():
     warm.add({**past, "depth": 4}, 0.1)  # in mid-run
     run(warm, loss, 2)
     assert len(warm.experiments) == 9
+
+
+def test_past_data_join_the_set_of_an_agent_that_plays_sets_alone():
+    tuner = Tuner(SPACE, agent="constrained-ei", constraints=["c"], num_arms=32)
+    past = {"rate": 1e-3, "depth": 5, "kernel": "rbf", "momentum": 0.0}
+    assert past not in tuner.plan.parameters.spread(32)
+    tuner.add(past, 1.0, {"c": -1.0})
+    for _ in range(8):
+        ticket, parameters = tuner.ask()
+        tuner.tell(ticket, -loss(parameters), {"c": 1.0})
+    tuner.add({**past, "depth": 6}, 2.0, {"c": -1.0})  # in mid-run
+    assert tuner.recommend().parameters == {**past, "depth": 6}
 
 
 CONTEXTS = {"size": Log(10, 1000), "site": Categorical(["a", "b"])}

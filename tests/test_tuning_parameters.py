@@ -111,6 +111,19 @@ def test_a_point_of_a_space_comes_back_from_its_features(space, data):
     np.testing.assert_allclose(space.features(back), features, rtol=0, atol=1e-9)
 
 
+@given(SPACES, st.integers(0, 2**32 - 1))
+def test_snapped_features_are_those_of_the_nearest_possible_point(space, seed):
+    features = np.random.default_rng(seed).random((5, space.dim))
+    snapped = space.snap(features)
+    expected = np.array([space.features(space.values(row)) for row in features])
+    np.testing.assert_allclose(snapped, expected, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(space.snap(snapped), snapped, rtol=0, atol=1e-9)
+    moved = ~space.continuous
+    np.testing.assert_array_equal(snapped[:, ~moved], features[:, ~moved])
+    widths = [kind.width for kind in space.kinds.values()]
+    assert np.bincount(space.parameter_of_feature).tolist() == widths
+
+
 @given(SPACES, st.integers(1, 40))
 def test_a_space_is_spread_over_possible_points(space, number):
     points = space.spread(number)

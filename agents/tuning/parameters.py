@@ -42,6 +42,10 @@ class Parameter(Protocol):
         """The value whose features are nearest, (width,)."""
         ...
 
+    def snap(self, features: Floats) -> Floats:
+        """Features of the values nearest to some in [0, 1], (n, width)."""
+        ...
+
     def at(self, quantile: float) -> Any:
         """The value at a quantile in [0, 1] of its uniform law."""
         ...
@@ -74,6 +78,10 @@ class Linear:
     def value(self, features: Floats) -> float:
         """The inverse of `features`."""
         return self.at(float(features[0]))
+
+    def snap(self, features: Floats) -> Floats:
+        """The same: every value is possible."""
+        return features
 
     def at(self, quantile: float) -> float:
         """The value at a quantile in [0, 1]."""
@@ -109,6 +117,10 @@ class Log:
     def value(self, features: Floats) -> float:
         """The inverse of `features`."""
         return self.at(float(features[0]))
+
+    def snap(self, features: Floats) -> Floats:
+        """The same: every value is possible."""
+        return features
 
     def at(self, quantile: float) -> float:
         """The value at a quantile in [0, 1] of the log-uniform law."""
@@ -153,6 +165,10 @@ class Integer:
     def value(self, features: Floats) -> int:
         """The nearest integer."""
         return self._inside(round(self._scale().value(features)))
+
+    def snap(self, features: Floats) -> Floats:
+        """Features of the nearest integers, (n, 1)."""
+        return np.array([self.features(self.value(row)) for row in features]).reshape(-1, 1)
 
     def at(self, quantile: float) -> int:
         """The value at a quantile in [0, 1]: all are as likely, on the logarithmic scale by their share."""
@@ -210,6 +226,10 @@ class Categorical:
     def value(self, features: Floats) -> Any:
         """The choice of the largest coordinate."""
         return self.choices[int(np.argmax(features))]
+
+    def snap(self, features: Floats) -> Floats:
+        """Features of the choices of the largest coordinates, (n, width)."""
+        return APART * np.eye(self.width)[features.argmax(axis=1)]
 
     def at(self, quantile: float) -> Any:
         """The choice at a quantile in [0, 1]; all are as likely."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from bandit_envs.feedback import delivery
 
-from .boards import Board
+from .boards import board
 from .history import Round
 from .plan import Plan
 from .scale import Scale
@@ -40,8 +40,8 @@ class Player:
         self.plan, self.told = plan, len(values)
         self.scale = Scale.of(plan.goal, values if plan.standardise else [])
         contexts = [*(each.context for each in rounds), context]
-        self.board = Board(plan, self.scale, [each.parameters for each in rounds], contexts)
-        self.agent = plan.factory(self.board.setting)
+        self.board = board(plan, self.scale, [each.parameters for each in rounds], contexts)
+        self.agent = self.board.make_agent(plan.factory)
         self.agent.reset(_seed(plan.seed, number))
         self.closed = 0  # rounds that the agent was told
         self.catch_up(rounds)

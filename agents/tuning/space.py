@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cached_property
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from bandit_envs.laws.parse import require
-from bandit_envs.types import Floats
+from bandit_envs.types import Bools, Floats, Ints
 
 from .parameters import KINDS, Parameter
 
@@ -45,6 +46,17 @@ class Space:
         levels = [kind.levels for kind in self.kinds.values()]
         return math.prod(math.inf if each is None else len(each) for each in levels)
 
+    @cached_property
+    def parameter_of_feature(self) -> Ints:
+        """Which parameter each feature belongs to, (d,)."""
+        return np.repeat(np.arange(len(self.kinds)), [kind.width for kind in self.kinds.values()])
+
+    @cached_property
+    def continuous(self) -> Bools:
+        """Which features may take any value in [0, 1], (d,)."""
+        levels = np.array([kind.levels is None for kind in self.kinds.values()])
+        return levels[self.parameter_of_feature]
+
     def check(self, values: Any) -> None:
         """Raise a ValueError unless `values` has one possible value for every name."""
         require(isinstance(values, Mapping), self.what, f"a dict with {self._names}", values)
@@ -59,9 +71,13 @@ class Space:
 
     def values(self, features: Floats) -> Values:
         """The possible point nearest to some features, (d,)."""
-        ends = np.cumsum([kind.width for kind in self.kinds.values()])[:-1]
-        parts = zip(self.kinds.items(), np.split(features, ends), strict=True)
+        parts = zip(self.kinds.items(), np.split(features, self._ends), strict=True)
         return {name: kind.value(part) for (name, kind), part in parts}
+
+    def snap(self, features: Floats) -> Floats:
+        """Features of the possible points nearest to some of [0, 1]^d, (n, d)."""
+        parts = zip(self.kinds.values(), np.split(features, self._ends, axis=1), strict=True)
+        return np.hstack([kind.snap(part) for kind, part in parts])
 
     def spread(self, number: int) -> list[Values]:
         """All points where they are at most `number`, else so many that cover the space evenly (Sobol)."""
@@ -81,6 +97,11 @@ class Space:
     def from_data(cls, what: str, data: list[list[Any]]) -> Space:
         """The inverse of `to_data`."""
         return cls(what, {name: KINDS[kind](**arguments) for name, kind, arguments in data})
+
+    @cached_property
+    def _ends(self) -> Ints:
+        """Where the features of each parameter but the last end."""
+        return np.cumsum([kind.width for kind in self.kinds.values()])[:-1]
 
     @property
     def _names(self) -> str:
