@@ -53,14 +53,22 @@ class SurrogateAgent(abc.ABC):
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
         point = self.setting.decisions.point_index(*np.array([[self._context(observation)], [action]]))
         self.plays.append(point)
+        self.surrogates.play(point)
         trial, rounds, reward, cost = Feedback.arrived(info)
         if cost.shape[1] != self.setting.num_constraints:
             expected = f"{self.setting.num_constraints} cost(s)"
             raise ValueError(f'info["feedback_cost"] must have {expected} a slot, got {cost.shape[1]}')
         outcome = np.column_stack([reward, cost])
-        self.surrogates.receive(self.plays.collect(trial, rounds), outcome)
+        arrived = self.plays.collect(trial, rounds)
+        self.surrogates.settle(arrived)
+        self.surrogates.receive(arrived, outcome)
         self.round += 1
         self.learn(rounds, outcome)
+
+    def drop(self, rounds: Ints) -> None:
+        """Forget pending plays whose values will never come, (n,)."""
+        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
+        self.surrogates.settle(self.plays.collect(np.zeros_like(rounds), rounds))
 
     def recommend(self, observation: Floats | None = None) -> Recommendation:
         """The arm that the agent takes for the best feasible one, in a context where there are several.

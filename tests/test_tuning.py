@@ -97,6 +97,16 @@ def test_workers_are_given_different_experiments():
     assert len({json.dumps(each) for each in questions}) == 6
 
 
+@pytest.mark.parametrize(("agent", "different"), [(None, {5, 6}), ("constrained-ei", {1})])
+def test_workers_under_constraints_are_given_different_experiments(agent, different):
+    tuner = Tuner(SPACE, constraints=["c"], num_arms=128, agent=agent)
+    for _ in range(8):
+        ticket, parameters = tuner.ask()
+        tuner.tell(ticket, -loss(parameters), {"c": parameters["depth"] - 6.5})
+    questions = [tuner.ask()[1] for _ in range(6)]
+    assert len({json.dumps(each) for each in questions}) in different
+
+
 def test_results_may_come_in_any_order():
     one, other = (Tuner(SMALL, agent="gp-bucb", standardise=False) for _ in range(2))
     for tuner, order in ((one, [0, 1, 2]), (other, [2, 0, 1])):

@@ -119,6 +119,41 @@ def test_a_fit_on_everything_leaves_dropped_plays_out():
     assert value[[0, 1, 3]].tolist() == list(VALUES.values())
 
 
+def constrained(pending, dropped=(), **options):
+    """An agent that was told of two plays, with some more pending."""
+    setting = Setting(arms=ARMS, kernel=RBF(0.2), noise_std=0.1, horizon=50, num_constraints=1)
+    agent = agents.make("constrained-ei", setting, initial=2, **options)
+    agent.reset(0)
+    for t, arm in enumerate([2, 9, *pending]):
+        rounds = np.arange(2) if t == 1 else np.zeros(0, dtype=np.int64)
+        agent.update(HERE, arm, 0.0, delivery(t, rounds, rounds + 0.5, rounds[:, None] - 0.5, 49))
+    if dropped:
+        agent.drop(dropped)
+    return agent
+
+
+def test_constrained_ei_counts_pending_plays_in_its_deviations():
+    agent = constrained([4, 4, 11], hallucinate=True)
+    believed, plain = (agent.surrogates.predict(0, each) for each in (True, False))
+    _, covariance = references.posterior(
+        RBF(0.2)(ARMS), 0.01 / agent.surrogates.scale[0] ** 2, [2, 9, 4, 4, 11], np.zeros(5)
+    )
+    expected = agent.surrogates.scale[0] * np.sqrt(np.diag(covariance))
+    np.testing.assert_allclose(believed.std[0], expected, rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(believed.mean, plain.mean)
+    np.testing.assert_array_equal(
+        plain.std, constrained([], hallucinate=True).surrogates.predict(0, True).std
+    )
+
+
+def test_constrained_ei_forgets_what_was_dropped():
+    dropped, never = constrained([4, 7], dropped=[2], hallucinate=True), constrained([7], hallucinate=True)
+    for one, other in zip(
+        dropped.surrogates.predict(0, True), never.surrogates.predict(0, True), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("name", ["gp-ucb", "gp-bucb"])
 def test_what_was_dropped_can_neither_arrive_nor_be_dropped_again(name):
     agent = play(start(name), PLAYED)

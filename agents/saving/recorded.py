@@ -56,10 +56,10 @@ class Recorded:
         seen = {key: _copy(info[key]) for key in kept if key in info}
         self._record.append(("update", (np.array(observation), np.array(action), np.array(reward), seen)))
 
-    def drop(self, rounds: Any, *trial: Any) -> None:
+    def drop(self, rounds: Any, trial: Any = None) -> None:
         """Forget pending plays whose values will never come; see the agent's own."""
-        self._agent.drop(rounds, *trial)
-        self._record.append(("drop", (np.array(rounds), *map(np.array, trial))))
+        self._agent.drop(rounds, *([] if trial is None else [trial]))
+        self._record.append(("drop", (np.array(rounds), None if trial is None else np.array(trial))))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent to one file, from which `agents.load` makes it go on with the same actions.

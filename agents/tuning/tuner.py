@@ -43,8 +43,8 @@ class Tuner:
         seed: of the agent; the same seed and the same news give the same questions.
         budget: about how many experiments there will be; more are allowed.
         max_pending: how many experiments may run at a time, None for any number.
-        num_arms: up to so many points are a finite set. More of them, and a continuum, are a box of which only
-            possible points are looked at; an agent that plays sets alone is given so many that cover it.
+        num_arms: up to so many points are a finite set. More of them, and a continuum, are a box of which
+            only possible points are looked at; an agent that plays sets alone is given so many that cover it.
         noise_std: standard deviation of the noise of a value, None if unknown.
         standardise: False tells the agent the values as they are; it then assumes a prior mean of 0 and the
             amplitude of its kernel.
