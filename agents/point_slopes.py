@@ -7,7 +7,7 @@ two matrix products for a stationary kernel and composes through sums, products 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.gaussian_process.kernels import (
@@ -50,10 +50,10 @@ def prior_variance(kernel: Kernel, x: Floats) -> tuple[Floats, Floats]:
     return variance, linearise(kernel, x, x).pull(2.0 * np.eye(len(x)))
 
 
-def _stationary(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
+def _stationary(kernel: Any, x: Floats, plays: Floats) -> Linearised:
     form = form_of(kernel)
     assert form is not None
-    scale = np.asarray(kernel.get_params()["length_scale"], dtype=np.float64)
+    scale = np.asarray(kernel.length_scale, dtype=np.float64)
     values, slope = form(squared_distances(x, plays, scale))
 
     def pull(weight: Floats) -> Floats:
@@ -63,17 +63,17 @@ def _stationary(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
     return Linearised(values, pull)
 
 
-def _constant(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
-    value = kernel.get_params()["constant_value"]
-    return Linearised(np.full((len(x), len(plays)), value), lambda weight: np.zeros_like(x))
+def _constant(kernel: Any, x: Floats, plays: Floats) -> Linearised:
+    values = np.full((len(x), len(plays)), kernel.constant_value)
+    return Linearised(values, lambda weight: np.zeros_like(x))
 
 
 def _white(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
     return Linearised(np.zeros((len(x), len(plays))), lambda weight: np.zeros_like(x))
 
 
-def _linear(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
-    values = x @ plays.T + kernel.get_params()["sigma_0"] ** 2
+def _linear(kernel: Any, x: Floats, plays: Floats) -> Linearised:
+    values = x @ plays.T + kernel.sigma_0**2
     return Linearised(values, lambda weight: weight @ plays)
 
 
@@ -90,17 +90,15 @@ def _product(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
     )
 
 
-def _power(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
-    parameters = kernel.get_params(deep=False)
-    base, exponent = linearise(parameters["kernel"], x, plays), parameters["exponent"]
+def _power(kernel: Any, x: Floats, plays: Floats) -> Linearised:
+    base, exponent = linearise(kernel.kernel, x, plays), kernel.exponent
     slope = exponent * base.values ** (exponent - 1)
     return Linearised(base.values**exponent, lambda weight: base.pull(weight * slope))
 
 
-def _on_columns(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
-    parameters = kernel.get_params(deep=False)
-    columns = list(parameters["columns"])
-    inner = linearise(parameters["kernel"], x[:, columns], plays[:, columns])
+def _on_columns(kernel: Any, x: Floats, plays: Floats) -> Linearised:
+    columns = list(kernel.columns)
+    inner = linearise(kernel.kernel, x[:, columns], plays[:, columns])
 
     def pull(weight: Floats) -> Floats:
         slope = np.zeros_like(x)
@@ -123,9 +121,8 @@ def _by_differences(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
     return Linearised(np.asarray(kernel(x, plays), dtype=np.float64), pull)
 
 
-def _parts(kernel: Kernel, x: Floats, plays: Floats) -> tuple[Linearised, Linearised]:
-    parts = kernel.get_params(deep=False)
-    return linearise(parts["k1"], x, plays), linearise(parts["k2"], x, plays)
+def _parts(kernel: Any, x: Floats, plays: Floats) -> tuple[Linearised, Linearised]:
+    return linearise(kernel.k1, x, plays), linearise(kernel.k2, x, plays)
 
 
 RULES: dict[type[Kernel], Callable[[Kernel, Floats, Floats], Linearised]] = {

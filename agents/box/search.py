@@ -18,6 +18,7 @@ from .landscape import Landscape
 
 WORST = -1e30  # what stands for scores of minus infinity while climbing
 JITTERS = (0.1, 0.01, 0.001)  # box widths, around the best arms played
+PRECISION = 1e-6  # of the summed scores, at which a climb ends: what is left is below what is believed
 APART = 0.05  # box widths between two starts, lest all climb the same hill
 ZOOM = (0.1, 0.03, 0.01, 0.003)  # box widths, around the best points of a sample
 BEST, EACH = 4, 12  # points that a sample is refined around, and new points around each
@@ -76,7 +77,7 @@ class QuasiRandom:
 
     candidates: int = 512
     starts: int = 4
-    steps: int = 40
+    steps: int = 20
 
     def __post_init__(self) -> None:
         require_at_least_one("candidates", self.candidates, "it is the number of quasi-random points a round")
@@ -184,7 +185,7 @@ def climbed(terrain: Terrain, starts: Floats, steps: int) -> Pool | None:
         return None
     loss: Callable[[Floats], Any] = Stacked(terrain, starts.shape)
     bounds = [(0.0, 1.0)] * starts.size
-    options = {"maxiter": steps, "maxfun": 2 * steps}
+    options = {"maxiter": steps, "maxfun": 2 * steps, "ftol": PRECISION}
     end = minimize(loss, starts.ravel(), method="L-BFGS-B", jac=True, bounds=bounds, options=options)
     unit = np.clip(end.x, 0.0, 1.0).reshape(starts.shape)
     return terrain.survey(unit)
