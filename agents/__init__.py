@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .random_agent import random
     from .registry import features, make, names
     from .rl import Policy, pretrained, sb3, train_policy
+    from .saving import load
+    from .tuning import Categorical, Integer, Linear, Log, Tuner
 
 __distribution__ = "gpbandits"  # the name `agents` is common; see bandit_envs.plugins
 
@@ -45,12 +47,19 @@ _HOMES = {
     "rl": ["Policy", "pretrained", "sb3", "train_policy"],
     "gp_agent": ["GPAgent"],
     "capabilities": ["Features", "handles"],
+    "saving": ["load"],
+    "tuning": ["Categorical", "Integer", "Linear", "Log", "Tuner"],
 }
 
 __all__ = [
+    "Categorical",
     "Features",
     "GPAgent",
+    "Integer",
+    "Linear",
+    "Log",
     "Policy",
+    "Tuner",
     "admmbo",
     "asy_ts",
     "bandit_oco",
@@ -69,6 +78,7 @@ __all__ = [
     "handles",
     "igp_ucb",
     "kernel_ucb",
+    "load",
     "make",
     "names",
     "pretrained",

@@ -2,7 +2,7 @@
 
 Every factory takes the published setting, `num_trials` (None for one environment, B for B at once) and
 the options of `Model.of`: kernel, length_scale, noise_std, noise_variance, rkhs_bound, prior_mean, form,
-initial, refit_every, fit_on, fit_restarts.
+initial, refit_every, fit_on, fit_restarts, fit_mean, search.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from .validation import Numeric
 from .widths import KernelUCBWidth, Width
 
 
-@handles("delay", "context")
+@handles("delay", "context", "box")
 def gp_ucb(
     setting: Setting,
     *,
-    width: str | float | Width = "finite-set",
+    width: str | float | Width | None = None,
     delta: float = 0.1,
     beta_scale: float = 1.0,
     gamma: Any = None,
@@ -45,8 +45,8 @@ def gp_ucb(
 
     Args:
         setting: what is published of the problem.
-        width: "finite-set" (Theorem 1), "compact" (Theorem 2), "rkhs" (Theorem 3), "self-normalised", a
-            number, or a `Width`.
+        width: "finite-set" (Theorem 1, the default on a finite set), "compact" (Theorem 2), "rkhs" (Theorem
+            3), "self-normalised" (the default on a box), a number, or a `Width`.
         delta: failure probability.
         beta_scale: factor of beta_t with "finite-set"; the paper's experiments use 0.2.
         gamma: information gain of the last two, see `make_gamma`; default a true bound for "rkhs" and the
@@ -58,7 +58,7 @@ def gp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
 
 
-@handles("delay", "context")
+@handles("delay", "context", "box")
 def igp_ucb(
     setting: Setting,
     *,
@@ -75,7 +75,7 @@ def igp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
 
 
-@handles("delay", "context")
+@handles("delay", "context", "box")
 def gp_ts(
     setting: Setting,
     *,
@@ -97,7 +97,7 @@ def gp_ts(
     return assemble(Model.of(setting, **options), WithWidth(Thompson, width_of), num_trials)
 
 
-@handles("delay", "context")
+@handles("delay", "context", "box")
 def kernel_ucb(
     setting: Setting, *, eta: Numeric = 1.0, num_trials: int | None = None, **options: Any
 ) -> Agent:
@@ -105,7 +105,7 @@ def kernel_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, partial(_kernel_ucb_width, eta)), num_trials)
 
 
-@handles("delay", "context")
+@handles("delay", "context", "box")
 def gp_ei(
     setting: Setting,
     *,
@@ -128,7 +128,7 @@ def gp_ei(
     return assemble(Model.of(setting, **options), Always(rule), num_trials, incumbent=best)
 
 
-@handles("delay", "context")
+@handles("delay", "context", "box")
 def gp_pi(
     setting: Setting,
     *,
@@ -142,13 +142,13 @@ def gp_pi(
     return assemble(Model.of(setting, **options), Always(rule), num_trials, incumbent=best)
 
 
-@handles("delay", "context")
+@handles("delay", "context", "box")
 def pure_exploitation(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """Pure exploitation: argmax of the posterior mean."""
     return assemble(Model.of(setting, **options), Always(PosteriorMean()), num_trials)
 
 
-@handles("delay", "context")
+@handles("delay", "context", "box")
 def pure_exploration(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """Pure exploration: argmax of the posterior variance, the greedy experimental design."""
     return assemble(Model.of(setting, **options), Always(PosteriorVariance()), num_trials)

@@ -1,10 +1,12 @@
-"""How a named algorithm becomes an agent: for one trial or B, with fixed or learnt hyperparameters."""
+"""How a named algorithm becomes an agent: on arms or a box, for one trial or B, with or without learning."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from .box.box_agent import BoxAgent
 from .gp_agent import GPAgent
 from .learning_agent import LearningAgent
 from .model import Model
@@ -23,15 +25,16 @@ def assemble(
     Args:
         model: what is assumed; it says whether hyperparameters are learnt.
         rule_of: makes the rule from the model, again whenever the model changes.
-        num_trials: None for one environment; B for B trials at once, in lockstep where they share a kernel
-            and side by side where each learns its own.
+        num_trials: None for one environment; B for B trials at once, in lockstep where they share kernel and
+            arms, and side by side where each learns its own or has points of its own, as on a box.
         **parts: belief and incumbent, see `GPAgent`.
     """
-    learning = model.learning
-    if learning is None:
+    if not model.setting.continuous and model.learning is None:
         return GPAgent(model, rule_of, num_trials, **parts)
+    make = BoxAgent if model.setting.continuous else GPAgent
+    if model.learning is not None:
+        make = partial(LearningAgent, learning=model.learning, make=make)
     if num_trials is None:
-        return LearningAgent(model.of_trial(0), rule_of, learning, **parts)
+        return make(model.of_trial(0), rule_of, **parts)
     require_trials(num_trials)
-    trials = (model.of_trial(i) for i in range(num_trials))
-    return SideBySide([LearningAgent(each, rule_of, learning, **parts) for each in trials])
+    return SideBySide([make(model.of_trial(i), rule_of, **parts) for i in range(num_trials)])

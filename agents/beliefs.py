@@ -33,8 +33,17 @@ class Belief(abc.ABC):
         self.decisions = model.setting.decisions
         num_trials = len(centre.noise)
         self.rows = np.arange(num_trials)
-        self.prior_mean = np.broadcast_to(model.prior_mean, (num_trials, centre.gram.size))
-        self.centred = not np.any(model.prior_mean)
+        self._assume_mean(model.prior_mean)
+
+    @property
+    def prior_mean(self) -> Floats:
+        """Prior mean at all points, (B, N)."""
+        return np.broadcast_to(self._mean, (len(self.rows), self.centre.gram.size))
+
+    @property
+    def constant_mean(self) -> Floats | float:
+        """Prior mean where it is the same at all points, as it is on a box: a number or (B, 1)."""
+        return self._mean
 
     @abc.abstractmethod
     def play(self, point: Ints) -> None:
@@ -44,15 +53,20 @@ class Belief(abc.ABC):
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
         """Values arrive `delay` rounds after their points were played, (n,) each; trials ascend."""
 
+    @abc.abstractmethod
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        """Pending plays of `ago` rounds ago will never yield a value, (n,) each: as if never played."""
+
     def assumed(self, trial: Ints, point: Ints) -> Floats:
         """What pending plays count as, minus their prior mean, (n,) each -> (n,): the posterior mean."""
         return self.centre.mean_of(trial, point)
 
     def remodel(self, model: Model) -> None:
-        """Go over to another kernel and noise; what was observed stays."""
+        """Go over to another kernel, noise and prior mean; what was observed stays."""
         shared = self.spread is self.centre
         self.centre = successor(self.centre, model)
         self.spread = self.centre if shared else successor(self.spread, model)
+        self._recentre(model.prior_mean)
 
     def forget(self, trial: Ints) -> None:
         """Return the given trials, (n,), to the prior."""
@@ -106,6 +120,17 @@ class Belief(abc.ABC):
         cells = self.cells(context)
         return self.prior_mean if cells is None else self.prior_mean[self.rows[:, None], cells]
 
+    def _assume_mean(self, mean: Floats | float) -> None:
+        self._mean, self.centred = mean, not np.any(mean)
+
+    def _recentre(self, mean: Floats | float) -> None:
+        if np.array_equal(mean, self._mean):
+            return
+        before = self.prior_mean
+        self._assume_mean(mean)
+        rise = self.prior_mean - before
+        self.revalue(self.rows, lambda i, tally: tally.total - tally.plays * rise[i, tally.point])
+
     def residual(self, trial: Ints, point: Ints, value: Floats) -> Floats:
         """Values minus the prior mean of their points, (n,): what the posteriors are given."""
         if self.centred:
@@ -126,6 +151,9 @@ class Delivered(Belief):
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
         """Observe the values, one a trial at a time."""
         observe(self.centre, trial, point, self.residual(trial, point, value))
+
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        """Nothing was known."""
 
 
 def make_posterior(model: Model, num_trials: int) -> Posterior:
@@ -152,6 +180,19 @@ def observe(target: Posterior, trial: Ints, point: Ints, value: Floats) -> None:
         return
     for wave in waves(trial):
         target.observe(trial[wave], point[wave], value[wave])
+
+
+def withdraw(target: Posterior, trial: Ints, point: Ints, value: Floats) -> None:
+    """Undo observations, (n,) each; trials may repeat. The posterior is built again from what is left."""
+    for i in np.unique(trial).tolist():
+        tally, mine = target.tally(i), trial == i
+        left = Tally.merge(
+            np.concatenate([tally.point, point[mine]]),
+            np.concatenate([tally.plays, -np.ones(mine.sum())]),
+            np.concatenate([tally.total, -value[mine]]),
+        )
+        here = left.plays > 0
+        target.adopt(i, Tally(left.point[here], left.plays[here], left.total[here]))
 
 
 def waves(trial: Ints) -> Iterator[Ints | slice]:

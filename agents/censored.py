@@ -6,10 +6,12 @@ import numpy as np
 
 from bandit_envs.types import Floats, Ints
 
-from .beliefs import Belief, make_posterior
+from .beliefs import Belief, make_posterior, withdraw
 from .clock import Clock
 from .model import Model
 from .validation import Numeric, require_not_negative
+
+DROPPED = -1  # in the place of a point
 
 
 class Censored(Belief):
@@ -28,6 +30,8 @@ class Censored(Belief):
     def __init__(self, model: Model, num_trials: int, window: float, reward_bound: Numeric = 1.0):
         require_not_negative("window", window, "it is how long a pending reward is waited for")
         require_not_negative("reward_bound", reward_bound, "it bounds the shifted rewards")
+        if model.learning is not None and model.learning.mean:
+            raise ValueError("fit_mean must be False here: pending values count as the lower bound, got True")
         both = make_posterior(model, num_trials)
         super().__init__(model, both, both)
         self.window, self.reward_bound = window, reward_bound
@@ -54,6 +58,16 @@ class Censored(Belief):
         since[trial] = len(self._points)
         self._since = since
 
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        """Take back the zeros, and leave the plays out of the bias."""
+        withdraw(self.centre, trial, point, self.take_back(trial, point))
+        for i, each in zip(trial.tolist(), ago.tolist(), strict=True):
+            self._points[-each][i] = DROPPED
+
+    def take_back(self, trial: Ints, point: Ints) -> Floats:
+        """What plays count as that are now no longer pending, (n,) each -> (n,)."""
+        return np.zeros(len(point))
+
     def assumed(self, trial: Ints, point: Ints) -> Floats:
         """Zeros, (n,)."""
         return np.zeros(len(point))
@@ -66,7 +80,8 @@ class Censored(Belief):
             return 0.0
         point = np.concatenate(self._points[-recent:])
         variance = self.spread.variance_of(np.tile(self.rows, recent), point)
-        std = np.sqrt(np.maximum(variance, 0.0)).reshape(recent, -1)
+        std = np.sqrt(np.maximum(variance, 0.0)) * (point != DROPPED)
+        std = std.reshape(recent, -1)
         if self._since is not None:
             played = np.arange(len(self._points) - recent, len(self._points))
             std[played[:, None] < self._since] = 0.0

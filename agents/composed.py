@@ -17,7 +17,7 @@ from .parts_by_name import BELIEFS, CONSTRAINTS, RESTARTS, RULES, chosen
 Options = Mapping[str, Any]
 
 
-@handles("delay", "context", "constraint", "change")
+@handles("delay", "context", "constraint", "change", "box")
 def gp_agent(
     setting: Setting,
     *,

@@ -17,7 +17,7 @@ from .rule_makers import WithWidth
 from .rules import UCB, Thompson
 
 
-@handles("delay", "context", "constraint")
+@handles("delay", "context", "constraint", "box")
 def gp_ucb_noiseless_constraints(
     setting: Setting,
     *,
@@ -52,7 +52,7 @@ def gp_ucb_noiseless_constraints(
     return _assemble(setting, penalty, epoch, reuse, inner, num_trials, **options)
 
 
-@handles("delay", "context", "constraint")
+@handles("delay", "context", "constraint", "box")
 def gp_ucb_noisy_constraints(
     setting: Setting,
     *,

@@ -32,7 +32,12 @@ class ConstrainedEI(SurrogateAgent):
     Args:
         model: kernel, points and the number of first plays.
         noise_variance: of reward and costs, (1 + C,).
+        hallucinate: take deviations from all plays, the pending ones too, as GP-BUCB does.
     """
+
+    def __init__(self, model: Model, noise_variance: Floats, hallucinate: bool = False):
+        super().__init__(model, noise_variance)
+        self.hallucinate = hallucinate
 
     def begin(self) -> None:
         """No sample yet of what the first plays earn."""
@@ -42,7 +47,7 @@ class ConstrainedEI(SurrogateAgent):
         """Logarithm of the acquisition function, (A,)."""
         if self.round < self.model.initial:
             return np.zeros(self.setting.decisions.num_arms)
-        believed = self.surrogates.predict(context)
+        believed = self.surrogates.predict(context, self.hallucinate)
         feasible = (believed.mean[1:] <= 0.0).all(axis=0) & self.surrogates.played(context)
         if not feasible.any():
             return log_feasibility(believed)
@@ -79,6 +84,7 @@ def constrained_ei(
     *,
     initial: int = FIRST,
     constraint_noise_std: float | None = None,
+    hallucinate: bool = False,
     num_trials: int | None = None,
     **options: Any,
 ) -> ConstrainedEI | SideBySide:
@@ -88,6 +94,7 @@ def constrained_ei(
         setting: what is published of the problem.
         initial: first plays, uniform, from which prior means and amplitudes are estimated.
         constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
+        hallucinate: count pending plays in the deviations, which keeps several workers apart.
         num_trials: None, or B.
         **options: of the model: kernel, length_scale, noise_std, noise_variance, form.
     """
@@ -95,4 +102,4 @@ def constrained_ei(
         require_not_negative("constraint_noise_std", constraint_noise_std, "it is a standard deviation")
     model: Model = surrogate_model(setting, initial=initial, **options)
     noise = noise_variances(model, constraint_noise_std, num_trials or 1)
-    return each_trial(lambda i: ConstrainedEI(model, noise[i]), num_trials)
+    return each_trial(lambda i: ConstrainedEI(model, noise[i], hallucinate), num_trials)

@@ -28,7 +28,7 @@ from .widths import DelayedWidth, FixedWidth, Width
 DEFAULT_WINDOW = 20  # the papers' synthetic study; never longer than feedback can take
 
 
-@handles("delay", "context")
+@handles("delay", "context", "box")
 def gp_ucb_sdf(
     setting: Setting,
     *,
@@ -59,7 +59,7 @@ def gp_ucb_sdf(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
-@handles("delay", "context")
+@handles("delay", "context", "box")
 def gp_ts_sdf(
     setting: Setting,
     *,
@@ -78,7 +78,7 @@ def gp_ts_sdf(
     return assemble(Model.of(setting, **options), WithWidth(Thompson, width_of), num_trials, belief=belief)
 
 
-@handles("delay", "context")
+@handles("delay", "context", "box")
 def gp_bucb(
     setting: Setting,
     *,
@@ -103,14 +103,14 @@ def gp_bucb(
     return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Hallucinated)
 
 
-@handles("delay", "context")
+@handles("delay", "context", "box")
 def gp_bts(setting: Setting, *, scale: float = 1.0, num_trials: int | None = None, **options: Any) -> Agent:
     """GP-BTS: samples N(mu delivered, v^2 k of all plays), v = `scale` (as Verma et al. 2022 compare it)."""
     rule = Thompson(FixedWidth(scale))
     return assemble(Model.of(setting, **options), Always(rule), num_trials, belief=Hallucinated)
 
 
-@handles("delay", "context")
+@handles("delay", "context", "box")
 def asy_ts(setting: Setting, *, scale: float = 1.0, num_trials: int | None = None, **options: Any) -> Agent:
     """Asy-TS: samples N(mu, v^2 k) of what is delivered, v = `scale` (Kandasamy et al. 2018)."""
     rule = Thompson(FixedWidth(scale))

@@ -9,7 +9,8 @@ import numpy as np
 
 from bandit_envs.types import Bools, Floats, Ints
 
-from .change_detection import ChangePointDetector, calibrate
+from .change_detection import calibrate
+from .change_detection.places import Places, representative_gram
 from .forced_exploration import PAPER_XI_SQUARED, ForcedExploration, uniform_rounds
 from .restarts import Never, Restart
 
@@ -30,20 +31,18 @@ class OnAlarm(Never):
     """
 
     def __init__(self, model: Model, num_trials: int, *, observed: Model | None = None, **options: Any):
-        model = observed or model
+        self.places = Places(model, observed or model)
         costs = model.setting.num_constraints  # of unknown prior mean
         options = {"num_responses": 1 + costs, "centred": [False] + [True] * costs, **options}
-        self.detectors = [ChangePointDetector.on_points(model.gram, **options) for _ in range(num_trials)]
-        shape = (num_trials, model.gram.size)
-        # The setting's: where feedback is delayed, the model's is the least that may come.
-        self.prior_mean = np.broadcast_to(np.asarray(model.setting.prior_mean, dtype=np.float64), shape)
+        self.detectors = [self.places.detector(**options) for _ in range(num_trials)]
         self.alarms = [[] for _ in range(num_trials)]
         self._alarmed = np.zeros(num_trials, dtype=bool)
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Test after each value, in the order of play."""
-        response = np.column_stack([reward - self.prior_mean[trial, point], cost])
-        for i, x, t, y in zip(trial.tolist(), point.tolist(), rounds.tolist(), response, strict=True):
+        response = np.column_stack([reward - self.places.prior_mean(point), cost])
+        where = self.places.covariates(point)
+        for i, x, t, y in zip(trial.tolist(), where, rounds.tolist(), response, strict=True):
             self._alarmed[i] |= self.detectors[i].insert(t, x, y)
 
     def turn(self, rounds: int, info: dict[str, Any]) -> Ints:
@@ -73,7 +72,8 @@ def calibrated_theta(
     """
     samples = min(max(uniform_rounds(model.setting.horizon, xi_squared), 2), MOST_SAMPLES)
     noise = float(np.max(model.noise_std))
-    return calibrate(model.gram, noise, samples, false_alarm_rate, ridge=ridge, reading=reading)
+    prior = representative_gram(model)
+    return calibrate(prior, noise, samples, false_alarm_rate, ridge=ridge, reading=reading)
 
 
 class Exploring:

@@ -20,6 +20,7 @@ class Evidence:
         self._point: list[int] = []
         self._value: list[float] = []  # NaN while it is pending, and for ever if it was discarded
         self._first = 0  # round from which on it counts
+        self._dropped: set[int] = set()  # rounds
 
     def play(self, point: int) -> None:
         """The trial has just played a point."""
@@ -35,6 +36,10 @@ class Evidence:
         """The trial starts over."""
         self._first = len(self._point)
 
+    def drop(self, rounds: Ints) -> None:
+        """Leave plays out of all samples, (n,)."""
+        self._dropped.update(rounds.tolist())
+
     def sample(self, belief: Belief, everything: bool) -> tuple[Ints, Floats]:
         """Points and values minus their prior mean, (n,) each.
 
@@ -42,8 +47,10 @@ class Evidence:
             belief: of the one trial.
             everything: pending plays too, with the values that the belief assumes.
         """
-        point = np.array(self._point[self._first :], dtype=np.int64)
-        value = np.array(self._value[self._first :])
+        rounds = range(self._first, len(self._point))
+        kept = [t for t in rounds if t not in self._dropped]
+        point = np.array([self._point[t] for t in kept], dtype=np.int64)
+        value = np.array([self._value[t] for t in kept], dtype=np.float64)
         here = np.isfinite(value)
         trial = np.full(len(point), THE_TRIAL)
         value[here] = belief.residual(trial[here], point[here], value[here])

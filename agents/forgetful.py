@@ -28,6 +28,12 @@ class Forgetful(Belief):
     """
 
     def __init__(self, model: Model, memories: Sequence[Maker]):
+        if model.setting.continuous:
+            raise ValueError(
+                "this agent plays finite sets: setting must have arms, got a box; use 'r-gp-ucb'"
+            )
+        if model.learning is not None and model.learning.mean:
+            raise ValueError("fit_mean must be False where older plays count for less, got True")
         self._known = ForgettingPosterior(model.gram, model.noise_variance, memories)
         super().__init__(model, self._known, self._known)
         self._clock, self._now = Clock.of(model.setting), -1
@@ -41,6 +47,9 @@ class Forgetful(Belief):
         """Observe the values with the ages of their plays."""
         age = self._clock.age(delay, self._now)
         self._known.observe_aged(trial, point, self.residual(trial, point, value), age)
+
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        """Nothing was known."""
 
     def remodel(self, model: Model) -> None:
         """Go over to another kernel and noise; what was observed stays as old as it is."""

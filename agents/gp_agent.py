@@ -123,7 +123,7 @@ class GPAgent:
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
-        point = self.setting.decisions.point_index(self._contexts(observation), self._arms(action))
+        point = self.points(observation, action)
         feedback = Feedback.arrived(info)
         value = self.objective.values(feedback.trial, feedback.reward, feedback.cost)
         played = self.plays.turn(point, feedback.trial, feedback.round)  # the last check: now it changes
@@ -146,6 +146,28 @@ class GPAgent:
         since[trial] = self.round
         self.since = since
         self.age[trial] = 1
+
+    @property
+    def features(self) -> Floats:
+        """Features of all points, (N, dz + d)."""
+        return self.setting.decisions.points
+
+    def points(self, observation: Floats, action: Any) -> Ints:
+        """Indices of actions in their contexts, (B,)."""
+        return self.setting.decisions.point_index(self._contexts(observation), self._arms(action))
+
+    def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
+        """Forget pending plays whose values will never come, as if they had not been played.
+
+        Args:
+            rounds: when they were played, counted from 0, (n,).
+            trial: whose plays they are, (n,); may be left out for one environment.
+        """
+        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
+        trial = np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64)
+        played = self.plays.drop(trial, rounds)
+        known = np.ones(len(rounds), dtype=bool) if self.since is None else rounds >= self.since[trial]
+        self.belief.drop(trial[known], played[known], self.round - rounds[known])
 
     def remodel(self, model: Model) -> None:
         """Go over to another kernel and noise, for what was learnt too."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from bandit_envs.types import Floats, Ints
 
-from .beliefs import Belief, make_posterior, observe
+from .beliefs import Belief, make_posterior, observe, withdraw
 from .model import Model
 
 
@@ -28,3 +28,7 @@ class Hallucinated(Belief):
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
         """Learn the values."""
         observe(self.centre, trial, point, self.residual(trial, point, value))
+
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        """Count the plays no longer."""
+        withdraw(self.spread, trial, point, np.zeros(len(point)))

@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Product
 
 from bandit_envs.types import Floats, Ints
 
-from .likelihood import Sample, negative_log_likelihood
+from .likelihood import Sample, likelihood, negative_log_likelihood
 from .validation import require_at_least_one, require_not_negative
 
 SOURCES = ("arrived", "all")
@@ -30,11 +30,13 @@ class Learning:
         on: "arrived" (values that were delivered and that the belief kept) or "all" (pending plays too,
             with the value that the belief gives them: the least one, when it censors them).
         restarts: random starts of a fit, beside the values so far.
+        mean: learn a constant prior mean too, in closed form.
     """
 
     every: int = 10
     on: str = "arrived"
     restarts: int = 1
+    mean: bool = False
 
     def __post_init__(self) -> None:
         require_at_least_one(
@@ -50,6 +52,7 @@ class Hyperparameters(NamedTuple):
 
     kernel: Any  # scikit-learn's
     noise_variance: float
+    centre: float = 0.0  # by which the prior mean rises
 
 
 class Fitter:
@@ -59,10 +62,11 @@ class Fitter:
         kernel: a scikit-learn kernel; one without an amplitude is given one.
         noise_variance: where the noise starts.
         prior_variance: the unit of the bounds on the noise.
+        with_mean: learn a constant mean too.
     """
 
-    def __init__(self, kernel: Any, noise_variance: float, prior_variance: float):
-        self._kernel = with_amplitude(kernel)
+    def __init__(self, kernel: Any, noise_variance: float, prior_variance: float, with_mean: bool = False):
+        self._kernel, self._with_mean = with_amplitude(kernel), with_mean
         noise_bounds = np.log(np.multiply(NOISE_BOUNDS, prior_variance))
         self._bounds = np.vstack([self._kernel.bounds.reshape(-1, 2), noise_bounds])  # (p + 1, 2) logarithms
         self._first = self._clip(np.append(self._kernel.theta, math.log(noise_variance)))
@@ -88,13 +92,13 @@ class Fitter:
         if not (math.isfinite(height) and np.isfinite(theta).all()):
             return None
         self._latest = theta
-        return Hyperparameters(self._kernel.clone_with_theta(theta[:-1]), math.exp(theta[-1]))
+        centre = likelihood(theta, self._kernel, sample, self._with_mean).centre
+        return Hyperparameters(self._kernel.clone_with_theta(theta[:-1]), math.exp(theta[-1]), centre)
 
     def _descend(self, start: Floats, sample: Sample) -> tuple[Floats, float]:
+        fixed = self._kernel, sample, self._with_mean
         try:
-            end = minimize(
-                negative_log_likelihood, start, (self._kernel, sample), "L-BFGS-B", True, bounds=self._bounds
-            )
+            end = minimize(negative_log_likelihood, start, fixed, "L-BFGS-B", True, bounds=self._bounds)
         except (ArithmeticError, ValueError):  # of a kernel where it is not defined, or not finite
             return start, math.inf
         return end.x, float(end.fun) if np.isfinite(end.fun) else math.inf

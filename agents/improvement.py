@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from scipy.special import erfcx, ndtr
+from scipy.special import erfcx, log_ndtr, ndtr
 
 from bandit_envs.types import Floats
 
@@ -30,6 +30,22 @@ def standardised_improvement(gap: Floats, std: Floats) -> Floats:
     known = std <= 0.0
     certain = np.where(gap > 0.0, np.inf, -np.inf)
     return np.where(known, certain, gap / np.where(known, 1.0, std))
+
+
+def log_improvement_slopes(gap: Floats, std: Floats) -> tuple[Floats, Floats]:
+    """Slopes of `log_expected_improvement` in gap and std: (Phi(z), phi(z)) / (h(z) std), z = gap / std.
+
+    Both ratios are taken as exponentials of logarithms, so that they stay finite where all three underflow.
+    With std = 0 it is (1 / gap, 0) where gap > 0, and 0 where no improvement is possible.
+    """
+    known = std <= 0.0
+    scale = np.where(known, 1.0, std)
+    z = np.where(known, 0.0, gap) / scale
+    log_h = log_mean_positive_part(z)
+    in_gap = np.exp(log_ndtr(z) - log_h) / scale
+    in_std = np.exp(-0.5 * z**2 - LOG_SQRT_2PI - log_h) / scale
+    certain = np.where(gap > 0.0, 1.0 / np.where(gap > 0.0, gap, 1.0), 0.0)
+    return np.where(known, certain, in_gap), np.where(known, 0.0, in_std)
 
 
 def log_mean_positive_part(z: Floats) -> Floats:

@@ -76,9 +76,7 @@ class Imputed(Censored):
 
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
         """Put the values in the place of their fill-ins, and renew the other fill-ins."""
-        filled = np.array(
-            [self._pending[i][x].pop() for i, x in zip(trial.tolist(), point.tolist(), strict=True)]
-        )
+        filled = self.take_back(trial, point)
         kept = delay <= self.window
         trial, point = trial[kept], point[kept]
         residual = self.residual(trial, point, value[kept])
@@ -93,6 +91,11 @@ class Imputed(Censored):
         self.delivered.reset(trial)
         for i in trial.tolist():
             self._pending[i] = {}
+
+    def take_back(self, trial: Ints, point: Ints) -> Floats:
+        """The last fill-ins of plays that are now no longer pending, (n,)."""
+        pairs = zip(trial.tolist(), point.tolist(), strict=True)
+        return np.array([self._pending[i][x].pop() for i, x in pairs], dtype=np.float64)
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:
         """The fill-ins of the plays, (n,)."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.feedback import Feedback
-from bandit_envs.types import Floats
+from bandit_envs.types import Floats, Ints
 
 from .beliefs import Belief
 from .evidence import Evidence
@@ -33,13 +33,22 @@ class LearningAgent:
     Args:
         model: what is assumed at first.
         rule_of, **parts: see `GPAgent`.
+        learning: when and from what.
+        make: the agent that plays, `GPAgent` or the one for boxes.
     """
 
     num_trials = None
 
-    def __init__(self, model: Model, rule_of: Callable[[Model], Rule], learning: Learning, **parts: Any):
+    def __init__(
+        self,
+        model: Model,
+        rule_of: Callable[[Model], Rule],
+        learning: Learning,
+        make: Callable[..., GPAgent] = GPAgent,
+        **parts: Any,
+    ):
         first = replace(model, form=model.form or FORM)
-        self._make = partial(GPAgent, first, rule_of, **parts)
+        self._make = partial(make, first, rule_of, **parts)
         self.learning, self.setting = learning, model.setting
         self.agent, self.failed_fits = self._make(), 0
 
@@ -68,21 +77,21 @@ class LearningAgent:
         self.agent, self.failed_fits = self._make(), 0
         self.agent.reset(seed)
         model = self.model
-        self._fitter = Fitter(model.kernel, float(model.noise_variance), model.deviation**2)
+        noise = float(model.noise_variance)
+        self._fitter = Fitter(model.kernel, noise, model.deviation**2, self.learning.mean)
         *_, of_restarts = np.random.SeedSequence(int(seed)).spawn(3)  # the agent draws from the first two
         self._rng = np.random.default_rng(of_restarts)
         self._evidence = Evidence()
 
-    def act(self, observation: Floats) -> int:
-        """Choose an arm for the observed context, (dz,)."""
+    def act(self, observation: Floats) -> Any:
+        """Choose an action for the observed context, (dz,)."""
         return self.agent.act(observation)
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round, and fit when it is time."""
         now = self.agent.round
         self.agent.update(observation, action, reward, info)
-        context = self.setting.context_index(np.asarray(observation)[None])
-        self._evidence.play(int(self.setting.decisions.point_index(context, np.array([action]))[0]))
+        self._evidence.play(int(self.agent.points(observation, action)[0]))
         _, rounds, value, _ = Feedback.arrived(info)
         kept = self.agent.clock.delay(rounds, now) <= self.belief.window
         self._evidence.receive(rounds[kept], value[kept])
@@ -90,6 +99,11 @@ class LearningAgent:
             self._evidence.forget()
         if self.agent.round % self.learning.every == 0:
             self._fit()
+
+    def drop(self, rounds: Ints) -> None:
+        """Forget pending plays whose values will never come; see `GPAgent.drop`."""
+        self.agent.drop(rounds)
+        self._evidence.drop(np.atleast_1d(rounds))
 
     def recommend(self, observation: Floats | None = None) -> Recommendation:
         """The arm of the largest posterior mean; see `GPAgent.recommend`."""
@@ -99,8 +113,7 @@ class LearningAgent:
         point, value = self._evidence.sample(self.belief, everything=self.learning.on == "all")
         if len(value) < FEWEST_VALUES:
             return
-        features = self.setting.decisions.points
-        found = self._fitter.fit(features, point, value, self.learning.restarts, self._rng)
+        found = self._fitter.fit(self.agent.features, point, value, self.learning.restarts, self._rng)
         if found is None:
             self.failed_fits += 1
         else:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from bandit_envs.checks import check_kernel
 from bandit_envs.gram import Gram
 from bandit_envs.kernels import LengthScale, make_kernel
 from bandit_envs.setting import Setting
@@ -15,6 +16,7 @@ from bandit_envs.types import Floats
 
 from .hyperparameters import Hyperparameters, Learning
 from .validation import Numeric, require_integer, require_not_negative, require_positive
+from .visited import Visited, VisitedGram
 
 NOISE_FLOOR = 1e-6  # smallest lambda in units of the prior variance: a jitter, for noiseless problems
 DEFAULT_NOISE_STD = 0.1  # prior deviations, where the setting withholds the noise
@@ -25,7 +27,7 @@ OF_THE_REWARD = ("kernel", "length_scale", "noise_std")  # options that say how 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """The assumptions of a Gaussian-process agent on a finite set.
+    """The assumptions of a Gaussian-process agent.
 
     Args:
         setting: what is published.
@@ -37,6 +39,8 @@ class Model:
         form: which posterior representation, None for the automatic choice.
         initial: how many first rounds are played at random.
         learning: when and from what hyperparameters are learnt, None if they are not.
+        search: on a box, how the largest score is found; see `box.search.make_search`.
+        visited: on a box, the points played so far.
     """
 
     setting: Setting
@@ -48,6 +52,8 @@ class Model:
     form: str | None = None
     initial: int = 0
     learning: Learning | None = None
+    search: Any = None
+    visited: Visited | None = None
 
     @classmethod
     def of(
@@ -65,11 +71,13 @@ class Model:
         refit_every: int | None = None,
         fit_on: str = "arrived",
         fit_restarts: int = 1,
+        fit_mean: bool = False,
+        search: Any = None,
     ) -> Model:
         """Fill in from the setting what is not given, and from stated defaults what it withholds.
 
         Args:
-            setting: with arms; agents for boxes come later.
+            setting: with arms, or a box.
             kernel: default the setting's, else an SE kernel of `length_scale`.
             length_scale: default 0.2 of the width of the box; replaces a published kernel by its own.
             noise_std: default the setting's, else 0.1 prior deviations.
@@ -82,12 +90,16 @@ class Model:
             refit_every: learn kernel and noise by marginal likelihood every so many rounds; None or 0 is off.
             fit_on: "arrived" or "all", see `Learning`.
             fit_restarts: random starts of a fit, beside the values so far. Bounds are the kernel's own.
+            fit_mean: learn a constant prior mean too; not where pending feedback is censored.
+            search: on a box, how the largest score is found: None, {"candidates": ..., "starts": ...,
+                "steps": ...} of `box.QuasiRandom`, or a `box.Search`.
         """
-        if setting.continuous:
-            raise ValueError("this agent plays finite sets: setting must have arms, got a box; use 'random'")
         require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
-        learning = Learning(refit_every or 1, fit_on, fit_restarts)  # checked also where it is off
+        learning = Learning(refit_every or 1, fit_on, fit_restarts, fit_mean)  # checked also where it is off
         chosen = _kernel(setting, kernel, length_scale)
+        if setting.continuous:
+            _check_box(form, prior_mean)
+            check_kernel(chosen, setting.decisions)
         deviation = float(np.sqrt(np.max(chosen.diag(setting.decisions.points))))
         noise = _first(noise_std, setting.noise_std, DEFAULT_NOISE_STD * deviation)
         bound = _first(rkhs_bound, setting.rkhs_bound, DEFAULT_BOUND * deviation)
@@ -106,6 +118,7 @@ class Model:
             form,
             initial,
             learning if refit_every else None,
+            search,
         )
 
     def of_trial(self, trial: int) -> Model:
@@ -125,24 +138,34 @@ class Model:
         return replace(self, kernel=kernel)
 
     def learnt(self, found: Hyperparameters) -> Model:
-        """The same with another kernel, R and lambda."""
+        """The same with another kernel, R, lambda and prior mean."""
         deviation = float(np.sqrt(np.max(found.kernel.diag(self.setting.decisions.points))))
         return replace(
             self,
             kernel=found.kernel,
             noise_std=float(np.sqrt(found.noise_variance)),
             noise_variance=max(found.noise_variance, NOISE_FLOOR * deviation**2),
+            prior_mean=self.prior_mean + found.centre,
         )
 
     @cached_property
     def gram(self) -> Gram:
-        """The prior covariance on the points."""
+        """The prior covariance on the points; on a box, on those that were played."""
+        if self.visited is not None:  # it has what the posterior of a box asks of a Gram, and no table
+            return cast(Gram, VisitedGram(self.kernel, self.visited))
         return Gram(self.kernel, self.setting.decisions.points)
 
     @cached_property
     def deviation(self) -> float:
         """The largest prior standard deviation."""
-        return float(np.sqrt(self.gram.diagonal.max()))
+        return float(np.sqrt(np.max(self.kernel.diag(self.setting.decisions.points))))
+
+
+def _check_box(form: str | None, prior_mean: Any) -> None:
+    if form not in (None, "pairs"):
+        raise ValueError(f"form must be None on a box, which keeps the plays alone, got {form!r}")
+    if np.ndim(prior_mean) == 1:
+        raise ValueError("prior_mean must be one number on a box, got an array")
 
 
 def _kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> Any:
@@ -169,3 +192,17 @@ def _pick(value: Numeric, trial: int) -> float:
 
 def _first(*values: Any) -> Any:
     return next(value for value in values if value is not None)
+
+
+def centred_model(setting: Setting, **options: Any) -> Model:
+    """Return the model of an agent whose prior means come from its own plays.
+
+    Args:
+        setting: what is published.
+        **options: of `Model.of`, but for `prior_mean` and what learns hyperparameters.
+    """
+    for name in ("prior_mean", "refit_every"):
+        given = options.get(name)
+        if given is not None and np.any(np.asarray(given) != 0.0):
+            raise ValueError(f"{name} must be left out: this agent centres and scales by its own plays")
+    return Model.of(setting, **{**options, "prior_mean": 0.0, "refit_every": None})

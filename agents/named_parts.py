@@ -22,12 +22,15 @@ def make_width(width: Any, model: Model, delta: float, beta_scale: float = 1.0, 
     """Return the width of a confidence band.
 
     Args:
-        width: a name in `WIDTHS`, a number, or a `Width`.
+        width: a name in `WIDTHS`, a number, or a `Width`; None is "finite-set", and "self-normalised" on a
+            box, which holds for every kernel and with contexts.
         model: kernel, noise, bound and decision set.
         delta: failure probability.
         beta_scale: factor of beta_t in the widths of Srinivas et al.'s Theorems 1 and 2, and in Avanesov's.
         gamma: see `make_gamma`; default a true bound for "rkhs", the realised gain for "self-normalised".
     """
+    if width is None:
+        width = "self-normalised" if model.setting.continuous else "finite-set"
     if is_number(width):
         return FixedWidth(float(width))
     if isinstance(width, Width):
@@ -60,11 +63,18 @@ def improved_width(model: Model, *, gamma: Any = "realised", delta: float = 0.1,
 
 
 def _dim(model: Model) -> int:
-    return model.gram.points.shape[1]
+    return model.setting.pairs_width
 
 
 def _table(bound: Callable[..., Gamma]) -> Callable[[Model], Gamma]:
-    return lambda model: bound(model.gram, model.noise_variance, model.setting.horizon)
+    def of_model(model: Model) -> Gamma:
+        if model.setting.continuous:
+            raise ValueError(
+                'gamma must not be bounded by a table of points on a box; take "realised", "rate" or a number'
+            )
+        return bound(model.gram, model.noise_variance, model.setting.horizon)
+
+    return of_model
 
 
 GAMMAS: dict[str, Callable[[Model], Gamma]] = {
@@ -78,6 +88,10 @@ GAMMAS: dict[str, Callable[[Model], Gamma]] = {
 
 
 def _finite_set(model: Model, delta: float, beta_scale: float, gamma: Any) -> Width:
+    if model.setting.continuous:
+        raise ValueError(
+            'width must not be "finite-set" on a box; take "self-normalised", "compact" or a number'
+        )
     return FiniteSetWidth(model.gram.size, delta, beta_scale)
 
 

@@ -89,7 +89,7 @@ class Penalised(Reward):
     Args:
         multipliers: how costs enter and weights move.
         first: the uniform first plays.
-        num_points: N.
+        num_points: N; more come up on a box.
         restart: begin every epoch with a fresh posterior (the paper) or reuse all plays under new weights.
         incumbent_first: an epoch that starts afresh first plays the last epoch's best mean.
         given: m and s, as far as the user gives them.
@@ -135,12 +135,21 @@ class Penalised(Reward):
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Add up rewards, transformed costs, and the epoch's costs."""
         h = self.multipliers.penalty.transform(cost)
+        self._reserve(1 + int(point.max(initial=-1)))
         np.add.at(self.delivered, (trial, point), 1.0)
         np.add.at(self.reward_sum, (trial, point), reward)
         for j in range(cost.shape[1]):
             np.add.at(self.cost_sum[:, j], (trial, point), h[:, j])
         self.multipliers.receive(trial, cost)
         self.first.receive(trial, rounds, np.column_stack([reward, h]))
+
+    def _reserve(self, num_points: int) -> None:
+        old = self.reward_sum.shape[1]
+        if num_points > old:
+            more = max(num_points, 2 * old) - old
+            self.delivered = np.pad(self.delivered, ((0, 0), (0, more)))
+            self.reward_sum = np.pad(self.reward_sum, ((0, 0), (0, more)))
+            self.cost_sum = np.pad(self.cost_sum, ((0, 0), (0, 0), (0, more)))
 
     def turn(self, agent: GPAgent) -> None:
         """Find the scale after the first plays; move the multipliers after every epoch."""

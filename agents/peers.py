@@ -34,7 +34,7 @@ def sw_gp_ucb(
     *,
     window: int | Ints | None = None,
     variation: Numeric = DEFAULT_VARIATION,
-    width: str | float | Width = "finite-set",
+    width: str | float | Width | None = None,
     delta: float = 0.1,
     beta_scale: float = 1.0,
     gamma: Any = None,
@@ -58,13 +58,13 @@ def sw_gp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
-@handles("delay", "context", "change")
+@handles("delay", "context", "change", "box")
 def r_gp_ucb(
     setting: Setting,
     *,
     every: int | Ints | None = None,
     variation: Numeric = DEFAULT_VARIATION,
-    width: str | float | Width = "finite-set",
+    width: str | float | Width | None = None,
     delta: float = 0.1,
     beta_scale: float = 1.0,
     gamma: Any = None,

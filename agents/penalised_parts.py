@@ -11,12 +11,11 @@ from bandit_envs.setting import Setting
 
 from .first_plays import FirstPlays, GivenUnits, Values
 from .kernel_shape import unit_kernel
-from .model import Model
+from .model import Model, centred_model
 from .multipliers import Multipliers
 from .objectives import Objective, Penalised
 from .penalties import Penalty
 from .separate_models import SeparateModels
-from .surrogate_agent import surrogate_model
 from .validation import Numeric, require_integer, require_not_negative
 
 EPOCH, FIRST, NOISE_VARIANCE, BOUND = 20, 5, 0.01, 2.0
@@ -73,6 +72,8 @@ def penalised_parts(
     require_integer("epoch", epoch, 1, "it is the number of rounds S between two updates")
     if models not in ("penalised", "separate"):
         raise ValueError(f"models must be penalised or separate, got {models!r}")
+    if models == "separate" and setting.continuous:
+        raise ValueError("models must be 'penalised' on a box, got 'separate'")
     initial = min(FIRST, epoch) if initial is None else initial
     require_integer("initial", initial, 0, "it is the number of uniform first plays")
     if initial > epoch:
@@ -83,7 +84,7 @@ def penalised_parts(
     )
     given.require(1 + setting.num_constraints if models == "separate" else 1)
     options = {"rkhs_bound": BOUND, **options, "noise_variance": noise_variance, "initial": initial}
-    model = surrogate_model(setting, **options)
+    model = centred_model(setting, **options)
     model = model.with_kernel(unit_kernel(model.kernel, model.deviation))
     share = delta / (penalty.deltas * math.ceil(setting.horizon / epoch))
     shared = {"given": given, "cost_noise": _cost_noise(model, constraint_noise_std)}
@@ -124,7 +125,7 @@ def _penalised(
     return Penalised(
         Multipliers(penalty, num_trials, setting.num_constraints, epoch),
         FirstPlays(num_trials, 1 + setting.num_constraints, model.initial),
-        model.gram.size,
+        model.gram.size,  # of a box, what was played so far: nothing
         given=given,
         noise=(model.noise_std, cost_noise),
         **switches,

@@ -27,7 +27,7 @@ from .rules import UCB
 from .widths import Width
 
 
-@handles("delay", "context", "change")
+@handles("delay", "context", "change", "box")
 def gp_ucb_cpd(
     setting: Setting,
     *,
@@ -65,7 +65,7 @@ def gp_ucb_cpd(
     return _assemble(setting, watch, xi_squared, reading, num_trials, **options)
 
 
-@handles("delay", "context", "change", "privileged")
+@handles("delay", "context", "change", "privileged", "box")
 def gp_ucb_oracle(
     setting: Setting,
     *,
@@ -78,7 +78,7 @@ def gp_ucb_oracle(
     return _assemble(setting, Oracle, xi_squared, reading, num_trials, **options)
 
 
-@handles("delay", "context")
+@handles("delay", "context", "box")
 def gp_ucb_no_detector(
     setting: Setting,
     *,

@@ -37,6 +37,12 @@ class Plays:
         self.rounds += 1
         return played
 
+    def drop(self, trial: Ints, rounds: Ints) -> Ints:
+        """Pending plays whose feedback will never come, (n,) each: their points, (n,)."""
+        played = self._points_of(trial, rounds)
+        self._points[rounds, trial] = COLLECTED
+        return played
+
     def _points_of(self, trial: Ints, rounds: Ints) -> Ints:
         try:
             point = self._points[rounds, trial]

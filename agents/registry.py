@@ -9,10 +9,11 @@ from bandit_envs.problem import Problem
 from bandit_envs.setting import Setting
 
 from .capabilities import Features
+from .saving.recorded import Recorded
 
 
-def make(name: str, setting: Any, num_trials: int | None = None, **options: Any) -> Any:
-    """Return an agent.
+def make(name: str, setting: Any, num_trials: int | None = None, **options: Any) -> Recorded:
+    """Return an agent, which `save` writes to a file and `agents.load` makes again.
 
     Args:
         name: one of `names()`, or a class path "package.module:Class".
@@ -20,7 +21,7 @@ def make(name: str, setting: Any, num_trials: int | None = None, **options: Any)
         num_trials: None for one environment; B for one agent that plays B trials at once.
         **options: of the agent.
     """
-    return resolve_agent((name, options))(setting_of(setting), num_trials)
+    return Recorded(name, setting_of(setting), num_trials, options)
 
 
 def names() -> list[str]:

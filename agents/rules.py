@@ -1,13 +1,13 @@
 """Acquisition rules: how much each trial wants to play each candidate."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from bandit_envs.types import Floats, Ints
 
-from .improvement import log_expected_improvement, standardised_improvement
+from .improvement import log_expected_improvement, log_improvement_slopes, standardised_improvement
 from .validation import Numeric, require_not_negative
 from .widths import Width
 
@@ -50,10 +50,19 @@ class Candidates(Protocol):
         ...
 
 
+class Slopes(NamedTuple):
+    """How a score changes with the belief at its candidate, (B, A) each."""
+
+    mean: Floats
+    std: Floats
+
+
 class Rule(Protocol):
     """Turns what is believed into scores; the candidate of the largest score is played.
 
-    Scores are in the units of the reward, or the rule has a class attribute `unitless = True`.
+    Scores are in the units of the reward, or the rule has a class attribute `unitless = True`. Where a score
+    depends on the mean and the deviation at its candidate alone, a method `slopes(candidates)` that returns
+    its `Slopes`, or None, lets agents on boxes climb.
     """
 
     def __call__(self, candidates: Candidates) -> Floats:
@@ -70,6 +79,11 @@ class UCB:
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores in the units of the reward, (B, A)."""
         return _above(candidates, self.width, candidates.std)
+
+    def slopes(self, candidates: Candidates) -> Slopes:
+        """1 and w."""
+        mean = np.ones_like(candidates.mean)
+        return Slopes(mean, _factor(candidates, self.width)[:, None] * mean)
 
 
 @dataclass(frozen=True)
@@ -97,6 +111,10 @@ class ExpectedImprovement:
         """Return scores that are logarithms, -inf where no improvement is possible, (B, A)."""
         return log_expected_improvement(_improvement(candidates, self.xi), candidates.std)
 
+    def slopes(self, candidates: Candidates) -> Slopes:
+        """Those of the logarithm."""
+        return Slopes(*log_improvement_slopes(_improvement(candidates, self.xi), candidates.std))
+
 
 @dataclass(frozen=True)
 class ProbabilityOfImprovement:
@@ -112,6 +130,12 @@ class ProbabilityOfImprovement:
         """Return scores in standard deviations, -inf or inf where sigma is 0, (B, A)."""
         return standardised_improvement(_improvement(candidates, self.xi), candidates.std)
 
+    def slopes(self, candidates: Candidates) -> Slopes:
+        """1 / sigma and -gap / sigma^2; 0 where sigma is 0."""
+        known = candidates.std <= 0.0
+        inverse = np.where(known, 0.0, 1.0 / np.where(known, 1.0, candidates.std))
+        return Slopes(inverse, -_improvement(candidates, self.xi) * inverse**2)
+
 
 @dataclass(frozen=True)
 class PosteriorMean:
@@ -121,6 +145,10 @@ class PosteriorMean:
         """Return scores in the units of the reward, (B, A)."""
         return candidates.mean.copy()
 
+    def slopes(self, candidates: Candidates) -> Slopes:
+        """1 and 0."""
+        return Slopes(np.ones_like(candidates.mean), np.zeros_like(candidates.mean))
+
 
 @dataclass(frozen=True)
 class PosteriorVariance:
@@ -129,6 +157,10 @@ class PosteriorVariance:
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores in the units of the reward, (B, A)."""
         return candidates.std.copy()
+
+    def slopes(self, candidates: Candidates) -> Slopes:
+        """0 and 1."""
+        return Slopes(np.zeros_like(candidates.std), np.ones_like(candidates.std))
 
 
 @dataclass(frozen=True)
@@ -163,12 +195,23 @@ class Starting:
             return self.first(candidates)
         return np.where(early[:, None], self.first(candidates), self.then(candidates))
 
+    def slopes(self, candidates: Candidates) -> Slopes | None:
+        """Those of the rule of the round, which all trials must share; None where it has none."""
+        early = candidates.round_ <= self.rounds
+        rule = self.first if early.all() else None if early.any() else self.then
+        slopes = getattr(rule, "slopes", None)
+        return None if slopes is None else slopes(candidates)
+
 
 def _above(candidates: Candidates, width: Width, step: Floats) -> Floats:
-    factor = width(candidates.round_, candidates.gain) + candidates.bias
-    scores = factor[:, None] * step
+    scores = _factor(candidates, width)[:, None] * step
     scores += candidates.mean
     return scores
+
+
+def _factor(candidates: Candidates, width: Width) -> Floats:
+    """W, (B,)."""
+    return width(candidates.round_, candidates.gain) + candidates.bias
 
 
 def _improvement(candidates: Candidates, xi: Numeric) -> Floats:

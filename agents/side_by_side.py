@@ -33,7 +33,7 @@ class OneTrialAgent(Protocol):
 
 
 class SideBySide:
-    """B trials that share nothing: each has its own kernel, and with it all that follows from it.
+    """B trials that share nothing: each has its own kernel or points, and all that follows from them.
 
     Args:
         agents: one a trial.
@@ -66,8 +66,8 @@ class SideBySide:
         for agent, each in zip(self.agents, seed, strict=True):
             agent.reset(each)
 
-    def act(self, observation: Floats) -> Ints:
-        """Choose an arm for the observed context of each trial, (B, dz) -> (B,)."""
+    def act(self, observation: Floats) -> Any:
+        """Choose for the observed context of each trial, (B, dz) -> arms (B,) or actions (B, d)."""
         return np.array([agent.act(row) for agent, row in zip(self.agents, observation, strict=True)])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from bandit_envs.types import Floats, Ints
 
 from .choice import TieBreaker, argmax_with_ties
 from .gp_agent import TIE, Recommendation
-from .model import Model
+from .model import Model, centred_model
 from .plays import Plays
 from .side_by_side import OneTrialAgent, SideBySide
 from .surrogates import Prediction, Surrogates
@@ -57,9 +57,17 @@ class SurrogateAgent(abc.ABC):
         trial, rounds, reward, cost = Feedback.arrived(info)
         require_costs(cost, self.setting.num_constraints)
         outcome = np.column_stack([reward, cost])
-        self.surrogates.receive(self.plays.turn(point, trial, rounds), outcome)
+        arrived = self.plays.turn(point, trial, rounds)  # the last check: from here on the agent changes
+        self.surrogates.play(point)
+        self.surrogates.settle(arrived)
+        self.surrogates.receive(arrived, outcome)
         self.round += 1
         self.learn(rounds, outcome)
+
+    def drop(self, rounds: Ints) -> None:
+        """Forget pending plays whose values will never come, (n,)."""
+        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
+        self.surrogates.settle(self.plays.drop(np.zeros_like(rounds), rounds))
 
     def recommend(self, observation: Floats | None = None) -> Recommendation:
         """The arm that the agent takes for the best feasible one, in a context where there are several.
@@ -96,17 +104,10 @@ class SurrogateAgent(abc.ABC):
 
 
 def surrogate_model(setting: Setting, **options: Any) -> Model:
-    """Return the model of an agent whose prior means come from its own plays.
-
-    Args:
-        setting: what is published.
-        **options: of `Model.of`, but for `prior_mean` and what learns hyperparameters.
-    """
-    for name in ("prior_mean", "refit_every"):
-        given = options.get(name)
-        if given is not None and np.any(np.asarray(given) != 0.0):
-            raise ValueError(f"{name} must be left out: this agent centres and scales by its own plays")
-    return Model.of(setting, **{**options, "prior_mean": 0.0, "refit_every": None})
+    """Return the model of reward and costs; their prior means come from the agent's own plays."""
+    if setting.continuous:
+        raise ValueError("this agent plays finite sets: setting must have arms, got a box; use 'gp-ei'")
+    return centred_model(setting, **options)
 
 
 def noise_variances(model: Model, constraint_noise_std: float | None, num_trials: int) -> Floats:

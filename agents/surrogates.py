@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.types import Bools, Floats, Ints
 
 from .model import NOISE_FLOOR, Model
-from .posteriors import Posterior, posterior
+from .posteriors import Posterior, Tally, posterior
 
 FEWEST = 3  # values whose deviation says something about the size of a function
 
@@ -38,7 +38,17 @@ class Surrogates:
         self.centre, self.scale = np.zeros(len(noise_variance)), np.ones(len(noise_variance))
         self.point = np.zeros(0, dtype=np.int64)  # (n,) what was delivered so far: the point,
         self.outcome = np.zeros((0, len(noise_variance)))  # (n, 1 + C) its noisy reward and costs
+        self.pending: list[int] = []  # points
         self._posterior = self._prior()
+
+    def play(self, point: Ints) -> None:
+        """Points have just been played, (n,)."""
+        self.pending.extend(point.tolist())
+
+    def settle(self, point: Ints) -> None:
+        """Plays are no longer pending, (n,)."""
+        for x in point.tolist():
+            self.pending.remove(x)
 
     def receive(self, point: Ints, outcome: Floats) -> None:
         """Learn the rewards and costs of plays, (n,) and (n, 1 + C)."""
@@ -56,12 +66,18 @@ class Surrogates:
         self._posterior = self._prior()
         self._observe(self.point, self.outcome)
 
-    def predict(self, context: int) -> Prediction:
-        """What is believed about the arms of a context."""
+    def predict(self, context: int, hallucinate: bool = False) -> Prediction:
+        """What is believed about the arms of a context.
+
+        Args:
+            context: its index.
+            hallucinate: deviations from all plays, the pending ones too, and not from the delivered alone.
+        """
         cells = self._cells(context)
+        spread = self._hallucinated() if hallucinate and self.pending else self._posterior
         scale = self.scale[:, None]
         mean = self.centre[:, None] + scale * self._posterior.mean_at(cells)
-        return Prediction(mean, scale * np.sqrt(np.maximum(self._posterior.variance_at(cells), 0.0)))
+        return Prediction(mean, scale * np.sqrt(np.maximum(spread.variance_at(cells), 0.0)))
 
     def played(self, context: int) -> Bools:
         """Which arms of a context have delivered, (A,)."""
@@ -71,6 +87,15 @@ class Surrogates:
         value = (outcome - self.centre) / self.scale
         for x, row in zip(point, value, strict=True):
             self._posterior.observe(self._rows, np.full(len(row), x), row)
+
+    def _hallucinated(self) -> Posterior:
+        """A posterior that has seen all plays, whatever their values."""
+        known, pending = self._posterior.tally(0), np.array(self.pending, dtype=np.int64)
+        point, plays = np.append(known.point, pending), np.append(known.plays, np.ones(len(pending)))
+        spread, tally = self._prior(), Tally.merge(point, plays, np.zeros(len(point)))
+        for i in self._rows.tolist():
+            spread.adopt(i, tally)
+        return spread
 
     def _prior(self) -> Posterior:
         model, setting = self.model, self.model.setting

@@ -49,6 +49,28 @@ class Feedback(NamedTuple):
         return Feedback(self.trial[kept], self.round[kept], self.reward[kept], self.cost[kept])
 
 
+def delivery(t: int, rounds: Ints, reward: Floats, cost: Floats, max_delay: int = 0) -> dict[str, Any]:
+    """Return the `info` of one environment's round in which feedback arrives, what `Feedback.arrived` reads.
+
+    Args:
+        t: the round, counted from 0.
+        rounds: which earned it, at most t, (n,); none twice.
+        reward, cost: what they earned, (n,) and (n, C).
+        max_delay: slots that may be needed later; there are more where feedback is older.
+    """
+    slot, slots = t - rounds, 1 + max(max_delay, t)
+    info: dict[str, Any] = {"t": t, "feedback_mask": np.zeros(slots, dtype=np.bool_)}
+    info["feedback_step"], info["feedback_reward"] = np.full(slots, -1), np.zeros(slots)
+    info["feedback_mask"][slot] = True
+    info["feedback_step"][slot] = rounds
+    info["feedback_reward"][slot] = reward
+    if cost.shape[1]:
+        info["cost"] = float(np.maximum(cost, 0.0).sum())
+        info["feedback_cost"] = np.zeros((slots, cost.shape[1]))
+        info["feedback_cost"][slot] = cost
+    return info
+
+
 def _check_finite(key: str, values: Floats) -> None:
     if not all(map(isfinite, values.ravel().tolist())):  # a few numbers: faster than numpy
         raise ValueError(f"{key} must be finite, got {values}")

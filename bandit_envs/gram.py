@@ -31,6 +31,7 @@ class Gram:
         self.size = len(self.points)
         self._columns: dict[int, Floats] = {}
         self._others: list[Gram] = []
+        self._pivots = np.empty(0, dtype=np.int64)
 
     @cached_property
     def diagonal(self) -> Floats:
@@ -80,7 +81,13 @@ class Gram:
         factor, pivot, rank, _ = dpstrf(self.dense, tol=TOLERANCE * self.diagonal.max())
         root = np.empty((rank, self.size))
         root[:, pivot - 1] = np.triu(factor)[:rank]
+        self._pivots = pivot[:rank] - 1
         return root
+
+    @property
+    def pivots(self) -> Ints:
+        """The r points that `root` was made from: there it is triangular, R[i, pivots[j]] = 0 for j < i."""
+        return self._pivots[: len(self.root)]
 
     @cached_property
     def eigen_root(self) -> tuple[Floats, Floats]:
@@ -100,8 +107,9 @@ class Gram:
         residual = self.diagonal.copy()
         floor = TOLERANCE * residual.max()
         root = np.empty((max_rank, self.size))
+        self._pivots = np.empty(max_rank, dtype=np.int64)
         for r in range(max_rank):
-            pivot = int(residual.argmax())
+            self._pivots[r] = pivot = int(residual.argmax())
             if residual[pivot] <= floor:
                 return root[:r].copy()
             row = self._compute_column(pivot) - root[:r, pivot] @ root[:r]

@@ -25,7 +25,9 @@ class Setting:
     Args:
         arms: features of the arms, (A, d); None on a box.
         low, high: bounds of the arms or the box, (d,); needed where `arms` is None.
-        contexts: features of the contexts, (Z, dz); None without contexts.
+        contexts: features of the contexts, (Z, dz); None without contexts, or where they are any of a box.
+        context_low, context_high: bounds of contexts that are no finite set, (dz,). The observation is then
+            the context itself, in the kernel's units; arms must be a box too.
         horizon: number of rounds T.
         kernel: a scikit-learn kernel over (context, arm) features, None if it is withheld.
         prior_mean: the model's mean of the reward at each point, (N,), or one number.
@@ -59,12 +61,14 @@ class Setting:
     constraint_noise_std: float | None = 0.0
     query_times: Floats | None = None
     may_change: bool = False
+    context_low: Floats | None = None
+    context_high: Floats | None = None
 
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):
             raise ValueError("a setting needs arms, or low and high of a box; got neither")
         self._check_model()
-        for name, value in self._geometry().items():
+        for name, value in {**self._geometry(), **self._context_box()}.items():
             object.__setattr__(self, name, value)
         if self.arms is not None:
             check_prior_mean(self.prior_mean, self.decisions)
@@ -90,6 +94,17 @@ class Setting:
         contexts = None if self.contexts is None else decisions.contexts
         return {"arms": arms, "low": decisions.low, "high": decisions.high, "contexts": contexts}
 
+    def _context_box(self) -> dict[str, Floats | None]:
+        low, high = self.context_low, self.context_high
+        if low is None and high is None:
+            return {}
+        usable = self.arms is None and self.contexts is None and low is not None and high is not None
+        require(
+            usable, "context_low and context_high", "both given, with neither arms nor contexts", (low, high)
+        )
+        box = Decisions(np.zeros((1, len(np.atleast_1d(low)))), None, low, high)  # type: ignore[arg-type]
+        return {"context_low": box.low, "context_high": box.high}
+
     @property
     def continuous(self) -> bool:
         """Whether the decision set is a box."""
@@ -101,11 +116,24 @@ class Setting:
         assert self.low is not None
         return len(self.low)
 
+    @property
+    def has_contexts(self) -> bool:
+        """Whether observations show a context that matters."""
+        return self.contexts is not None or self.context_low is not None
+
+    @property
+    def pairs_width(self) -> int:
+        """Number of features dz + d of a (context, arm) pair."""
+        return self.decisions.points.shape[1]
+
     @cached_property
     def decisions(self) -> Decisions:
-        """Arms (the two corners of a box) and contexts as one indexed set."""
+        """Arms and contexts as one indexed set; of a box of either, two corners."""
         anchors = np.vstack([self.low, self.high]) if self.arms is None else self.arms  # type: ignore[list-item]
-        return Decisions(anchors, self.contexts, self.low, self.high, self.continuous)
+        contexts = self.contexts
+        if self.context_low is not None:
+            contexts = np.vstack([self.context_low, self.context_high])  # type: ignore[list-item]
+        return Decisions(anchors, contexts, self.low, self.high, self.continuous)
 
     @cached_property
     def scaled_contexts(self) -> Floats:
@@ -122,6 +150,18 @@ class Setting:
             return np.zeros(len(observation), dtype=np.int64)
         distance = ((np.asarray(observation)[:, None] - self.scaled_contexts) ** 2).sum(axis=2)
         return distance.argmin(axis=1)
+
+    def context_features(self, observation: Floats) -> Floats:
+        """Features of the observed contexts, (n, ...) -> (n, dz); a box of contexts is observed as it is."""
+        if self.context_low is None:
+            contexts = self.decisions.contexts
+            assert contexts is not None
+            return contexts[self.context_index(observation)]
+        features = np.asarray(observation, dtype=np.float64)
+        wanted = f"finite numbers of shape {(len(features), len(self.context_low))}"
+        usable = features.shape[1:] == self.context_low.shape and np.isfinite(features).all()
+        require(usable, "observation", wanted, observation)
+        return features
 
     def to_point(self, action: Any) -> Floats:
         """Features of actions: arms by index, or [-1, 1]^d mapped to the box; (...,) -> (..., d)."""

@@ -16,7 +16,10 @@ from bandit_envs.laws import GPSample, KnownFunction, RKHSFunction, Uniform, cha
 from bandit_envs.problems import data_files
 from bandit_envs.types import Floats
 
-BOXES = ("GPBandit-RKHS-v0", "GPBandit-Rosenbrock-v0", "GPBandit-Hartmann3-v0")
+KNOWN_BOXES = ("GPBandit-RKHS-v0", "GPBandit-Rosenbrock-v0", "GPBandit-Hartmann3-v0")
+SAMPLED_BOXES = ("GPBandit-GP-v0", "GPBandit-Delayed-v0")
+BOXES = (*KNOWN_BOXES, *SAMPLED_BOXES)
+OTHER_BOXES = ("GPBandit-Contextual-v0", "GPBandit-Constrained-v0")
 CONSTRAINED_BOXES = ("GPBandit-SmallFeasibleRegion-v0", "GPBandit-DataRateAllocation-v0")
 POISSON = {"law": "poisson", "mean": 3}
 
@@ -94,7 +97,8 @@ BY_HAND = {
 
 GRIDS = [of_id(env_id, horizon=30) for env_id in registered_ids()]
 DELAYED = [of_id(env_id, ", delayed", horizon=30, delay=POISSON) for env_id in registered_ids()]
-IN_BOXES = [of_id(env_id, ", box", horizon=400, continuous=True) for env_id in (*BOXES, *CONSTRAINED_BOXES)]
+ALL_BOXES = (*BOXES, *OTHER_BOXES, *CONSTRAINED_BOXES)
+IN_BOXES = [of_id(env_id, ", box", horizon=400, continuous=True) for env_id in ALL_BOXES]
 COMPOSED = [pytest.param(Case(problem, {}), id=name) for name, problem in BY_HAND.items()]
 CASES = [*GRIDS, *DELAYED, *IN_BOXES, *COMPOSED]
 

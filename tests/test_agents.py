@@ -261,7 +261,7 @@ BAD = {
         "an arm in 0",
     ),
     "seeds": (lambda: agents.gp_ucb(SETTING, num_trials=2).reset([1]), "seed must be 2 integers"),
-    "a box": (lambda: agents.gp_ucb(Setting(low=np.zeros(1), high=np.ones(1))), "must have arms, got a box"),
+    "a box": (lambda: agents.make("admmbo", BOX), "must have arms, got a box"),
     "no setting": (lambda: agents.make("gp-ucb", 3), "setting must be a Setting"),
     "path": (lambda: agents.make("no.such:Agent", SETTING), "does not lead to a class"),
     "action": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 0.5, 0.0, {}), "integer arm"),
@@ -272,6 +272,7 @@ BAD = {
     "window": (lambda: start(agents.gp_ucb_sdf(SETTING, window=-1)), "window must not be negative"),
     "round": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, feedback(1.0, 7)), "0..0"),
 }
+BOX = Setting(low=np.zeros(1), high=np.ones(1))
 SETTING = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"))
 
 
@@ -339,5 +340,6 @@ def test_numbers_of_numpy_are_numbers(number):
 
 def test_features_say_what_an_agent_handles():
     assert agents.features("gp-ucb").delay
-    assert not agents.features("gp-ucb").box
+    assert agents.features("gp-ucb").box
+    assert not agents.features("admmbo").box
     assert agents.features("random").box

@@ -12,7 +12,7 @@ import bandit_envs
 from agents.evidence import Evidence
 from agents.gp_agent import GPAgent
 from agents.hyperparameters import AMPLITUDE_BOUNDS, Fitter, has_amplitude
-from agents.likelihood import Sample, negative_log_likelihood
+from agents.likelihood import Sample, likelihood, negative_log_likelihood
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.evaluation import evaluate
 from bandit_envs.gram import Gram
@@ -304,3 +304,49 @@ def test_bad_options_get_one_clear_error(options, message):
     setting = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"))
     with pytest.raises(ValueError, match=message):
         agents.gp_ucb(setting, **options)
+
+
+def test_the_learnt_mean_is_the_generalised_least_squares_one_and_its_slopes_are_right():
+    rng = np.random.default_rng(5)
+    features, kernel = rng.random((15, 2)), ConstantKernel(0.7) * RBF([0.2, 0.4])
+    value = 3.0 + rng.normal(size=15)
+    sample = Sample.of(features, np.arange(15), value)
+    theta = np.append(kernel.theta, np.log(0.02))
+    inverse = np.linalg.inv(kernel(features) + 0.02 * np.eye(15))
+    expected = inverse.sum(axis=0) @ value / inverse.sum()
+    found = likelihood(theta, kernel, sample, with_mean=True)
+    np.testing.assert_allclose(found.centre, expected, rtol=1e-10)
+    shifted = Sample.of(features, np.arange(15), value - expected)
+    np.testing.assert_allclose(found.loss, negative_log_likelihood(theta, kernel, shifted)[0], rtol=1e-10)
+    for j, shift in enumerate(1e-5 * np.eye(len(theta))):
+        up, down = (likelihood(theta + sign * shift, kernel, sample, True).loss for sign in (1, -1))
+        np.testing.assert_allclose(found.slopes[j], (up - down) / 2e-5, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "gp-bucb"])
+def test_a_learnt_mean_is_taken_out_of_all_that_was_observed(name):
+    setting = Setting(arms=np.linspace(0, 1, 30)[:, None], horizon=40, kernel=RBF(0.2), noise_std=0.1)
+    agent = agents.make(name, setting, refit_every=10, fit_mean=True, width=1.0)
+    agent.reset(0)
+    rng, seen = np.random.default_rng(0), {}
+    for t in range(20):
+        arm = agent.act(np.zeros(1))
+        reward = 50.0 + np.sin(9 * arm / 29) + 0.1 * rng.normal()
+        seen.setdefault(arm, []).append(reward)
+        info = {
+            "feedback_mask": np.array([True]),
+            "feedback_step": np.array([t]),
+            "feedback_reward": np.array([reward]),
+        }
+        agent.update(np.zeros(1), arm, reward, info)
+    mean = agent.model.prior_mean
+    assert abs(mean - 50.0) < 2.0
+    tally = agent.belief.centre.tally(0)
+    for arm, plays, total in zip(*tally, strict=True):
+        np.testing.assert_allclose(total, np.sum(seen[arm]) - plays * mean, atol=1e-9)
+
+
+def test_a_mean_is_not_learnt_from_censored_values():
+    setting = Setting(arms=np.linspace(0, 1, 30)[:, None], max_delay=5)
+    with pytest.raises(ValueError, match="fit_mean must be False"):
+        agents.gp_ucb_sdf(setting, refit_every=5, fit_mean=True).reset(0)

@@ -10,7 +10,12 @@ import references
 from scipy.special import log_ndtr
 
 from agents.choice import BLOCK, TieBreaker, argmax_with_ties
-from agents.improvement import ERFCX_LIMIT, log_expected_improvement, log_mean_positive_part
+from agents.improvement import (
+    ERFCX_LIMIT,
+    log_expected_improvement,
+    log_improvement_slopes,
+    log_mean_positive_part,
+)
 from agents.rules import (
     UCB,
     ExpectedImprovement,
@@ -247,3 +252,20 @@ def test_a_copied_tie_breaker_continues_alike():
     breaker()
     twin = copy.deepcopy(breaker)
     np.testing.assert_array_equal([breaker() for _ in range(BLOCK + 3)], [twin() for _ in range(BLOCK + 3)])
+
+
+@pytest.mark.parametrize("z", [-300.0, -60.0, -49.0, -8.0, -1.5, -0.9, 0.0, 2.0, 30.0])
+def test_slopes_of_the_log_improvement_are_those_of_finite_differences(z):
+    std, step = np.array([0.7]), 1e-6
+    gap = z * std
+    in_gap, in_std = log_improvement_slopes(gap, std)
+    by_gap = log_expected_improvement(gap + step, std) - log_expected_improvement(gap - step, std)
+    by_std = log_expected_improvement(gap, std + step) - log_expected_improvement(gap, std - step)
+    np.testing.assert_allclose(in_gap, by_gap / (2 * step), rtol=1e-4)
+    np.testing.assert_allclose(in_std, by_std / (2 * step), rtol=1e-4, atol=1e-8)
+
+
+def test_a_certain_improvement_has_the_slope_of_its_logarithm():
+    in_gap, in_std = log_improvement_slopes(np.array([0.5, -0.5]), np.zeros(2))
+    np.testing.assert_array_equal(in_gap, [2.0, 0.0])
+    np.testing.assert_array_equal(in_std, [0.0, 0.0])

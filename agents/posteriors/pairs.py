@@ -78,6 +78,10 @@ class PairPosterior(Posterior):
             variance[mine] -= (self._trial[i].factor.explain(point[mine]) ** 2).sum(axis=0)
         return variance
 
+    def factor(self, trial: int) -> PlayFactor:
+        """The plays of one trial, from which its posterior follows anywhere."""
+        return self._trial[trial].factor
+
     def reset(self, trial: Ints) -> None:
         """Return the given trials, (n,), to the prior."""
         for i in trial.tolist():

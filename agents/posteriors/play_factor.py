@@ -45,6 +45,7 @@ class PlayFactor:
         self._triangle[:size, :size] = self._decompose()
         self._row = {x: r for r, x in enumerate(tally.point.tolist())}  # the last row of a point
         self._innovation: Floats | None = None  # L^-1 (b / n), while it is known
+        self._weights: Floats | None = None  # a, likewise
         scale = np.diag(self._triangle)[:size]
         self.gain = float(np.log(scale).sum() + 0.5 * np.log(tally.plays / noise).sum())
 
@@ -76,6 +77,23 @@ class PlayFactor:
         return self._innovation
 
     @property
+    def features(self) -> Floats:
+        """Coordinates of X, (k, d)."""
+        return self.gram.points[self.point]
+
+    @property
+    def weights(self) -> Floats:
+        """A = L'^-1 L^-1 (b / n), (k,), with which mu(x) = k(x, X) a."""
+        if self._weights is None:
+            self._weights = self.back(self.innovation)
+        return self._weights
+
+    @property
+    def smoothed(self) -> Floats:
+        """Posterior mean at X, (k,): b / n less the share of noise in it, lambda a / n."""
+        return (self._total[: self.used] - self.noise * self.weights) / self.count
+
+    @property
     def crowded(self) -> bool:
         """Whether so many rows repeat a point that one row a point would pay."""
         return self.used > SLACK * len(self._row) + SPARE
@@ -93,12 +111,13 @@ class PlayFactor:
             self._innovation = np.append(self._innovation, innovation)
         self.gain += math.log(scale) - 0.5 * math.log(self.noise)
         self._row[x] = k
+        self._weights = None
         self.used += 1
 
     def correct(self, x: int, change: float) -> None:
         """Change the value of an earlier play of x; which of its rows takes it makes no difference."""
         self._total[self._row[x]] += change
-        self._innovation = None
+        self._innovation = self._weights = None
 
     def explain(self, point: Ints) -> Floats:
         """Return v(x) = L^-1 k(X, x) of some points, (n,) -> (k, n)."""
@@ -110,6 +129,12 @@ class PlayFactor:
             return np.zeros(values.shape)
         # Fortran sees L as its transpose. Whole rows of it are handed over: a (k, k) part would be copied.
         return _trtrs(self._triangle[: self.used].T, values, lower=0, trans=1)[0]
+
+    def back(self, values: Floats) -> Floats:
+        """Return L'^-1 b, (k,) or (k, n) of the same shape."""
+        if not self.used:
+            return np.zeros(values.shape)
+        return _trtrs(self._triangle[: self.used].T, values, lower=0, trans=0)[0]
 
     def _decompose(self) -> Floats:
         covariance = self.gram.between(self.point, self.point)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bandit_envs.problem import Problem
-from bandit_envs.problems.benchmarks import benchmark, hartmann3, rosenbrock
+from bandit_envs.problems.benchmarks import ackley, benchmark, branin, hartmann3, hartmann6, rosenbrock
 from bandit_envs.problems.changing import composite, piecewise_stationary
 from bandit_envs.problems.features import FEATURES
 from bandit_envs.problems.long_term import data_rate_allocation, long_term, small_feasible_region
@@ -27,6 +27,9 @@ FACTORIES: dict[str, Callable[..., Problem]] = {
     "composite": composite,
     "rosenbrock": rosenbrock,
     "hartmann3": hartmann3,
+    "hartmann6": hartmann6,
+    "branin": branin,
+    "ackley": ackley,
     "small-feasible-region": small_feasible_region,
     "data-rate-allocation": data_rate_allocation,
     "intel-temperature": intel_temperature,
@@ -51,6 +54,9 @@ PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
     composite: synthetic,
     rosenbrock: benchmark,
     hartmann3: benchmark,
+    hartmann6: benchmark,
+    branin: benchmark,
+    ackley: benchmark,
     small_feasible_region: long_term,
     data_rate_allocation: long_term,
 }

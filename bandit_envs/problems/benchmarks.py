@@ -15,6 +15,22 @@ from bandit_envs.types import Floats
 
 HARTMANN3_A = np.array([[3.0, 10.0, 30.0], [0.1, 10.0, 35.0], [3.0, 10.0, 30.0], [0.1, 10.0, 35.0]])
 HARTMANN3_P = 1e-4 * np.array([[3689, 1170, 2673], [4699, 4387, 7470], [1091, 8732, 5547], [381, 5743, 8828]])
+HARTMANN6_A = np.array(
+    [
+        [10.0, 3.0, 17.0, 3.5, 1.7, 8.0],
+        [0.05, 10.0, 17.0, 0.1, 8.0, 14.0],
+        [3.0, 3.5, 1.7, 10.0, 17.0, 8.0],
+        [17.0, 8.0, 0.05, 10.0, 0.1, 14.0],
+    ]
+)
+HARTMANN6_P = 1e-4 * np.array(
+    [
+        [1312, 1696, 5569, 124, 8283, 5886],
+        [2329, 4135, 8307, 3736, 1004, 9991],
+        [2348, 1451, 3522, 2883, 3047, 6650],
+        [4047, 8828, 8732, 5743, 1091, 381],
+    ]
+)
 HARTMANN3_C = np.array([1.0, 1.2, 3.0, 3.2])
 
 
@@ -29,7 +45,36 @@ def hartmann3_values(x: Floats) -> Floats:
     return np.exp(-exponent) @ HARTMANN3_C
 
 
-FUNCTIONS = {"rosenbrock": (rosenbrock_values, 2), "hartmann3": (hartmann3_values, 3)}
+def hartmann6_values(x: Floats) -> Floats:
+    """As `hartmann3_values` in six dimensions, largest (3.32237) near (.20, .15, .48, .28, .31, .66)."""
+    exponent = (HARTMANN6_A * (x[:, None] - HARTMANN6_P) ** 2).sum(axis=2)
+    return np.exp(-exponent) @ HARTMANN3_C
+
+
+def branin_values(x: Floats) -> Floats:
+    """-(v - 5.1 u^2 / (4 pi^2) + 5 u / pi - 6)^2 - 10 (1 - 1 / (8 pi)) cos u - 10, -0.397887 at three points.
+
+    (u, v) = (15 x_1 - 5, 15 x_2); (n, 2) -> (n,).
+    """
+    u, v = 15.0 * x[:, 0] - 5.0, 15.0 * x[:, 1]
+    valley = v - 5.1 * u**2 / (4.0 * np.pi**2) + 5.0 * u / np.pi - 6.0
+    return -(valley**2) - 10.0 * (1.0 - 1.0 / (8.0 * np.pi)) * np.cos(u) - 10.0
+
+
+def ackley_values(x: Floats) -> Floats:
+    """20 exp(-0.2 |u| / sqrt d) + exp(mean cos(2 pi u)) - 20 - e with u = 15 x - 5, largest (0) at u = 0."""
+    u = 15.0 * x - 5.0
+    distance = np.sqrt((u**2).mean(axis=1))
+    return 20.0 * np.exp(-0.2 * distance) + np.exp(np.cos(2.0 * np.pi * u).mean(axis=1)) - 20.0 - np.e
+
+
+FUNCTIONS = {
+    "rosenbrock": (rosenbrock_values, 2),
+    "hartmann3": (hartmann3_values, 3),
+    "hartmann6": (hartmann6_values, 6),
+    "branin": (branin_values, 2),
+    "ackley": (ackley_values, 2),
+}
 
 
 def benchmark(
@@ -88,3 +133,30 @@ def hartmann3(**keywords: Any) -> Problem:
     """
     noise = {"law": "gaussian", "share": 0.01}
     return benchmark(**with_defaults(keywords, name="hartmann3", num_arms=300, noise=noise))
+
+
+def hartmann6(**keywords: Any) -> Problem:
+    """Hartmann's 6-dimensional function on 600 uniform points, or a box with `continuous=True`.
+
+    Args:
+        **keywords: see `benchmark`.
+    """
+    return benchmark(**with_defaults(keywords, name="hartmann6", num_arms=600, noise_std=0.1))
+
+
+def branin(**keywords: Any) -> Problem:
+    """Branin's function, negated, on 200 uniform points, or a box with `continuous=True`.
+
+    Args:
+        **keywords: see `benchmark`; values span about 300, `normalize=True` rescales them to [0, 1].
+    """
+    return benchmark(**with_defaults(keywords, name="branin", num_arms=200, noise_std=1.0))
+
+
+def ackley(**keywords: Any) -> Problem:
+    """Ackley's function of [-5, 10]^2, negated, on 200 uniform points, or a box with `continuous=True`.
+
+    Args:
+        **keywords: see `benchmark`; values span about 20, `normalize=True` rescales them to [0, 1].
+    """
+    return benchmark(**with_defaults(keywords, name="ackley", num_arms=200, noise_std=0.1))

@@ -47,7 +47,7 @@ def synthetic(
         num_arms: in total, also where `dim` > 1.
         side: length of each side of the box, in the units of `length_scale`.
         points: "grid" (evenly spread) or "uniform" (drawn once, with `points_seed`).
-        continuous: play the whole box; needs function="rkhs".
+        continuous: play the whole box; a "gp" sample is continued between the points, see `GPSample`.
         num_contexts: evenly spread in [0, 1]^context_dim; 1 is none. Their sequence is `context`.
         context_dim: features of a context.
         context_kernel: {"combine": "product" | "sum", "kernel": "rbf", "length_scale": 0.5}; joined
@@ -71,7 +71,8 @@ def synthetic(
 def gp(**keywords: Any) -> Problem:
     """GP sample on 1000 points of [0, 1], SE kernel, noise variance 0.025 (Srinivas et al. 2010, Section 6).
 
-    Action: `Discrete(num_arms)`. Observation: a constant 0. Reward: f(arm) + noise, f ~ GP(0, k).
+    Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0. Reward:
+    f(arm) + noise, f ~ GP(0, k).
     Info: as everywhere, see the README. Regret: max f - f(arm), noiseless, charged at play time.
     The paper's noise is "0.025 or 5 % of the signal variance", which agree at signal_variance=0.5.
 
@@ -108,7 +109,7 @@ def delayed(**keywords: Any) -> Problem:
     """GP sample on 1000 points of [0, 1], seen about ten rounds late (Verma et al. 2022, Section 6.1).
 
     SE kernel of length-scale 0.02, functions rescaled to [0, 1], Poisson delays of mean 10. Action:
-    `Discrete(num_arms)`. Observation: a constant 0. Reward: the sum of what arrives; feedback of round t
+    `Discrete(num_arms)`, or a box. Observation: a constant 0. Reward: what arrives in sum; that of round t
     is in the `info` of round t + delay. Info: as everywhere, see the README. Regret: max f - f(arm),
     noiseless, charged at play time. The paper states neither noise nor horizon: a deviation of 0.02 and
     500 rounds are our reading.
@@ -129,7 +130,7 @@ def contextual(**keywords: Any) -> Problem:
     """GP sample over 10 contexts x 100 arms, seen three rounds late (after Verma et al. 2022, Section 5).
 
     SE kernels on contexts and arms, multiplied; uniform contexts; Poisson delays of mean 3. Action:
-    `Discrete(num_arms)`. Observation: the context in [0, 1]. Reward: the sum of what arrives, of functions
+    `Discrete(num_arms)`, or a box. Observation: the context in [0, 1]. Reward: what arrives, of functions
     rescaled to [0, 1]. Info: as everywhere, see the README. Regret: max over arms of g(context, arm) -
     g(context, arm played), noiseless, charged at play time. The setting is ours; the paper's own are
     `GPBandit-MultiTaskSVM-v0` and `GPBandit-GrowingDataSVM-v0`.
@@ -148,10 +149,10 @@ def contextual(**keywords: Any) -> Problem:
 def constrained(**keywords: Any) -> Problem:
     """GP samples on 1000 points of [0, 1]: a reward, and a cost that 30 % of the arms satisfy.
 
-    Action: `Discrete(num_arms)`, or a box with `function="rkhs"`, `constraints={"law": "rkhs"}` and
-    `continuous=True`. Observation: a constant 0. Reward: f(arm) + noise, f ~ GP(0, k). Info: as everywhere,
-    see the README; "feedback_cost" are the costs g(arm) of the plays whose feedback arrives, feasible where
-    <= 0, exact unless `constraint_noise` is given; g ~ GP(0, k) less its 30 % quantile over the arms.
+    Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0. Reward:
+    f(arm) + noise, f ~ GP(0, k). Info: as everywhere, see the README; "feedback_cost" are the costs g(arm)
+    of the plays whose feedback arrives, feasible where <= 0, exact unless `constraint_noise` is given;
+    g ~ GP(0, k) less its 30 % quantile over the arms.
     Regret: f of the best feasible arm - f(arm), noiseless, negative while violating; read it with
     `result.violation`. The problem is ours, in the setting of Shi & Eryilmaz (2022).
 

@@ -1,0 +1,131 @@
+"""The Gaussian-process agent on a box: the parts of `GPAgent`, and any point may be played."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.types import Floats, Ints
+
+from ..beliefs import Belief
+from ..choice import argmax_with_ties
+from ..gp_agent import GPAgent, Recommendation
+from ..incumbents import NoIncumbent
+from ..model import Model
+from ..rules import AnyArm, PosteriorMean, Rule
+from ..validation import require_reset
+from ..visited import Visited
+from .incumbents import ON_BOX
+from .landscape import BoxView, Landscape, with_context
+from .search import Terrain, make_search
+from .surface import ONLY, Surface
+
+ANCHORS = 8  # best arms played so far that a search starts from
+COMPARED = 256  # plays whose means are compared in a context, those with the best values
+FORM = "pairs"  # the posterior that keeps the plays alone
+
+
+class BoxAgent(GPAgent):
+    """Plays one trial on a box, by the same rule, belief, incumbent and objective as on a finite set.
+
+    Points are numbered as they are played, so that all that counts by point works as it is. What a rule
+    scores is any set of candidates; `model.search` says which, and how the best of them is polished.
+
+    Args:
+        model: what is assumed, of a setting with a box.
+        rule_of, **parts: see `GPAgent`.
+    """
+
+    def __init__(
+        self, model: Model, rule_of: Callable[[Model], Rule], *, incumbent: Any = NoIncumbent, **parts: Any
+    ):
+        if incumbent not in ON_BOX:
+            raise ValueError(f"incumbent must have a form on boxes, got {incumbent!r}")
+        self.search = make_search(model.search)
+        width = model.setting.pairs_width
+        super().__init__(
+            replace(model, form=FORM, visited=Visited(width)), rule_of, incumbent=ON_BOX[incumbent], **parts
+        )
+
+    def reset(self, seed: Any) -> None:
+        """Forget everything."""
+        self._given = replace(self._given, visited=Visited(self.setting.pairs_width))
+        super().reset(seed)
+        *_, of_search = np.random.SeedSequence(int(seed)).spawn(4)  # others draw from the first three
+        self._rng = np.random.default_rng(of_search)
+
+    @property
+    def features(self) -> Floats:
+        """Features of the points played so far, (u, dz + d)."""
+        return self._visited.features
+
+    def act(self, observation: Floats) -> Floats:
+        """Choose an action in [-1, 1]^d for the observed context, (dz,) -> (d,)."""
+        context = self._context(observation)
+        belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
+        uniform = self.restart.uniform
+        if uniform is not None and uniform[ONLY]:
+            rule = AnyArm()
+        arm = self._best(rule, belief, context, self._tolerance, self.uniform())
+        self._opening = None
+        return self.setting.to_action(arm)
+
+    def points(self, observation: Floats, action: Any) -> Ints:
+        """The number of the point that an action is in a context, a new one if need be, (1,)."""
+        given = np.asarray(action)
+        if given.shape != (self.setting.dim,) or given.dtype.kind not in "fiu":
+            raise ValueError(f"action must be {self.setting.dim} numbers in [-1, 1], got {action!r}")
+        if not (np.abs(given) <= 1.0 + 1e-6).all():  # NaN is not
+            raise ValueError(f"action must be finite and in [-1, 1], got {action!r}; see setting.to_action")
+        arm = self.setting.to_point(np.clip(given, -1.0, 1.0))
+        pair = with_context(self._context(observation), arm[None])[0]
+        return np.array([self._visited.index(pair)])
+
+    def recommend(self, observation: Floats | None = None) -> Recommendation:
+        """The point of the largest posterior mean, in a context where there are several.
+
+        Args:
+            observation: the context, as `act` sees it; may be left out where there is only one.
+        """
+        require_reset(self.round >= 0)
+        if observation is None and self.setting.has_contexts:
+            raise ValueError("recommend needs the observation of a context, got None")
+        context = self._context(np.zeros(1) if observation is None else observation)
+        arm = self._best(PosteriorMean(), self.belief, context, 0.0, np.zeros(1))
+        mean, std = Surface.of(self.belief).predict(with_context(context, arm[None]))
+        return Recommendation(self.setting.to_action(arm), arm, float(mean[0]), float(std[0]))
+
+    @property
+    def _visited(self) -> Visited:
+        assert self.model.visited is not None
+        return self.model.visited
+
+    def _context(self, observation: Floats) -> Floats:
+        require_reset(self.round >= 0)
+        return self.setting.context_features(np.asarray(observation)[None])[0]
+
+    def _best(self, rule: Rule, belief: Belief, context: Floats, tolerance: float, uniform: Floats) -> Floats:
+        """The arm of the largest score, (d,)."""
+        setting, surface = self.setting, Surface.of(belief)
+        assert setting.low is not None
+        assert setting.high is not None
+        arms, means = self._played(surface, context)
+        value = self.incumbent.on_box(self._visited, context, means, surface.prior_mean)  # type: ignore[attr-defined]
+        none = np.empty((1, 0))
+        facts = BoxView(none, none, self.age, belief.gain, belief.bias, np.array([value]), lambda: none)
+        landscape = Landscape(rule, surface, context, facts, self.samplers[ONLY])
+        span = setting.high - setting.low
+        anchors = (arms - setting.low) / np.where(span > 0, span, 1.0)
+        pool = self.search(Terrain(landscape, setting.low, span, anchors[:ANCHORS]), self._rng)
+        return pool.arms[argmax_with_ties(pool.scores[None], tolerance, uniform)[0]]
+
+    def _played(self, surface: Surface, context: Floats) -> tuple[Floats, Floats]:
+        """Arms played so far and their means in a context, best first, (n, d) and (n,)."""
+        rows = np.argsort(-surface.centre.smoothed, kind="stable")[:COMPARED]
+        arms = surface.centre.features[rows, len(context) :]
+        means = surface.mean(with_context(context, arms))
+        order = np.argsort(-means, kind="stable")
+        return arms[order], means[order]

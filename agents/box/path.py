@@ -1,0 +1,78 @@
+"""One posterior sample of a function, evaluated wherever it is asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from bandit_envs.types import Floats
+
+from ..point_slopes import linearise
+from .surface import Surface
+
+JITTER = 1e-8  # of the largest posterior variance asked for at first: a sampled deviation is that exact
+LEAST_JITTER = 1e-12  # of the prior variance, which rounding in a posterior covariance needs
+
+
+class Path:
+    """A draw of f - mean: new points are drawn given the values at all the points asked for before.
+
+    So whatever the order and the number of calls, all values together are one exact joint sample (up to
+    the jitter). O(n^2 m + n m k) for m new points after n, under k plays.
+
+    Args:
+        surface: the belief to sample from.
+        rng: of this sample alone.
+    """
+
+    def __init__(self, surface: Surface, rng: np.random.Generator):
+        self._surface, self._rng = surface, rng
+        self._jitter = 0.0
+        self._points: Floats | None = None  # (n, D)
+        self._explained = np.empty((0, 0))  # (k, n)
+        self._factor = np.empty((0, 0))  # lower factor of the posterior covariance so far, (n, n)
+        self._white = np.empty(0)  # the draw is factor @ white
+
+    def __call__(self, x: Floats) -> Floats:
+        """The sample at points, (m, D) -> (m,)."""
+        explained = self._surface.explain(x)
+        covariance = linearise(self._surface.kernel, x, x).values - explained.T @ explained
+        self._start(x, covariance)
+        shared = self._shared(x, explained)
+        covariance -= shared.T @ shared
+        root = self._root(covariance)
+        white = self._rng.standard_normal(len(x))
+        deviation = shared.T @ self._white + root @ white
+        self._extend(x, explained, shared, root, white)
+        return deviation
+
+    def _start(self, x: Floats, covariance: Floats) -> None:
+        if self._points is not None:
+            return
+        prior = float(np.max(self._surface.kernel.diag(x)))
+        self._jitter = max(JITTER * float(covariance.diagonal().max()), LEAST_JITTER * prior)
+        self._points, self._explained = x[:0], np.empty((len(self._surface.spread.features), 0))
+
+    def _shared(self, x: Floats, explained: Floats) -> Floats:
+        """What the earlier values say of the new ones, (n, m)."""
+        assert self._points is not None
+        cross = linearise(self._surface.kernel, self._points, x).values - self._explained.T @ explained
+        return solve_triangular(self._factor, cross, lower=True) if len(cross) else cross
+
+    def _root(self, covariance: Floats) -> Floats:
+        """Lower factor of a covariance that may be singular, and by rounding slightly indefinite."""
+        for _ in range(8):
+            try:
+                return np.linalg.cholesky(covariance + self._jitter * np.eye(len(covariance)))  # type: ignore[return-value]
+            except np.linalg.LinAlgError:
+                self._jitter *= 10.0
+        raise ValueError("the posterior covariance is not finite or not positive; check kernel and rewards")
+
+    def _extend(self, x: Floats, explained: Floats, shared: Floats, root: Floats, white: Floats) -> None:
+        assert self._points is not None
+        old, new = len(self._points), len(x)
+        factor = np.zeros((old + new, old + new))
+        factor[:old, :old], factor[old:, :old], factor[old:, old:] = self._factor, shared.T, root
+        self._factor, self._white = factor, np.concatenate([self._white, white])
+        self._points = np.concatenate([self._points, x])
+        self._explained = np.hstack([self._explained, explained])

@@ -1,0 +1,237 @@
+"""Where on a box a landscape is highest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.stats import qmc
+
+from bandit_envs.types import Floats
+
+from ..validation import require_at_least_one, require_not_negative, require_positive
+from .landscape import Landscape
+
+WORST = -1e30  # what stands for scores of minus infinity while climbing
+JITTERS = (0.1, 0.01, 0.001)  # box widths, around the best arms played
+PRECISION = 1e-6  # of the summed scores, at which a climb ends: what is left is below what is believed
+APART = 0.05  # box widths between two starts, lest all climb the same hill
+ZOOM = (0.1, 0.03, 0.01, 0.003)  # box widths, around the best points of a sample
+BEST, EACH = 4, 12  # points that a sample is refined around, and new points around each
+
+
+class Pool(NamedTuple):
+    """Candidates of a round."""
+
+    arms: Floats  # (n, d) in the kernel's units
+    unit: Floats  # (n, d) the same in [0, 1]^d
+    scores: Floats  # (n,)
+
+
+class Terrain(NamedTuple):
+    """A landscape on the unit box."""
+
+    landscape: Landscape
+    low: Floats  # (d,)
+    span: Floats  # (d,)
+    anchors: Floats  # (m, d) the best arms played so far, in unit coordinates
+
+    def survey(self, unit: Floats) -> Pool:
+        """Points with their scores, (n, d)."""
+        arms = self.low + self.span * unit
+        return Pool(arms, unit, self.landscape.scores(arms))
+
+    def climb(self, unit: Floats) -> tuple[Floats, Floats] | None:
+        """Scores and slopes in unit coordinates; None without slopes."""
+        found = self.landscape.climb(self.low + self.span * unit)
+        return None if found is None else (found[0], found[1] * self.span)
+
+
+@runtime_checkable
+class Search(Protocol):
+    """Finds candidates among which the best is played."""
+
+    def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
+        """Return candidates with their scores; the last ones may be refinements of others."""
+        ...
+
+
+@dataclass(frozen=True)
+class QuasiRandom:
+    """Sobol's points and the best plays with jitter; the best few are polished.
+
+    Where the rule has slopes all starts climb in one stacked L-BFGS-B: the sum of their scores has a
+    gradient in blocks. Where it has none, as with Thompson sampling, the sample is continued on new points
+    around its best ones, ever closer: it stays one joint sample of the posterior.
+
+    Args:
+        candidates: Sobol's points a round, best a power of two; a uniform shift of the trial's own
+            generator scrambles them anew in every round.
+        starts: how many climb.
+        steps: iterations of the climb.
+    """
+
+    candidates: int = 512
+    starts: int = 4
+    steps: int = 20
+
+    def __post_init__(self) -> None:
+        require_at_least_one("candidates", self.candidates, "it is the number of quasi-random points a round")
+        require_not_negative("starts", self.starts, "it is the number of candidates that are polished")
+        require_at_least_one("steps", self.steps, "it is the number of iterations of the climb")
+
+    def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
+        """Screen, then polish; where all points are worth the same, one of Sobol's is as good as any."""
+        dim = len(terrain.low)
+        pool = terrain.survey((sobol(dim, self.candidates) + rng.random(dim)) % 1.0)
+        if pool.scores.min() == pool.scores.max():
+            return pool
+        if len(terrain.anchors):
+            near = [around(terrain.anchors, width, rng) for width in JITTERS]
+            pool = joined(pool, terrain.survey(np.vstack([terrain.anchors, *near])))
+        if not self.starts:
+            return pool
+        polished = climbed(terrain, distinct_best(pool, self.starts), self.steps)
+        return refined(terrain, pool, rng) if polished is None else joined(pool, polished)
+
+
+@dataclass(frozen=True, eq=False)
+class AtPoints:
+    """The same candidates in every round: a finite set on a box.
+
+    Args:
+        arms: features, (A, d).
+    """
+
+    arms: Floats
+
+    def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
+        """Score them, as they are given: a change of units and back would move their last bits."""
+        unit = (self.arms - terrain.low) / np.where(terrain.span > 0, terrain.span, 1.0)
+        return Pool(self.arms, unit, terrain.landscape.scores(self.arms))
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The discretisation D_t of Chowdhury & Gopalan (2017), Theorem 4, with |D_t| = (B L r d t^2)^d.
+
+    A regular grid, so that every x of the box has a point within r d / side of it. The theorem's size is
+    out of reach after a few rounds: `cap` bounds it, and loses the guarantee from then on.
+
+    Args:
+        bound: B, of the norm of f.
+        lipschitz: L, of the kernel: sup of the root of its mixed second derivative; 1 / l for the squared
+            exponential, sqrt(nu / (nu - 1)) / l for Matern kernels.
+        cap: largest number of points.
+    """
+
+    bound: float = 1.0
+    lipschitz: float = 5.0
+    cap: int = 1024
+
+    def __post_init__(self) -> None:
+        require_positive("bound", self.bound, "it bounds the norm of the reward function")
+        require_positive("lipschitz", self.lipschitz, "it bounds the slopes of functions of norm 1")
+        require_at_least_one("cap", self.cap, "it is the largest number of points of the lattice")
+
+    def side(self, dim: int, diameter: float, t: int) -> int:
+        """Points a side in round t, at least 2 where the cap allows it."""
+        wanted = int(np.ceil(self.bound * self.lipschitz * diameter * dim * t**2))
+        allowed = int(np.floor(self.cap ** (1.0 / dim) + 1e-9))
+        return max(min(max(wanted, 2), allowed), 1)
+
+    def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
+        """Score the lattice."""
+        dim = len(terrain.low)
+        side = self.side(dim, float(terrain.span.max()), terrain.landscape.round_)
+        axes = np.meshgrid(*[np.linspace(0.0, 1.0, side)] * dim, indexing="ij")
+        unit = np.stack(axes, axis=-1).reshape(-1, dim)
+        return terrain.survey(unit)
+
+
+@lru_cache(maxsize=16)
+def sobol(dim: int, count: int) -> Floats:
+    """The first points of Sobol's sequence in [0, 1)^dim, (count, dim). Read only."""
+    engine = qmc.Sobol(dim, scramble=False)
+    points = engine.random_base2(int(np.ceil(np.log2(count))))[:count]
+    points.setflags(write=False)
+    return points
+
+
+def around(centre: Floats, width: float, rng: np.random.Generator) -> Floats:
+    """Each point moved by a Gaussian step and clipped to the box, which puts some on its boundary."""
+    return np.clip(centre + width * rng.standard_normal(centre.shape), 0.0, 1.0)
+
+
+def distinct_best(pool: Pool, count: int) -> Floats:
+    """The best candidates of a pool, no two within `APART` of each other, (m, d), m <= count."""
+    chosen: list[int] = []
+    for i in np.argsort(-pool.scores, kind="stable")[: 16 * count].tolist():
+        distance = np.abs(pool.unit[chosen] - pool.unit[i]).max(axis=1) if chosen else np.full(1, np.inf)
+        if distance.min() > APART:
+            chosen.append(i)
+        if len(chosen) == count:
+            break
+    return pool.unit[chosen]
+
+
+def climbed(terrain: Terrain, starts: Floats, steps: int) -> Pool | None:
+    """Polish all starts in one stacked L-BFGS-B; None where the landscape has no slopes."""
+    if terrain.climb(starts) is None:
+        return None
+    loss: Callable[[Floats], Any] = Stacked(terrain, starts.shape)
+    bounds = [(0.0, 1.0)] * starts.size
+    options = {"maxiter": steps, "maxfun": 2 * steps, "ftol": PRECISION}
+    end = minimize(loss, starts.ravel(), method="L-BFGS-B", jac=True, bounds=bounds, options=options)
+    unit = np.clip(end.x, 0.0, 1.0).reshape(starts.shape)
+    return terrain.survey(unit)
+
+
+class Stacked:
+    """Minus the sum of the scores of several points, as a function of all their coordinates.
+
+    Args:
+        terrain: has the scores and their slopes.
+        shape: of the points, (m, d).
+    """
+
+    def __init__(self, terrain: Terrain, shape: tuple[int, ...]):
+        self.terrain, self.shape = terrain, shape
+
+    def __call__(self, flat: Floats) -> tuple[float, Floats]:
+        """Value and gradient, (m d,); where a score is not finite, a low plain."""
+        found = self.terrain.climb(np.clip(flat.reshape(self.shape), 0.0, 1.0))
+        assert found is not None
+        scores, slopes = found
+        usable = np.isfinite(scores) & np.isfinite(slopes).all(axis=1)
+        slopes = np.where(usable[:, None], slopes, 0.0)
+        return -float(np.where(usable, scores, WORST).sum()), -slopes.ravel()
+
+
+def refined(terrain: Terrain, pool: Pool, rng: np.random.Generator) -> Pool:
+    """Ask the landscape ever closer around the best candidates so far."""
+    for width in ZOOM:
+        best = pool.unit[np.argsort(-pool.scores, kind="stable")[:BEST]]
+        unit = around(np.repeat(best, EACH, axis=0), width, rng)
+        pool = joined(pool, terrain.survey(unit))
+    return pool
+
+
+def joined(first: Pool, second: Pool) -> Pool:
+    """Both sets of candidates."""
+    return Pool(*(np.concatenate(parts) for parts in zip(first, second, strict=True)))
+
+
+def make_search(given: Any) -> Search:
+    """Return a search from None (the default), the options of `QuasiRandom`, or a `Search`."""
+    if given is None:
+        return QuasiRandom()
+    if isinstance(given, dict):
+        return QuasiRandom(**given)
+    if not isinstance(given, Search):
+        raise ValueError(f"search must be None, options of QuasiRandom or a Search, got {given!r}")
+    return given

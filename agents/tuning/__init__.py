@@ -1,0 +1,8 @@
+"""Ask and tell: tuning parameters by name, with any agent."""
+
+from .history import Experiment
+from .parameters import Categorical, Integer, Linear, Log
+from .player import Advice
+from .tuner import Tuner
+
+__all__ = ["Advice", "Categorical", "Experiment", "Integer", "Linear", "Log", "Tuner"]

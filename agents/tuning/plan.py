@@ -1,0 +1,131 @@
+"""How a tuner was set up: everything but its history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from sklearn.gaussian_process.kernels import Matern
+
+from bandit_envs.laws.parse import is_count, is_integer, is_number, require
+from bandit_envs.plugins import AgentFactory, resolve_agent
+
+from ..capabilities import Features
+from ..saving.data import decode, encode
+from .scale import Scale, sign_of
+from .space import Space, Values
+
+TUNER = ("gp-bucb", {"width": 2.0, "initial": 5, "refit_every": 5})
+CONSTRAINED_TUNER = ("constrained-ei", {"hallucinate": True})
+LENGTH_SCALE = 0.3  # of one feature; the diagonal of the unit box grows with the root of their number
+LENGTH_SCALE_BOUNDS = (0.05, 20.0)
+KINDS = ("parameters", "contexts")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is tuned, for what, and by which agent; the arguments of `Tuner`."""
+
+    parameters: Space
+    contexts: Space
+    agent: Any = None
+    goal: str = "maximise"
+    constraints: tuple[str, ...] = ()
+    seed: int = 0
+    budget: int = 100
+    max_pending: int | None = None
+    num_arms: int = 1024
+    noise_std: float | None = None
+    standardise: bool = True
+    factory: AgentFactory = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        require(self.parameters.kinds, "parameters", "at least one", self.parameters.kinds)
+        sign_of(self.goal)
+        named = all(isinstance(name, str) for name in self.constraints)
+        distinct = named and len(set(self.constraints)) == len(self.constraints)
+        require(distinct, "constraints", "different names", self.constraints)
+        require(is_integer(self.seed) and self.seed >= 0, "seed", "an integer >= 0", self.seed)
+        for name in ("budget", "num_arms"):
+            require(is_count(getattr(self, name)), name, "a positive integer", getattr(self, name))
+        require(
+            self.max_pending is None or is_count(self.max_pending),
+            "max_pending",
+            "None or a positive integer",
+            self.max_pending,
+        )
+        known = self.noise_std is None or (is_number(self.noise_std) and self.noise_std >= 0)
+        require(known, "noise_std", "None, 0 or positive", self.noise_std)
+        require(isinstance(self.standardise, bool), "standardise", "True or False", self.standardise)
+        agent = self.agent or (CONSTRAINED_TUNER if self.constraints else TUNER)
+        object.__setattr__(self, "agent", agent)
+        object.__setattr__(self, "factory", resolve_agent(agent))
+        self._check_agent()
+
+    @property
+    def kernel(self) -> Matern:
+        """Matern 5/2 with one length-scale a feature of (context, parameters)."""
+        dim = self.contexts.dim + self.parameters.dim
+        scale: Any = np.full(dim, LENGTH_SCALE * dim**0.5)
+        return Matern(scale if dim > 1 else LENGTH_SCALE, LENGTH_SCALE_BOUNDS, nu=2.5)
+
+    def published(self, scale: Scale) -> dict[str, Any]:
+        """What a setting says of the problem beside its points; a result may come at any time."""
+        return {
+            "kernel": self.kernel,
+            "horizon": self.budget,
+            "max_delay": self.budget - 1,
+            "noise_std": None if self.noise_std is None else self.noise_std / scale.deviation,
+            "num_constraints": len(self.constraints),
+            "constraint_noise_std": None if self.constraints else 0.0,
+        }
+
+    def costs(self, given: Mapping[str, float] | None) -> tuple[float, ...]:
+        """Costs in the order of their names, or a ValueError."""
+        costs = {} if given is None else given
+        names = ", ".join(map(repr, self.constraints)) or "none: there are no constraints"
+        matches = isinstance(costs, Mapping) and set(costs) == set(self.constraints)
+        require(matches, "costs", f"a dict of exactly {names}", given)
+        for name in self.constraints:
+            require(is_number(costs[name]), f"costs[{name!r}]", "a finite number", costs[name])
+        return tuple(float(costs[name]) for name in self.constraints)
+
+    def context(self, given: Values | None) -> Values:
+        """A checked context; {} where there are none."""
+        context = {} if given is None else given
+        self.contexts.check(context)
+        return dict(context)
+
+    def to_data(self) -> dict[str, Any]:
+        """The arguments, as JSON can hold them."""
+        if callable(self.agent):
+            raise ValueError(
+                f"agent must be a name or (name, options) for a tuner to be saved, got {self.agent!r}; "
+                "register it, or name its class by its path 'package.module:Class'"
+            )
+        spaces = {kind: getattr(self, kind).to_data() for kind in KINDS}
+        others = [each.name for each in fields(self) if each.init and each.name not in KINDS]
+        return {**spaces, **{name: encode(getattr(self, name)) for name in others}}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Plan:
+        """The inverse of `to_data`."""
+        spaces = {kind: Space.from_data(kind, data[kind]) for kind in KINDS}
+        return cls(**spaces, **{name: decode(each) for name, each in data.items() if name not in KINDS})
+
+    def _check_agent(self) -> None:
+        features = getattr(self.factory.make, "features", Features(*[True] * 6))
+        wanted = {"constraint": self.constraints, "context": self.contexts.kinds}
+        for feature, given in wanted.items():
+            knows = getattr(features, feature) or not given
+            require(knows, "agent", f"one that takes a {feature} into account", self.agent)
+
+
+def names_of(given: Sequence[str]) -> tuple[str, ...]:
+    """Names of constraints as a tuple; one text is not a list of letters."""
+    require(
+        isinstance(given, Sequence) and not isinstance(given, str), "constraints", "a list of names", given
+    )
+    return tuple(given)

@@ -1,0 +1,100 @@
+"""An agent that has been told a tuner's history."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bandit_envs.feedback import delivery
+
+from .boards import board
+from .history import Round
+from .plan import Plan
+from .scale import Scale
+from .space import Values
+
+
+class Advice(NamedTuple):
+    """What to use from now on."""
+
+    parameters: Values
+    mean: float  # posterior mean of the value there
+    std: float  # posterior standard deviation of the mean value
+
+
+class Player:
+    """Sees a history as a stream of rounds: each plays, and brings what arrived before the next one.
+
+    Args:
+        plan: which agent, of what.
+        rounds: the history so far, all of which the agent is told.
+        context: of the round to come.
+        number: how many players there were before it.
+    """
+
+    def __init__(self, plan: Plan, rounds: Sequence[Round], context: Values, number: int = 0):
+        values = [arrival.value for each in rounds for arrival in each.arrivals]
+        self.plan, self.told = plan, len(values)
+        self.scale = Scale.of(plan.goal, values if plan.standardise else [])
+        contexts = [*(each.context for each in rounds), context]
+        self.board = board(plan, self.scale, [each.parameters for each in rounds], contexts)
+        self.agent = self.board.make_agent(plan.factory)
+        self.agent.reset(_seed(plan.seed, number))
+        self.closed = 0  # rounds that the agent was told
+        self.catch_up(rounds)
+
+    def outgrown(self, rounds: Sequence[Round], context: Values) -> bool:
+        """Whether a new player should take over.
+
+        That is when a round is not on the board, and when there are twice as many values as those that gave
+        the scale. The latter makes agents hear all of a history about twice over, however long it is.
+        """
+        told = sum(len(each.arrivals) for each in rounds)
+        if self.plan.standardise and told >= max(1, 2 * self.told):
+            return True
+        fresh = rounds[self.closed :]
+        contexts = [context, *(each.context for each in fresh)]
+        return not self.board.has([each.parameters for each in fresh], contexts)
+
+    def catch_up(self, rounds: Sequence[Round]) -> None:
+        """Tell the agent of the rounds that it does not know yet."""
+        for t in range(self.closed, len(rounds)):
+            self._close(t, rounds[t])
+        self.closed = len(rounds)
+
+    def ask(self, context: Values) -> Values:
+        """The parameters that the agent plays next."""
+        return self.board.parameters(self.agent.act(self.board.observation(context)))
+
+    def recommend(self, context: Values) -> Advice:
+        """The agent's answer in a context."""
+        if not hasattr(self.agent, "recommend"):
+            raise ValueError(f"agent {self.plan.agent!r} recommends nothing; see the tuner's `best`")
+        answer = self.agent.recommend(self.board.observation(context))
+        mean, std = self.scale.value(float(answer.mean)), self.scale.deviation * float(answer.std)
+        return Advice(self.board.parameters(answer.action), mean, std)
+
+    def twin(self) -> Player:
+        """A player whose agent goes its own way from now on."""
+        twin = copy.copy(self)
+        twin.agent = copy.deepcopy(self.agent)
+        return twin
+
+    def _close(self, t: int, round_: Round) -> None:
+        rounds = np.array([arrival.round for arrival in round_.arrivals], dtype=np.int64)
+        rewards = np.array([self.scale.reward(arrival.value) for arrival in round_.arrivals])
+        costs = np.array([arrival.costs for arrival in round_.arrivals])
+        costs = costs.reshape(len(rounds), len(self.plan.constraints))
+        info = delivery(t, rounds, rewards, costs, self.board.setting.max_delay)
+        observation = self.board.observation(round_.context)
+        self.agent.update(observation, self.board.action(round_.parameters), float(rewards.sum()), info)
+        if round_.dropped and hasattr(self.agent, "drop"):  # others do not believe anything of pending plays
+            self.agent.drop(np.array(round_.dropped))
+
+
+def _seed(seed: int, number: int) -> int:
+    """The seed itself for the first player, independent ones for the others."""
+    return seed if number == 0 else int(np.random.SeedSequence([seed, number]).generate_state(1)[0])

@@ -1,0 +1,50 @@
+"""Values of experiments in the units of the agent: larger is better, mean 0, deviation 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bandit_envs.laws.parse import require
+
+GOALS = {"maximise": 1.0, "minimise": -1.0}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """reward = (sign value - centre) / deviation.
+
+    Args:
+        sign: 1 to maximise, -1 to minimise.
+        centre, deviation: of the signed values.
+    """
+
+    sign: float
+    centre: float = 0.0
+    deviation: float = 1.0
+
+    @classmethod
+    def of(cls, goal: str, values: Sequence[float]) -> Scale:
+        """The scale of some values; deviation 1 where all are the same, centre 0 where there are none."""
+        sign = sign_of(goal)
+        signed = sign * np.asarray(values, dtype=np.float64)
+        if len(signed) == 0:
+            return cls(sign)
+        deviation = float(signed.std(ddof=1)) if len(signed) > 1 else 0.0
+        return cls(sign, float(signed.mean()), deviation if deviation > 0.0 else 1.0)
+
+    def reward(self, value: float) -> float:
+        """What an agent is told."""
+        return (self.sign * value - self.centre) / self.deviation
+
+    def value(self, reward: float) -> float:
+        """The inverse of `reward`."""
+        return self.sign * (self.centre + self.deviation * reward)
+
+
+def sign_of(goal: str) -> float:
+    """1 to maximise, -1 to minimise."""
+    require(isinstance(goal, str) and goal in GOALS, "goal", " or ".join(map(repr, GOALS)), goal)
+    return GOALS[goal]

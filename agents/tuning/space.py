@@ -1,0 +1,111 @@
+"""Parameters by name as points that a kernel can compare."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.laws.parse import require
+from bandit_envs.types import Bools, Floats, Ints
+
+from .parameters import KINDS, Parameter
+
+Values = dict[str, Any]
+
+
+class Space:
+    """Named parameters, in the order in which they were given.
+
+    Args:
+        what: "parameters" or "contexts", for error messages.
+        kinds: name -> `Linear`, `Log`, `Integer` or `Categorical`.
+    """
+
+    def __init__(self, what: str, kinds: Mapping[str, Parameter]):
+        require(isinstance(kinds, Mapping), what, 'a dict such as {"depth": Integer(1, 12)}', kinds)
+        for name, kind in kinds.items():
+            require(isinstance(name, str), f"a name in {what}", "text", name)
+            known = isinstance(kind, tuple(KINDS.values()))
+            require(known, f"{what}[{name!r}]", f"one of {', '.join(KINDS)}", kind)
+        self.what, self.kinds = what, dict(kinds)
+
+    @property
+    def dim(self) -> int:
+        """Number of features d."""
+        return sum(kind.width for kind in self.kinds.values())
+
+    @property
+    def size(self) -> float:
+        """Number of different points, infinity where a parameter is continuous."""
+        levels = [kind.levels for kind in self.kinds.values()]
+        return math.prod(math.inf if each is None else len(each) for each in levels)
+
+    @cached_property
+    def parameter_of_feature(self) -> Ints:
+        """Which parameter each feature belongs to, (d,)."""
+        return np.repeat(np.arange(len(self.kinds)), [kind.width for kind in self.kinds.values()])
+
+    @cached_property
+    def continuous(self) -> Bools:
+        """Which features may take any value in [0, 1], (d,)."""
+        levels = np.array([kind.levels is None for kind in self.kinds.values()])
+        return levels[self.parameter_of_feature]
+
+    def check(self, values: Any) -> None:
+        """Raise a ValueError unless `values` has one possible value for every name."""
+        require(isinstance(values, Mapping), self.what, f"a dict with {self._names}", values)
+        require(set(values) == set(self.kinds), self.what, f"exactly {self._names}", sorted(values, key=str))
+        for name, kind in self.kinds.items():
+            kind.check(f"{self.what}[{name!r}]", values[name])
+
+    def features(self, values: Mapping[str, Any]) -> Floats:
+        """Features of a point, (d,)."""
+        parts = [kind.features(values[name]) for name, kind in self.kinds.items()]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def values(self, features: Floats) -> Values:
+        """The possible point nearest to some features, (d,)."""
+        parts = zip(self.kinds.items(), np.split(features, self._ends), strict=True)
+        return {name: kind.value(part) for (name, kind), part in parts}
+
+    def snap(self, features: Floats) -> Floats:
+        """Features of the possible points nearest to some of [0, 1]^d, (n, d)."""
+        parts = zip(self.kinds.values(), np.split(features, self._ends, axis=1), strict=True)
+        return np.hstack([kind.snap(part) for kind, part in parts])
+
+    def spread(self, number: int) -> list[Values]:
+        """All points where they are at most `number`, else so many that cover the space evenly (Sobol)."""
+        if self.size <= number:
+            levels = [kind.levels or () for kind in self.kinds.values()]
+            return [dict(zip(self.kinds, point, strict=True)) for point in product(*levels)]
+        from scipy.stats import qmc
+
+        quantiles = qmc.Sobol(len(self.kinds), scramble=False).random_base2(math.ceil(math.log2(number)))
+        return [self._at(row) for row in quantiles[:number].tolist()]
+
+    def to_data(self) -> list[list[Any]]:
+        """Names, kinds and their arguments."""
+        return [[name, type(kind).__name__, asdict(kind)] for name, kind in self.kinds.items()]  # type: ignore[call-overload]
+
+    @classmethod
+    def from_data(cls, what: str, data: list[list[Any]]) -> Space:
+        """The inverse of `to_data`."""
+        return cls(what, {name: KINDS[kind](**arguments) for name, kind, arguments in data})
+
+    @cached_property
+    def _ends(self) -> Ints:
+        """Where the features of each parameter but the last end."""
+        return np.cumsum([kind.width for kind in self.kinds.values()])[:-1]
+
+    @property
+    def _names(self) -> str:
+        return ", ".join(map(repr, self.kinds)) or "nothing"
+
+    def _at(self, quantiles: list[float]) -> Values:
+        return {name: kind.at(u) for (name, kind), u in zip(self.kinds.items(), quantiles, strict=True)}

@@ -1,0 +1,211 @@
+"""Ask and tell: Bayesian optimisation for people without an environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bandit_envs.laws.parse import is_number, require
+
+from ..saving.files import read, write
+from .history import Experiment, History, Round
+from .parameters import Parameter
+from .plan import Plan, names_of
+from .player import Advice, Player
+from .scale import sign_of
+from .space import Space, Values
+
+FORM = "gpbandits tuner"
+
+
+class Tuner:
+    """Says which experiment to do next, given all that were done, are running or have failed.
+
+    Any agent of the package plays; the tuner translates. An experiment is a round that starts with `ask` and
+    whose reward arrives with `tell`, in any order and as late as it likes: running experiments are delayed
+    feedback. The agent sees standardised values; whenever their number has doubled they are standardised
+    anew, and an agent that starts afresh is told the whole history. Kernels see what will be used: rounded
+    integers, and one coordinate a category.
+
+        >>> from agents import Integer, Log, Tuner
+        >>> tuner = Tuner({"rate": Log(1e-5, 1e-1), "depth": Integer(1, 12)}, goal="minimise")
+        >>> ticket, parameters = tuner.ask()
+        >>> tuner.tell(ticket, 0.25)
+
+    Args:
+        parameters: name -> `Linear`, `Log`, `Integer` or `Categorical`.
+        agent: a name, (name, options), a path "package.module:Class" or a callable, as for `evaluate`.
+            Default GP-BUCB with learnt hyperparameters, and constrained EI where there are constraints.
+        goal: "maximise" or "minimise".
+        contexts: name -> kind, of what is given in each experiment instead of chosen.
+        constraints: names of the costs, each of which should be at most 0.
+        seed: of the agent; the same seed and the same news give the same questions.
+        budget: about how many experiments there will be; more are allowed.
+        max_pending: how many experiments may run at a time, None for any number.
+        num_arms: up to so many points are a finite set. More of them, and a continuum, are a box of which
+            only possible points are looked at; an agent that plays sets alone is given so many that cover it.
+        noise_std: standard deviation of the noise of a value, None if unknown.
+        standardise: False tells the agent the values as they are; it then assumes a prior mean of 0 and the
+            amplitude of its kernel.
+
+    Raises:
+        ValueError: an argument is impossible; the message names it.
+    """
+
+    def __init__(
+        self,
+        parameters: Mapping[str, Parameter],
+        *,
+        agent: Any = None,
+        goal: str = "maximise",
+        contexts: Mapping[str, Parameter] | None = None,
+        constraints: Sequence[str] = (),
+        seed: int = 0,
+        budget: int = 100,
+        max_pending: int | None = None,
+        num_arms: int = 1024,
+        noise_std: float | None = None,
+        standardise: bool = True,
+    ):
+        plan = Plan(
+            Space("parameters", parameters),
+            Space("contexts", {} if contexts is None else contexts),
+            agent,
+            goal,
+            names_of(constraints),
+            seed,
+            budget,
+            max_pending,
+            num_arms,
+            noise_std,
+            standardise,
+        )
+        self._begin(plan)
+
+    def _begin(self, plan: Plan) -> None:
+        self.plan, self._history = plan, History()
+        self._player: Player | None = None
+        self._players = 0  # how many there were
+
+    def ask(self, context: Values | None = None) -> tuple[int, Values]:
+        """Return a ticket and the parameters of the experiment to do now.
+
+        Args:
+            context: name -> value, where there are contexts.
+
+        Raises:
+            RuntimeError: `max_pending` experiments are running.
+        """
+        known = self.plan.context(context)
+        limit, pending = self.plan.max_pending, self._history.pending
+        if limit is not None and len(pending) >= limit:
+            tickets = ", ".join(map(str, pending))
+            raise RuntimeError(
+                f"{len(pending)} experiments are pending, and max_pending is {limit}; tell or drop one of "
+                f"the tickets {tickets} first"
+            )
+        parameters = self._next(self._history.rounds, known)
+        return self._history.ask(parameters, known), dict(parameters)
+
+    def tell(self, ticket: int, value: float, costs: Mapping[str, float] | None = None) -> None:
+        """Report what an experiment came to; tickets may be told in any order.
+
+        Args:
+            ticket: from `ask`.
+            value: finite, to be maximised or minimised.
+            costs: name -> value, where there are constraints; feasible is at most 0.
+        """
+        _require_value(value)
+        self._history.tell(ticket, float(value), self.plan.costs(costs))
+
+    def drop(self, ticket: int) -> None:
+        """Report that an experiment has failed: it is forgotten, and not waited for."""
+        self._history.drop(ticket)
+
+    def add(
+        self,
+        parameters: Values,
+        value: float,
+        costs: Mapping[str, float] | None = None,
+        context: Values | None = None,
+    ) -> None:
+        """Report an experiment that was not asked for, such as one from the past."""
+        self.plan.parameters.check(parameters)
+        _require_value(value)
+        checked, known = self.plan.costs(costs), self.plan.context(context)
+        self._history.add(dict(parameters), known, float(value), checked)
+
+    def recommend(self, context: Values | None = None) -> Advice:
+        """What the agent takes for the best parameters, feasible where there are constraints.
+
+        Asking for it changes nothing.
+
+        Args:
+            context: name -> value, where there are contexts.
+
+        Returns:
+            The parameters, and the posterior mean and standard deviation of the value there.
+        """
+        known, rounds = self.plan.context(context), self._history.rounds
+        player = self._player
+        if player is None or player.outgrown(rounds, known):
+            return Player(self.plan, rounds, known, self._players).recommend(known)
+        twin = player.twin()  # what was told since the last question closes that round only in the twin
+        twin.catch_up(rounds)
+        return twin.recommend(known)
+
+    @property
+    def best(self) -> Experiment:
+        """The best experiment so far; with constraints, of those whose observed costs are all at most 0."""
+        sign = sign_of(self.plan.goal)
+        told = [each for each in self.experiments if each.state == "told"]
+        feasible = [each for each in told if all(cost <= 0 for cost in each.costs.values())]
+        if not feasible:
+            raise ValueError(f"best needs a feasible experiment, got {len(told)} told, none of them feasible")
+        return max(feasible, key=lambda each: sign * each.value)  # type: ignore[operator]
+
+    @property
+    def experiments(self) -> list[Experiment]:
+        """All experiments in the order in which they were asked for or added."""
+        return self._history.experiments(self.plan.constraints)
+
+    @property
+    def pending(self) -> dict[int, Values]:
+        """Ticket -> parameters of the experiments that are running; after `load`, those to do again."""
+        rounds = self._history.rounds
+        return {ticket: dict(rounds[t].parameters) for ticket, t in self._history.pending.items()}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tuner to one file (JSON), from which `Tuner.load` or `agents.load` go on exactly.
+
+        Raises:
+            ValueError: the agent or an option of it is not data.
+        """
+        write(path, FORM, {"plan": self.plan.to_data(), "rounds": self._history.to_data()})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Tuner:
+        """Return a saved tuner: its agent is made again and asked and told the same."""
+        content = read(path, FORM)
+        tuner = cls.__new__(cls)
+        tuner._begin(Plan.from_data(content["plan"]))
+        tuner._history = History.from_data(content["rounds"])
+        rounds = tuner._history.rounds
+        for t, each in enumerate(rounds):
+            if each.ticket is not None:
+                tuner._next(rounds[:t], each.context)
+        return tuner
+
+    def _next(self, rounds: Sequence[Round], context: Values) -> Values:
+        """The parameters to ask for after some rounds."""
+        if self._player is None or self._player.outgrown(rounds, context):
+            self._player = Player(self.plan, rounds, context, self._players)
+            self._players += 1
+        else:
+            self._player.catch_up(rounds)
+        return self._player.ask(context)
+
+
+def _require_value(value: Any) -> None:
+    require(is_number(value), "value", "a finite number; drop the ticket of an experiment that failed", value)
