@@ -1,6 +1,5 @@
-"""What the command line can do."""
+"""Running a study."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -14,10 +13,9 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
 from rich.text import Text
 
-from bandit_envs.catalogue import agent_rows, environment_rows
+from bandit_envs.commands.terminal import console
 from bandit_envs.evaluation.result import Metric, Result, Scale
 from bandit_envs.experiments import Outcome, Store, Study, check_study, load_study
 from bandit_envs.experiments import run as run_study
@@ -33,28 +31,7 @@ FIGURES_OF_CONSTRAINTS: dict[str, tuple[Scale, Metric]] = {
     "hard-violation": ("linear", "hard-violation"),
 }
 
-app = typer.Typer(
-    help="Gaussian-process bandits: environments, agents and studies of both.",
-    epilog="Any command takes --debug, which shows the traceback of an error.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,  # `cli.main` says what is wrong in one line
-)
 
-
-@app.command()
-def envs() -> None:
-    """List the environments."""
-    _print_rows("Environments", ("id", "problem", "arms", "horizon", "box", "data"), environment_rows())
-
-
-@app.command()
-def agents() -> None:
-    """List the agents."""
-    _print_rows("Agents", ("name", "algorithm", "handles"), agent_rows())
-
-
-@app.command()
 def run(
     study: Annotated[Path, typer.Argument(help="A study file; examples/studies has some.")],
     out: Annotated[Path, typer.Option(help="Folder of the results; what it holds is not computed again.")],
@@ -67,9 +44,9 @@ def run(
     failed = _run_with_progress(loaded, store, workers)
     (out / "study.toml").write_bytes(text)
     for environment, result in store.load(loaded):
-        _console().print(result.table(), "")
+        console().print(result.table(), "")
         _write_results(result, out, environment.file_name)
-    _console().print(f"Tables of every round in {out}/results, figures in {out}/figures.", highlight=False)
+    console().print(f"Tables of every round in {out}/results, figures in {out}/figures.", highlight=False)
     if failed:
         _print_failures(failed)
         raise typer.Exit(1)
@@ -80,7 +57,7 @@ def _run_with_progress(study: Study, store: Store, workers: int | None) -> list[
     done = sum(map(store.holds, cells))
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cells"))
     times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    with Progress(*columns, *times, console=_console()) as progress:
+    with Progress(*columns, *times, console=console()) as progress:
         task = progress.add_task(study.name, total=len(cells), completed=done)
         return run_study(study, store, workers, lambda outcome: progress.advance(task))
 
@@ -95,21 +72,7 @@ def _write_results(result: Result, out: Path, name: str) -> None:
 
 
 def _print_failures(failed: list[Outcome]) -> None:
-    console = Console(stderr=True, highlight=False)
+    errors = Console(stderr=True, highlight=False)
     for outcome in failed:
-        console.print(Text(f"\n{outcome.cell} failed:\n{outcome.failure}"))
-    console.print(Text(f"{len(failed)} cells failed; run the same command again to repeat them alone."))
-
-
-def _print_rows(title: str, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
-    table = Table(title=title, title_justify="left")
-    for name in header:
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    _console().print(table)
-
-
-def _console() -> Console:
-    # A file or a pipe has no width, for which rich assumes a narrow one.
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=140)
+        errors.print(Text(f"\n{outcome.cell} failed:\n{outcome.failure}"))
+    errors.print(Text(f"{len(failed)} cells failed; run the same command again to repeat them alone."))
