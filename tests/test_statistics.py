@@ -81,6 +81,8 @@ def test_one_trial_has_no_interval():
     estimate, low, high = bootstrap_interval(np.array([[1.0, 2.0]]))
     np.testing.assert_array_equal(estimate, [1.0, 2.0])
     assert np.isnan([low, high]).all()
+    assert np.isnan(log_log_slope(np.arange(1.0, 6)[None], np.arange(1, 6), (1, 5))[1:]).all()
+    assert np.isnan(pooled_score([np.ones(1), np.zeros(1)])[1:]).all()
 
 
 def test_a_missing_value_makes_its_column_missing(regret):

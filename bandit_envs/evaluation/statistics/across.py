@@ -110,6 +110,8 @@ def _stratified(
     if not samples:
         raise ValueError("statistics across environments need at least one environment, got none")
     estimate = statistic([sample[:, None] for sample in samples])[0]
+    if all(len(sample) == 1 for sample in samples):  # nothing to resample
+        return Interval(estimate, np.full_like(estimate, np.nan), np.full_like(estimate, np.nan))
     rng = np.random.default_rng(seed)
     # One environment after the other: an agent that skips one keeps its resamples of those before.
     drawn = [array[rng.integers(len(array), size=(len(array), resamples))] for array in samples]

@@ -20,7 +20,7 @@ def log_log_slope(
     (trapezoidal rule): equal stretches count equally, however the rounds are spaced.
 
     The curves, (B, T), are positive in the mean; `rounds` has the t of each column, (T,); `window` is the
-    first and the last t that count: state it beside the slope.
+    first and the last t that count: state it beside the slope. One trial has no interval.
     """
     inside = (rounds >= window[0]) & (rounds <= window[1])
     if inside.sum() < 2:
@@ -33,8 +33,8 @@ def log_log_slope(
             f"regret must be positive in the window {window} for a logarithm; choose a later one"
         )
     slopes = np.log(means) @ _slope_weights(rounds[inside])
-    low, high = np.quantile(slopes[1:], tails(level))
-    return Interval(slopes[0], low, high)
+    ends = np.quantile(slopes[1:], tails(level)) if len(curves) > 1 else np.full(2, np.nan)
+    return Interval(slopes[0], *ends)
 
 
 def _slope_weights(rounds: Ints) -> Floats:
