@@ -100,6 +100,8 @@ def clean_python(distributions: Path, tmp_path_factory: pytest.TempPathFactory) 
         "bandit_envs/data/tables/svm_breast-cancer_30.csv",
         "bandit_envs/data/tables/svm_diabetes_30.csv",
         "bandit_envs/data/tables/svm_growing-diabetes_20.csv",
+        "bandit_envs/report/templates/report.html",
+        "bandit_envs/report/templates/style.css",
     ],
 )
 def test_the_wheel_has_the_files_that_are_not_code(distributions, file):

@@ -18,7 +18,7 @@ from bandit_envs.report.axis import Axis, padded
 from bandit_envs.types import Floats
 
 WIDTH, HEIGHT = 480, 300
-LEFT, RIGHT, TOP, BOTTOM = 52, 10, 10, 40  # margins
+LEFT, RIGHT, TOP, BOTTOM = 52, 14, 10, 40  # margins
 COLOURS, DASHES = 8, 5  # in the style sheet: classes a0 to a7 and d0 to d4
 
 

@@ -65,9 +65,7 @@ class Holdings:
         """What can be compared: as many agents times leading blocks of trials as possible, all with all."""
         rows = {agent.label: self._leading(environment, agent) for agent in self.study.agents}
         depths = range(1 + max(map(len, rows.values())))
-        depth = max(
-            depths, key=lambda depth: (depth * sum(len(row) >= depth for row in rows.values()), depth)
-        )
+        depth = max(depths, key=lambda depth: depth * sum(len(row) >= depth for row in rows.values()))
         if not depth:
             return None
         blocks = {

@@ -28,7 +28,10 @@ class Section:
     def tables(self) -> list[Grid]:
         """What the section prints, and the folder of tables keeps."""
         result = self.result
-        against = [comparison(result)] if len(result.agents) > 1 else []
+        compared: list[Metric] = (
+            ["cumulative", "hard-violation"] if result.num_constraints else ["cumulative"]
+        )
+        against = [comparison(result, metric) for metric in compared if len(result.agents) > 1]
         return [summary(result), *against, growth(result), timing(result)]
 
     @property

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bandit_envs.evaluation.result import Result
+from bandit_envs.evaluation.result import Metric, Result
 from bandit_envs.evaluation.statistics import (
     RESAMPLES,
     Interval,
@@ -16,6 +16,7 @@ from bandit_envs.evaluation.statistics import (
 )
 from bandit_envs.report.grid import Grid, p_text
 from bandit_envs.report.holdings import Count
+from bandit_envs.report.views import NAMES
 from bandit_envs.types import Floats
 
 BOOTSTRAP = f"95 % BCa bootstrap intervals over trials ({RESAMPLES} resamples)"
@@ -31,14 +32,15 @@ _VIOLATION = (
 DAGGER = "† privileged: told what a learner cannot know."
 
 
-def ranked(result: Result) -> list[str]:
-    """Labels, least mean regret first."""
-    return sorted(result.agents, key=lambda label: result.regret[label][:, -1].mean())
+def ranked(result: Result, metric: Metric = "cumulative") -> list[str]:
+    """Labels, least mean regret (or violation) first."""
+    curves = result.curves(metric)
+    return sorted(curves, key=lambda label: curves[label][:, -1].mean())
 
 
-def baseline_of(result: Result) -> str:
-    """The agent of least mean regret among those that are not privileged, if there are any."""
-    labels = ranked(result)
+def baseline_of(result: Result, metric: Metric = "cumulative") -> str:
+    """The agent of least mean regret (or violation) among those not privileged, if there are any."""
+    labels = ranked(result, metric)
     return next((label for label in labels if label not in result.privileged), labels[0])
 
 
@@ -60,12 +62,12 @@ def summary(result: Result) -> Grid:
     return Grid("summary", f"{result.environment}: summary", header, rows, notes)
 
 
-def comparison(result: Result) -> Grid:
+def comparison(result: Result, metric: Metric = "cumulative") -> Grid:
     """Each agent against the best on the same trials."""
-    baseline = baseline_of(result)
-    finals = {label: regret[:, -1] for label, regret in result.regret.items()}
-    compared = compare({label: finals[label] for label in ranked(result)}, baseline)
-    header = ("agent", "difference", "ratio", "P(less regret)", "p", "p (Holm)")
+    baseline, what = baseline_of(result, metric), NAMES[metric]
+    curves = result.curves(metric)
+    compared = compare({label: curves[label][:, -1] for label in ranked(result, metric)}, baseline)
+    header = ("agent", "difference", "ratio", "P(less)", "p", "p (Holm)")
     rows = tuple(
         (
             result.marked(label),
@@ -79,11 +81,12 @@ def comparison(result: Result) -> Grid:
     )
     name = result.marked(baseline)
     method = (
-        f"Cumulative regret minus and over that of {name}, the best here, on the same trials, with "
-        f"{BOOTSTRAP}; the share of trials with less regret, ties half, with Wilson's interval; two-sided "
-        "p-values of the paired sign-flip test, then corrected for the number of rows (Holm)."
+        f"{what.capitalize()} minus and over that of {name}, the least here, on the same trials, with "
+        f"{BOOTSTRAP}; the share of trials with less, ties half, with Wilson's interval; two-sided p-values "
+        "of the paired sign-flip test, then corrected for the number of rows (Holm)."
     )
-    return Grid("comparison", f"{result.environment}: against {name}", header, rows, _notes(result, method))
+    title = f"{result.environment}: {what} against {name}"
+    return Grid(f"comparison-{metric}", title, header, rows, _notes(result, method))
 
 
 def growth(result: Result) -> Grid:
