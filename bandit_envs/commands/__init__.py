@@ -2,7 +2,7 @@
 
 import typer
 
-from bandit_envs.commands import catalogue, run
+from bandit_envs.commands import catalogue, clean, report, run, status
 
 app = typer.Typer(
     help="Gaussian-process bandits: environments, agents and studies of both.",
@@ -11,5 +11,12 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,  # `cli.main` says what is wrong in one line
 )
-for command in (catalogue.envs, catalogue.agents, run.run):
+for command in (
+    catalogue.envs,
+    catalogue.agents,
+    run.run,
+    report.report,
+    status.status,
+    clean.clean,
+):
     app.command()(command)
