@@ -79,6 +79,10 @@ class LearningAgent:
         if self.agent.round % self.learning.every == 0:
             self._fit()
 
+    def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
+        """See `GPAgent`."""
+        return self.agent.posterior(observation)
+
     def recommend(self, observation: Floats | None = None) -> Recommendation:
         """The arm of the largest posterior mean; see `GPAgent.recommend`."""
         return self.agent.recommend(observation)
