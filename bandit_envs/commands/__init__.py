@@ -2,7 +2,7 @@
 
 import typer
 
-from bandit_envs.commands import catalogue, clean, report, run, status
+from bandit_envs.commands import catalogue, clean, report, reproduce, run, status, watch
 
 app = typer.Typer(
     help="Gaussian-process bandits: environments, agents and studies of both.",
@@ -15,8 +15,10 @@ for command in (
     catalogue.envs,
     catalogue.agents,
     run.run,
+    reproduce.reproduce,
     report.report,
     status.status,
     clean.clean,
+    watch.watch,
 ):
     app.command()(command)
