@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bandit_envs import cli
@@ -182,3 +184,20 @@ def test_a_store_loads_what_another_study_of_the_same_cells_computed(call):
     other = load_study("other.toml")
     ((_, result),) = Store("out/cells").load(other)
     assert result.agents == ["renamed", "random"]
+
+
+def test_the_progress_bar_shows_the_mean_regret_of_the_environment_whose_cell_came_last():
+    from bandit_envs.commands.progress import Standing
+    from bandit_envs.experiments import Outcome
+    from bandit_envs.experiments.toml import parse_study
+
+    study = parse_study(tomllib.loads(STUDY))
+    cells = {cell.agent.label: cell for cell in study.cells()}
+    standing = Standing()
+    assert str(standing) == ""
+    standing.add(Outcome(cells["random"], regret=np.array([3.0, 5.0])))
+    standing.add(Outcome(cells["moody"], failure="Traceback"))
+    assert str(standing) == "mean regret on GP: random 4.00"
+    standing.add(Outcome(cells["random"], regret=np.array([13.0])))
+    standing.add(Outcome(cells["moody"], regret=np.array([1.0])))
+    assert str(standing) == "mean regret on GP: moody 1.00, random 7.00"

@@ -1,10 +1,11 @@
 """Computing a study with a bar that says how long it will take and who leads."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 
 import numpy as np
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -38,29 +39,44 @@ class Standing:
             self._regret[self._latest][outcome.cell.agent.label].append(outcome.regret)
 
     def __str__(self) -> str:
+        if not self._latest:
+            return ""
         means = {label: np.concatenate(parts).mean() for label, parts in self._regret[self._latest].items()}
         ranked = sorted(means, key=lambda label: means[label])
-        return f"{self._latest}: " + ", ".join(f"{label} {number(means[label])}" for label in ranked)
+        return f"mean regret on {self._latest}: " + ", ".join(
+            f"{label} {number(means[label])}" for label in ranked
+        )
+
+
+class Bars(Progress):
+    """A bar of cells with the time left, and the standing below it."""
+
+    def __init__(self) -> None:
+        self.standing = Standing()
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cells"))
+        times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+        super().__init__(*columns, *times, console=console())
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """The bar, and who leads."""
+        yield from super().get_renderables()
+        yield Text(str(self.standing), style="dim", overflow="ellipsis", no_wrap=True)
 
 
 def run_with_progress(study: Study, store: Store, backend: Backend) -> list[Outcome]:
     """Compute what is missing and return the failures; Ctrl-C ends with a word on how to go on."""
     total, done = len(list(study.cells())), sum(map(store.holds, study.cells()))
-    standing = Standing()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cells"))
-    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
-    regret = TextColumn("\n{task.fields[standing]}", markup=False)
-    with Progress(*columns, *times, regret, console=console()) as progress:
-        task = progress.add_task(study.name, total=total, completed=done, standing="")
+    with Bars() as bars:
+        task = bars.add_task(study.name, total=total, completed=done)
 
         def show(outcome: Outcome) -> None:
-            standing.add(outcome)
-            progress.update(task, advance=1, standing=str(standing))
+            bars.standing.add(outcome)
+            bars.advance(task)
 
         try:
             return run(study, store, report=show, backend=backend)
         except KeyboardInterrupt:
-            progress.stop()
+            bars.stop()
             kept = sum(map(store.holds, study.cells()))
             console().print(f"Interrupted: {kept} of {total} cells are kept; run it again to go on.")
             raise typer.Exit(INTERRUPTED) from None
