@@ -56,6 +56,13 @@ class Grid:
             )
         return lines.getvalue()
 
+    def markdown(self) -> str:
+        """A table of pipes, and its notes below."""
+        rule = ["---", *["---:"] * (len(self.header) - 1)]
+        rows = [list(self.header), rule, *self.texts()]
+        lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows]
+        return "\n".join([*lines, "", " ".join(self.notes)])
+
     def latex(self) -> str:
         """A tabular with the rules of booktabs, in a table float with its notes as caption."""
         rows = [rf"{' & '.join(map(_escaped, row))} \\" for row in self.texts()]
