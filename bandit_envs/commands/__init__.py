@@ -2,7 +2,7 @@
 
 import typer
 
-from bandit_envs.commands import catalogue, clean, report, reproduce, run, status, watch
+from bandit_envs.commands import catalogue, clean, leaderboard, report, reproduce, run, status, watch
 
 app = typer.Typer(
     help="Gaussian-process bandits: environments, agents and studies of both.",
@@ -19,6 +19,7 @@ for command in (
     report.report,
     status.status,
     clean.clean,
+    leaderboard.leaderboard,
     watch.watch,
 ):
     app.command()(command)

@@ -41,12 +41,13 @@ def write_board(
     tables = (standings.overall(), standings.by_environment())
     for table in tables:
         write_table(table, place / "tables", f"leaderboard-{table.name}")
-    rounds = sorted({result.horizon for result in standings.results})
+    horizons = [result.horizon for result in standings.results]
+    rounds = " to ".join(map(str, sorted({min(horizons), max(horizons)})))
     lines = [
         "# Leaderboard",
         "",
         "Every agent on every environment whose features it handles, with its default options, in a quick "
-        f"setting of {rounds[0]} to {rounds[-1]} rounds: a first look, no verdict. Made by `{command}`.",
+        f"setting of {rounds} rounds: a first look, no verdict. Made by `{command}`.",
         "",
         f"![Scores, performance profiles and ranks](figures/{FIGURE})",
         *(line for table in tables for line in ("", f"## {table.title}", "", table.markdown())),

@@ -92,7 +92,7 @@ class Standings:
         rows: list[tuple[Cell, ...]] = [
             (
                 self.marked(label),
-                *(float(table[label].mean()) if label in table else None for table in self.scores),
+                *(_mean(table[label]) if label in table else None for table in self.scores),
             )
             for label in self.agents
         ]
@@ -131,3 +131,7 @@ def relative_losses(result: Result, reference: str) -> dict[str, Floats]:
         if scale > 0
     ]
     return {label: np.mean([share[label] for share in shares], axis=0) for label in result.agents}
+
+
+def _mean(scores: Floats) -> float:
+    return round(float(scores.mean()), 12) + 0.0  # the reference's 0, and not what rounding leaves of it
