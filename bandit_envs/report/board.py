@@ -68,7 +68,7 @@ def board_figure(standings: Standings) -> Figure:
     _draw_intervals(left, standings, standings.pooled)
     left.set(xlabel="score: 0 as the reference, 1 optimal", title="interquartile mean score")
     _draw_intervals(right, standings, standings.ranks)
-    right.set(xlabel="0 best, 1 worst of those who played", title="relative rank")
+    right.set(xlabel="0 best, 1 worst", yticklabels=(), title="relative rank")
     for label, colour, dashes in zip(labels, cycle(COLOURS), cycle(DASHES), strict=False):
         middle.plot(
             THRESHOLDS, standings.profile(label).estimate, color=colour, ls=dashes, lw=1.3,
@@ -77,7 +77,7 @@ def board_figure(standings: Standings) -> Figure:
     middle.set(
         xlabel="score τ", ylabel="share of trials above τ", title="performance profile", ylim=(-0.02, 1.02)
     )
-    middle.legend(frameon=False, fontsize=6.5, loc="lower left")
+    middle.legend(frameon=False, fontsize=6.5, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     for axes in (left, middle, right):
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(color="0.9", linewidth=0.6)
