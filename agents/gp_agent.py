@@ -188,6 +188,12 @@ class GPAgent:
         self.belief = self._parts[0](self.model, self._size)
         self.age[:] = 1
 
+    def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
+        """Mean and deviation of the mean reward of each arm in a context, (dz,) -> (A,), or (B, A)."""
+        context = self._contexts(observation)
+        mean, std = self.belief.mean(context), self.belief.std(context)
+        return (mean, std) if self.num_trials else (mean[0], std[0])
+
     def recommend(self, observation: Floats | None = None) -> Recommendation:
         """The arm of the largest posterior mean, in a context where there are several.
 

@@ -105,6 +105,10 @@ class LearningAgent:
         self.agent.drop(rounds)
         self._evidence.drop(np.atleast_1d(rounds))
 
+    def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
+        """See `GPAgent`."""
+        return self.agent.posterior(observation)
+
     def recommend(self, observation: Floats | None = None) -> Recommendation:
         """The arm of the largest posterior mean; see `GPAgent.recommend`."""
         return self.agent.recommend(observation)

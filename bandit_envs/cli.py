@@ -8,7 +8,7 @@ from io import TextIOWrapper
 
 import gymnasium as gym
 
-PACKAGES = ("joblib", "matplotlib", "pandas", "pyarrow", "rich", "typer")  # of the extra `eval`
+PACKAGES = ("jinja2", "joblib", "matplotlib", "pandas", "pyarrow", "rich", "typer")  # of the extra `eval`
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

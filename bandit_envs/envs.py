@@ -41,6 +41,7 @@ class BanditEnv(gym.Env):
         self.oracle, self.render_mode = oracle, render_mode
         self.observation_space, self.action_space = spaces_of(self.problem)
         self.simulator = Simulator(self.problem, 1)
+        self.watched: object = None  # an agent whose posterior `render` draws, if it tells it
 
     @property
     def setting(self) -> Setting:
@@ -78,13 +79,16 @@ class BanditEnv(gym.Env):
         return outcome.observation[0], float(outcome.reward[0]), False, bool(outcome.finished[0]), info
 
     def render(self) -> Any:
-        """The truth, the plays and what has arrived: an RGB array or text."""
+        """The truth, the plays and what has arrived: an RGB array or text.
+
+        With `env.unwrapped.watched = agent` it shows what the agent believes too (GP agents on finite sets).
+        """
         if self.render_mode is None:
             gym.logger.warn('render needs a render_mode: gym.make(..., render_mode="rgb_array")')
             return None
         from bandit_envs.render import render
 
-        return render(self.simulator, self.render_mode)
+        return render(self.simulator, self.render_mode, self.watched)
 
 
 def spaces_of(problem: Problem) -> tuple[spaces.Space, spaces.Space]:

@@ -7,41 +7,45 @@ from typing import Any
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure  # not pyplot: no global state, no screen
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from bandit_envs.scene import Scene
+from bandit_envs.types import Floats
 
 SIZE = (6.4, 4.8)  # inches of 100 pixels
-TRUTH, PLAYS, BEST, SHADE = "tab:blue", "tab:orange", "tab:red", "0.85"
+TRUTH, PLAYS, BEST, BELIEF, SHADE = "tab:blue", "tab:orange", "tab:red", "tab:purple", "0.85"
+TILED = 1000  # points of a plane, from which on they are drawn as tiles
+_DEVIATIONS = 2.0  # of the band
 
 
 def draw(scene: Scene) -> NDArray[np.uint8]:
     """Draw a scene, (480, 640, 3)."""
     figure = Figure(figsize=SIZE, dpi=100, layout="constrained")
     canvas = FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    if scene.features.shape[1] == 2:
-        _draw_plane(figure, axes, scene)
+    plane = scene.features.shape[1] == 2
+    places: Any  # pyright takes lists of lists of texts for something else than matplotlib does
+    if plane and scene.belief is not None:
+        places, heights, widths = [["truth", "mean"], ["truth", "std"], ["time", "time"]], (2, 2, 1), (3, 2)
     else:
-        _draw_line(axes, scene)
-    axes.set_title(f"{scene.name}: {scene.total} of {scene.horizon} rounds, regret {scene.regret:.3g}")
-    if scene.changes.size:
-        _draw_timeline(axes, scene)
-    figure.legend(loc="outside lower center", ncols=5, frameon=False, fontsize="small")
+        places, heights, widths = [["truth"], ["time"]], (4, 1), (1,)
+    axes = figure.subplot_mosaic(places, height_ratios=heights, width_ratios=widths)
+    (_draw_plane if plane else _draw_line)(axes, scene)
+    _draw_time(axes["time"], scene)
+    figure.suptitle(
+        f"{scene.name}: {scene.total} of {scene.horizon} rounds, regret {scene.regret:.3g}", fontsize="medium"
+    )
+    handles = axes["truth"].get_legend_handles_labels()
+    figure.legend(
+        *handles, loc="outside lower center", ncols=6, frameon=False, fontsize="x-small", handletextpad=0.4
+    )
     canvas.draw()
     return np.array(canvas.buffer_rgba())[:, :, :3]
 
 
-def _draw_timeline(axes: Any, scene: Scene) -> None:
-    """The run as a bar on top of the axes: what is played is dark, change-points are ticks."""
-    bar = axes.inset_axes((0.0, 1.005, 1.0, 0.02))
-    bar.barh(0, scene.total, color="0.5", height=1.0)
-    bar.vlines(scene.changes, -0.5, 0.5, color=BEST, lw=2, label="change-point")
-    bar.set(xlim=(0, scene.horizon), ylim=(-0.5, 0.5), xticks=[], yticks=[])
-
-
-def _draw_line(axes: Any, scene: Scene) -> None:
+def _draw_line(places: dict[str, Any], scene: Scene) -> None:
     """Reward over the feature of an arm, or over its rank where it has several."""
+    axes = places["truth"]
     line = np.argsort(scene.order)
     x, truth = scene.order[line], scene.truth[line]
     if not scene.feasible.all():
@@ -49,6 +53,11 @@ def _draw_line(axes: Any, scene: Scene) -> None:
             x, 0, 1, where=~scene.feasible[line], step="mid", color=SHADE, lw=0,
             transform=axes.get_xaxis_transform(), label="infeasible",
         )  # fmt: skip
+    if scene.belief is not None:
+        mean, std = (part[line] for part in scene.belief)
+        reach = _DEVIATIONS * std
+        axes.fill_between(x, mean - reach, mean + reach, color=BELIEF, alpha=0.2, lw=0, zorder=1)
+        axes.plot(x, mean, color=BELIEF, lw=1.2, ls="--", label="posterior ± 2 std", zorder=2)
     marker = "." if len(x) <= 100 else ""
     axes.plot(x, truth, color=TRUTH, marker=marker, label="mean reward", zorder=2)
     _draw_plays(axes, scene, scene.places, scene.observed)
@@ -61,28 +70,80 @@ def _draw_line(axes: Any, scene: Scene) -> None:
     axes.set_ylabel("reward")
 
 
-def _draw_plane(figure: Figure, axes: Any, scene: Scene) -> None:
-    """Reward as colour over two features."""
-    x, y = scene.features.T
-    tiled = len(x) > 1000
-    look = {"marker": "s", "lw": 0.8, "edgecolors": "face"} if tiled else {"lw": 0.3, "edgecolors": "0.5"}
-    size = min(np.prod(SIZE) * 72**2 * 0.55 / len(x), 120.0)
-    # Blue alone, so that plays of any other colour are seen on it.
-    dots = axes.scatter(x, y, c=scene.truth, cmap="Blues", s=size, zorder=1, **look)
-    figure.colorbar(dots, ax=axes, label="mean reward")
-    if not scene.feasible.all():
-        axes.plot(
-            *scene.features[~scene.feasible].T, "x", color="0.5", ls="none", label="infeasible", zorder=2
-        )
-    _draw_plays(axes, scene, *scene.plays.T)
-    axes.plot(
+def _draw_plane(places: dict[str, Any], scene: Scene) -> None:
+    """Reward as colour over two features; beside it an agent's mean on the same scale, and its deviation."""
+    mean, std = scene.belief or (scene.truth, None)
+    limits = (min(scene.truth.min(), mean.min()), max(scene.truth.max(), mean.max()))
+    _draw_values(places["truth"], scene.features, scene.truth, "mean reward", limits)
+    _draw_region(places["truth"], scene.features[~scene.feasible], len(scene.features))
+    _draw_plays(places["truth"], scene, *scene.plays.T)
+    places["truth"].plot(
         *scene.features[scene.best], "*", color=BEST, mec="white", ms=14, ls="none", label="optimum", zorder=4
     )
-    axes.set(xlabel="$x_1$", ylabel="$x_2$")
+    places["truth"].set(xlabel="$x_1$", ylabel="$x_2$")
+    if std is not None:
+        _draw_values(places["mean"], scene.features, mean, "posterior mean", limits)
+        _draw_values(places["std"], scene.features, std, "posterior std", (0.0, None))
+        for beside in (places["mean"], places["std"]):
+            beside.set(xticks=(), yticks=())
+
+
+def _draw_values(
+    axes: Any, points: Floats, values: Floats, label: str, limits: tuple[float | None, float | None]
+) -> None:
+    """One tile or dot a point, in blue alone, so that plays of any other colour are seen on it."""
+    tiled = len(points) > TILED
+    look = {"marker": "s", "lw": 0.8, "edgecolors": "face"} if tiled else {"lw": 0.3, "edgecolors": "0.5"}
+    low, high = limits
+    dots = axes.scatter(
+        *points.T, c=values, cmap="Blues", s=_area(axes, len(points)), vmin=low, vmax=high, zorder=1, **look
+    )
+    axes.figure.colorbar(dots, ax=axes, label=label)
+
+
+def _draw_region(axes: Any, infeasible: Floats, size: int) -> None:
+    """Cross out what is infeasible among so many points; where they are tiles, veil it."""
+    if not len(infeasible):
+        return
+    if size > TILED:
+        look = {"marker": "s", "s": _area(axes, size), "color": "0.6", "alpha": 0.55, "lw": 0}
+    else:
+        look = {"marker": "x", "s": 25, "color": "0.5", "lw": 1.0}
+    axes.scatter(*infeasible.T, zorder=2, **look)
+    axes.scatter([], [], label="infeasible", **look | {"s": 25})  # in the legend a tile would be too small
+
+
+def _area(axes: Any, size: int) -> float:
+    """Square points of a marker, of which so many fill the axes."""
+    extent = axes.get_window_extent()
+    inches = extent.width * extent.height / axes.figure.dpi**2
+    return float(min(inches * 72**2 * 0.9 / size, 120.0))
 
 
 def _draw_plays(axes: Any, scene: Scene, x: Any, y: Any) -> None:
-    """Arrived plays filled, pending and lost ones hollow."""
-    style = {"color": PLAYS, "marker": "o", "ms": 6, "ls": "none", "zorder": 3}
-    axes.plot(x[scene.arrived], y[scene.arrived], mec="white", mew=0.5, label="arrived", **style)
-    axes.plot(x[~scene.arrived], y[~scene.arrived], mfc="none", label="not arrived", **style)
+    """Arrived plays filled, pending ones hollow, lost ones crossed."""
+    style = {"color": PLAYS, "ls": "none", "zorder": 3}
+    kinds = (
+        (scene.arrived, "arrived", {"marker": "o", "ms": 6, "mec": "white", "mew": 0.5}),
+        (~scene.arrived & ~scene.lost, "pending", {"marker": "o", "ms": 6, "mfc": "none"}),
+        (scene.lost, "lost", {"marker": "x", "ms": 6}),
+    )
+    for chosen, label, look in kinds:
+        if chosen.any() or label == "arrived":
+            axes.plot(x[chosen], y[chosen], label=label, **style, **look)
+
+
+def _draw_time(axes: Any, scene: Scene) -> None:
+    """The regret of each round so far, and the change-points of the whole trial."""
+    axes.bar(np.arange(scene.total), scene.regrets, width=1.0, color="0.45")
+    for change in scene.changes:
+        axes.axvline(change - 0.5, color=BEST, lw=1.0, ls=":")
+    axes.set_xlim(-0.5, scene.horizon - 0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(2))
+    axes.tick_params(labelsize="x-small")
+    axes.set_ylabel("regret", fontsize="x-small")
+    axes.set_xlabel(
+        "round, with change-points" if len(scene.changes) else "round", fontsize="x-small", labelpad=1
+    )
+    axes.spines[["top", "right"]].set_visible(False)

@@ -15,14 +15,15 @@ COLUMNS = 60
 BLOCKS = "▁▂▃▄▅▆▇█"
 
 
-def render(simulator: Simulator, mode: str) -> Any:
+def render(simulator: Simulator, mode: str, agent: object = None) -> Any:
     """Show the truth in the current context and segment, the plays there and what has arrived.
 
     Args:
         simulator: of one trial, after its reset.
         mode: "rgb_array" for a uint8 array (480, 640, 3), or "ansi" for text.
+        agent: whose posterior is drawn, if it has a method `posterior(observation)`.
     """
-    scene = Scene.of(simulator)
+    scene = Scene.of(simulator, agent)
     if mode == "ansi":
         return text(scene)
     with from_extra("eval", "pictures"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -13,6 +13,15 @@ from bandit_envs.simulator import Simulator
 from bandit_envs.types import Bools, Floats, Ints
 
 FINENESS = {1: 201, 2: 48**2}  # points at which a function on a box is drawn; beyond, its anchors
+
+
+@runtime_checkable
+class Believer(Protocol):
+    """An agent that says what it believes of the arms of a finite set."""
+
+    def posterior(self, observation: Any) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the mean reward in the observed context, (A,) each."""
+        ...
 
 
 class Scene(NamedTuple):
@@ -26,17 +35,19 @@ class Scene(NamedTuple):
     means: Floats  # (n,) mean reward of each play
     observed: Floats  # (n,) what was or will be observed
     arrived: Bools  # (n,)
+    lost: Bools  # (n,) never arrives; the others that have not arrived are pending
     optimum: float  # NaN where no round has this context and these functions
     total: int  # plays in all contexts and segments
     horizon: int
-    regret: float  # of all plays
+    regrets: Floats  # (total,) of the plays in all contexts and segments
+    changes: Ints  # rounds in which a segment begins, past and future, the first one apart
+    belief: tuple[Floats, Floats] | None  # an agent's mean and deviation at the drawn points, (M,) each
     reward: float  # that arrived in the last round
     arrivals: int  # in the last round
-    changes: Ints  # change-points so far: rounds, counted from 0, that began another segment
 
     @classmethod
-    def of(cls, simulator: Simulator) -> Scene:
-        """The scene of a simulator of one trial."""
+    def of(cls, simulator: Simulator, agent: object = None) -> Scene:
+        """The scene of a simulator of one trial; with the belief of an agent, if it has one to tell."""
         trial = simulator.trials[0]
         if trial is None:
             raise RuntimeError("render was called before reset; call reset first")
@@ -57,19 +68,27 @@ class Scene(NamedTuple):
             means=means[here],
             observed=observed[here],
             arrived=((due >= 0) & (due < total))[here],
+            lost=(due < 0)[here],
             optimum=_optimum(trial, version, context),
             total=total,
             horizon=horizon,
-            regret=float((trial.optimum[:total] - means).sum()),
+            regrets=trial.optimum[:total] - means,
+            changes=change_points_of(trial.segment),
+            belief=_belief(agent, simulator.views[context], len(features)),
             reward=float(observed[arriving].sum()),
             arrivals=int(arriving.sum()),
-            changes=change_points_of(trial.segment[: now + 1]),
         )
 
     @property
     def since(self) -> str:
         """Since when the functions are as they are, in words; empty before any change."""
-        return f"last change at round {self.changes[-1]}" if len(self.changes) else ""
+        past = self.changes[self.changes <= min(self.total, self.horizon - 1)]
+        return f"last change at round {past[-1]}" if len(past) else ""
+
+    @property
+    def regret(self) -> float:
+        """Of all plays."""
+        return float(self.regrets.sum())
 
     @property
     def order(self) -> Floats:
@@ -101,6 +120,14 @@ def _truth(decisions: Decisions, trial: Trial, version: int, context: int) -> tu
     points = _drawn_points(decisions)
     located = decisions.with_context(context, points)
     return points, np.array([function(located) for function in trial.between[version]])
+
+
+def _belief(agent: object, observation: Floats, size: int) -> tuple[Floats, Floats] | None:
+    """What the agent believes; None if it does not say, or says it of other points than those drawn."""
+    if not isinstance(agent, Believer):
+        return None
+    mean, std = agent.posterior(observation)
+    return (mean, std) if len(mean) == size else None
 
 
 def _optimum(trial: Trial, version: int, context: int) -> float:

@@ -93,9 +93,10 @@ def test_run_shows_who_did_better_and_keeps_everything(call, tmp_path):
     written = {
         str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()
     }
-    assert len([name for name in written if name.startswith("cells/")]) == 4
+    assert len([name for name in written if name.startswith("cells/") and name.endswith(".parquet")]) == 4
     assert {name for name in written if not name.startswith("cells/")} == {
         "study.toml",
+        "timings.csv",
         "results/GP-l-0.2.parquet",
         "figures/GP-l-0.2-regret-linear.png",
         "figures/GP-l-0.2-regret-log-log.png",
@@ -112,10 +113,12 @@ def test_run_again_computes_nothing_and_prints_the_same(call, tmp_path, monkeypa
     def compute(cell):
         raise AssertionError("a stored cell was computed again")
 
-    monkeypatch.setattr("bandit_envs.experiments.runner.compute", compute)
+    monkeypatch.setattr("bandit_envs.experiments.work.compute", compute)
     code, second, _ = call("--workers", "1", study=SMALL)
     assert code == 0
-    assert first.partition("GP: l")[2] == second.partition("GP: l")[2]
+    first_table, second_table = (out.partition("GP: l = 0.2\n")[2] for out in (first, second))
+    assert first_table
+    assert first_table == second_table
 
 
 def test_a_finished_run_is_run_again_from_the_study_that_it_kept(call, tmp_path):

@@ -45,7 +45,7 @@ def computed(monkeypatch):
         cells.append(cell)
         return compute(cell)
 
-    monkeypatch.setattr("bandit_envs.experiments.runner.compute", spy)
+    monkeypatch.setattr("bandit_envs.experiments.work.compute", spy)
     return cells
 
 
@@ -68,14 +68,15 @@ def test_the_key_depends_on_everything_but_the_labels(monkeypatch):
     variants = [
         study(seed=1),
         study(block_size=1),
-        study(checkpoints=Checkpoints("log")),
+        study(checkpoints=Checkpoints("every")),
+        study(checkpoints=Checkpoints(per_decade=9)),
         study(environments=(EnvironmentEntry(GP.id, "GP", GP.kwargs | {"num_arms": 21}),)),
         study(environments=(RKHS,)),
         study(agents=(AgentEntry("gp-ucb", "GP-UCB", {"beta_scale": 0.3}),)),
         study(agents=AGENTS[1:]),
     ]
     keys = [next(variant.cells()).key for variant in variants] + [list(study().cells())[-1].key]
-    monkeypatch.setattr("bandit_envs.experiments.study.installed_version", lambda name: "another version")
+    monkeypatch.setattr("bandit_envs.experiments.study.versions", lambda: {"numpy": "another version"})
     keys.append(next(study().cells()).key)
     monkeypatch.setattr("bandit_envs.experiments.study.sources", lambda *names: {"agents": "edited"})
     keys.append(next(study().cells()).key)
@@ -84,6 +85,7 @@ def test_the_key_depends_on_everything_but_the_labels(monkeypatch):
 
 def test_sources_are_those_of_the_suite_and_of_whoever_wrote_the_agent_and_the_environment():
     assert list(sources(GP.id, "gp-ucb")) == ["agents", "bandit_envs"]
+    assert list(sources("synthetic:" + GP.id, "gp-ucb")) == ["agents", "bandit_envs", "synthetic"]
     assert list(sources("bandit_envs:" + GP.id, "synthetic:record")) == ["bandit_envs", "synthetic"]
     assert len(set(sources(GP.id, "synthetic:record").values())) == 2
 
@@ -129,11 +131,14 @@ def test_a_study_gives_the_numbers_of_one_evaluation(tmp_path):
 
 
 def test_checkpoints_keep_the_regret_of_the_rounds_they_name(tmp_path):
-    thinned = study(environments=(GP,), checkpoints=Checkpoints("log", per_decade=4))
-    for which in (study(environments=(GP,)), thinned):
+    full, thinned = (
+        study(environments=(GP,), checkpoints=checkpoints)
+        for checkpoints in (Checkpoints("every"), Checkpoints(per_decade=4))
+    )
+    for which in (full, thinned):
         run_study(which, Store(tmp_path), workers=1)
-    every = results_of(Store(tmp_path), study(environments=(GP,)))["GP"]
-    thin = results_of(Store(tmp_path), thinned)["GP"]
+    every, thin = (results_of(Store(tmp_path), which)["GP"] for which in (full, thinned))
+    assert every.rounds.tolist() == list(range(1, HORIZON + 1))
     assert thin.rounds.tolist() == [1, 2, 3, 4, 7, 12]
     np.testing.assert_allclose(thin.regret["GP-UCB"], every.regret["GP-UCB"][:, thin.rounds - 1])
 
@@ -159,7 +164,15 @@ def test_an_unfinished_agent_is_left_out_of_the_results(tmp_path):
     assert results["RKHS"].agents == ["GP-UCB", "random"]
 
 
-def test_a_cell_holds_its_configuration_and_versions(tmp_path):
+def test_by_default_fifty_rounds_a_decade_are_kept():
+    rounds = Checkpoints().rounds(30_000)
+    assert study().checkpoints == Checkpoints("log", 50)
+    assert rounds[[0, -1]].tolist() == [1, 30_000]
+    assert ((rounds > 300) & (rounds <= 3000)).sum() == pytest.approx(50, abs=1)
+
+
+def test_a_cell_holds_its_configuration_versions_environment_seeds_and_timings(tmp_path):
+    from bandit_envs.evaluation import trial_seeds
     from bandit_envs.evaluation.parquet import read_metadata
 
     cell = next(study().cells())
@@ -168,7 +181,16 @@ def test_a_cell_holds_its_configuration_and_versions(tmp_path):
     metadata = read_metadata(store.path(cell))
     assert metadata["configuration"] == cell.configuration
     assert {"python", "numpy", "gpbandits"} <= metadata["versions"].keys()
-    assert Result.load(store.path(cell)).num_trials == 2
+    assert metadata["environment_spec"] == {
+        "id": "GPBandit-GP-v0",
+        "entry_point": "bandit_envs.envs:BanditEnv",
+        "kwargs": {"problem": "gp"},
+        "max_episode_steps": None,
+    }
+    assert metadata["seeds"] == [list(trial_seeds(0, trial)) for trial in (0, 1)]
+    result = Result.load(store.path(cell))
+    assert result.num_trials == 2
+    assert metadata["timings"]["seconds"] > result.seconds["gp-ucb"].sum() > 0
 
 
 MINIMAL = """
@@ -236,7 +258,7 @@ def test_a_study_file_can_say_everything():
             r"options in \[\[agents\]\] number 1 must be a table, got 3",
         ),
         ('name = "random"', 'name = "random"\noptions = {a = 1979-05-27}', "numbers, booleans"),
-        ("[study]", '[checkpoints]\nspacing = "linear"\n[study]', "spacing must be one of every, log"),
+        ("[study]", '[checkpoints]\nspacing = "linear"\n[study]', "spacing must be one of log, every"),
         ("[study]", "[study", "Expected"),
     ],
 )

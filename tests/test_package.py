@@ -100,6 +100,10 @@ def clean_python(distributions: Path, tmp_path_factory: pytest.TempPathFactory) 
         "bandit_envs/data/tables/svm_breast-cancer_30.csv",
         "bandit_envs/data/tables/svm_diabetes_30.csv",
         "bandit_envs/data/tables/svm_growing-diabetes_20.csv",
+        "bandit_envs/reproductions/studies/srinivas2010-figure-5a.toml",
+        "bandit_envs/reproductions/studies/shi2022-figures-8-9.toml",
+        "bandit_envs/report/templates/report.html",
+        "bandit_envs/report/templates/style.css",
     ],
 )
 def test_the_wheel_has_the_files_that_are_not_code(distributions, file):

@@ -5,6 +5,7 @@ import pytest
 from gymnasium.vector import SyncVectorEnv
 from sklearn.gaussian_process.kernels import RBF
 
+import agents
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.decisions import unit_grid
 from bandit_envs.laws import GPSample, KnownFunction, changes, delays
@@ -133,11 +134,68 @@ def test_a_vector_environment_renders_what_its_copies_would(mode):
         np.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.parametrize(("rounds", "changes_so_far"), [(0, []), (6, []), (7, [7]), (HORIZON, [7])])
-def test_pictures_and_text_mark_the_change_points_so_far(rounds, changes_so_far):
+@pytest.mark.parametrize(("rounds", "changed"), [(0, False), (6, False), (7, True), (HORIZON, True)])
+def test_the_text_tells_the_last_change_so_far_and_the_picture_marks_all(rounds, changed):
     env = started(composite(1), rounds, "ansi")
     scene = Scene.of(env.simulator)
-    np.testing.assert_array_equal(scene.changes, changes_so_far)
-    assert ("last change at round 7" in env.render()) == bool(changes_so_far)
+    np.testing.assert_array_equal(scene.changes, [7])
+    assert ("last change at round 7" in env.render()) == changed
     plain = scene._replace(changes=np.array([], dtype=np.int64))
-    assert np.array_equal(draw(scene), draw(plain)) != bool(changes_so_far)
+    assert not np.array_equal(draw(scene), draw(plain))
+
+
+class Oracle:
+    """An agent that believes the truth, and is sure of it."""
+
+    def __init__(self, env):
+        self.env = env
+
+    def posterior(self, observation):
+        scene = Scene.of(self.env.simulator)
+        return scene.truth, np.zeros(len(scene.truth))
+
+
+def test_a_scene_tells_pending_from_lost_and_where_changes_are():
+    env = started(composite(1), 5)
+    env.simulator.due[0, 1] = -1
+    scene = Scene.of(env.simulator)
+    here = env.simulator.context[0, :5] == env.simulator.context[0, 5]
+    np.testing.assert_array_equal(scene.lost, (np.arange(5) == 1)[here])
+    np.testing.assert_array_equal(scene.arrived, np.array([True, False, False, False, False])[here])
+    np.testing.assert_array_equal(scene.changes, [7])
+    assert len(scene.regrets) == 5
+    assert scene.regret == pytest.approx(scene.regrets.sum())
+
+
+@pytest.mark.parametrize("problem", CASES.values(), ids=CASES)
+def test_the_belief_of_a_watched_agent_is_drawn(problem):
+    env = started(problem, 4)
+    before = env.render()
+    env.watched = Oracle(env)
+    assert env.render().shape == before.shape
+    assert not np.array_equal(env.render(), before)
+
+
+def test_an_agent_that_does_not_tell_its_belief_changes_no_picture():
+    env = started(composite(1), 4)
+    before = env.render()
+    env.watched = object()
+    np.testing.assert_array_equal(env.render(), before)
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "gp-ucb-sdf"])
+def test_the_posterior_of_an_agent_is_that_of_its_recommendation(name):
+    env = BanditEnv("gp", num_arms=30, horizon=12)
+    observation, _ = env.reset(seed=0)
+    agent = agents.make(name, env)
+    agent.reset(0)
+    for _ in range(6):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        observation = following
+    mean, std = agent.posterior(observation)
+    best = agent.recommend()
+    assert mean.shape == std.shape == (30,)
+    assert mean.argmax() == best.action
+    assert (mean.max(), std[best.action]) == (best.mean, best.std)

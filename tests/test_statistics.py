@@ -6,10 +6,19 @@ from scipy import stats
 
 from bandit_envs.evaluation.statistics import (
     bootstrap_interval,
+    compare,
+    holm,
     interquartile_mean,
     log_log_slope,
+    mean_ranks,
+    normalised_scores,
     paired_difference,
+    paired_ratio,
+    performance_profile,
+    pooled_score,
+    probability_of_improvement,
     quantile_band,
+    sign_flip_test,
 )
 
 
@@ -72,6 +81,8 @@ def test_one_trial_has_no_interval():
     estimate, low, high = bootstrap_interval(np.array([[1.0, 2.0]]))
     np.testing.assert_array_equal(estimate, [1.0, 2.0])
     assert np.isnan([low, high]).all()
+    assert np.isnan(log_log_slope(np.arange(1.0, 6)[None], np.arange(1, 6), (1, 5))[1:]).all()
+    assert np.isnan(pooled_score([np.ones(1), np.zeros(1)])[1:]).all()
 
 
 def test_a_missing_value_makes_its_column_missing(regret):
@@ -119,6 +130,150 @@ def test_band_and_interquartile_mean_of_known_values():
     assert interquartile_mean(np.array([-1e9, 1.0, 3.0, 1e9])) == 2.0
 
 
+def test_the_interval_of_a_ratio_is_scipys_paired_bca():
+    rng = np.random.default_rng(7)
+    below = rng.gamma(4.0, 2.0, size=40)
+    above = below * rng.uniform(1, 2, size=40)
+    ours = paired_ratio(above, below, resamples=40_000)
+    theirs = stats.bootstrap(
+        (above, below),
+        lambda a, b, axis: a.mean(axis=axis) / b.mean(axis=axis),
+        paired=True,
+        vectorized=True,
+        method="BCa",
+        n_resamples=40_000,
+        rng=np.random.default_rng(8),
+    ).confidence_interval
+    half_width = (theirs.high - theirs.low) / 2
+    assert ours.estimate == above.mean() / below.mean()
+    np.testing.assert_allclose([ours.low, ours.high], theirs, atol=0.05 * half_width)
+
+
+def test_a_constant_ratio_has_no_width():
+    below = np.random.default_rng(9).exponential(size=(12, 2))
+    np.testing.assert_allclose(paired_ratio(3 * below, below), 3.0)
+
+
+def test_a_ratio_whose_resampled_baseline_is_not_positive_has_no_ends():
+    ratio = paired_ratio(np.ones(3), np.array([-1.0, -1.0, 3.0]))
+    assert ratio.estimate == 3.0
+    assert np.isnan(ratio.low)
+    assert np.isnan(ratio.high)
+
+
+@pytest.mark.parametrize("num_trials", [8, 40])
+def test_the_sign_flip_test_is_scipys(num_trials):
+    rng = np.random.default_rng(10)
+    values, baseline = rng.normal(0.5, 1, size=num_trials), rng.normal(size=num_trials)
+    theirs = stats.permutation_test(
+        (values, baseline),
+        lambda a, b, axis: np.mean(a - b, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=20_000,
+        rng=np.random.default_rng(11),
+    ).pvalue
+    tolerance = 1e-12 if num_trials == 8 else 0.01  # 2^8 ways are counted; else four standard errors
+    assert sign_flip_test(values, baseline) == pytest.approx(theirs, abs=tolerance)
+
+
+def test_the_sign_flip_test_of_a_constant_difference_is_its_smallest_value():
+    assert sign_flip_test(np.full(5, 1.1), np.zeros(5)) == 2 / 2**5
+    assert sign_flip_test(np.zeros(5), np.zeros(5)) == 1.0
+
+
+def test_holm_is_the_worked_example():
+    # Steps 4 * 0.005, 3 * 0.01, 2 * 0.03, 1 * 0.04, the last raised to the one before.
+    np.testing.assert_allclose(holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_holm_errs_in_a_family_of_true_hypotheses_as_often_as_allowed():
+    rng = np.random.default_rng(12)
+    families = (holm([sign_flip_test(rng.normal(size=8), np.zeros(8)) for _ in range(4)]) for _ in range(400))
+    wrong = np.mean([min(family) <= 0.05 for family in families])
+    assert wrong < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 400)  # four standard errors
+    assert wrong > 0.005  # and it can reject at all
+
+
+def test_probability_of_improvement_counts_trials_with_wilsons_interval():
+    values, baseline = np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([2.0, 3.0, 3.5, 4.5, 1.0])
+    improvement = probability_of_improvement(values, baseline)
+    wilson = stats.binomtest(4, 5).proportion_ci(method="wilson")
+    np.testing.assert_allclose(improvement, [0.8, wilson.low, wilson.high], rtol=1e-9)
+    assert probability_of_improvement(baseline, baseline).estimate == 0.5
+    always = probability_of_improvement(values - 10, baseline)
+    assert always.estimate == 1.0
+    assert always.low < 0.7
+
+
+def test_comparisons_are_those_of_the_pairs_with_p_values_corrected_for_their_number():
+    rng = np.random.default_rng(13)
+    base = rng.gamma(5.0, 1.0, size=12)
+    finals = {"base": base, "near": base + rng.normal(size=12), "far": base + 5 + rng.normal(size=12)}
+    compared = compare(finals, "base")
+    assert list(compared) == ["near", "far"]
+    far = compared["far"]
+    np.testing.assert_array_equal(far.difference, paired_difference(finals["far"], base))
+    np.testing.assert_array_equal(far.ratio, paired_ratio(finals["far"], base))
+    assert far.p_value == 2 / 2**12
+    assert far.p_adjusted == 2 * far.p_value
+    assert compared["near"].p_adjusted == compared["near"].p_value
+    assert far.num_trials == 12
+
+
+def test_a_baseline_of_negative_regret_has_differences_but_no_ratio():
+    (comparison,) = compare({"a": np.ones(6), "b": np.full(6, -1.0)}, "b").values()
+    np.testing.assert_allclose(comparison.difference, 2.0)
+    assert np.isnan(comparison.ratio).all()
+
+
+def test_scores_are_1_without_loss_and_0_as_the_reference():
+    scores = normalised_scores({"a": np.zeros(3), "r": np.array([1.0, 2.0, 3.0])}, "r")
+    np.testing.assert_array_equal(scores["a"], 1.0)
+    np.testing.assert_allclose(scores["r"], [0.5, 0.0, -0.5])
+
+
+def test_the_pooled_score_is_the_mean_of_the_middle_half_of_all_trials():
+    scores = [np.array([-100.0, 0.2, 0.4, 0.6]), np.array([0.3, 0.5, 0.7, 100.0])]
+    pooled = pooled_score(scores)
+    assert pooled.estimate == pytest.approx(np.mean([0.3, 0.4, 0.5, 0.6]))
+    assert pooled.low < pooled.estimate < pooled.high
+
+
+def test_stratified_intervals_cover():
+    rng = np.random.default_rng(14)
+    truth = 0.5  # of symmetric scores, whatever the trimming
+    intervals = [pooled_score(rng.normal(0.5, 0.1, size=(4, 10)), resamples=300) for _ in range(300)]
+    coverage = np.mean([interval.low <= truth <= interval.high for interval in intervals])
+    assert 0.88 < coverage < 0.98
+
+
+def test_resampling_within_environments_leaves_out_what_lies_between_them():
+    far_apart = [np.full(5, 0.0), np.full(5, 1.0)]
+    np.testing.assert_allclose(pooled_score(far_apart), 0.5)
+
+
+def test_the_profile_is_the_share_of_trials_above_each_threshold():
+    scores = [np.array([0.1, 0.9]), np.array([0.5, 0.5, 0.5, 0.95])]
+    profile = performance_profile(scores, np.array([0.0, 0.4, 0.6, 1.0]))
+    np.testing.assert_allclose(profile.estimate, [1.0, 0.75, 0.375, 0.0])
+    assert (np.diff(profile.estimate) <= 0).all()
+    assert (profile.low <= profile.estimate).all()
+    assert (profile.estimate <= profile.high).all()
+
+
+def test_ranks_are_among_those_who_played_and_average_over_environments():
+    everybody = {"a": np.array([1.0, 1.1]), "b": np.array([2.0, 2.1]), "c": np.array([3.0, 3.1])}
+    without_b = {"a": np.array([5.0, 5.1]), "c": np.array([4.0, 4.1])}
+    ranks = mean_ranks([everybody, without_b])
+    np.testing.assert_allclose([ranks[label].estimate for label in "abc"], [0.5, 0.5, 0.5])
+    np.testing.assert_allclose(mean_ranks([everybody])["c"], 1.0)  # in every resample
+    np.testing.assert_allclose(mean_ranks([{"a": np.ones(2), "b": np.ones(2)}])["a"], 0.5)
+    np.testing.assert_allclose(mean_ranks([{"alone": np.ones(2)}])["alone"], 0.0)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -126,6 +281,12 @@ def test_band_and_interquartile_mean_of_known_values():
         (lambda: bootstrap_interval(np.ones(3), level=95), r"level must lie in \(0, 1\), got 95"),
         (lambda: paired_difference(np.ones(3), np.ones(4)), "equal shapes"),
         (lambda: log_log_slope(np.ones((2, 5)), np.arange(1, 6), (5, 9)), "at least two"),
+        (lambda: paired_ratio(np.ones(3), np.zeros(3)), "positive mean; use paired_difference"),
+        (lambda: probability_of_improvement(np.ones(3), np.ones(2)), "equal shapes"),
+        (lambda: compare({"a": np.ones(3)}, "b"), "unknown baseline 'b'; choose one of a"),
+        (lambda: normalised_scores({"a": np.ones(3)}, "b"), "unknown reference 'b'; choose one of a"),
+        (lambda: normalised_scores({"a": np.zeros(3)}, "a"), "positive mean loss"),
+        (lambda: pooled_score([]), "at least one environment"),
         (lambda: log_log_slope(np.zeros((2, 5)), np.arange(1, 6), (1, 5)), "must be positive"),
     ],
 )

@@ -1,16 +1,15 @@
-"""Results as Arrow tables in long form, and as Parquet files that are whole or absent."""
+"""Results as Arrow tables in long form, and as Parquet files."""
 
 import json
 import os
-import uuid
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bandit_envs.evaluation.files import whole_file
 from bandit_envs.evaluation.record import Record, ragged
 from bandit_envs.evaluation.result import Result
 
@@ -37,38 +36,36 @@ def to_table(result: Result) -> pa.Table:
     return pa.table(columns | _coordinates("cost", cost) | _coordinates("action", action))
 
 
-def write(result: Result, path: str | os.PathLike[str], metadata: Mapping[str, Any]) -> None:
-    """Write one file by way of a temporary one, so that a reader meets all of it or nothing."""
-    table = to_table(result).replace_schema_metadata({_KEY: json.dumps(_header(result, metadata))})
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
-    try:
-        with temporary.open("xb") as file:
-            pq.write_table(table, file, compression="zstd")
-            file.flush()
-            os.fsync(file.fileno())  # a renamed file must not be empty after a power cut
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+def write(
+    result: Result, path: str | os.PathLike[str], metadata: Mapping[str, Any], timings: bool = True
+) -> None:
+    """Write one file, so that a reader meets all of it or nothing.
+
+    Without timings its bytes depend on the numbers and the metadata alone.
+    """
+    header = _header(result, metadata) | ({} if timings else {"seconds": None})
+    table = to_table(result).replace_schema_metadata({_KEY: json.dumps(header)})
+    with whole_file(path) as file:
+        pq.write_table(table, file, compression="zstd")
 
 
 def read(path: str | os.PathLike[str]) -> Result:
     """Read a result back; its arrays equal those that were written."""
     with _opened(path) as file:
         header, table = _header_of(file, path), file.read()
-    shape = (len(header["seconds"]), *header["shape"])
+    shape = (len(header["agents"]), *header["shape"])
     columns = zip(
         _restored(table, "round_regret", shape),
         _restored(table, "simple_regret", shape),
         _restored(table, "cost", shape, header["cost_shape"]),
         _restored(table, "round_violation", shape),
         _restored(table, "action", shape, header["action_shape"]),
-        np.array(list(header["seconds"].values()), dtype=np.float64),
-        map(ragged, header["changes"].values()),
-        map(ragged, header["alarms"].values()),
+        _seconds(header),
+        map(ragged, header["changes"]),
+        map(ragged, header["alarms"]),
         strict=True,
     )
-    records = dict(zip(header["seconds"], map(Record._make, columns), strict=True))
+    records = dict(zip(header["agents"], map(Record._make, columns), strict=True))
     checkpoints = None if header["checkpoints"] is None else np.array(header["checkpoints"], dtype=np.int64)
     privileged = frozenset(header["privileged"])
     return Result(
@@ -98,11 +95,12 @@ def _header(result: Result, metadata: Mapping[str, Any]) -> dict[str, Any]:
         "action_shape": np.shape(first.action)[2:],
         "first_trial": result.first_trial,
         "checkpoints": None if result.checkpoints is None else result.rounds.tolist(),
+        "agents": result.agents,
         "privileged": sorted(result.privileged),
         "tracks": dict(result.tracks),
-        "seconds": {label: seconds.tolist() for label, seconds in result.seconds.items()},
-        "changes": {label: record.changes.tolist() for label, record in result.records.items()},
-        "alarms": {label: record.alarms.tolist() for label, record in result.records.items()},
+        "seconds": [seconds.tolist() for seconds in result.seconds.values()],
+        "changes": [record.changes.tolist() for record in result.records.values()],
+        "alarms": [record.alarms.tolist() for record in result.records.values()],
         "metadata": dict(metadata),
     }
 
@@ -121,6 +119,13 @@ def _header_of(file: pq.ParquetFile, path: str | os.PathLike[str]) -> dict[str, 
     if _KEY not in stored:
         raise ValueError(f"{path} is a Parquet file, but not one that Result.save wrote")
     return json.loads(stored[_KEY])
+
+
+def _seconds(header: dict[str, Any]) -> Any:
+    """Seconds of each agent's trials, (agents, B); NaN where the file was written without timings."""
+    if header["seconds"] is None:
+        return np.full((len(header["agents"]), header["shape"][0]), np.nan)
+    return np.array(header["seconds"], dtype=np.float64)
 
 
 def _coordinates(name: str, values: Any) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def regret_figure(result: Result, scale: Scale = "linear", metric: Metric = "cum
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
     FigureCanvasAgg(figure)  # not pyplot: no window system, no global list of figures
     axes = figure.subplots()
-    index = _visible(result.rounds, scale)
+    index = visible(result.rounds, scale)
     styles = zip(cycle(COLOURS), cycle(DASHES), cycle(MARKERS))
     for i, (label, style) in enumerate(zip(curves, styles, strict=False)):
         offset = _MARKER_GAP * (i + 0.5) / len(curves)
@@ -108,9 +108,9 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     figure.savefig(path, dpi=300, bbox_inches="tight")
 
 
-def _visible(rounds: Ints, scale: Scale) -> Ints:
-    """Indices of at most `_POINTS` rounds, evenly spread on the axis as it is drawn."""
-    wanted = _SPACINGS[scale](rounds[0], rounds[-1], _POINTS)
+def visible(rounds: Ints, scale: Scale, points: int = _POINTS) -> Ints:
+    """Indices of at most so many rounds, evenly spread on the axis as it is drawn."""
+    wanted = _SPACINGS[scale](rounds[0], rounds[-1], points)
     return np.unique(np.searchsorted(rounds, np.rint(wanted)).clip(max=len(rounds) - 1))
 
 

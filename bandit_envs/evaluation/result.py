@@ -274,12 +274,24 @@ class Result:
         frame.insert(0, "environment", self.environment)
         return frame
 
-    def save(self, path: str | os.PathLike[str], metadata: Mapping[str, Any] | None = None) -> None:
-        """Write one Parquet file, whole or not at all; `metadata` is JSON-able and kept beside ours."""
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        metadata: Mapping[str, Any] | None = None,
+        timings: bool = True,
+    ) -> None:
+        """Write one Parquet file, whole or not at all.
+
+        Args:
+            path: of the file, which is replaced if it exists.
+            metadata: JSON-able, kept beside ours.
+            timings: whether `seconds` are written; without them equal numbers give equal bytes, and `load`
+                returns NaN in their place.
+        """
         with from_extra("eval", "files of results"):
             from bandit_envs.evaluation.parquet import write
 
-        write(self, path, metadata or {})
+        write(self, path, metadata or {}, timings)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Result:

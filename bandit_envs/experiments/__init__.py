@@ -1,10 +1,13 @@
 """Studies: environments x agents x trials from a TOML file, computed once and kept."""
 
 from bandit_envs.experiments.check import check_study
-from bandit_envs.experiments.runner import Outcome, compute, run
+from bandit_envs.experiments.folder import open_results, write_tables
+from bandit_envs.experiments.runner import run
+from bandit_envs.experiments.status import count_trials, failures
 from bandit_envs.experiments.store import Store
 from bandit_envs.experiments.study import AgentEntry, Cell, Checkpoints, EnvironmentEntry, Study
 from bandit_envs.experiments.toml import load_study
+from bandit_envs.experiments.work import Outcome, compute
 
 __all__ = [
     "AgentEntry",
@@ -16,6 +19,10 @@ __all__ = [
     "Study",
     "check_study",
     "compute",
+    "count_trials",
+    "failures",
     "load_study",
+    "open_results",
     "run",
+    "write_tables",
 ]

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.evaluation.result import Result
-from bandit_envs.experiments.provenance import installed_version, sources
+from bandit_envs.experiments.provenance import sources, versions
 from bandit_envs.types import Ints
 
-SPACINGS = ("every", "log")
+SPACINGS = ("log", "every")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,9 +42,9 @@ class AgentEntry:
 
 @dataclasses.dataclass(frozen=True)
 class Checkpoints:
-    """The rounds that are kept: every one, or about `per_decade` a decade of t."""
+    """The rounds that are kept: about `per_decade` a decade of t ("log"), or each of them ("every")."""
 
-    spacing: str = "every"
+    spacing: str = "log"
     per_decade: int = 50
 
     def __post_init__(self) -> None:
@@ -85,7 +85,7 @@ class Cell:
             "first_trial": self.first_trial,
             "trials": self.trials,
             "checkpoints": dataclasses.asdict(self.checkpoints),
-            "gpbandits": installed_version("gpbandits"),
+            "versions": versions(),
             "sources": sources(self.environment.id, self.agent.name),
         }
 

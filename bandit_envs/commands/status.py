@@ -1,0 +1,49 @@
+"""How far a study has come."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from bandit_envs.commands.terminal import console
+from bandit_envs.experiments import count_trials, failures, open_results
+from bandit_envs.experiments.status import Count
+
+FOLDER = Annotated[Path, typer.Argument(help="Folder of the results of `gpbandits run`.")]
+
+
+def status(folder: FOLDER) -> None:
+    """Count the trials that are done, failed and missing, and show what raised."""
+    study, store = open_results(folder)
+    counts = {
+        (agent.label, environment.label): count_trials(study, store, environment, agent)
+        for agent in study.agents
+        for environment in study.environments
+    }
+    table = Table(title=f"{study.name}: trials", title_justify="left")
+    for name in ("agent", *(environment.label for environment in study.environments)):
+        table.add_column(Text(name), overflow="fold")
+    for agent in study.agents:
+        row = (_text(counts[agent.label, environment.label]) for environment in study.environments)
+        table.add_row(Text(agent.label), *row)
+    console().print(table)
+    for cell, failure in failures(study, store):
+        console().print(Text(f"\n{cell} failed ({store.failure_path(cell)}):\n{failure.strip()}"))
+    done, failed, missing = (sum(column) for column in zip(*counts.values(), strict=True))
+    console().print(f"{done} trials done, {failed} failed, {missing} missing.{_superfluous(folder)}")
+
+
+def _text(count: Count) -> Text:
+    parts = [f"{count.done} of {count.total}"]
+    parts += [f"{count.failed} failed"] if count.failed else []
+    return Text(", ".join(parts), style="red" if count.failed else "" if count.missing else "green")
+
+
+def _superfluous(folder: Path) -> str:
+    study, store = open_results(folder)
+    number = len(store.superfluous(study))
+    return (
+        f" {number} files belong to no cell of the study; `gpbandits clean` removes them." if number else ""
+    )

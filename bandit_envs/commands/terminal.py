@@ -1,0 +1,22 @@
+"""What every command prints with."""
+
+import sys
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+
+def console() -> Console:
+    """Standard output; a file or a pipe has no width, for which rich would assume a narrow one."""
+    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=140)
+
+
+def print_rows(title: str, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    """Print a table of text."""
+    table = Table(title=title, title_justify="left")
+    for name in header:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console().print(table)

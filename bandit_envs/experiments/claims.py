@@ -1,0 +1,53 @@
+"""One process at a time computes a cell: locks that the operating system drops when their owner dies.
+
+All cells of a folder share one file, of which each locks a byte of its own: nothing is left to clean up after
+a killed process. Where the system has no such locks (Windows), two runs at once may compute a cell twice and
+keep it once.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover (not on Windows)
+    fcntl = None
+
+FILE = ".claims"
+
+
+@contextmanager
+def claimed(folder: Path, key: str) -> Iterator[None]:
+    """Hold the cell of this key (hexadecimal) in the block; wait as long as another process holds it."""
+    with _opened(folder) as descriptor:
+        if fcntl:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX, 1, _offset(key))
+        yield
+
+
+def is_claimed(folder: Path, key: str) -> bool:
+    """Whether another process holds the cell of this key now."""
+    if not fcntl or not (folder / FILE).exists():
+        return False
+    with _opened(folder) as descriptor:
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _offset(key))
+        except OSError:
+            return True
+    return False
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    descriptor = os.open(folder / FILE, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)  # which also drops the lock
+
+
+def _offset(key: str) -> int:
+    """A byte of the file, far beyond its end: 2^60 of them, so that two cells hardly ever share one."""
+    return int(key[:15], 16)

@@ -1,0 +1,102 @@
+"""What a report says, section by section, and the page that says it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from bandit_envs.evaluation.plots import COLOURS
+from bandit_envs.evaluation.result import Metric, Result
+from bandit_envs.experiments.study import EnvironmentEntry, Study
+from bandit_envs.report.chart import style_of
+from bandit_envs.report.grid import Grid
+from bandit_envs.report.holdings import Holdings
+from bandit_envs.report.tables import absence, comparison, growth, ranked, summary, timing
+from bandit_envs.report.views import View, metrics_of, views
+
+
+@dataclasses.dataclass(frozen=True)
+class Section:
+    """One environment of a report."""
+
+    environment: EnvironmentEntry
+    result: Result
+
+    @property
+    def tables(self) -> list[Grid]:
+        """What the section prints, and the folder of tables keeps."""
+        result = self.result
+        compared: list[Metric] = (
+            ["cumulative", "hard-violation"] if result.num_constraints else ["cumulative"]
+        )
+        against = [comparison(result, metric) for metric in compared if len(result.agents) > 1]
+        return [summary(result), *against, growth(result), timing(result)]
+
+    @property
+    def views(self) -> list[View]:
+        """Every measure on every scale, drawn."""
+        return views(self.result)
+
+    @property
+    def metrics(self) -> dict[Metric, str]:
+        """The measures one can choose from."""
+        return metrics_of(self.result)
+
+    @property
+    def legend(self) -> list[tuple[int, str]]:
+        """Number and label of each agent, least regret first."""
+        labels = self.result.agents
+        return [(labels.index(label), self.result.marked(label)) for label in ranked(self.result)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """All that is said about a folder of results.
+
+    Args:
+        study: as it was asked for.
+        source: the text of its file.
+        folder: of the results, for the command that runs it again.
+        sections: one an environment of which something is there.
+        missing: what is not there; None if nothing is missing.
+        holdings: the cells.
+    """
+
+    study: Study
+    source: str
+    folder: Path
+    sections: list[Section]
+    missing: Grid | None
+    holdings: Holdings
+
+    @staticmethod
+    def of(holdings: Holdings, source: str, folder: Path) -> Report:
+        """Collect what the holdings have."""
+        study = holdings.study
+        results = [(environment, holdings.result(environment)) for environment in study.environments]
+        counts = [
+            holdings.count(environment, agent, result)
+            for environment, result in results
+            for agent in study.agents
+        ]
+        sections = [Section(environment, result) for environment, result in results if result is not None]
+        missing = None if all(count.complete for count in counts) else absence(counts)
+        return Report(study, source, folder, sections, missing, holdings)
+
+    @property
+    def privileged(self) -> bool:
+        """Whether any agent was told what a learner cannot know."""
+        return any(section.result.privileged for section in self.sections)
+
+    def html(self) -> str:
+        """One page that needs no other file and no network."""
+        templates = Environment(
+            loader=PackageLoader("bandit_envs.report"),
+            autoescape=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            undefined=StrictUndefined,
+        )
+        return templates.get_template("report.html").render(report=self, colours=COLOURS, style_of=style_of)

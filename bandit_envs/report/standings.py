@@ -1,0 +1,137 @@
+"""Who stands where across environments: losses relative to a reference agent, pooled scores, ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bandit_envs.evaluation.result import Result
+from bandit_envs.evaluation.statistics import (
+    Interval,
+    mean_ranks,
+    normalised_scores,
+    performance_profile,
+    pooled_score,
+)
+from bandit_envs.evaluation.statistics.across import RESAMPLES
+from bandit_envs.report.grid import Cell, Grid
+from bandit_envs.report.tables import DAGGER
+from bandit_envs.types import Floats
+
+THRESHOLDS = np.linspace(-0.5, 1.0, 61)  # of scores, in profiles
+
+_METHOD = (
+    "A round costs the positive part of its regret and, where there are constraints, its violation; a "
+    "trial's loss is the sum over rounds relative to the mean of the reference agent ({}), of both equally. "
+    "The score is 1 - loss: 1 plays optimally, 0 like the reference."
+)
+_INTERVALS = (
+    "Scores are interquartile means over all trials; relative ranks (0 the best, 1 the worst) are among "
+    "those who played, averaged over environments; with 95 % percentile intervals of a bootstrap of trials "
+    f"within environments ({RESAMPLES} resamples). Compare agents of different environments by their "
+    "ranks, not by their scores."
+)
+
+
+class Standings:
+    """Scores and ranks of agents on several environments.
+
+    Args:
+        results: one an environment, with every round recorded; agents may be missing where they cannot play.
+        reference: the agent that scores 0 in the mean, in every result.
+    """
+
+    def __init__(self, results: Sequence[Result], reference: str):
+        if not results:
+            raise ValueError("a leaderboard needs at least one environment with results, got none")
+        self.results, self.reference = list(results), reference
+        self.losses = [relative_losses(result, reference) for result in results]
+        self.scores = [normalised_scores(table, reference) for table in self.losses]
+        self.ranks = mean_ranks(self.losses)
+        self.pooled = {label: pooled_score(self.of(label)) for label in self.ranks}
+
+    @property
+    def agents(self) -> list[str]:
+        """Labels, least relative rank first."""
+        return sorted(self.ranks, key=lambda label: float(self.ranks[label].estimate))
+
+    def of(self, label: str) -> list[Floats]:
+        """Scores of an agent in the environments it played, (B,) each."""
+        return [table[label] for table in self.scores if label in table]
+
+    def profile(self, label: str) -> Interval:
+        """Share of the agent's trials that score above each of `THRESHOLDS`."""
+        return performance_profile(self.of(label), THRESHOLDS)
+
+    def marked(self, label: str) -> str:
+        """The label, with a dagger if the agent is privileged."""
+        return next(result.marked(label) for result in self.results if label in result.agents)
+
+    def overall(self) -> Grid:
+        """Every agent across the environments that it played."""
+        rows = tuple(
+            (self.marked(label), len(self.of(label)), self.pooled[label], self.ranks[label])
+            for label in self.agents
+        )
+        return Grid(
+            "overall",
+            "Across environments",
+            ("agent", "environments", "score", "relative rank"),
+            rows,
+            (
+                f"n = {self._trials()} of each agent on each environment.",
+                _METHOD.format(self.reference),
+                _INTERVALS,
+                *self._dagger(),
+            ),
+        )
+
+    def by_environment(self) -> Grid:
+        """The mean score of every agent on every environment."""
+        rows: list[tuple[Cell, ...]] = [
+            (
+                self.marked(label),
+                *(_mean(table[label]) if label in table else None for table in self.scores),
+            )
+            for label in self.agents
+        ]
+        header = ("agent", *(result.environment for result in self.results))
+        notes = (
+            f"n = {self._trials()}; mean scores, a dash where an agent does not handle the environment.",
+            *self._dagger(),
+        )
+        return Grid("environments", "Environment by environment", header, tuple(rows), notes)
+
+    def _trials(self) -> str:
+        counts = sorted({result.num_trials for result in self.results})
+        return f"{' to '.join(map(str, counts[:: max(len(counts) - 1, 1)]))} trials"
+
+    def _dagger(self) -> list[str]:
+        return [DAGGER] if any(result.privileged for result in self.results) else []
+
+
+def relative_losses(result: Result, reference: str) -> dict[str, Floats]:
+    """What each trial costs relative to the reference's mean, (B,) an agent.
+
+    The positive part of the regret counts, so that violating a constraint does not pay, and beside it, with
+    the same weight, the norm of the violation.
+    """
+    if reference not in result.agents:
+        raise ValueError(f"the reference {reference!r} has not played {result.environment!r}; add it")
+    parts = [{label: np.maximum(record.regret, 0.0).sum(axis=1) for label, record in result.records.items()}]
+    if result.num_constraints:
+        parts.append({label: record.violation.sum(axis=1) for label, record in result.records.items()})
+    scales = [part[reference].mean() for part in parts]
+    if not any(scales):
+        raise ValueError(f"the reference {reference!r} has no loss on {result.environment!r}")
+    shares = [
+        {label: loss / scale for label, loss in part.items()}
+        for part, scale in zip(parts, scales, strict=True)
+        if scale > 0
+    ]
+    return {label: np.mean([share[label] for share in shares], axis=0) for label in result.agents}
+
+
+def _mean(scores: Floats) -> float:
+    return round(float(scores.mean()), 12) + 0.0  # the reference's 0, and not what rounding leaves of it

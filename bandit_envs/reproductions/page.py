@@ -1,0 +1,66 @@
+"""The page that shows every reproduced figure: the paper's words, our numbers, and why they differ."""
+
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+
+from bandit_envs.evaluation.files import write_whole
+from bandit_envs.experiments import Store, Study
+from bandit_envs.experiments.folder import CELLS
+from bandit_envs.reproductions.base import Reproduction, Results
+
+SHOWN = 2  # figures of a section: a study of ten environments has twenty
+_TOP = """# Reproductions
+
+<!-- Made by `gpbandits reproduce --page`; edit the texts in `bandit_envs/reproductions`. -->
+
+What the papers report, figure by figure, beside what the suite measures. Orders come first, sizes second;
+no figure is tuned to match, and deviations are findings. Numbers are means over trials at the last round
+with 95 % bootstrap intervals; differences are paired by trial, and an order *holds* where the interval of
+its difference lies above 0. How often confidence bands fail is in [calibration.md](calibration.md); what
+delayed feedback and long-term constraints show, claim by claim, in [studies-delayed.md](studies-delayed.md)
+and [studies-constraints.md](studies-constraints.md).
+"""
+
+
+def kept(study: Study, folder: Path) -> Results:
+    """What a folder holds of a study; nothing is computed."""
+    return Store(folder / CELLS).load(study)
+
+
+def write_page(page: Path, reproductions: Iterable[Reproduction], folder: Path, quick: bool) -> None:
+    """Write the page, and its figures into `figures/reproductions` beside it.
+
+    Args:
+        page: the Markdown file.
+        reproductions: that have a section, in order.
+        folder: of their results; figures without any get the paper's words alone.
+        quick: whether it shows the short versions.
+    """
+    sections, paper = [_TOP], ""
+    for reproduction in reproductions:
+        if reproduction.paper != paper:
+            paper = reproduction.paper
+            sections.append(f"## {paper}")
+        sections.append(_section(reproduction, page.parent, folder, quick))
+    write_whole(page, ("\n\n".join(section.strip() for section in sections) + "\n").encode())
+
+
+def _section(reproduction: Reproduction, place: Path, folder: Path, quick: bool) -> str:
+    findings = reproduction.run(folder, quick, kept)
+    command = f"`gpbandits reproduce {reproduction.name}{' --quick' if quick else ''}`"
+    figures = place / "figures" / "reproductions"
+    figures.mkdir(parents=True, exist_ok=True)
+    links = []
+    for name, figure in islice(findings.figures.items(), SHOWN):
+        figure.savefig(figures / f"{name}.png", dpi=80)
+        links.append(f"![{reproduction.title}](figures/reproductions/{name}.png)")
+    parts = (
+        f"### {reproduction.title}",
+        f"{command} reproduces it.",
+        f"**The paper reports:** {reproduction.reports}",
+        findings.text or "*Not computed for this page.*",
+        *links,
+        f"**Where we differ, and why:** {reproduction.differs}",
+    )
+    return "\n\n".join(parts)

@@ -1,0 +1,23 @@
+"""The rule of `--quick`: at most 5 trials and 1000 rounds, and everything else as it is."""
+
+import dataclasses
+
+from bandit_envs.experiments import EnvironmentEntry, Study
+from bandit_envs.making import make
+
+TRIALS, ROUNDS = 5, 1000
+
+
+def shortened(study: Study) -> Study:
+    """The study with at most `TRIALS` trials of at most `ROUNDS` rounds; horizons below stay."""
+    environments = tuple(map(_shortened, study.environments))
+    name, trials = f"{study.name}-quick", min(study.trials, TRIALS)
+    return dataclasses.replace(study, name=name, trials=trials, environments=environments)
+
+
+def _shortened(entry: EnvironmentEntry) -> EnvironmentEntry:
+    env = make(entry.id, **entry.kwargs)
+    env.reset(seed=0)
+    horizon = min(env.get_wrapper_attr("setting").horizon, ROUNDS)
+    env.close()
+    return dataclasses.replace(entry, kwargs={**entry.kwargs, "horizon": horizon})
