@@ -8,7 +8,7 @@ import torch
 
 import agents
 from agents.rl.policy import Policy
-from bandit_envs import BanditEnv
+from bandit_envs import BanditEnv, Setting
 from bandit_envs.evaluation import Result, check_agent, evaluate
 from bandit_envs.experiments import Store, load_study, run
 
@@ -151,7 +151,7 @@ def test_tracks_survive_saving_and_studies(mixed, path, tmp_path):
 
 
 def test_bad_input_gets_one_clear_error(path, tmp_path):
-    setting = BanditEnv("gp", num_arms=9, horizon=20).setting
+    setting = Setting(arms=np.random.default_rng(0).random((9, 2)), horizon=20)
     with pytest.raises(ValueError, match=r"trained on GPBandit-GP-v0 with .*'num_arms': 8.* another size"):
         agents.pretrained(setting, path)
     with pytest.raises(ValueError, match=r"path must be a file that Policy.save wrote; there is none"):
