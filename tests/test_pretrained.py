@@ -150,6 +150,19 @@ def test_tracks_survive_saving_and_studies(mixed, path, tmp_path):
     assert result.tracks == {"sb3-a2c": "from scratch", "trained": "pretrained"}
 
 
+@pytest.mark.parametrize(
+    ("environment", "keywords"),
+    [
+        ("GPBandit-GP-v0", {"function_seed": 3}),
+        ("GPBandit-Rosenbrock-v0", {}),
+        ("GPBandit-LogisticTuning-v0", {}),
+    ],
+)
+def test_training_refuses_functions_that_evaluations_would_play(environment, keywords):
+    with pytest.raises(ValueError, match="environment must draw a new function at each reset"):
+        agents.train_policy(environment, "ppo", env_kwargs=keywords, total_timesteps=10)
+
+
 def test_bad_input_gets_one_clear_error(path, tmp_path):
     setting = Setting(arms=np.random.default_rng(0).random((9, 2)), horizon=20)
     with pytest.raises(ValueError, match=r"trained on GPBandit-GP-v0 with .*'num_arms': 8.* another size"):

@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from bandit_envs.envs import BanditEnv
 from bandit_envs.evaluation.generators import preserved_generators
 from bandit_envs.extras import from_extra
 from bandit_envs.making import EnvLike, make
@@ -30,9 +31,8 @@ TRAINING: dict[str, dict[str, Any]] = {
     "ppo": {**DISCOUNTED, "policy_kwargs": {"net_arch": [64, 64]}},
 }
 SEEN = {"recurrent-ppo": "history"}
-PLAYED = {
-    "recurrent-ppo": "box"
-}  # what is seen of a play is its place, and a place is easier to repeat than an arm
+# What a recurrent policy sees of a play is its place, and a place is easier to repeat than an arm.
+PLAYED = {"recurrent-ppo": "box"}
 LONGEST = 50  # rounds of a rollout
 
 
@@ -76,6 +76,7 @@ def train_policy(
         **options: of the algorithm's constructor, over those of `TRAINING`.
     """
     keywords = dict(env_kwargs or {})
+    _check_drawn(_training_env(environment, keywords))
     seen = SEEN.get(algorithm, "statistics") if observation is None else observation
     chosen = find_algorithm(algorithm)
     setting: Setting = make(environment, **keywords).get_wrapper_attr("setting")
@@ -96,6 +97,26 @@ def train_policy(
     return Policy(algorithm, shaping, box, seen, done, weights)
 
 
+def _training_env(environment: EnvLike, keywords: dict[str, Any]) -> gym.Env:
+    return TrainingSeeds(make(environment, **keywords))
+
+
+def _check_drawn(env: gym.Env) -> None:
+    """Raise where every trial has the same function, which evaluations would then have as well."""
+    if not isinstance(env.unwrapped, BanditEnv):
+        return  # somebody else's: theirs to know
+    optima = []
+    for seed in range(2):
+        env.reset(seed=seed)
+        trial = env.unwrapped.simulator.trials[0]
+        optima.append(None if trial is None else trial.optimum)
+    if np.array_equal(*optima):
+        raise ValueError(
+            "environment must draw a new function at each reset; here training would show what evaluations "
+            "play. Take one of random functions, without function_seed"
+        )
+
+
 def _rollouts(algorithm: str, horizon: int, num_envs: int) -> dict[str, Any]:
     """Options of the training: a rollout of every environment is learnt from in four batches."""
     if algorithm not in TRAINING:
@@ -106,7 +127,7 @@ def _rollouts(algorithm: str, horizon: int, num_envs: int) -> dict[str, Any]:
 
 def _maker(environment: EnvLike, keywords: dict[str, Any], recipe: Recipe) -> Callable[[], gym.Env]:
     def one() -> gym.Env:
-        env = TrainingSeeds(make(environment, **keywords))
+        env = _training_env(environment, keywords)
         setting = env.get_wrapper_attr("setting")
         summarised = SummaryObservation(env, make_summary(recipe.observation, setting))
         return _Played(summarised, Plays(setting, recipe.box))
