@@ -72,7 +72,7 @@ def draw(results: list[Result], path: Path) -> None:
         panel.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("cumulative regret / random's at $T$")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
-    figure.savefig(path, dpi=200)
+    figure.savefig(path, dpi=120)
 
 
 def trained(entry: EnvironmentEntry, study: Study, folder: Path, rounds: int, trials: int) -> Result:
