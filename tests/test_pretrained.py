@@ -9,6 +9,7 @@ import torch
 import agents
 from agents.rl.policy import Policy
 from bandit_envs import BanditEnv, Setting
+from bandit_envs.commands import _write_results
 from bandit_envs.evaluation import Result, check_agent, evaluate
 from bandit_envs.experiments import Store, load_study, run
 
@@ -123,6 +124,13 @@ def test_a_figure_refuses_to_mix_the_tracks(mixed, tmp_path):
     }
     for track, part in parts.items():
         part.plot(tmp_path / f"{track}.png")
+
+
+def test_a_study_of_both_tracks_draws_each_in_figures_of_its_own(mixed, tmp_path):
+    _write_results(mixed, tmp_path, "GP")
+    drawn = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert {"GP-from-scratch-regret-linear.png", "GP-pretrained-regret-linear.png"} <= drawn
+    assert "GP-regret-linear.png" not in drawn
 
 
 def test_tracks_survive_saving_and_studies(mixed, path, tmp_path):
