@@ -8,7 +8,8 @@ import torch
 
 import agents
 from agents.rl.policy import Policy
-from bandit_envs import BanditEnv
+from bandit_envs import BanditEnv, Setting
+from bandit_envs.commands import _write_results
 from bandit_envs.evaluation import Result, check_agent, evaluate
 from bandit_envs.experiments import Store, load_study, run
 
@@ -125,6 +126,13 @@ def test_a_figure_refuses_to_mix_the_tracks(mixed, tmp_path):
         part.plot(tmp_path / f"{track}.png")
 
 
+def test_a_study_of_both_tracks_draws_each_in_figures_of_its_own(mixed, tmp_path):
+    _write_results(mixed, tmp_path, "GP")
+    drawn = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert {"GP-from-scratch-regret-linear.png", "GP-pretrained-regret-linear.png"} <= drawn
+    assert "GP-regret-linear.png" not in drawn
+
+
 def test_tracks_survive_saving_and_studies(mixed, path, tmp_path):
     mixed.save(tmp_path / "result.parquet")
     assert Result.load(tmp_path / "result.parquet").tracks == mixed.tracks
@@ -150,8 +158,21 @@ def test_tracks_survive_saving_and_studies(mixed, path, tmp_path):
     assert result.tracks == {"sb3-a2c": "from scratch", "trained": "pretrained"}
 
 
+@pytest.mark.parametrize(
+    ("environment", "keywords"),
+    [
+        ("GPBandit-GP-v0", {"function_seed": 3}),
+        ("GPBandit-Rosenbrock-v0", {}),
+        ("GPBandit-LogisticTuning-v0", {}),
+    ],
+)
+def test_training_refuses_functions_that_evaluations_would_play(environment, keywords):
+    with pytest.raises(ValueError, match="environment must draw a new function at each reset"):
+        agents.train_policy(environment, "ppo", env_kwargs=keywords, total_timesteps=10)
+
+
 def test_bad_input_gets_one_clear_error(path, tmp_path):
-    setting = BanditEnv("gp", num_arms=9, horizon=20).setting
+    setting = Setting(arms=np.random.default_rng(0).random((9, 2)), horizon=20)
     with pytest.raises(ValueError, match=r"trained on GPBandit-GP-v0 with .*'num_arms': 8.* another size"):
         agents.pretrained(setting, path)
     with pytest.raises(ValueError, match=r"path must be a file that Policy.save wrote; there is none"):

@@ -66,8 +66,8 @@ class SB3Agent:
         assert self._rendezvous is not None
         if self._news is not None:  # else the round has not been played: the same action
             self._rendezvous.answer((self._summary.vector(observation), *self._news))
-            self._news = None
             self._action = self._plays(self._rendezvous.question())
+            self._news = None
         return self._action
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:

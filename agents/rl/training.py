@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from bandit_envs.envs import BanditEnv
 from bandit_envs.evaluation.generators import preserved_generators
 from bandit_envs.extras import from_extra
 from bandit_envs.making import EnvLike, make
@@ -22,31 +23,17 @@ from .plays import Plays
 from .policy import Policy
 from .recipe import Recipe, plays_box
 
-# A trial is an episode, and what is learnt early in it pays later.
+# A trial is an episode, and what is learnt early in it pays later: hence the discounts.
+DISCOUNTED = {"learning_rate": 3e-3, "n_epochs": 4, "gamma": 0.8, "gae_lambda": 0.9}
+LSTM = {"lstm_hidden_size": 64, "net_arch": [], "enable_critic_lstm": False, "shared_lstm": True}
 TRAINING: dict[str, dict[str, Any]] = {
-    "recurrent-ppo": {
-        "learning_rate": 1e-3,
-        "n_epochs": 4,
-        "gamma": 0.95,
-        "gae_lambda": 0.9,
-        "ent_coef": 0.01,
-        "policy_kwargs": {
-            "lstm_hidden_size": 64,
-            "net_arch": [],
-            "enable_critic_lstm": False,
-            "shared_lstm": True,
-        },
-    },
-    "ppo": {
-        "learning_rate": 1e-3,
-        "n_epochs": 4,
-        "gamma": 0.95,
-        "gae_lambda": 0.9,
-        "ent_coef": 0.01,
-        "policy_kwargs": {"net_arch": [64, 64]},
-    },
+    "recurrent-ppo": {**DISCOUNTED, "policy_kwargs": {**LSTM, "log_std_init": -0.5}},
+    "ppo": {**DISCOUNTED, "policy_kwargs": {"net_arch": [64, 64]}},
 }
-SEEN = {"recurrent-ppo": "history", "ppo": "statistics"}
+SEEN = {"recurrent-ppo": "history"}
+# What a recurrent policy sees of a play is its place, and a place is easier to repeat than an arm.
+PLAYED = {"recurrent-ppo": "box"}
+LONGEST = 50  # rounds of a rollout
 
 
 class _Played(gym.ActionWrapper):
@@ -82,17 +69,18 @@ def train_policy(
         algorithm: "recurrent-ppo", "ppo", or another name that `agents.sb3` knows.
         total_timesteps: rounds of training, over all environments.
         observation: what it sees; default "history" for "recurrent-ppo" and "statistics" for others.
-        actions: "arms" or "box", as for `agents.sb3`.
+        actions: "arms" or "box", as for `agents.sb3`; default "box" for "recurrent-ppo".
         env_kwargs: keyword arguments of the environment.
         num_envs: environments side by side.
         seed: of the training.
         **options: of the algorithm's constructor, over those of `TRAINING`.
     """
     keywords = dict(env_kwargs or {})
+    _check_drawn(_training_env(environment, keywords))
     seen = SEEN.get(algorithm, "statistics") if observation is None else observation
     chosen = find_algorithm(algorithm)
     setting: Setting = make(environment, **keywords).get_wrapper_attr("setting")
-    box = plays_box(chosen, setting, actions)
+    box = plays_box(chosen, setting, PLAYED.get(algorithm) if actions is None else actions)
     recipe = Recipe(chosen, _rollouts(algorithm, setting.horizon, num_envs) | options, box, seen)
     recipe.check()
     with preserved_generators():
@@ -109,16 +97,37 @@ def train_policy(
     return Policy(algorithm, shaping, box, seen, done, weights)
 
 
+def _training_env(environment: EnvLike, keywords: dict[str, Any]) -> gym.Env:
+    return TrainingSeeds(make(environment, **keywords))
+
+
+def _check_drawn(env: gym.Env) -> None:
+    """Raise where every trial has the same function, which evaluations would then have as well."""
+    if not isinstance(env.unwrapped, BanditEnv):
+        return  # somebody else's: theirs to know
+    optima = []
+    for seed in range(2):
+        env.reset(seed=seed)
+        trial = env.unwrapped.simulator.trials[0]
+        optima.append(None if trial is None else trial.optimum)
+    if np.array_equal(*optima):
+        raise ValueError(
+            "environment must draw a new function at each reset; here training would show what evaluations "
+            "play. Take one of random functions, without function_seed"
+        )
+
+
 def _rollouts(algorithm: str, horizon: int, num_envs: int) -> dict[str, Any]:
-    """Options of the training: a rollout is one episode of every environment, in four batches."""
+    """Options of the training: a rollout of every environment is learnt from in four batches."""
     if algorithm not in TRAINING:
         return {}
-    return {"n_steps": horizon, "batch_size": max(2, horizon * num_envs // 4), **TRAINING[algorithm]}
+    rounds = min(horizon, LONGEST)
+    return {"n_steps": rounds, "batch_size": max(2, rounds * num_envs // 4), **TRAINING[algorithm]}
 
 
 def _maker(environment: EnvLike, keywords: dict[str, Any], recipe: Recipe) -> Callable[[], gym.Env]:
     def one() -> gym.Env:
-        env = TrainingSeeds(make(environment, **keywords))
+        env = _training_env(environment, keywords)
         setting = env.get_wrapper_attr("setting")
         summarised = SummaryObservation(env, make_summary(recipe.observation, setting))
         return _Played(summarised, Plays(setting, recipe.box))

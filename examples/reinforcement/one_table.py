@@ -24,7 +24,10 @@ from bandit_envs.experiments import EnvironmentEntry, Study, load_study
 from bandit_envs.types import Floats
 
 RANDOM = "random"
-TRAINED = {"PPO on statistics": "ppo", "RL² (recurrent PPO)": "recurrent-ppo"}
+TRAINED = {
+    "PPO on statistics": ("ppo", 1),
+    "RL² (recurrent PPO)": ("recurrent-ppo", 3),
+}  # times --rounds
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 DASHES = ("-", "--", ":")
 
@@ -69,19 +72,19 @@ def draw(results: list[Result], path: Path) -> None:
         panel.spines[["top", "right"]].set_visible(False)
     panels[0].set_ylabel("cumulative regret / random's at $T$")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
-    figure.savefig(path, dpi=200)
+    figure.savefig(path, dpi=120)
 
 
 def trained(entry: EnvironmentEntry, study: Study, folder: Path, rounds: int, trials: int) -> Result:
     """Trained policies on the trials of the study; training that has been done is not repeated."""
     folder.mkdir(parents=True, exist_ok=True)
     chosen = {}
-    for label, algorithm in TRAINED.items():
+    for label, (algorithm, factor) in TRAINED.items():
         path = folder / f"{entry.file_name}-{algorithm}.pt"
         if not path.exists():
-            agents.train_policy(entry.id, algorithm, env_kwargs=entry.kwargs, total_timesteps=rounds).save(
-                path
-            )
+            agents.train_policy(
+                entry.id, algorithm, env_kwargs=entry.kwargs, total_timesteps=factor * rounds
+            ).save(path)
         chosen[label] = ("agents.rl:pretrained", {"path": str(path)})
     result = evaluate(
         entry.id, chosen, trials=trials, seed=study.seed, env_kwargs=entry.kwargs, label=entry.label
@@ -105,7 +108,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("results", type=Path, help="the folder that `gpbandits run` wrote")
-    parser.add_argument("--rounds", type=int, default=40_000, help="of training, for each policy")
+    parser.add_argument("--rounds", type=int, default=40_000, help="of training; three times as many for RL²")
     options = parser.parse_args()
     study = load_study(options.results / "study.toml")
     stored = [
