@@ -19,6 +19,7 @@ from .validation import Numeric, require_integer, require_not_negative, require_
 from .visited import Visited, VisitedGram
 
 NOISE_FLOOR = 1e-6  # smallest lambda in units of the prior variance: a jitter, for noiseless problems
+LEARNT_NOISE_FLOOR = 1e-8  # the same where values say how little noise there is: 1e-6 blurs an optimum
 DEFAULT_NOISE_STD = 0.1  # prior deviations, where the setting withholds the noise
 DEFAULT_BOUND = 1.0  # prior deviations, where the setting states no RKHS bound
 DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
@@ -144,7 +145,7 @@ class Model:
             self,
             kernel=found.kernel,
             noise_std=float(np.sqrt(found.noise_variance)),
-            noise_variance=max(found.noise_variance, NOISE_FLOOR * deviation**2),
+            noise_variance=max(found.noise_variance, LEARNT_NOISE_FLOOR * deviation**2),
             prior_mean=self.prior_mean + found.centre,
         )
 

@@ -1,12 +1,14 @@
 """On a box the same parts play: beliefs anywhere, slopes, searches, and the named algorithms."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 
 import agents
-from agents.box import AtPoints, BoxAgent, Lattice, QuasiRandom
+from agents.box import AtPoints, BoxAgent, Lattice, NearestArm, QuasiRandom
 from agents.box.landscape import BoxView, Landscape
 from agents.box.path import Path
 from agents.box.search import Stacked, Terrain, sobol
@@ -431,3 +433,27 @@ def test_regret_on_a_box_falls_below_that_of_its_grid():
     result = evaluate(problem, {"EI": "gp-ei", "random": "random"}, trials=3)
     assert (result.simple_regret["EI"][:, -1] < 0.02).all()
     assert result.regret["EI"][:, -1].sum() < result.regret["random"][:, -1].sum() / 2
+
+
+def test_on_a_finite_set_an_agent_for_boxes_plays_and_learns_the_nearest_arm():
+    problem = build("gp", {"num_arms": 40, "horizon": 30, "noise_std": 0.05})
+
+    def nearest(setting):
+        return NearestArm(agents.gp_ei, setting)
+
+    check_agent(nearest, {"finite": problem}, time_limit=120.0)
+    setting = problem.setting()
+    agent = nearest(setting)
+    agent.reset(0)
+    arms = feed(agent, lambda x: -abs(float(x[0]) - 0.5), 20)
+    played = agent.agent.features[:, 0]
+    np.testing.assert_allclose(np.unique(played), np.unique(setting.arms[arms, 0]), atol=1e-12)
+    assert agent.recommend().action in (19, 20)
+
+
+def test_an_agent_on_a_box_can_be_pickled_in_mid_run():
+    agent = agents.gp_ts(SETTING, search={"candidates": 64})
+    agent.reset(3)
+    feed(agent, bump, 8)
+    twin = pickle.loads(pickle.dumps(agent))
+    np.testing.assert_array_equal(agent.act(HERE), twin.act(HERE))

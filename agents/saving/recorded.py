@@ -46,7 +46,7 @@ class Recorded:
 
     def act(self, observation: Any) -> Any:
         """Choose; see the agent's own."""
-        self._record.append(("act", (np.array(observation),)))
+        self._record.append(("act", (_copy(observation),)))
         return self._agent.act(observation)
 
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
@@ -54,12 +54,12 @@ class Recorded:
         self._agent.update(observation, action, reward, info)
         kept = (*READ, "oracle") if getattr(self._agent, "privileged", False) else READ
         seen = {key: _copy(info[key]) for key in kept if key in info}
-        self._record.append(("update", (np.array(observation), np.array(action), np.array(reward), seen)))
+        self._record.append(("update", (_copy(observation), _copy(action), _copy(reward), seen)))
 
     def drop(self, rounds: Any, trial: Any = None) -> None:
         """Forget pending plays whose values will never come; see the agent's own."""
         self._agent.drop(rounds, *([] if trial is None else [trial]))
-        self._record.append(("drop", (np.array(rounds), None if trial is None else np.array(trial))))
+        self._record.append(("drop", (_copy(rounds), _copy(trial))))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent to one file, from which `agents.load` makes it go on with the same actions.
@@ -87,13 +87,17 @@ class Recorded:
         return getattr(self._agent, name)
 
 
+ARRAYS = (np.ndarray, np.generic, float, int)
 EVENTS = ("reset", "act", "update", "drop")
 
 
 def _copy(value: Any) -> Any:
+    """What its owner may not change: arrays may be buffers that the next round overwrites."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
     if isinstance(value, dict):
         return {key: _copy(each) for key, each in value.items()}
-    return np.array(value)
+    return list(value) if isinstance(value, list) else value
 
 
 def _columns(rows: list[tuple[Any, ...]]) -> list[Any]:
@@ -104,9 +108,11 @@ def _columns(rows: list[tuple[Any, ...]]) -> list[Any]:
 def _stacked(values: list[Any]) -> Any:
     if isinstance(values[0], dict) and values[0] and all(each.keys() == values[0].keys() for each in values):
         return {key: _stacked([each[key] for each in values]) for key in values[0]}
-    alike = all(isinstance(each, np.ndarray) for each in values)
-    alike = alike and len({(each.shape, each.dtype) for each in values}) == 1
-    return np.stack(values) if alike else values
+    if not all(isinstance(each, ARRAYS) for each in values):
+        return values
+    arrays = [np.asarray(each) for each in values]
+    alike = len({(each.shape, each.dtype) for each in arrays}) == 1
+    return np.stack(arrays) if alike else values
 
 
 def _rows(columns: list[Any]) -> Any:

@@ -17,10 +17,10 @@ from ..saving.data import decode, encode
 from .scale import Scale, sign_of
 from .space import Space, Values
 
-TUNER = ("gp-bucb", {"width": 2.0, "initial": 5, "refit_every": 5})
+TUNER = ("gp-bucb", {"initial": 5, "refit_every": 5})
 CONSTRAINED_TUNER = ("constrained-ei", {"hallucinate": True})
 LENGTH_SCALE = 0.3  # of one feature; the diagonal of the unit box grows with the root of their number
-LENGTH_SCALE_BOUNDS = (0.05, 20.0)
+LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones call a feature irrelevant that was only not varied yet
 KINDS = ("parameters", "contexts")
 
 

@@ -139,7 +139,8 @@ class Tuner:
     def recommend(self, context: Values | None = None) -> Advice:
         """What the agent takes for the best parameters, feasible where there are constraints.
 
-        Asking for it changes nothing.
+        They may not have been tried: where the deviation is large, try them, or take those of `best`. Asking
+        for it changes nothing.
 
         Args:
             context: name -> value, where there are contexts.
