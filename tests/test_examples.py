@@ -13,7 +13,9 @@ DATA = {"sensors": ("intel_temperature_train.csv", "intel_temperature_test.csv")
 FIGURES = {
     "contextual_tuning": 1,
     "delayed_feedback": 1,
+    "everything_at_once": 1,
     "long_term_constraints": 1,
+    "piecewise_stationary": 1,
     "quickstart": 1,
     "sensors": 2,
     "tune_logistic": 1,
