@@ -62,7 +62,9 @@ class OnAlarm(Never):
 def calibrated_theta(
     model: Model, xi_squared: float, false_alarm_rate: float, ridge: float | None, reading: str
 ) -> float:
-    """The theta with which a run without a change has a false alarm with some probability.
+    """The theta with which a run without a change has a false alarm with at most some probability.
+
+    The reward and each of C costs take an equal share of it, and are simulated with the larger noise.
 
     Args:
         model: kernel and noise of the reward.
@@ -70,10 +72,11 @@ def calibrated_theta(
         false_alarm_rate: probability of a false alarm in a whole run.
         ridge, reading: of the detector.
     """
-    samples = min(max(uniform_rounds(model.setting.horizon, xi_squared), 2), MOST_SAMPLES)
-    noise = float(np.max(model.noise_std))
-    prior = representative_gram(model)
-    return calibrate(prior, noise, samples, false_alarm_rate, ridge=ridge, reading=reading)
+    setting = model.setting
+    samples = min(max(uniform_rounds(setting.horizon, xi_squared), 2), MOST_SAMPLES)
+    noise = max(float(np.max(model.noise_std)), setting.constraint_noise_std or 0.0)
+    share = false_alarm_rate / (1 + setting.num_constraints)
+    return calibrate(representative_gram(model), noise, samples, share, ridge=ridge, reading=reading)
 
 
 class Exploring:

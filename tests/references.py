@@ -112,15 +112,24 @@ def log_improvement(z: float) -> float:
 
 
 def change_statistics(
-    kernel, x: Floats, y: Floats, nodes: Floats, volume: float, ridge: float, exponent: float
+    kernel,
+    x: Floats,
+    y: Floats,
+    nodes: Floats,
+    volume: float,
+    ridge: float,
+    exponent: float,
+    centred: bool = False,
 ) -> list[float]:
     """The volume * mean over the nodes of (mu_1 - mu_2)^2, of each tail of 2n samples (Avanesov 2020).
 
-    mu_1 and mu_2 are the ridge regressions, K + n rho_n I with rho_n = c n^-e, of a tail's two halves.
+    mu_1 and mu_2 are the ridge regressions, K + n rho_n I with rho_n = c n^-e, of a tail's two halves, where
+    `centred` of values less the mean of the tail's 2n.
     """
-    statistics = []
+    statistics, given = [], np.asarray(y)
     for n in range(1, len(x) // 2 + 1):
         means = []
+        y = given - given[len(x) - 2 * n :].mean() if centred else given
         for half in (slice(len(x) - 2 * n, len(x) - n), slice(len(x) - n, len(x))):
             noisy = kernel(x[half]) + n * ridge * n**-exponent * np.eye(n)
             means.append(kernel(nodes, x[half]) @ np.linalg.solve(noisy, y[half]))

@@ -79,6 +79,48 @@ def test_responses_are_tested_side_by_side(gram):
         np.testing.assert_allclose(joint.latest, alone.latest * [1.0, 4.0, 0.0], rtol=1e-9, atol=1e-14)
 
 
+@pytest.mark.parametrize("features", [False, True], ids=["on points", "on features"])
+def test_a_centred_response_is_less_the_mean_of_each_tail(gram, features):
+    point, value = sequence(gram, 10, [11, 12])
+    responses = np.column_stack([value, value + 3.0, value])
+    options = {"num_responses": 3, "centred": [True, True, False], "theta": NEVER, "ridge": 0.5}
+    detector = (
+        ChangePointDetector.on_features(MATERN, gram.points, **options)
+        if features
+        else ChangePointDetector.on_points(gram, **options)
+    )
+    for i, (x, y) in enumerate(zip(point.tolist(), responses, strict=True), start=1):
+        detector.append(gram.points[x] if features else x, y)
+        given = MATERN, gram.points[point[:i]], value[:i], gram.points, 5.0, 0.5, 6 / 7
+        centred, plain = (references.change_statistics(*given, centred=switch) for switch in (True, False))
+        expected = np.column_stack([centred, centred, plain]).reshape(i // 2, 3)
+        np.testing.assert_allclose(detector.latest, expected, atol=1e-9, rtol=1e-9)
+    assert not np.allclose(detector.latest[:, 0], detector.latest[:, 2])
+
+
+def test_late_samples_are_centred_as_prompt_ones(gram):
+    point, value = sequence(gram, 11, [15, 15])
+    options = {"centred": True, "theta": NEVER}
+    late, prompt = (ChangePointDetector.on_points(gram, **options) for _ in range(2))
+    for i in np.random.default_rng(3).permutation(30):
+        late.insert(float(i), int(point[i]), value[i])
+    for x, y in zip(point.tolist(), value, strict=True):
+        prompt.append(x, y)
+    np.testing.assert_allclose(late.latest, prompt.latest, atol=1e-12, rtol=1e-9)
+
+
+def test_a_level_raises_no_alarm_where_responses_are_centred(gram):
+    point = np.random.default_rng(12).integers(gram.size, size=40)
+    plain, centred = (
+        ChangePointDetector.on_points(gram, ridge=5.0, centred=switch) for switch in (False, True)
+    )
+    assert detect(plain, point.tolist(), np.full(40, 30.0))
+    assert not detect(centred, point.tolist(), np.full(40, 30.0))
+    level = np.where(np.arange(40) < 20, 1.5, -1.5)
+    found = detect(centred, point.tolist(), level)
+    assert 20 <= found[0].sample <= 26  # a step from one level to another still does
+
+
 def test_only_the_response_beyond_its_own_threshold_raises_the_alarm(gram):
     point, value = sequence(gram, 3, [30, 30])
     detector = ChangePointDetector.on_points(gram, num_responses=2, theta=[NEVER, 2.6])
@@ -242,6 +284,8 @@ def test_the_typical_theta_raises_no_alarm_on_its_own_samples(gram):
         (lambda gram: ChangePointDetector.on_points(gram, smoothness=0.0), "smoothness"),
         (lambda gram: ChangePointDetector.on_points(gram, num_responses=0), "num_responses"),
         (lambda gram: ChangePointDetector.on_points(gram, reading="practice"), "reading"),
+        (lambda gram: ChangePointDetector.on_points(gram, centred=1), "centred"),
+        (lambda gram: ChangePointDetector.on_points(gram, num_responses=2, centred=[True]), "centred"),
         (lambda gram: ChangePointDetector.on_points(gram).append(0, [1.0, 2.0]), "y"),
         (lambda gram: ChangePointDetector.on_points(gram).append(0, np.nan), "y"),
         (lambda gram: ChangePointDetector.on_points(gram).append(200, 1.0), "x"),

@@ -32,6 +32,12 @@ def made(**keywords):
     return agents.make("gp-agent", setting(), **keywords)
 
 
+def threshold(**keywords):
+    agent = agents.make("gp-agent", setting(**keywords))
+    agent.reset(0)
+    return float(np.max(agent.restart.watch.detectors[0].rates.theta))
+
+
 def played(agents_by_label, trials=3, **keywords):
     return evaluate(COMPOSITE, agents_by_label, trials=trials, env_kwargs={**SMALL, **keywords}).actions
 
@@ -153,6 +159,20 @@ def test_the_default_threshold_has_the_stated_rate_of_false_alarms():
     result = evaluate(COMPOSITE, {"it": "gp-agent"}, trials=60, env_kwargs=keywords)
     runs = sum(len(rounds) > 0 for rounds in result.alarms["it"])
     assert runs <= 14  # 6 are expected; more than 14 in 60 would happen once in a thousand
+
+
+def test_the_rate_of_false_alarms_is_shared_by_the_reward_and_all_costs():
+    keywords = {**OFF, "changes": {"law": "at", "rounds": []}, "num_arms": 50, "horizon": 400}
+    keywords["constraints"] = {"law": "gp"}
+    result = evaluate(
+        COMPOSITE, {"it": "gp-agent"}, trials=60, seed=9100, env_kwargs={**keywords, "num_constraints": 3}
+    )
+    runs = sum(len(rounds) > 0 for rounds in result.alarms["it"])
+    assert runs <= 10  # 6 are expected at most; with the whole rate for each of the four there are 13
+
+
+def test_noisy_costs_raise_the_threshold():
+    assert threshold(constraint_noise_std=1.0) > threshold(constraint_noise_std=0.1) == threshold()
 
 
 @pytest.mark.parametrize(

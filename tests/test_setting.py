@@ -14,6 +14,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 from bandit_envs import Decisions, Setting
 from bandit_envs.decisions import uniform_points, unit_grid
+from bandit_envs.problems import build
 from bandit_envs.setting import batch_settings
 
 ARMS = unit_grid(12, 2)
@@ -193,3 +194,44 @@ def test_a_power_is_a_regular_grid():
 def test_uniform_points_ascend_on_a_line():
     assert (np.diff(uniform_points(50, 1, 3)[:, 0]) > 0).all()
     assert uniform_points(50, 2, 3).shape == (50, 2)
+
+
+# --- what is told of changes ---
+
+AT_TEN = {"law": "at", "rounds": [10]}
+
+
+@pytest.mark.parametrize(
+    ("keywords", "may_change"),
+    [
+        ({"changes": None}, False),
+        ({"changes": "stationary"}, False),
+        ({"changes": AT_TEN}, True),
+        ({"changes": {"law": "at", "rounds": []}}, True),  # it may, and does not
+        ({"changes": {"law": "geometric", "hazard": 1e-9}}, True),
+        ({"changes": None, "drift": {"law": "ornstein-uhlenbeck"}}, True),
+    ],
+)
+def test_a_learner_is_told_whether_functions_may_change(keywords, may_change):
+    problem = build("composite", {"num_arms": 10, "horizon": 20, **keywords})
+    for told in (problem.setting(), problem.draw(0).setting, problem.draw(1).setting):
+        assert told.may_change is may_change
+    assert batch_settings([problem.draw(i).setting for i in range(2)]).may_change is may_change
+    assert problem.draw(0).setting.of_trial(0).may_change is may_change
+
+
+def test_a_learner_is_not_told_when_they_do():
+    one, other = (
+        build("composite", {"num_arms": 10, "horizon": 20, "changes": {"law": "at", "rounds": rounds}})
+        for rounds in ([10], [3, 15])
+    )
+    for problem in (one, other):
+        problem.draw(0)
+    told, told_other = (repr(problem.setting()) for problem in (one, other))
+    assert told == told_other
+    assert "may_change=True" in told
+
+
+def test_a_setting_of_ones_own_does_not_change_unless_it_says_so():
+    assert not Setting(arms=ARMS).may_change
+    assert Setting(arms=ARMS, may_change=True).may_change
