@@ -1,4 +1,4 @@
-"""Avanesov (2020): every study of its experiments can be played, and the orders and powers that it finds hold."""
+"""Avanesov (2020): the studies of its experiments can be played, and the orders and powers it finds hold."""
 
 import os
 import runpy
