@@ -53,9 +53,9 @@ def gp_agent(
         belief_options: {"window": ..., "reward_bound": ...} of "censored"; see `Censored`.
         constraint_options: {"step": ...} or {"psi": ..., "psi_options": ...}, {"epoch": ...}, ...; see
             `penalised_parts`.
-        restart_options: {"xi_squared": ...} of "cpd" and "oracle"; {"false_alarm_rate": 0.1} in a whole run,
-            or {"theta": ...}, and {"ridge": ...} (default: the noise variance) of "cpd", see
-            `ChangePointDetector`; {"every": ...} of "periodic".
+        restart_options: {"xi_squared": ...} of "cpd" and "oracle"; of "cpd" also {"false_alarm_rate": 0.1}
+            in a whole run, of the reward and all costs together, or {"theta": ...}, and {"ridge": ...}
+            (default: the noise variance), see `ChangePointDetector`; {"every": ...} of "periodic".
         num_trials: None, or B.
         **options: of the model.
     """

@@ -1,4 +1,4 @@
-"""Avanesov (2020): the studies of its experiments can be played, and the orders and powers it finds hold."""
+"""Every study of Avanesov (2020) can be played, and the orders and powers that its experiments find hold."""
 
 import os
 import runpy

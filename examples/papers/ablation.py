@@ -40,7 +40,7 @@ def draw(result: Result) -> Figure:
     for axes, (metric, name) in zip(figure.subplots(1, 2, sharey=True), METRICS.items(), strict=True):
         _draw_column(axes, [rise(result, label, metric) for label in labels])
         full = result.curves(metric)[FULL][:, -1].mean()
-        axes.set_xlabel(f"{name} above that of {FULL}, which is {full:.0f}")
+        axes.set_xlabel(f"rise of {name} ({FULL}: {full:.0f})")
         axes.set_yticks(np.arange(len(labels)), [result.marked(label) for label in labels])
     return figure
 

@@ -77,7 +77,7 @@ def print_fit(of: str, x: Floats, results: list[Result]) -> None:
     """One table an agent, under it the power law."""
     for label in results[0].agents:
         power = power_law(final(results, label), x)
-        print(f"\n{label}: {number(power.constant)} {of}^{text(power.exponent)}\n")
+        print(f"\n{results[0].marked(label)}: {number(power.constant)} {of}^{text(power.exponent)}\n")
         print(row([of, "regret", *DETECTIONS]))
         print(row(["---"] * (2 + len(DETECTIONS))))
         for value, result in zip(x, results, strict=True):
@@ -112,7 +112,7 @@ def draw_fit(of: str, x: Floats, results: list[Result]) -> Figure:
     axes = figure.subplots()
     axes.set(xscale="log", yscale="log", xlabel=NAMES[of], ylabel="cumulative regret at the horizon")
     for label, colour, marker in zip(results[0].agents, cycle(COLOURS), cycle(MARKERS), strict=False):
-        _draw_power(axes, x, final(results, label), label, colour, marker)
+        _draw_power(axes, x, final(results, label), results[0].marked(label), colour, marker)
     constant, exponent, interval = PAPER[of]
     printed = f"the paper: {constant:g} {of}$^{{{exponent}}}$ {list(interval)}"
     axes.plot(x, constant * x**exponent, color="0.3", linestyle="--", linewidth=1.2, label=printed)
@@ -139,7 +139,7 @@ def _finish(axes: Axes, x: Floats) -> None:
     axes.yaxis.set_major_formatter(ScalarFormatter())
     axes.yaxis.set_minor_formatter(ScalarFormatter())
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.tick_params(which="minor", labelsize="small")
+    axes.tick_params(axis="y", which="both", labelsize="small")
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(which="both", color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
