@@ -21,6 +21,7 @@ WANTED = {
     "chowdhury2017": ("1", "2", "3", "4"),
     "verma2022": tuple("12345"),
     "shi2022": tuple("123456789"),
+    "avanesov2020": tuple("123"),
 }
 GP = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 20, "num_arms": 20})
 OF_STUDIES = [each for each in REPRODUCTIONS.values() if isinstance(each, StudyFigure)]

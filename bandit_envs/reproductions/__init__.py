@@ -3,13 +3,13 @@
 To add a paper, write a module with a tuple `FIGURES` and name it in `PAPERS`.
 """
 
-from bandit_envs.reproductions import chowdhury2017, shi2022, srinivas2010, verma2022
+from bandit_envs.reproductions import avanesov2020, chowdhury2017, shi2022, srinivas2010, verma2022
 from bandit_envs.reproductions.base import Findings, Reproduction
 from bandit_envs.reproductions.study_figure import StudyFigure, study_path
 
 __all__ = ["PAPERS", "REPRODUCTIONS", "Findings", "Reproduction", "StudyFigure", "find", "study_path"]
 
-PAPERS = (srinivas2010, chowdhury2017, verma2022, shi2022)
+PAPERS = (srinivas2010, chowdhury2017, verma2022, shi2022, avanesov2020)
 REPRODUCTIONS: dict[str, Reproduction] = {
     reproduction.name: reproduction for paper in PAPERS for reproduction in paper.FIGURES
 }

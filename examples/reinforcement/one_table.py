@@ -12,6 +12,7 @@ policies are kept in RESULTS/policies, and trained again only when their file is
 """
 
 import argparse
+from math import ceil
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ TRAINED = {
 }  # times --rounds
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 DASHES = ("-", "--", ":")
+PANELS_ACROSS = 4
 
 
 def share(values: Floats, reference: Floats) -> str:
@@ -60,18 +62,22 @@ def table(results: list[Result]) -> str:
 
 def draw(results: list[Result], path: Path) -> None:
     """A panel an environment: the mean cumulative regret of each agent, as a share of random play's last."""
-    figure = Figure(figsize=(3.2 * len(results), 3.4), layout="constrained")
+    across = min(len(results), PANELS_ACROSS)
+    down = ceil(len(results) / across)
+    figure = Figure(figsize=(3.2 * across, 3.2 * down), layout="constrained")
     FigureCanvasAgg(figure)
-    panels = figure.subplots(1, len(results), sharey=True, squeeze=False)[0]
-    for panel, result in zip(panels, results, strict=True):
+    panels = figure.subplots(down, across, sharey=True, squeeze=False)
+    for panel in panels.flat[len(results) :]:
+        panel.set_axis_off()
+    for panel, result in zip(panels.flat, results, strict=False):
         unit = result.regret[RANDOM][:, -1].mean()
         for i, (label, regret) in enumerate(result.regret.items()):
             style = {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i // len(COLOURS)]}
             panel.plot(result.rounds, regret.mean(axis=0) / unit, label=result.marked(label), **style)
         panel.set(title=result.environment, xlabel="round $t$", xlim=(0, result.horizon))
         panel.spines[["top", "right"]].set_visible(False)
-    panels[0].set_ylabel("cumulative regret / random's at $T$")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
+    figure.supylabel("cumulative regret / random's at $T$", fontsize="medium")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside right center", frameon=False)
     figure.savefig(path, dpi=120)
 
 
