@@ -4,6 +4,7 @@ import os
 import runpy
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +82,8 @@ def folder(tmp_path_factory) -> Path:
     for horizon in HORIZONS:
         result = play("avanesov2020-figure-1", trials=12, horizon=horizon, num_arms=200)
         (folder / "results").mkdir(exist_ok=True)
-        Result(f"T = {horizon}", result.seed, result.records).save(folder / "results" / f"{horizon}.parquet")
+        result = replace(result, environment=f"T = {horizon}")
+        result.save(folder / "results" / f"{horizon}.parquet")
     return folder
 
 
@@ -112,10 +114,11 @@ def test_the_interval_of_the_exponent_covers_it_about_as_often_as_it_says():
 
 
 def test_the_fit_and_the_table_are_printed_and_drawn(folder):
-    for what, rows in (("fit", 3), ("table", 1)):
+    for what, lines in (("fit", 2 * (2 + 3)), ("table", 2 + 2)):  # of 2 agents at 3 horizons
         command = [sys.executable, "-W", "error", str(SCRIPT), what, str(folder), "--out", str(folder / what)]
         command[-1] += ".png"
         environ = os.environ | {"PYTHONPATH": str(EXAMPLES.parent), "PYTHONUTF8": "1"}
         done = subprocess.run(command, env=environ, check=True, capture_output=True, text=True, timeout=120)
-        assert len([line for line in done.stdout.splitlines() if line.startswith("|")]) == rows + 2
+        assert len([line for line in done.stdout.splitlines() if line.startswith("|")]) == lines
+        assert "GP-UCB-Oracle†" in done.stdout
         assert (folder / f"{what}.png").stat().st_size > 10_000

@@ -116,6 +116,8 @@ def draw_fit(of: str, x: Floats, results: list[Result]) -> Figure:
     constant, exponent, interval = PAPER[of]
     printed = f"the paper: {constant:g} {of}$^{{{exponent}}}$ {list(interval)}"
     axes.plot(x, constant * x**exponent, color="0.3", linestyle="--", linewidth=1.2, label=printed)
+    if results[0].privileged:
+        axes.plot([], [], " ", label="† privileged: told of the changes")
     _finish(axes, x)
     return figure
 
