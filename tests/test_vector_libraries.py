@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+import cloudpickle
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -66,6 +69,15 @@ def warm_forkserver() -> None:
     multiprocessing.set_forkserver_preload(["bandit_envs.vector", "stable_baselines3.common.vec_env"])
 
 
+@pytest.fixture(scope="module", autouse=True)
+def sent_by_value() -> Iterator[None]:
+    """What is sent takes its code along: a spawned process imports no tests, and so no torch for Gymnasium."""
+    module = sys.modules[__name__]
+    cloudpickle.register_pickle_by_value(module)
+    yield
+    cloudpickle.unregister_pickle_by_value(module)
+
+
 @pytest.mark.parametrize("env_id", PLAYABLE)
 def test_gymnasium_runs_every_id_in_other_processes_as_in_this_one(env_id):
     here = outputs(SyncVectorEnv(makers(env_id)))
@@ -83,7 +95,7 @@ def test_stable_baselines3_runs_every_id_in_other_processes_as_in_this_one(env_i
 
 
 class Tour(gym.Env):
-    """Plays an episode of the id of each action, so that one pair of processes can visit them all."""
+    """Plays an episode of the id of each action, so that the same processes can visit them all."""
 
     observation_space = gym.spaces.Box(-np.inf, np.inf, (2,), np.float64)
     action_space = gym.spaces.Discrete(len(PLAYABLE))
@@ -107,13 +119,13 @@ def test_every_id_runs_in_processes_that_are_spawned(library):
         envs: Any = AsyncVectorEnv([Tour] * 2, context="spawn")
         envs.reset(seed=0)
     else:
-        envs = SubprocVecEnv([Tour] * 2, start_method="spawn")
+        envs = SubprocVecEnv([Tour], start_method="spawn")  # one: each imports torch, which takes seconds
         envs.reset()
     tour = Tour()
     tour.reset()
     for k in range(len(PLAYABLE)):
-        seen = envs.step(np.array([k, k]))[0]
-        np.testing.assert_array_equal(seen, [tour.step(k)[0]] * 2)
+        seen = envs.step(np.full(envs.num_envs, k))[0]
+        np.testing.assert_array_equal(seen, [tour.step(k)[0]] * envs.num_envs)
     envs.close()
 
 
