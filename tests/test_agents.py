@@ -310,7 +310,7 @@ def test_bad_input_gets_one_clear_error(call, message):
 @pytest.mark.parametrize(
     "wrong", [feedback(np.nan), feedback(1.0, 3), feedback(1.0, 9)], ids=["NaN", "old", "new"]
 )
-@pytest.mark.parametrize("name", [*GP_NAMES, "bandit-oco"])
+@pytest.mark.parametrize("name", [*(n for n in GP_NAMES if n != "gp-ucb-oracle"), "bandit-oco"])
 def test_a_round_with_wrong_feedback_can_be_told_again(name, wrong):
     plays = {}
     for disturbed in (False, True):

@@ -9,9 +9,9 @@ import torch
 import agents
 from agents.rl.policy import Policy
 from bandit_envs import BanditEnv, Setting
-from bandit_envs.commands import _write_results
 from bandit_envs.evaluation import Result, check_agent, evaluate
 from bandit_envs.experiments import Store, load_study, run
+from bandit_envs.report.write import write_figures
 
 KEYWORDS = {"num_arms": 8, "horizon": 20}
 PATH = "agents.rl:pretrained"
@@ -127,7 +127,7 @@ def test_a_figure_refuses_to_mix_the_tracks(mixed, tmp_path):
 
 
 def test_a_study_of_both_tracks_draws_each_in_figures_of_its_own(mixed, tmp_path):
-    _write_results(mixed, tmp_path, "GP")
+    write_figures(mixed, tmp_path / "figures", "GP", (".png",))
     drawn = {path.name for path in (tmp_path / "figures").iterdir()}
     assert {"GP-from-scratch-regret-linear.png", "GP-pretrained-regret-linear.png"} <= drawn
     assert "GP-regret-linear.png" not in drawn
