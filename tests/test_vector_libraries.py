@@ -71,7 +71,7 @@ def warm_forkserver() -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def sent_by_value() -> Iterator[None]:
-    """What is sent takes its code along: a spawned process imports no tests, and so no torch for Gymnasium."""
+    """What is sent takes its code along: a spawned process imports no tests, nor torch with them."""
     module = sys.modules[__name__]
     cloudpickle.register_pickle_by_value(module)
     yield
