@@ -12,7 +12,7 @@ from .capabilities import handles
 from .context_free import without_contexts
 from .incumbents import MaxMean
 from .model import OF_THE_REWARD, Model
-from .parts_by_name import BELIEFS, CONSTRAINTS, RESTARTS, RULES, chosen
+from .parts_by_name import BELIEFS, CONSTRAINTS, RESTARTS, RULES, made
 
 Options = Mapping[str, Any]
 
@@ -63,19 +63,18 @@ def gp_agent(
     kept = constraint or _constraint_for(seen)
     if kept != "none" and not seen.num_constraints:
         raise ValueError(f'constraint must be "none" in a setting without constraints, got {constraint!r}')
-    parts = chosen("constraint", kept, CONSTRAINTS)(seen, delta, options, **(constraint_options or {}))
-    make_rule = chosen("rule", rule, RULES)
-    make_belief = chosen("belief", belief or ("hallucinated" if seen.max_delay else "delivered"), BELIEFS)
-    make_restart = chosen("restart", restart or ("cpd" if seen.may_change else "never"), RESTARTS)
+    parts = made("constraint", kept, CONSTRAINTS, constraint_options, seen, delta, options)
+    about = belief or ("hallucinated" if seen.max_delay else "delivered")
+    starts = restart or ("cpd" if seen.may_change else "never")
     observed = parts.model if kept == "none" else _observed(seen, options)
     return assemble(
         parts.model,
-        make_rule(width, parts.delta, **(rule_options or {})),
+        made("rule", rule, RULES, rule_options, width, parts.delta),
         num_trials,
-        belief=make_belief(seen, **(belief_options or {})),
+        belief=made("belief", about, BELIEFS, belief_options, seen),
         incumbent=MaxMean,
         objective=parts.objective,
-        restart=make_restart(observed, **(restart_options or {})),
+        restart=made("restart", starts, RESTARTS, restart_options, observed),
     )
 
 

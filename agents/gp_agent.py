@@ -140,6 +140,8 @@ class GPAgent:
         """Begin anew in some trials, (n,), as after a reset; feedback of their earlier plays is stale."""
         for part in (self.belief, self.incumbent, self.restart):
             part.forget(trial)
+        if self._opening is not None:
+            self._opening.forget(trial)  # an epoch has ended in the same round
         self.objective.forget(trial, self.round)
         self.objective.begin(self)
         since = np.zeros(self._size, dtype=np.int64) if self.since is None else self.since.copy()

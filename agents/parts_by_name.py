@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
@@ -46,6 +47,19 @@ def chosen(argument: str, name: str, parts: dict[str, Part]) -> Part:
     if name not in parts:
         raise ValueError(f"{argument} must be one of {', '.join(parts)}, got {name!r}")
     return parts[name]
+
+
+def made(argument: str, name: str, parts: dict[str, Callable[..., Part]], options: Any, *given: Any) -> Part:
+    """Make the part of a name from what all of its kind are given and its own options."""
+    make = chosen(argument, name, parts)
+    own = {} if options is None else options
+    takes = list(inspect.signature(make).parameters)[len(given) :]
+    try:
+        inspect.signature(make).bind(*given, **own)
+    except TypeError as error:
+        allowed = f"options of {name!r} ({', '.join(takes) or 'it takes none'})"
+        raise ValueError(f"{argument}_options must be {allowed}, got {options!r}: {error}") from None
+    return make(*given, **own)
 
 
 def _with_width(rule: Any, union: int, width: Any, delta: float) -> MakeRule:
@@ -113,13 +127,16 @@ def _on_alarm(
     xi_squared: float = PAPER_XI_SQUARED,
     ridge: float | None = None,
     theta: Numeric | None = None,
-    false_alarm_rate: float = FALSE_ALARM_RATE,
+    false_alarm_rate: float | None = None,
     reading: str = "experiments",
 ) -> MakeRestart:
     """Ridge and threshold by default as the noise has it, and as a rate of false alarms asks for."""
     chosen_ridge = float(np.max(observed.noise_variance)) / observed.deviation**2 if ridge is None else ridge
+    if theta is not None and false_alarm_rate is not None:
+        raise ValueError(f"theta must be None where false_alarm_rate is given, got {theta}")
     if theta is None:
-        theta = calibrated_theta(observed, xi_squared, false_alarm_rate, chosen_ridge, reading)
+        rate = FALSE_ALARM_RATE if false_alarm_rate is None else false_alarm_rate
+        theta = calibrated_theta(observed, xi_squared, rate, chosen_ridge, reading)
     watch = partial(OnAlarm, observed=observed, ridge=chosen_ridge, theta=theta, reading=reading)
     return partial(Exploring, watch=watch, xi_squared=xi_squared)
 

@@ -87,6 +87,8 @@ class Periodic(Never):
 
     def __init__(self, model: Model, num_trials: int, every: int | Ints):
         require_at_least_one("every", every, "it is the number of rounds between restarts")
+        if np.asarray(every).dtype.kind not in "iu":
+            raise ValueError(f"every must be an integer, got {every!r}; it is a number of rounds")
         self.every = np.broadcast_to(every, num_trials)
 
     def turn(self, rounds: int, info: dict[str, Any]) -> Ints:

@@ -23,6 +23,7 @@ from sklearn.gaussian_process.kernels import (
 from bandit_envs.kernels import OnColumns
 from bandit_envs.types import Floats
 
+from ..context_free import InContext
 from ..kernel_shape import smoothness
 from ..validation import Numeric, require_not_negative, require_positive
 
@@ -52,7 +53,8 @@ class TestRates:
     def __post_init__(self) -> None:
         require_not_negative("exponent", self.exponent, "it is (2a + d) / (2a + d + 1)")
         require_positive("ridge", self.ridge, "it is the c of rho_n = c n^-e; use 5")
-        if np.any(np.isnan(self.theta)) or np.any(np.asarray(self.theta) <= 0):
+        theta = np.asarray(self.theta)
+        if theta.dtype.kind not in "iuf" or not (theta > 0).all():  # NaN is not
             raise ValueError(
                 f"theta must be positive, got {self.theta}; use inf for a test that never alarms"
             )
@@ -110,7 +112,7 @@ def order_of(kernel: Kernel) -> float:
     """Smoothness of a kernel's functions: of the roughest of its parts."""
     if isinstance(kernel, KernelOperator):
         return min(order_of(kernel.k1), order_of(kernel.k2))
-    if isinstance(kernel, OnColumns):
+    if isinstance(kernel, OnColumns | InContext):
         return order_of(kernel.kernel)
     known = smoothness(kernel)
     if known is not None:

@@ -32,7 +32,7 @@ class Stationary:
 
 @dataclass(frozen=True)
 class AtRounds:
-    """A new function from each given round on (round 0 is the first)."""
+    """A new function from each given round on (round 0 is the first); those from T on are not reached."""
 
     rounds: tuple[int, ...] = ()
 
@@ -88,8 +88,10 @@ class Geometric:
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
         """Segments of independent lengths, (T,)."""
-        lengths = self.min_gap - 1 + rng.geometric(self.hazard, size=-(-horizon // self.min_gap))
-        return segments_of(np.cumsum(np.minimum(lengths, horizon)), horizon)
+        waits = rng.geometric(self.hazard, size=-(-horizon // self.min_gap))
+        # Both are cut off before they are added: a wait may be the largest integer there is.
+        lengths = min(self.min_gap - 1, horizon) + np.minimum(waits, horizon)
+        return segments_of(np.cumsum(lengths), horizon)
 
 
 LAWS: dict[str, type] = {
