@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -59,11 +59,19 @@ ALGORITHMS = {
 
 
 def find_algorithm(algorithm: str | type) -> Algorithm:
-    """The algorithm of a name in `ALGORITHMS`, or of a class with the constructor and `learn` of these."""
-    if isinstance(algorithm, type):
-        return Algorithm(algorithm)
-    if algorithm not in ALGORITHMS:
-        raise ValueError(f"algorithm must be a class or one of {', '.join(ALGORITHMS)}, got {algorithm!r}")
+    """The algorithm of a name in `ALGORITHMS`, or of a class with the constructor and `learn` of these.
+
+    A class plays what the one of these that it extends plays, and any action space where it extends none.
+    """
+    if isinstance(algorithm, type) and hasattr(algorithm, "learn"):
+        extended = {f"{base.__module__.partition('.')[0]}:{base.__name__}" for base in algorithm.__mro__}
+        known = (named for named in ALGORITHMS.values() if named.source in extended)
+        return replace(next(known, Algorithm(algorithm)), source=algorithm)
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
+        raise ValueError(
+            f"algorithm must be a class with a method `learn` or one of {', '.join(ALGORITHMS)}, "
+            f"got {algorithm!r}"
+        )
     return ALGORITHMS[algorithm]
 
 
