@@ -17,6 +17,8 @@ Step = tuple[Floats, float, bool, bool, dict[str, Any]]
 class BridgeEnv(gym.Env):
     """Asks for what each action earns. One trial is one stream without an end that a learner could see.
 
+    A learner that resets it again, as `learn` does when it is called in pieces, goes on in the same round.
+
     Args:
         observation_space, action_space: of the learner.
         ask: given an action, waits for (observation, reward, info) of the round that it is played in; given
@@ -27,16 +29,20 @@ class BridgeEnv(gym.Env):
 
     def __init__(self, observation_space: spaces.Space, action_space: spaces.Space, ask: Ask):
         self.observation_space, self.action_space, self._ask = observation_space, action_space, ask
+        self._seen: tuple[Floats, dict[str, Any]] | None = None  # of the round in progress
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Floats, dict[str, Any]]:
-        """Wait for the first round."""
+        """Wait for the first round; later, see again the round in progress."""
         super().reset(seed=seed)
-        observation, _, info = self._ask(None)
-        return observation, info
+        if self._seen is None:
+            observation, _, info = self._ask(None)
+            self._seen = observation, info
+        return self._seen
 
     def step(self, action: Any) -> Step:
         """Play in somebody else's loop, and wait for the next round."""
         observation, reward, info = self._ask(action)
+        self._seen = observation, info
         return observation, reward, False, False, info
