@@ -45,6 +45,11 @@ class Recipe:
                     f"attribute=True needs a replay buffer, which {learner.__name__} has not; "
                     "use dqn, qr-dqn, sac or td3"
                 )
+            for name in self.options.keys() & {"replay_buffer_class", "replay_buffer_kwargs"}:
+                raise ValueError(
+                    f"options must not hold {name!r} with attribute=True, which brings a buffer of its own; "
+                    "leave one of them out"
+                )
 
     def model(self, env: Any) -> Any:
         """A new model on an environment, drawn from the global generators."""
