@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from stable_baselines3 import A2C
 
 import agents
 from agents.rl.policy import Policy
@@ -169,6 +170,73 @@ def test_tracks_survive_saving_and_studies(mixed, path, tmp_path):
 def test_training_refuses_functions_that_evaluations_would_play(environment, keywords):
     with pytest.raises(ValueError, match="environment must draw a new function at each reset"):
         agents.train_policy(environment, "ppo", env_kwargs=keywords, total_timesteps=10)
+
+
+def test_functions_that_are_normalised_are_trained_on_although_their_optima_are_alike(tmp_path):
+    keywords = {"num_arms": np.int64(6), "horizon": 20, "delay": {"law": "constant", "rounds": 2}}
+    policy = agents.train_policy("GPBandit-Delayed-v0", "ppo", env_kwargs=keywords, total_timesteps=10)
+    policy.save(tmp_path / "policy.pt")  # also with numbers of numpy
+    assert Policy.load(tmp_path / "policy.pt").training == policy.training
+    assert policy.training["env_kwargs"] == keywords
+
+
+def test_asked_again_in_the_same_round_it_plays_the_same(path):
+    env = BanditEnv("gp", **KEYWORDS)
+    observation, _ = env.reset(seed=0)
+    plays = []
+    for times in (1, 3):
+        agent = agents.pretrained(env.setting, path)
+        agent.reset(0)
+        asked = []
+        for _ in range(20):
+            actions = {agent.act(observation) for _ in range(times)}
+            (action,) = actions
+            observation, reward, _, done, info = env.step(action)
+            agent.update(observation, action, reward, info)
+            asked.append(action)
+        assert done
+        plays.append(asked)
+        observation, _ = env.reset(seed=0)
+    assert plays[0] == plays[1]
+    assert len(set(plays[0])) > 1
+
+
+REFUSED = {
+    "total_timesteps": ({"total_timesteps": 0}, "total_timesteps must be an integer of at least 1, got 0"),
+    "num_envs": ({"num_envs": 0}, "num_envs must be an integer of at least 1, got 0"),
+    "algorithm": ({"algorithm": A2C}, "algorithm must be made of text and numbers, which a file can keep"),
+    "network": ({"policy_kwargs": {"activation_fn": torch.nn.ReLU}}, "policy_kwargs must be made of text"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_could_not_be_trained_or_saved_is_refused_before_the_training(options, message):
+    known = {"algorithm": "ppo", "env_kwargs": KEYWORDS, "total_timesteps": 10}
+    with pytest.raises(ValueError, match=message):
+        agents.train_policy("GPBandit-GP-v0", **{**known, **options})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [1, 2],
+        {"format": 1},
+        {"format": 1, "description": "{", "weights": {}},
+        {"format": 1, "description": "{}"},
+    ],
+)
+def test_files_of_others_are_refused(content, tmp_path):
+    torch.save(content, tmp_path / "other.pt")
+    with pytest.raises(ValueError, match=r"is damaged or not a file that Policy.save wrote"):
+        Policy.load(tmp_path / "other.pt")
+
+
+def test_a_file_that_was_cut_short_is_refused(policy, tmp_path):
+    policy.save(tmp_path / "policy.pt")
+    content = (tmp_path / "policy.pt").read_bytes()
+    (tmp_path / "half.pt").write_bytes(content[: len(content) // 2])
+    with pytest.raises(ValueError, match=r"is damaged or not a file that Policy.save wrote"):
+        Policy.load(tmp_path / "half.pt")
 
 
 def test_bad_input_gets_one_clear_error(path, tmp_path):

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
-from stable_baselines3 import A2C, DQN
+from sb3_contrib import TQC, RecurrentPPO
+from stable_baselines3 import A2C, DDPG, DQN, SAC
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 import agents
@@ -75,6 +76,16 @@ def test_a_learner_for_boxes_plays_the_nearest_arm_of_a_finite_set():
     assert [plays(np.array(point)) for point in ([-1.0, -1.0], [1.0, -0.9], [1.0, 0.9])] == [0, 1, 2]
     assert plays(np.array([0.9, 0.3])) == 2  # by features scaled alike, not by the one of large numbers
     assert Plays(setting, box=False)(np.int64(2)) == 2
+
+
+@pytest.mark.parametrize("learner", [DDPG, RecurrentPPO, type("Mine", (SAC,), {}), type("Mine", (DQN,), {})])
+def test_a_class_plays_what_the_algorithm_that_it_extends_plays(learner):
+    assert actions(("agents.rl:sb3", {"algorithm": learner}), trials=1, horizon=10).shape == (1, 10)
+
+
+def test_any_other_algorithm_plays_where_it_is_told_to():
+    agent = ("agents.rl:sb3", {"algorithm": TQC, "actions": "box", "learning_starts": 4})
+    assert len(np.unique(actions(agent, trials=1))) > 1
 
 
 def test_the_horizon_is_the_length_of_training_so_that_schedules_mean_something():
@@ -382,6 +393,18 @@ def test_a_callback_that_stops_the_learner_is_an_error_that_says_so():
         actions(("agents.rl:sb3", {"algorithm": Short}))
 
 
+def test_a_learner_that_learns_in_pieces_goes_on_in_the_same_trial():
+    """Each piece resets the environment, which is the bridge: no round is lost, none is played twice."""
+
+    class Pieces(A2C):
+        def learn(self, total_timesteps, *arguments, **keywords):
+            for _ in range(total_timesteps // 10):
+                super().learn(10)
+
+    whole, pieces = (actions(("agents.rl:sb3", {"algorithm": algorithm})) for algorithm in (A2C, Pieces))
+    np.testing.assert_array_equal(whole, pieces)
+
+
 def test_a_rendezvous_takes_turns():
     def double(ask):
         value = ask("first")
@@ -417,7 +440,19 @@ def test_the_inversion_costs_far_less_than_a_learner():
 
 ARMS, SQUARE = {"arms": np.eye(3)}, {"low": np.zeros(2), "high": np.ones(2)}
 BAD = {
-    "algorithm": (ARMS, {"algorithm": "a3c"}, "algorithm must be a class or one of ppo, .*, got 'a3c'"),
+    "algorithm": (
+        ARMS,
+        {"algorithm": "a3c"},
+        "algorithm must be a class with a method `learn` or one of ppo, .*, got 'a3c'",
+    ),
+    "no learner": (ARMS, {"algorithm": dict}, "algorithm must be a class with a method `learn`"),
+    "a list": (ARMS, {"algorithm": ["ppo"]}, r"algorithm must be a class .*, got \['ppo'\]"),
+    "class of DQN on a box": (SQUARE, {"algorithm": DQN}, "DQN plays arms alone, not the box"),
+    "two buffers": (
+        ARMS,
+        {"algorithm": "dqn", "attribute": True, "replay_buffer_class": AttributedReplayBuffer},
+        "options must not hold 'replay_buffer_class' with attribute=True",
+    ),
     "preset": (ARMS, {"preset": "best"}, 'preset must be "bandit" or "library", got \'best\''),
     "actions": (ARMS, {"actions": "points"}, 'actions must be None, "arms" or "box"'),
     "option": (ARMS, {"gama": 0.5}, "A2C has no option 'gama'; it takes policy, learning_rate"),

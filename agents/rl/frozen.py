@@ -45,11 +45,23 @@ class PretrainedAgent:
         self._draws = torch.Generator().manual_seed(one_word(seed)).get_state()
         self._memory: Any = None  # of a recurrent network
         self._summary.begin()
+        self._action: Any = None  # of the round in progress, once it is drawn
         self._started, self._first = True, True
 
     def act(self, observation: Floats) -> Any:
         """Play what the network says of the trial so far."""
         require_reset(self._started)
+        if self._action is None:  # else the round has not been played: the same action
+            self._action = self._plays(self._draw(observation))
+        return self._action
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Remember the round."""
+        require_reset(self._started)
+        self._summary.note(action, info)
+        self._action = None
+
+    def _draw(self, observation: Floats) -> Any:
         import torch
 
         seen, first = self._summary.vector(observation), np.array([self._first])
@@ -58,11 +70,7 @@ class PretrainedAgent:
         action, self._memory = self._network.predict(seen, self._memory, first, self.deterministic)
         self._draws, self._first = torch.get_rng_state(), False
         torch.set_rng_state(outer)
-        return self._plays(action)
-
-    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Remember the round."""
-        self._summary.note(action, info)
+        return action
 
 
 @handles("delay", "context", "box")

@@ -20,6 +20,8 @@ from .plays import Plays
 from .recipe import Recipe
 
 FORMAT = 1
+# What torch and json raise on files of others and on parts of files.
+UNREADABLE = pickle.UnpicklingError, RuntimeError, LookupError, TypeError, ValueError, EOFError, OSError
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +63,13 @@ class Policy:
         try:
             content = torch.load(path, weights_only=True)
             description = json.loads(content["description"])
-        except (pickle.UnpicklingError, RuntimeError, KeyError, EOFError) as error:
+            if content["format"] == FORMAT:
+                return Policy(**description, weights=content["weights"])
+        except UNREADABLE as error:
             raise ValueError(
                 f"{os.fspath(path)!r} is damaged or not a file that Policy.save wrote"
             ) from error
-        if content["format"] != FORMAT:
-            raise ValueError(
-                f"{os.fspath(path)!r} has format {content['format']}, not {FORMAT}; train it again"
-            )
-        return Policy(**description, weights=content["weights"])
+        raise ValueError(f"{os.fspath(path)!r} has format {content['format']}, not {FORMAT}; train it again")
 
     def network(self, setting: Setting) -> Any:
         """The policy of stable-baselines3 with these weights, for a setting in whose spaces they fit."""

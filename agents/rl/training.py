@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,6 +18,7 @@ from bandit_envs.seeds import TrainingSeeds
 from bandit_envs.setting import Setting
 from bandit_envs.wrappers import SummaryObservation
 
+from ..validation import require_integer
 from .algorithms import find_algorithm
 from .learner import one_word
 from .plays import Plays
@@ -66,15 +68,19 @@ def train_policy(
 
     Args:
         environment: a registered id, a `Problem`, or a callable that makes an environment.
-        algorithm: "recurrent-ppo", "ppo", or another name that `agents.sb3` knows.
+        algorithm: "recurrent-ppo", "ppo", or another name that `agents.sb3` knows; no class, which a file
+            could not keep.
         total_timesteps: rounds of training, over all environments.
         observation: what it sees; default "history" for "recurrent-ppo" and "statistics" for others.
         actions: "arms" or "box", as for `agents.sb3`; default "box" for "recurrent-ppo".
         env_kwargs: keyword arguments of the environment.
         num_envs: environments side by side.
         seed: of the training.
-        **options: of the algorithm's constructor, over those of `TRAINING`.
+        **options: of the algorithm's constructor, over those of `TRAINING`; what shapes the network, such as
+            "policy_kwargs", must be JSON-able.
     """
+    require_integer("total_timesteps", total_timesteps, 1, "give rounds of training, such as 200_000")
+    require_integer("num_envs", num_envs, 1, "give the environments side by side, such as 16")
     keywords = dict(env_kwargs or {})
     _check_drawn(_training_env(environment, keywords))
     seen = SEEN.get(algorithm, "statistics") if observation is None else observation
@@ -82,19 +88,20 @@ def train_policy(
     setting: Setting = make(environment, **keywords).get_wrapper_attr("setting")
     box = plays_box(chosen, setting, PLAYED.get(algorithm) if actions is None else actions)
     recipe = Recipe(chosen, _rollouts(algorithm, setting.horizon, num_envs) | options, box, seen)
+    shaping = {name: value for name, value in recipe.options.items() if name in ("policy", "policy_kwargs")}
+    _check_kept({"algorithm": algorithm, "observation": seen, **shaping})
     recipe.check()
     with preserved_generators():
         weights = _train(
             recipe, _maker(environment, keywords, recipe), num_envs, total_timesteps, one_word(seed)
         )
-    shaping = {name: value for name, value in recipe.options.items() if name in ("policy", "policy_kwargs")}
     done = {
         "environment": environment if isinstance(environment, str) else repr(environment),
-        "env_kwargs": {name: value for name, value in keywords.items() if _is_plain(value)},
+        "env_kwargs": keywords,
         "total_timesteps": total_timesteps,
         "seed": seed,
     }
-    return Policy(algorithm, shaping, box, seen, done, weights)
+    return Policy(algorithm, shaping, box, seen, json.loads(json.dumps(done, default=_plain)), weights)
 
 
 def _training_env(environment: EnvLike, keywords: dict[str, Any]) -> gym.Env:
@@ -105,12 +112,12 @@ def _check_drawn(env: gym.Env) -> None:
     """Raise where every trial has the same function, which evaluations would then have as well."""
     if not isinstance(env.unwrapped, BanditEnv):
         return  # somebody else's: theirs to know
-    optima = []
+    means = []  # not the optima, which are alike where functions are normalised
     for seed in range(2):
         env.reset(seed=seed)
         trial = env.unwrapped.simulator.trials[0]
-        optima.append(None if trial is None else trial.optimum)
-    if np.array_equal(*optima):
+        means.append(None if trial is None else trial.means)
+    if np.array_equal(*means):
         raise ValueError(
             "environment must draw a new function at each reset; here training would show what evaluations "
             "play. Take one of random functions, without function_seed"
@@ -151,5 +158,17 @@ def _train(
     return {name: tensor.clone() for name, tensor in model.policy.state_dict().items()}
 
 
-def _is_plain(value: Any) -> bool:
-    return isinstance(value, str | int | float | bool | list | dict | np.number | None)
+def _check_kept(description: dict[str, Any]) -> None:
+    """Raise, before the training rather than after it, for what `Policy.save` could not write."""
+    for name, value in description.items():
+        try:
+            json.dumps(value)
+        except TypeError as error:
+            raise ValueError(
+                f"{name} must be made of text and numbers, which a file can keep, got {value!r}; "
+                "use names and Python's own numbers"
+            ) from error
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else repr(value)
