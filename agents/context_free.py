@@ -15,15 +15,20 @@ from bandit_envs.types import Floats
 def without_contexts(setting: Setting) -> Setting:
     """The same arms in one context; rewards in others look like noise.
 
-    The kernel is that of the arms in the first context, the prior mean the average over contexts.
+    The kernel is that of the arms in the first context, the prior mean the average over contexts. Of a box
+    of contexts, the first is its lower corner.
     """
-    if setting.contexts is None:
+    if not setting.has_contexts:
         return setting
-    kernel = None if setting.kernel is None else InContext(setting.kernel, setting.contexts[0].tolist())
+    contexts = setting.decisions.contexts
+    assert contexts is not None
+    kernel = None if setting.kernel is None else InContext(setting.kernel, contexts[0].tolist())
     mean = setting.prior_mean
     if isinstance(mean, np.ndarray) and mean.ndim:
-        mean = mean.reshape(len(setting.contexts), -1).mean(axis=0)
-    return replace(setting, contexts=None, kernel=kernel, prior_mean=mean)
+        mean = mean.reshape(len(contexts), -1).mean(axis=0)
+    return replace(
+        setting, contexts=None, context_low=None, context_high=None, kernel=kernel, prior_mean=mean
+    )
 
 
 class InContext(Kernel):

@@ -12,8 +12,9 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 import agents
 import bandit_envs  # noqa: F401 (registers the ids)
 from agents.change_detection.rates import order_of
-from agents.context_free import InContext
+from agents.context_free import InContext, without_contexts
 from bandit_envs.laws.changes import Geometric
+from bandit_envs.setting import Setting
 
 COMPOSITE = "GPBandit-Composite-v0"
 
@@ -95,3 +96,19 @@ def test_the_play_after_a_restart_knows_nothing_though_an_epoch_ends_with_it(eve
             observation = following
         openings.add(agent.act(observation))
     assert (len(openings) > 4) == (every == 20)  # without a restart, all begin the epoch at the best mean
+
+
+def test_an_agent_without_contexts_does_not_look_at_those_of_a_box_either():
+    box = {"low": np.zeros(1), "high": np.ones(1), "context_low": np.array([0.2]), "context_high": np.ones(1)}
+    full = Setting(**box, horizon=20, kernel=RBF(0.3))
+    blind = without_contexts(full)
+    assert not blind.has_contexts
+    arms = np.linspace(0, 1, 5)[:, None]
+    np.testing.assert_allclose(blind.kernel(arms), full.kernel(np.hstack([np.full((5, 1), 0.2), arms])))
+    agent = agents.make("gp-agent", full, context=False)
+    actions = []
+    for observation in (np.array([0.3]), np.array([0.9])):
+        agent.reset(0)
+        actions.append(agent.act(observation))
+    np.testing.assert_array_equal(*actions)
+    assert agent.recommend().action.shape == (1,)  # asks for no observation
