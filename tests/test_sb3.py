@@ -448,6 +448,7 @@ BAD = {
     "no learner": (ARMS, {"algorithm": dict}, "algorithm must be a class with a method `learn`"),
     "a list": (ARMS, {"algorithm": ["ppo"]}, r"algorithm must be a class .*, got \['ppo'\]"),
     "class of DQN on a box": (SQUARE, {"algorithm": DQN}, "DQN plays arms alone, not the box"),
+    "attribute": (ARMS, {"attribute": "no"}, "attribute must be True or False, got 'no'"),
     "two buffers": (
         ARMS,
         {"algorithm": "dqn", "attribute": True, "replay_buffer_class": AttributedReplayBuffer},

@@ -47,10 +47,14 @@ def sb3(
         **options: of the algorithm's constructor, over the preset; "action_noise" may be a number.
     """
     require_not_negative("penalty", penalty, "it is what a unit of cost takes off the reward")
+    if not isinstance(attribute, bool):
+        raise ValueError(
+            f"attribute must be True or False, got {attribute!r}; True credits rewards that are late"
+        )
     chosen = find_algorithm(algorithm)
     known = preset_options(preset, algorithm if isinstance(algorithm, str) else None, setting, attribute)
     box = plays_box(chosen, setting, actions)
-    recipe = Recipe(chosen, known | options, box, observation, bool(attribute), float(penalty))
+    recipe = Recipe(chosen, known | options, box, observation, attribute, float(penalty))
     return SB3Agent(setting, recipe)
 
 
