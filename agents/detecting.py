@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bandit_envs.types import Bools, Floats, Ints
 
-from .change_detection import calibrate
-from .change_detection.places import Places, representative_gram
-from .forced_exploration import PAPER_XI_SQUARED, ForcedExploration, uniform_rounds
+from .change_detection.places import Places
+from .forced_exploration import PAPER_XI_SQUARED, ForcedExploration
 from .restarts import Never, Restart
 
 if TYPE_CHECKING:
     from .model import Model
-
-MOST_SAMPLES = 128  # of a calibration: the threshold hardly grows with more, its cost does
 
 
 class OnAlarm(Never):
@@ -27,14 +24,24 @@ class OnAlarm(Never):
         model: kernel and setting.
         num_trials: B.
         observed: the same for agents whose own model is not of the reward, but of something made of it.
-        **options: of `ChangePointDetector`; "theta" decides how often there is a false alarm.
+        each: options of `ChangePointDetector` that differ from trial to trial, B of them.
+        **options: those of all trials; "theta" decides how often there is a false alarm.
     """
 
-    def __init__(self, model: Model, num_trials: int, *, observed: Model | None = None, **options: Any):
+    def __init__(
+        self,
+        model: Model,
+        num_trials: int,
+        *,
+        observed: Model | None = None,
+        each: Sequence[Mapping[str, Any]] | None = None,
+        **options: Any,
+    ):
         self.places = Places(model, observed or model)
         costs = model.setting.num_constraints  # of unknown prior mean
         options = {"num_responses": 1 + costs, "centred": [False] + [True] * costs, **options}
-        self.detectors = [self.places.detector(**options) for _ in range(num_trials)]
+        own = [{}] * num_trials if each is None else each
+        self.detectors = [self.places.detector(**{**options, **more}) for more in own]
         self.alarms = [[] for _ in range(num_trials)]
         self._alarmed = np.zeros(num_trials, dtype=bool)
 
@@ -57,26 +64,6 @@ class OnAlarm(Never):
         self._alarmed[trial] = False
         for i in trial.tolist():
             self.detectors[i].reset()
-
-
-def calibrated_theta(
-    model: Model, xi_squared: float, false_alarm_rate: float, ridge: float | None, reading: str
-) -> float:
-    """The theta with which a run without a change has a false alarm with at most some probability.
-
-    The reward and each of C costs take an equal share of it, and are simulated with the larger noise.
-
-    Args:
-        model: kernel and noise of the reward.
-        xi_squared: of the exploration; it says how many samples a run has.
-        false_alarm_rate: probability of a false alarm in a whole run.
-        ridge, reading: of the detector.
-    """
-    setting = model.setting
-    samples = min(max(uniform_rounds(setting.horizon, xi_squared), 2), MOST_SAMPLES)
-    noise = max(float(np.max(model.noise_std)), setting.constraint_noise_std or 0.0)
-    share = false_alarm_rate / (1 + setting.num_constraints)
-    return calibrate(representative_gram(model), noise, samples, share, ridge=ridge, reading=reading)
 
 
 class Exploring:

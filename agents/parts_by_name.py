@@ -12,8 +12,9 @@ import numpy as np
 from bandit_envs.setting import Setting
 
 from .beliefs import Belief, Delivered
+from .calibrated_alarm import CalibratedAlarm
 from .censored import Censored
-from .detecting import Exploring, OnAlarm, calibrated_theta
+from .detecting import Exploring
 from .forced_exploration import PAPER_XI_SQUARED
 from .hallucinated import Hallucinated
 from .model import Model
@@ -131,14 +132,18 @@ def _on_alarm(
     reading: str = "experiments",
 ) -> MakeRestart:
     """Ridge and threshold by default as the noise has it, and as a rate of false alarms asks for."""
-    chosen_ridge = float(np.max(observed.noise_variance)) / observed.deviation**2 if ridge is None else ridge
     if theta is not None and false_alarm_rate is not None:
         raise ValueError(f"theta must be None where false_alarm_rate is given, got {theta}")
-    if theta is None:
-        rate = FALSE_ALARM_RATE if false_alarm_rate is None else false_alarm_rate
-        theta = calibrated_theta(observed, xi_squared, rate, chosen_ridge, reading)
-    watch = partial(OnAlarm, observed=observed, ridge=chosen_ridge, theta=theta, reading=reading)
+    rate = FALSE_ALARM_RATE if false_alarm_rate is None else false_alarm_rate
+    watch = CalibratedAlarm(observed, xi_squared, rate, theta, ridge, True, reading, _given_noise(observed))
     return partial(Exploring, watch=watch, xi_squared=xi_squared)
+
+
+def _given_noise(observed: Model) -> Numeric | None:
+    """The noise of the user where it is not the setting's."""
+    own = observed.setting.noise_std
+    same = own is not None and np.array_equal(observed.noise_std, own)
+    return None if same else observed.noise_std
 
 
 # Each from the model of the observed reward and the restart's own options.

@@ -15,9 +15,10 @@ import numpy as np
 from bandit_envs.setting import Setting
 
 from .assembly import Agent, assemble
+from .calibrated_alarm import CalibratedAlarm
 from .capabilities import handles
 from .change_detection import READINGS
-from .detecting import Exploring, OnAlarm, calibrated_theta
+from .detecting import Exploring
 from .forced_exploration import PAPER_XI_SQUARED
 from .model import NOISE_FLOOR, OF_THE_REWARD, Model
 from .named_parts import make_width
@@ -56,12 +57,16 @@ def gp_ucb_cpd(
     """
     if theta is not None and false_alarm_rate is not None:
         raise ValueError(f"theta must be None where false_alarm_rate is given, got {theta}")
-    chosen = {"ridge": ridge, "theta": theta, "reading": reading}
-    if false_alarm_rate is not None:
-        model = Model.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
-        chosen["theta"] = calibrated_theta(model, xi_squared, false_alarm_rate, ridge, reading)
-    detector = {name: value for name, value in chosen.items() if value is not None}
-    watch = partial(OnAlarm, **detector)
+    observed = Model.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
+    watch = CalibratedAlarm(
+        observed,
+        xi_squared,
+        false_alarm_rate,
+        theta,
+        ridge,
+        reading=reading,
+        noise_std=options.get("noise_std"),
+    )
     return _assemble(setting, watch, xi_squared, reading, num_trials, **options)
 
 

@@ -192,3 +192,23 @@ def test_unknown_parts_are_named_with_those_there_are(options, named):
 def test_a_constraint_needs_a_setting_with_constraints():
     with pytest.raises(ValueError, match="constraint must be"):
         agents.make("gp-agent", build("composite", {**SMALL, "constraints": None}), constraint="dual")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [("gp-agent", {}), ("gp-ucb-cpd", {"false_alarm_rate": 0.5})],
+    ids=["gp-agent", "gp-ucb-cpd"],
+)
+def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
+    name, options = spec
+    keywords = {"noise": {"law": "gaussian", "share": 0.01}, "num_segments": 2, "horizon": 120}
+    keywords |= {"context": None, "constraints": None}
+    batch = played({"it": spec}, **keywords)
+    singles = played({"it": lambda setting: agents.make(name, setting, **options)}, **keywords)
+    np.testing.assert_array_equal(batch["it"], singles["it"])
+    env = gym.make_vec(COMPOSITE, 3, **{**SMALL, **keywords})
+    env.reset(seed=[1, 2, 3])
+    agent = agents.make(name, env, num_trials=3, **options)
+    agent.reset([0, 1, 2])
+    thresholds = {float(np.max(each.rates.theta)) for each in agent.restart.watch.detectors}
+    assert len(thresholds) == 3
