@@ -13,6 +13,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Product
 from bandit_envs.types import Floats, Ints
 
 from .likelihood import Sample, likelihood, negative_log_likelihood
+from .likelihood_prior import LengthScalePrior
 from .validation import require_at_least_one, require_not_negative
 
 SOURCES = ("arrived", "all")
@@ -31,18 +32,22 @@ class Learning:
             with the value that the belief gives them: the least one, when it censors them).
         restarts: random starts of a fit, beside the values so far.
         mean: learn a constant prior mean too, in closed form.
+        spread: deviation of the prior on the logarithms of length-scales, infinite for none.
     """
 
     every: int = 10
     on: str = "arrived"
     restarts: int = 1
     mean: bool = False
+    spread: float = math.inf
 
     def __post_init__(self) -> None:
         require_at_least_one(
             "refit_every", self.every, "it is the number of rounds between fits; None is off"
         )
         require_not_negative("fit_restarts", self.restarts, "it is the number of random starts of a fit")
+        if not self.spread > 0:
+            raise ValueError(f"fit_spread must be positive, got {self.spread}; use inf for no prior")
         if self.on not in SOURCES:
             raise ValueError(f"fit_on must be one of {', '.join(SOURCES)}, got {self.on!r}")
 
@@ -63,14 +68,23 @@ class Fitter:
         noise_variance: where the noise starts.
         prior_variance: the unit of the bounds on the noise.
         with_mean: learn a constant mean too.
+        spread: of a prior on length-scales around the kernel's own, see `LengthScalePrior`.
     """
 
-    def __init__(self, kernel: Any, noise_variance: float, prior_variance: float, with_mean: bool = False):
+    def __init__(
+        self,
+        kernel: Any,
+        noise_variance: float,
+        prior_variance: float,
+        with_mean: bool = False,
+        spread: float = math.inf,
+    ):
         self._kernel, self._with_mean = with_amplitude(kernel), with_mean
         noise_bounds = np.log(np.multiply(NOISE_BOUNDS, prior_variance))
         self._bounds = np.vstack([self._kernel.bounds.reshape(-1, 2), noise_bounds])  # (p + 1, 2) logarithms
         self._first = self._clip(np.append(self._kernel.theta, math.log(noise_variance)))
         self._latest = self._first
+        self._prior = LengthScalePrior.of(self._kernel, self._first, spread)
 
     def fit(
         self, features: Floats, point: Ints, value: Floats, restarts: int, rng: np.random.Generator
@@ -96,12 +110,16 @@ class Fitter:
         return Hyperparameters(self._kernel.clone_with_theta(theta[:-1]), math.exp(theta[-1]), centre)
 
     def _descend(self, start: Floats, sample: Sample) -> tuple[Floats, float]:
-        fixed = self._kernel, sample, self._with_mean
         try:
-            end = minimize(negative_log_likelihood, start, fixed, "L-BFGS-B", True, bounds=self._bounds)
+            end = minimize(self._loss, start, (sample,), "L-BFGS-B", True, bounds=self._bounds)
         except (ArithmeticError, ValueError):  # of a kernel where it is not defined, or not finite
             return start, math.inf
         return end.x, float(end.fun) if np.isfinite(end.fun) else math.inf
+
+    def _loss(self, theta: Floats, sample: Sample) -> tuple[float, Floats]:
+        loss, slopes = negative_log_likelihood(theta, self._kernel, sample, self._with_mean)
+        more, steeper = self._prior(theta)
+        return loss + more, slopes + steeper
 
     def _clip(self, theta: Floats) -> Floats:
         return np.clip(theta, self._bounds[:, 0], self._bounds[:, 1])

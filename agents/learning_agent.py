@@ -78,7 +78,8 @@ class LearningAgent:
         self.agent.reset(seed)
         model = self.model
         noise = float(model.noise_variance)
-        self._fitter = Fitter(model.kernel, noise, model.deviation**2, self.learning.mean)
+        learning = self.learning
+        self._fitter = Fitter(model.kernel, noise, model.deviation**2, learning.mean, learning.spread)
         *_, of_restarts = np.random.SeedSequence(int(seed)).spawn(3)  # the agent draws from the first two
         self._rng = np.random.default_rng(of_restarts)
         self._evidence = Evidence()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
@@ -23,6 +24,7 @@ LEARNT_NOISE_FLOOR = 1e-8  # the same where values say how little noise there is
 DEFAULT_NOISE_STD = 0.1  # prior deviations, where the setting withholds the noise
 DEFAULT_BOUND = 1.0  # prior deviations, where the setting states no RKHS bound
 DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
+SPREAD_ON_BOX = 3**0.5  # of log length-scales: tells a feature that counts from one that was not varied
 OF_THE_REWARD = ("kernel", "length_scale", "noise_std")  # options that say how rewards are distributed
 
 
@@ -73,6 +75,7 @@ class Model:
         fit_on: str = "arrived",
         fit_restarts: int = 1,
         fit_mean: bool = False,
+        fit_spread: float | None = None,
         search: Any = None,
     ) -> Model:
         """Fill in from the setting what is not given, and from stated defaults what it withholds.
@@ -92,11 +95,15 @@ class Model:
             fit_on: "arrived" or "all", see `Learning`.
             fit_restarts: random starts of a fit, beside the values so far. Bounds are the kernel's own.
             fit_mean: learn a constant prior mean too; not where pending feedback is censored.
+            fit_spread: deviation of a prior on log length-scales around the kernel's own. Default sqrt(3) on
+                a box, where the likelihood alone calls a feature irrelevant that was only not varied yet, and
+                infinite, which is no prior, on a finite set.
             search: on a box, how the largest score is found: None, {"candidates": ..., "starts": ...,
                 "steps": ...} of `box.QuasiRandom`, or a `box.Search`.
         """
         require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
-        learning = Learning(refit_every or 1, fit_on, fit_restarts, fit_mean)  # checked also where it is off
+        spread = _first(fit_spread, SPREAD_ON_BOX if setting.continuous else math.inf)
+        learning = Learning(refit_every or 1, fit_on, fit_restarts, fit_mean, spread)  # checked also if off
         chosen = _kernel(setting, kernel, length_scale)
         if setting.continuous:
             _check_box(form, prior_mean)

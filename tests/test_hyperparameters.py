@@ -13,6 +13,8 @@ from agents.evidence import Evidence
 from agents.gp_agent import GPAgent
 from agents.hyperparameters import AMPLITUDE_BOUNDS, Fitter, has_amplitude
 from agents.likelihood import Sample, likelihood, negative_log_likelihood
+from agents.likelihood_prior import LengthScalePrior
+from agents.model import Model
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.evaluation import evaluate
 from bandit_envs.gram import Gram
@@ -350,3 +352,43 @@ def test_a_mean_is_not_learnt_from_censored_values():
     setting = Setting(arms=np.linspace(0, 1, 30)[:, None], max_delay=5)
     with pytest.raises(ValueError, match="fit_mean must be False"):
         agents.gp_ucb_sdf(setting, refit_every=5, fit_mean=True).reset(0)
+
+
+def test_the_prior_pulls_length_scales_alone_and_its_slopes_are_right():
+    kernel = ConstantKernel(2.0) * RBF([0.3, 0.5])
+    centre = np.append(kernel.theta, np.log(0.1))
+    prior = LengthScalePrior.of(kernel, centre, 0.5)
+    np.testing.assert_array_equal(prior.precision, [0.0, 4.0, 4.0, 0.0])
+    theta = centre + np.array([0.3, -0.2, 0.7, 1.0])
+    loss, slopes = prior(theta)
+    assert loss == pytest.approx(0.5 * 4.0 * (0.2**2 + 0.7**2))
+    steps = 1e-6 * np.eye(4)
+    numeric = [(prior(theta + step)[0] - prior(theta - step)[0]) / 2e-6 for step in steps]
+    np.testing.assert_allclose(slopes, numeric, atol=1e-8)
+    assert not LengthScalePrior.of(kernel, centre, np.inf).precision.any()
+
+
+def test_the_prior_keeps_a_feature_that_was_never_varied():
+    rng = np.random.default_rng(0)
+    features = np.column_stack([np.full(25, 0.4), rng.random(25)])
+    value = np.sin(6 * features[:, 1])
+    free, held = (
+        Fitter(RBF([0.3, 0.3]), 0.01, 1.0, spread=spread).fit(
+            features, np.arange(25), value, 1, np.random.default_rng(1)
+        )
+        for spread in (np.inf, 1.0)
+    )
+    assert free is not None
+    assert held is not None
+    assert held.kernel.k2.length_scale[0] == pytest.approx(0.3, rel=1e-3)
+    assert held.kernel.k2.length_scale[1] == pytest.approx(free.kernel.k2.length_scale[1], rel=0.2)
+
+
+def test_boxes_have_the_prior_and_finite_sets_do_not():
+    box = Setting(low=np.zeros(2), high=np.ones(2))
+    assert Model.of(box, refit_every=5).learning.spread == 3**0.5
+    assert Model.of(box, refit_every=5, fit_spread=np.inf).learning.spread == np.inf
+    grid = Setting(arms=np.linspace(0, 1, 5)[:, None])
+    assert Model.of(grid, refit_every=5).learning.spread == np.inf
+    with pytest.raises(ValueError, match="fit_spread"):
+        Model.of(grid, refit_every=5, fit_spread=0.0)
