@@ -118,18 +118,23 @@ def test_kills_at_random_lose_and_double_nothing(tmp_path, forked, whole):
 
 def test_two_runs_at_once_share_the_work_and_compute_nothing_twice(tmp_path, monkeypatch):
     monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
-    which = study(20, (AgentEntry("test_execution:Noted", "noted", {"pause": 0.001}),))
+    which = study(10, (AgentEntry("test_execution:Noted", "noted", {"pause": 0.02}),))
     code = (
         "import sys; sys.path.insert(0, sys.argv[2])\n"
-        "from test_execution import AgentEntry, Store, run, study\n"
-        "which = study(20, (AgentEntry('test_execution:Noted', 'noted', {'pause': 0.001}),))\n"
+        "from test_execution import AgentEntry, Path, Store, os, run, study, wait_for\n"
+        "which = study(10, (AgentEntry('test_execution:Noted', 'noted', {'pause': 0.02}),))\n"
+        "ready = Path(sys.argv[3])\n"
+        "(ready / str(os.getpid())).touch()\n"
+        "wait_for(lambda: len(list(ready.iterdir())) == 2)\n"  # imports take longer than the cells
         "assert run(which, Store(sys.argv[1]), 1) == []"
     )
-    command = [sys.executable, "-c", code, str(tmp_path / "cells"), str(HERE)]
+    ready = tmp_path / "ready"
+    ready.mkdir()
+    command = [sys.executable, "-c", code, str(tmp_path / "cells"), str(HERE), str(ready)]
     both = [subprocess.Popen(command) for _ in range(2)]
     assert [process.wait(PATIENCE) for process in both] == [0, 0]
     pids = (tmp_path / "notes").read_text().split()
-    assert len(pids) == 2 * 20
+    assert len(pids) == 2 * 10
     assert len(set(pids)) == 2
     assert all(Store(tmp_path / "cells").holds(cell) for cell in which.cells())
 
