@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
@@ -11,6 +12,8 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 GROUP = "gpbandits.agents"
+_UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")  # as Python says it, however deep the call
+_NOT_OPTIONS = {"self", "setting", "num_trials", "options"}
 AgentSpec = str | tuple[str, Mapping[str, Any]] | Callable[..., Any]
 
 
@@ -36,10 +39,24 @@ class AgentFactory:
         return "num_trials" in inspect.signature(self.make).parameters
 
     def __call__(self, setting: Any, num_trials: int | None = None) -> Any:
-        """Return an agent for one trial, or for B at once."""
-        if num_trials is None:
-            return self.make(setting, **self.options)
-        return self.make(setting, num_trials=num_trials, **self.options)
+        """Return an agent for one trial, or for B at once.
+
+        Raises:
+            ValueError: for an option that the agent, or what it hands its options on to, does not have.
+        """
+        size = {} if num_trials is None else {"num_trials": num_trials}
+        try:
+            return self.make(setting, **size, **self.options)
+        except TypeError as error:
+            stranger = _UNEXPECTED.search(str(error))
+            if stranger is None or stranger[1] not in self.options:
+                raise
+            raise ValueError(self._unknown_option(stranger[1])) from error
+
+    def _unknown_option(self, option: str) -> str:
+        own = [name for name in inspect.signature(self.make).parameters if name not in _NOT_OPTIONS]
+        path = f"{self.make.__module__}.{self.make.__qualname__}"
+        return f"unknown option {option!r} of the agent {path}{_hint(option, own)}; help({path}) has them all"
 
 
 def agent_names() -> list[str]:
@@ -103,6 +120,10 @@ def _unknown(name: str) -> str:
     names = agent_names()
     if not names:
         return f"unknown agent {name!r}: none are registered; install the package, pip install gpbandits"
-    close = get_close_matches(name, names, n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else ""
-    return f"unknown agent {name!r}{hint}; choose one of {', '.join(names)}, or a path 'package.module:Class'"
+    among = f"choose one of {', '.join(names)}, or a path 'package.module:Class'"
+    return f"unknown agent {name!r}{_hint(name, names)}; {among}"
+
+
+def _hint(name: str, names: Iterable[str]) -> str:
+    close = get_close_matches(name, list(names), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

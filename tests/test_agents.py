@@ -224,6 +224,14 @@ def test_settings_need_no_environment():
 
 BAD = {
     "unknown agent": (lambda: agents.make("gp-ucbb", SETTING), "did you mean 'gp-ucb'"),
+    "unknown option": (
+        lambda: agents.make("gp-ucb", SETTING, beta_scal=2.0),
+        r"unknown option 'beta_scal' of the agent agents\.algorithms\.gp_ucb; did you mean 'beta_scale'",
+    ),
+    "unknown option, without any": (
+        lambda: agents.make("random", SETTING, colour=1),
+        "unknown option 'colour'",
+    ),
     "unknown width": (lambda: agents.gp_ucb(SETTING, width="wide"), "width must be a number or one of"),
     "unknown gamma": (lambda: agents.igp_ucb(SETTING, gamma="big"), "gamma must be a number or one of"),
     "unknown incumbent": (lambda: agents.gp_ei(SETTING, incumbent="best"), "incumbent must be one of"),

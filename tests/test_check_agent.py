@@ -283,7 +283,7 @@ def test_an_agent_that_reads_the_oracle_may_say_so():
 
 
 def test_an_agent_that_cannot_be_made_shows_its_own_error():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'") as caught:
+    with pytest.raises(ValueError, match="unknown option 'colour' of the agent") as caught:
         check_agent(("gp-ucb", {"colour": "blue"}))
     assert caught.value.__notes__ == ["on the environment 'finite'"]
     with pytest.raises(ValueError, match="unknown agent 'gp-ubc'; did you mean 'gp-ucb'"):
