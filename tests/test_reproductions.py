@@ -77,6 +77,9 @@ def test_a_claim_is_judged_by_the_paired_interval_alone():
     assert Claim("a", "b").difference(better).estimate == pytest.approx(1.25)
     assert Claim("a", "b").row(better).endswith("| holds |")
     assert Claim("b", "a").row(better).endswith("| **reversed** |")
+    assert Claim("a", "b", alike=True).row(better).endswith("| **they differ** |")
+    assert "a = a (cumulative)" in Claim("a", "a", alike=True).row(better)
+    assert Claim("a", "a", alike=True).row(better).endswith("| holds |")
     assert not Claim("a", "absent").applies_to(better)
     intervals = [Interval(*map(np.asarray, ends)) for ends in ((2, 1, 3), (-2, -3, -1), (0, -1, 1))]
     assert list(map(verdict, intervals)) == [HOLDS, REVERSED, OPEN]

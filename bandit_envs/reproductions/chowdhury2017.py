@@ -12,6 +12,7 @@ _SYNTHETIC = (
     *(Claim("IGP-UCB", other) for other in _RIVALS),
     *(Claim("IGP-UCB", f"GP-{name} (posterior mean)") for name in ("EI", "PI")),
     *(Claim("GP-TS", other) for other in ("GP-UCB (Theorem 3)", *_BEST_VALUE)),
+    Claim(*_BEST_VALUE, alike=True),
 )
 _SAYS = (
     "IGP-UCB improves significantly over GP-UCB and performs best in the pool of competitors; GP-TS fares "

@@ -1,4 +1,4 @@
-"""Claims of a paper that agents have more or less regret than others, and what the trials say to them."""
+"""Claims of a paper that agents have less regret than others, or as much, and what the trials say to them."""
 
 import dataclasses
 
@@ -6,7 +6,7 @@ from bandit_envs.evaluation.result import Metric, Result
 from bandit_envs.evaluation.statistics import Interval, paired_difference
 from bandit_envs.evaluation.table import number
 
-HOLDS, REVERSED, OPEN = "holds", "**reversed**", "not told apart"
+HOLDS, REVERSED, OPEN, DIFFER = "holds", "**reversed**", "not told apart", "**they differ**"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -17,12 +17,15 @@ class Claim:
         less, more: labels of agents.
         metric: that is compared.
         at: the round; by default the last.
+        alike: the paper says instead that the two do not differ; which holds as long as the trials do not
+            tell them apart, and is weaker evidence the fewer these are.
     """
 
     less: str
     more: str
     metric: Metric = "cumulative"
     at: int | None = None
+    alike: bool = False
 
     def difference(self, result: Result) -> Interval:
         """`more` minus `less`, paired by trial, with its 95 % bootstrap interval."""
@@ -39,9 +42,9 @@ class Claim:
         place = "" if self.at is None else f" at t = {result.rounds[column_of(result, self.at)]}"
         parts = (
             result.environment,
-            f"{self.less} < {self.more} ({self.metric}{place})",
+            f"{self.less} {'=' if self.alike else '<'} {self.more} ({self.metric}{place})",
             interval(difference, signed=True),
-            verdict(difference),
+            verdict(difference, self.alike),
         )
         return f"| {' | '.join(parts)} |"
 
@@ -51,8 +54,10 @@ def column_of(result: Result, at: int | None) -> int:
     return -1 if at is None else max(int((result.rounds <= at).sum()) - 1, 0)
 
 
-def verdict(difference: Interval) -> str:
-    """What an interval of a difference that ought to be positive says."""
+def verdict(difference: Interval, alike: bool = False) -> str:
+    """What an interval of a difference says that ought to be positive, or zero if `alike`."""
+    if alike:
+        return HOLDS if difference.low <= 0 <= difference.high else DIFFER
     return HOLDS if difference.low > 0 else REVERSED if difference.high < 0 else OPEN
 
 

@@ -9,7 +9,10 @@ from bandit_envs.reproductions.study_figure import StudyFigure
 _figure = partial(StudyFigure, paper="Srinivas et al. (2010)", metrics=("average",))
 _NAIVE = ("mean only", "variance only")
 _BETTER = ("GP-UCB (beta/5)", "EI (posterior mean)")
-_CLAIMS = tuple(Claim(good, bad, "average") for good in _BETTER for bad in _NAIVE)
+_CLAIMS = (
+    *(Claim(good, bad, "average") for good in _BETTER for bad in _NAIVE),
+    Claim(*_BETTER, "average", alike=True),
+)
 _INCUMBENT = (
     "The paper does not say what EI and MPI improve on, which decides their rank: over the best noisy value "
     "neither settles, because noise lifts the best of many values above the maximum of f; its figure needs "
@@ -23,7 +26,11 @@ FIGURES = (
         name="srinivas2010-figure-5a",
         title="Figure 5a: functions drawn from a GP with a squared exponential kernel",
         studies=("srinivas2010-figure-5a",),
-        claims=(*_CLAIMS, Claim("GP-UCB (beta/5)", "GP-UCB (Theorem 1)", "average")),
+        claims=(
+            *_CLAIMS,
+            Claim("GP-UCB (beta/5)", "MPI (posterior mean)", "average", alike=True),
+            Claim("GP-UCB (beta/5)", "GP-UCB (Theorem 1)", "average"),
+        ),
         reports=(
             "GP-UCB and EI outperform the others and do not differ significantly from each other; on "
             "synthetic data MPI does equally well. The beta of Theorem 1 is competitive, and dividing it "
@@ -46,7 +53,8 @@ FIGURES = (
         differs=(
             f"{_INCUMBENT} We have half-hour means of 50 sensors in place of readings of 46 at every "
             "minute, so the empirical covariance rests on 144 times; the sensors' training means are "
-            "published as prior mean."
+            "published as prior mean. Over 2000 trials even small differences show: EI is a third below "
+            "GP-UCB with beta/5, and with the beta of Theorem 1 GP-UCB is behind MPI."
         ),
     ),
 )

@@ -30,6 +30,7 @@ FIGURES = (
         claims=(
             *_claims(("GP-UCB-SDF, m = 20", "GP-BUCB", "GP-UCB")),
             *_claims(("GP-UCB-SDF, m = 20", "GP-UCB-SDF, m = 5")),
+            Claim("GP-UCB-SDF, m = 20", "GP-UCB-SDF, m = 40", "simple", 50, alike=True),
         ),
         reports=(
             "Larger mean delays are worse; too small a window m is bad, and m = 20 and m = 40 are "
