@@ -76,7 +76,7 @@ def test_the_key_depends_on_everything_but_the_labels(monkeypatch):
         study(agents=AGENTS[1:]),
     ]
     keys = [next(variant.cells()).key for variant in variants] + [list(study().cells())[-1].key]
-    monkeypatch.setattr("bandit_envs.experiments.study.versions", lambda: {"numpy": "another version"})
+    monkeypatch.setattr("bandit_envs.experiments.study.versions", lambda *names: {"numpy": "another version"})
     keys.append(next(study().cells()).key)
     monkeypatch.setattr("bandit_envs.experiments.study.sources", lambda *names: {"agents": "edited"})
     keys.append(next(study().cells()).key)

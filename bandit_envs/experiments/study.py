@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.evaluation.result import Result
-from bandit_envs.experiments.provenance import sources, versions
+from bandit_envs.experiments.provenance import named_files, sources, versions
 from bandit_envs.types import Ints
 
 SPACINGS = ("log", "every")
@@ -85,8 +85,9 @@ class Cell:
             "first_trial": self.first_trial,
             "trials": self.trials,
             "checkpoints": dataclasses.asdict(self.checkpoints),
-            "versions": versions(),
+            "versions": versions(self.agent.name),
             "sources": sources(self.environment.id, self.agent.name),
+            "files": named_files(self.environment.kwargs, self.agent.options),
         }
 
     @property
