@@ -275,3 +275,30 @@ def test_bad_study_files_give_one_clear_error(tmp_path, old, new, message):
 def test_a_missing_study_file_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"none\.toml: No such file"):
         load_study(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("../a/b: c?", "a-b-c"),
+        ("NUL", "NUL-"),
+        ("com1.x", "com1.x-"),
+        ("", "environment"),
+        ("β = 1", "β-1"),
+    ],
+)
+def test_labels_become_names_of_files_on_every_system(label, name):
+    assert EnvironmentEntry(GP.id, label).file_name == name
+
+
+def test_long_labels_become_short_names_that_still_differ():
+    names = [EnvironmentEntry(GP.id, "β" * 300 + end).file_name for end in "ab"]
+    assert all(100 < len(name.encode()) <= 120 for name in names)
+    assert names[0] != names[1]
+
+
+@pytest.mark.parametrize(("one", "other"), [("GP", "gp"), ("GP 1", "GP-1"), ("Ⅳ", "IV")])
+def test_labels_of_environments_differ_as_names_of_files(one, other):
+    entries = tuple(EnvironmentEntry(GP.id, label) for label in (one, other))
+    with pytest.raises(ValueError, match=f"as names of files, got '{one}' and '{other}'"):
+        study(environments=entries)
