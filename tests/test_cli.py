@@ -178,6 +178,8 @@ def test_a_killed_run_resumes_to_the_results_of_an_uninterrupted_one(call, tmp_p
     [
         ("trials", "trails", "unknown key 'trails'"),
         ("GPBandit-GP-v0", "GPBandit-PG-v0", "environment 'GP: l = 0.2' cannot be made"),
+        ("horizon = 15", "horizon = 15, oracle = false", "oracle must be on: a study scores by it"),
+        ("GPBandit-GP-v0", "CartPole-v1", "environment 'GP: l = 0.2' cannot be made"),
         ("horizon = 15", "horizon = 0", "horizon"),
         ("horizon = 15", "horizons = 15", "horizons"),
         ('"gp-ucb"', '"gp-ubc"', "unknown agent 'gp-ubc'"),

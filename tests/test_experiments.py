@@ -212,6 +212,11 @@ def test_a_study_file_needs_little_and_defaults_the_rest(tmp_path):
     )
 
 
+def test_a_study_file_may_begin_with_the_mark_of_windows_editors(tmp_path):
+    (tmp_path / "s.toml").write_text(MINIMAL, encoding="utf-8-sig")
+    assert load_study(tmp_path / "s.toml").trials == 3
+
+
 def test_a_study_file_can_say_everything():
     loaded = parse_study(
         {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import random
+import re
 import sys
 from pathlib import Path
 
@@ -16,7 +17,9 @@ from bandit_envs.experiments import Store, Study, run
 from bandit_envs.experiments.provenance import digest, named_files, sources, versions
 from bandit_envs.experiments.study import AgentEntry, EnvironmentEntry
 from bandit_envs.experiments.work import Task, settle
+from bandit_envs.laws.delays import LAWS
 
+ROOT = Path(__file__).parents[1]
 GP = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 12, "num_arms": 10})
 AGENTS = (AgentEntry("gp-ucb", "GP-UCB"), AgentEntry("random", "random"))
 STUDY = Study("s", 2, (GP,), AGENTS)
@@ -96,6 +99,20 @@ def test_learners_are_named_by_the_versions_of_their_libraries_and_other_agents_
 def test_a_package_names_what_its_agents_rest_on(module):
     module(my_agent='__distributions__ = ("joblib",)\n' + AGENT, my_numbers="ARM = 0")
     assert versions("my_agent:Fixed").keys() - versions("random").keys() == {"joblib"}
+
+
+def test_a_law_of_a_users_module_is_known_to_workers_by_the_module_that_the_id_names(module, tmp_path):
+    text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+    law = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[0].partition("grid = ")[0]
+    module(my_laws=law + 'LAWS["weekend"] = Weekend\n')
+    entry = EnvironmentEntry("my_laws:GPBandit-GP-v0", "week", GP.kwargs | {"delay": {"law": "weekend"}})
+    which, store = Study("s", 4, (entry,), AGENTS, block_size=2), Store(tmp_path / "cells")
+    assert run(which, store, 2) == []
+    assert len(store.load(which)) == 1
+    before = next(which.cells()).key
+    module(my_laws=law.replace("7 - due", "8 - due") + 'LAWS["weekend"] = Weekend\n')
+    assert next(which.cells()).key != before
+    LAWS.pop("weekend")
 
 
 def test_a_worker_with_other_code_than_the_run_began_with_computes_nothing(tmp_path):
