@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from concurrent.futures.process import BrokenProcessPool
 from importlib.util import find_spec
 from io import TextIOWrapper
 
@@ -28,8 +27,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if "--debug" in given or isinstance(error, BrokenPipeError):
             raise
         _stop(f"{_one_line(error)} (--debug shows where)")
-    except BrokenProcessPool:
-        _stop("a worker was killed, perhaps for want of memory; run again to resume, with fewer --workers", 1)
 
 
 def _one_line(error: Exception) -> str:

@@ -79,17 +79,28 @@ def resolve_agent(spec: AgentSpec) -> AgentFactory:
     return AgentFactory(_load(spec))
 
 
+def agent_modules(name: str) -> set[str]:
+    """The modules that a name or a class path leads to: the one it says, and that of what is there."""
+    path = name if ":" in name else _point(name).value
+    return {path.partition(":")[0], _load(name).__module__}
+
+
 def _load(name: Any) -> Callable[..., Any]:
     if not isinstance(name, str):
         raise ValueError(f"an agent is a name, (name, options) or a callable, got {name!r}")
     if ":" in name:
         return _load_path(name)
+    point = _point(name)
+    if _is_ours(point):
+        check_not_shadowed()
+    return point.load()
+
+
+def _point(name: str) -> EntryPoint:
     points = [point for point in entry_points(group=GROUP) if point.name == name]
     if not points:
         raise ValueError(_unknown(name))
-    if _is_ours(points[0]):
-        check_not_shadowed()
-    return points[0].load()
+    return points[0]
 
 
 def _load_path(path: str) -> Callable[..., Any]:

@@ -142,12 +142,16 @@ def test_an_agent_that_raises_is_shown_with_its_traceback_and_the_code_is_1(call
     assert Result.load(tmp_path / "out" / "results" / "GP-l-0.2.parquet").agents == ["random"]
 
 
-def test_a_worker_that_dies_ends_in_one_line_and_code_1(call):
-    fatal = SMALL.replace('name = "random"', 'name = "test_cli:Fatal"')
-    code, _, err = call("--workers", "2", study=fatal)
+def test_an_agent_that_takes_its_process_with_it_costs_its_own_cells_alone(call, tmp_path):
+    fatal = SMALL.replace("trials = 3", "trials = 5").replace('"gp-ucb"', '"test_cli:Fatal"\nlabel = "fatal"')
+    code, out, err = call("--workers", "2", study=fatal)
     assert code == 1
-    assert err.startswith("gpbandits: a worker was killed")
-    assert err.count("\n") == 1
+    assert "fatal on GP: l = 0.2, trials 2 to 3 failed:\nthe process that computed it died" in err
+    assert "3 cells failed; run the same command again" in err
+    assert "random" in out
+    assert Result.load(tmp_path / "out" / "results" / "GP-l-0.2.parquet").num_trials == 5
+    code, out, _ = call("status", str(tmp_path / "out"))
+    assert "5 trials done, 5 failed, 0 missing." in out
 
 
 def test_a_killed_run_resumes_to_the_results_of_an_uninterrupted_one(call, tmp_path):
@@ -174,6 +178,8 @@ def test_a_killed_run_resumes_to_the_results_of_an_uninterrupted_one(call, tmp_p
     [
         ("trials", "trails", "unknown key 'trails'"),
         ("GPBandit-GP-v0", "GPBandit-PG-v0", "environment 'GP: l = 0.2' cannot be made"),
+        ("horizon = 15", "horizon = 15, oracle = false", "oracle must be on: a study scores by it"),
+        ("GPBandit-GP-v0", "CartPole-v1", "environment 'GP: l = 0.2' cannot be made"),
         ("horizon = 15", "horizon = 0", "horizon"),
         ("horizon = 15", "horizons = 15", "horizons"),
         ('"gp-ucb"', '"gp-ubc"', "unknown agent 'gp-ubc'"),

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bandit_envs import cli
+from bandit_envs.laws.delays import LAWS, Delay
 from bandit_envs.plugins import agent_names
 from bandit_envs.registration import IDS
 
@@ -30,6 +31,7 @@ def blocks(page: Path, language: str) -> list[str]:
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda page: page.stem)
 def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(LAWS, "weekend", Delay)  # which a page registers, and other tests must not meet
     names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks(page, "python"):
         exec(compile(block, page.name, "exec"), names)

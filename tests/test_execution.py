@@ -47,6 +47,13 @@ class Noted:
         pass
 
 
+class Fatal(Noted):
+    """An agent that takes its process with it."""
+
+    def reset(self, seed):
+        os._exit(1)
+
+
 def study(trials: int = 4, agents: tuple[AgentEntry, ...] = AGENTS, block_size: int = 1) -> Study:
     return Study("s", trials, (GP, RKHS), agents, block_size=block_size)
 
@@ -231,6 +238,19 @@ def slow_run(tmp_path, monkeypatch):
     started.communicate()
 
 
+def workers_of(pid: int) -> list[int]:
+    """Processes that joblib has started for a run, whether they have work or not."""
+    children = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+    return [child for child in children if b"popen_loky" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+def test_workers_that_have_not_begun_do_not_outlive_a_killed_run_either(slow_run):
+    wait_for(lambda: len(workers_of(slow_run.pid)) == 2)
+    workers = workers_of(slow_run.pid)
+    slow_run.kill()
+    wait_for(lambda: not any(map(alive, workers)))
+
+
 def test_workers_do_not_outlive_a_killed_run(tmp_path, slow_run):
     wait_for(lambda: (tmp_path / "notes").exists() and list((tmp_path / "out" / "cells").glob("*.parquet")))
     workers = {int(pid) for pid in (tmp_path / "notes").read_text().split()}
@@ -272,6 +292,41 @@ def test_a_cluster_that_loses_a_worker_in_the_middle_loses_nothing(tmp_path, clu
     assert not alive(min(pids))
     assert len(set(finished)) == len(finished) == 4 * MANY
     assert tables(study(MANY), tmp_path) == whole
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_cell_that_kills_the_workers_of_a_cluster_fails_alone_and_a_lost_scheduler_is_named(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
+    import dask as of_dask
+
+    store = Store(tmp_path)
+    options = {"processes": True, "dashboard_address": ":0", "silence_logs": 50}
+    with of_dask.config.set({"distributed.scheduler.allowed-failures": 0}):
+        made = distributed.LocalCluster(n_workers=1, threads_per_worker=1, **options)
+    with made as cluster:
+        fatal = Study("s", 1, (GP,), (AgentEntry("test_execution:Fatal", "fatal"),))
+        (outcome,) = run(fatal, store, backend=dask(cluster.scheduler_address))
+        assert "all those workers died while running it" in outcome.failure
+        assert store.failure(outcome.cell).endswith(outcome.failure)
+
+        def stop(outcome):
+            cluster.sync(cluster.scheduler.close)
+
+        healthy = Study("s", MANY, (GP,), AGENTS[1:], block_size=1)
+        with pytest.raises(ConnectionError, match="is lost; run again, what is computed is kept"):
+            run(healthy, store, report=stop, backend=dask(cluster.scheduler_address))
+    assert any(map(store.holds, healthy.cells()))
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "foo://x:1"])
+def test_a_scheduler_that_does_not_answer_is_named_at_once(tmp_path, monkeypatch, address):
+    pytest.importorskip("distributed", reason="needs the extra `cluster`")
+    monkeypatch.setattr("bandit_envs.experiments.backends._ANSWER", 0.5)
+    begun = time.monotonic()
+    with pytest.raises(ValueError, match=rf"scheduler must be the address .* got '{address}'"):
+        run(study(), Store(tmp_path), backend=dask(address))
+    assert time.monotonic() - begun < 15
 
 
 @pytest.mark.filterwarnings("default")

@@ -76,7 +76,7 @@ def test_the_key_depends_on_everything_but_the_labels(monkeypatch):
         study(agents=AGENTS[1:]),
     ]
     keys = [next(variant.cells()).key for variant in variants] + [list(study().cells())[-1].key]
-    monkeypatch.setattr("bandit_envs.experiments.study.versions", lambda: {"numpy": "another version"})
+    monkeypatch.setattr("bandit_envs.experiments.study.versions", lambda *names: {"numpy": "another version"})
     keys.append(next(study().cells()).key)
     monkeypatch.setattr("bandit_envs.experiments.study.sources", lambda *names: {"agents": "edited"})
     keys.append(next(study().cells()).key)
@@ -212,6 +212,11 @@ def test_a_study_file_needs_little_and_defaults_the_rest(tmp_path):
     )
 
 
+def test_a_study_file_may_begin_with_the_mark_of_windows_editors(tmp_path):
+    (tmp_path / "s.toml").write_text(MINIMAL, encoding="utf-8-sig")
+    assert load_study(tmp_path / "s.toml").trials == 3
+
+
 def test_a_study_file_can_say_everything():
     loaded = parse_study(
         {
@@ -275,3 +280,30 @@ def test_bad_study_files_give_one_clear_error(tmp_path, old, new, message):
 def test_a_missing_study_file_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"none\.toml: No such file"):
         load_study(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("../a/b: c?", "a-b-c"),
+        ("NUL", "NUL-"),
+        ("com1.x", "com1.x-"),
+        ("", "environment"),
+        ("β = 1", "β-1"),
+    ],
+)
+def test_labels_become_names_of_files_on_every_system(label, name):
+    assert EnvironmentEntry(GP.id, label).file_name == name
+
+
+def test_long_labels_become_short_names_that_still_differ():
+    names = [EnvironmentEntry(GP.id, "β" * 300 + end).file_name for end in "ab"]
+    assert all(100 < len(name.encode()) <= 120 for name in names)
+    assert names[0] != names[1]
+
+
+@pytest.mark.parametrize(("one", "other"), [("GP", "gp"), ("GP 1", "GP-1"), ("Ⅳ", "IV")])
+def test_labels_of_environments_differ_as_names_of_files(one, other):
+    entries = tuple(EnvironmentEntry(GP.id, label) for label in (one, other))
+    with pytest.raises(ValueError, match=f"as names of files, got '{one}' and '{other}'"):
+        study(environments=entries)

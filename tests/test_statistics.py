@@ -92,6 +92,24 @@ def test_a_missing_value_makes_its_column_missing(regret):
     assert np.isfinite(interval[:, 1:]).all()
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("broken", ["a", "b"])
+def test_an_agent_without_finite_regret_is_neither_better_nor_worse(value, broken):
+    finals = {"a": np.array([1.0, 3.0, 2.0]), "b": np.array([2.0, 1.0, 4.0]), "c": np.array([2.5, 1.5, 4.5])}
+    finals[broken][1] = value
+    compared = compare(finals, "b")
+    missing = compared["a"]
+    assert np.isnan([missing.p_value, missing.p_adjusted, *missing.improvement, *missing.difference]).all()
+    assert np.isfinite(compared["c"].p_value) == (broken == "a")
+
+
+@pytest.mark.parametrize(("num_trials", "least", "most"), [(10, 0.88, 0.93), (30, 0.92, 0.955)])
+def test_intervals_of_few_skewed_trials_cover_as_often_as_the_concepts_page_says(num_trials, least, most):
+    values = np.random.default_rng(15).gamma(4.0, size=(num_trials, 2000))
+    _, low, high = bootstrap_interval(values, resamples=2000)
+    assert least < ((low <= 4) & (high >= 4)).mean() < most
+
+
 def test_pairing_removes_what_the_trials_share():
     rng = np.random.default_rng(4)
     shared = rng.normal(size=50) * 100
@@ -281,6 +299,9 @@ def test_ranks_are_among_those_who_played_and_average_over_environments():
         (lambda: bootstrap_interval(np.ones(3), level=95), r"level must lie in \(0, 1\), got 95"),
         (lambda: paired_difference(np.ones(3), np.ones(4)), "equal shapes"),
         (lambda: log_log_slope(np.ones((2, 5)), np.arange(1, 6), (5, 9)), "at least two"),
+        (lambda: log_log_slope(np.ones((2, 5)), np.arange(5), (0, 4)), "round 1 or later"),
+        (lambda: quantile_band(np.empty((0, 3))), "at least one trial"),
+        (lambda: interquartile_mean(np.empty(0)), "at least one trial"),
         (lambda: paired_ratio(np.ones(3), np.zeros(3)), "positive mean; use paired_difference"),
         (lambda: probability_of_improvement(np.ones(3), np.ones(2)), "equal shapes"),
         (lambda: compare({"a": np.ones(3)}, "b"), "unknown baseline 'b'; choose one of a"),

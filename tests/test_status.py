@@ -201,3 +201,36 @@ def test_the_progress_bar_shows_the_mean_regret_of_the_environment_whose_cell_ca
     standing.add(Outcome(cells["random"], regret=np.array([13.0])))
     standing.add(Outcome(cells["moody"], regret=np.array([1.0])))
     assert str(standing) == "mean regret on GP: moody 1.00, random 7.00"
+
+
+def test_a_folder_of_another_study_is_left_alone_and_named(call):
+    call("run")
+    Path("study.toml").write_text(STUDY.replace('"small"', '"other"'))
+    code, out, err = call("run")
+    assert (code, out) == (2, "")
+    assert "--out must be new or have results of the study 'other', got out with those of 'small'" in err
+    assert Path("out/study.toml").read_text() == STUDY
+
+
+def test_a_damaged_cell_is_computed_by_the_next_run(call):
+    call("run")
+    table = Path("out/results/GP.parquet").read_bytes()
+    study, store = open_results("out")
+    path = store.path(next(study.cells()))
+    path.write_bytes(path.read_bytes()[:-100])
+    assert call("run")[0] == 0
+    assert Path("out/results/GP.parquet").read_bytes() == table
+
+
+def test_where_a_file_system_has_no_locks_cells_are_computed_all_the_same(call, monkeypatch):
+    import errno
+    import fcntl
+
+    from bandit_envs.experiments.claims import is_claimed
+
+    def refuse(*arguments):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "lockf", refuse)
+    assert call("run")[0] == 0
+    assert not is_claimed(Path("out/cells"), "ab" * 16)

@@ -9,4 +9,5 @@ from .frozen import pretrained
 from .policy import Policy
 from .training import train_policy
 
+__distributions__ = ("torch", "stable-baselines3", "sb3-contrib")  # whose versions name cells
 __all__ = ["Policy", "pretrained", "sb3", "train_policy"]

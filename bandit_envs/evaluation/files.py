@@ -10,6 +10,10 @@ from typing import BinaryIO
 UNFINISHED = ".*.part"  # pattern of what a killed process leaves behind
 
 
+class DamagedFileError(ValueError):
+    """A file of results is torn, or its bytes are not those that were written."""
+
+
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing that gets its name, in one step, when the block ends without an error.

@@ -1,19 +1,22 @@
 """Results as Arrow tables in long form, and as Parquet files."""
 
+import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bandit_envs.evaluation.files import whole_file
+from bandit_envs.evaluation.files import DamagedFileError, whole_file
 from bandit_envs.evaluation.record import Record, ragged
 from bandit_envs.evaluation.result import Result
 
 _KEY = b"gpbandits"  # of our JSON in a file's metadata
+_DIGEST = b"gpbandits-digest"  # of that JSON and of the columns of numbers
 
 
 def to_table(result: Result) -> pa.Table:
@@ -44,15 +47,28 @@ def write(
     Without timings its bytes depend on the numbers and the metadata alone.
     """
     header = _header(result, metadata) | ({} if timings else {"seconds": None})
-    table = to_table(result).replace_schema_metadata({_KEY: json.dumps(header)})
+    table, text = to_table(result), json.dumps(header).encode()
+    table = table.replace_schema_metadata({_KEY: text, _DIGEST: _digest(text, table)})
     with whole_file(path) as file:
         pq.write_table(table, file, compression="zstd")
 
 
 def read(path: str | os.PathLike[str]) -> Result:
-    """Read a result back; its arrays equal those that were written."""
-    with _opened(path) as file:
-        header, table = _header_of(file, path), file.read()
+    """Read a result back; its arrays equal those that were written, or DamagedFileError names the file."""
+    with _undamaged(path), pq.ParquetFile(path) as file:
+        stored, table = file.schema_arrow.metadata or {}, file.read()
+        if _DIGEST in stored and stored[_DIGEST] != _digest(stored[_KEY], table):
+            raise ValueError("its digest is another")
+        return _result(_header_of(stored, path), table)
+
+
+def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what was given to `write` as metadata, without the arrays."""
+    with _undamaged(path), pq.ParquetFile(path) as file:
+        return _header_of(file.schema_arrow.metadata or {}, path)["metadata"]
+
+
+def _result(header: dict[str, Any], table: pa.Table) -> Result:
     shape = (len(header["agents"]), *header["shape"])
     columns = zip(
         _restored(table, "round_regret", shape),
@@ -79,12 +95,6 @@ def read(path: str | os.PathLike[str]) -> Result:
     )
 
 
-def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read what was given to `write` as metadata, without the arrays."""
-    with _opened(path) as file:
-        return _header_of(file, path)["metadata"]
-
-
 def _header(result: Result, metadata: Mapping[str, Any]) -> dict[str, Any]:
     first = next(iter(result.records.values()))
     return {
@@ -105,20 +115,37 @@ def _header(result: Result, metadata: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _opened(path: str | os.PathLike[str]) -> pq.ParquetFile:
+@contextmanager
+def _undamaged(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say of whatever Arrow, JSON or we stumble over which file it is."""
     try:
-        return pq.ParquetFile(path)
-    except pa.ArrowInvalid as error:
-        raise ValueError(
-            f"{path} is damaged or not a Parquet file; delete it and compute it again"
+        yield
+    except _ForeignFileError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # of the file system, which names the file
+            raise
+        raise DamagedFileError(
+            f"{os.fspath(path)} is damaged or not a Parquet file; delete it and compute it again"
         ) from error
 
 
-def _header_of(file: pq.ParquetFile, path: str | os.PathLike[str]) -> dict[str, Any]:
-    stored = file.schema_arrow.metadata or {}
+class _ForeignFileError(ValueError):
+    """A file of somebody else."""
+
+
+def _header_of(stored: Mapping[bytes, bytes], path: str | os.PathLike[str]) -> dict[str, Any]:
     if _KEY not in stored:
-        raise ValueError(f"{path} is a Parquet file, but not one that Result.save wrote")
+        raise _ForeignFileError(f"{path} is a Parquet file, but not one that Result.save wrote")
     return json.loads(stored[_KEY])
+
+
+def _digest(header: bytes, table: pa.Table) -> bytes:
+    """The hash of the header and of every column that `read` restores arrays from."""
+    total = hashlib.sha256(header)
+    for name in sorted(set(table.column_names) - {"agent"}):
+        total.update(name.encode() + table[name].to_numpy().tobytes())
+    return total.hexdigest().encode()
 
 
 def _seconds(header: dict[str, Any]) -> Any:

@@ -1,7 +1,7 @@
 """Studies: environments x agents x trials from a TOML file, computed once and kept."""
 
 from bandit_envs.experiments.check import check_study
-from bandit_envs.experiments.folder import open_results, write_tables
+from bandit_envs.experiments.folder import keep_study, open_results, write_tables
 from bandit_envs.experiments.runner import run
 from bandit_envs.experiments.status import count_trials, failures
 from bandit_envs.experiments.store import Store
@@ -21,6 +21,7 @@ __all__ = [
     "compute",
     "count_trials",
     "failures",
+    "keep_study",
     "load_study",
     "open_results",
     "run",

@@ -4,46 +4,86 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any
 
-from joblib import Parallel, cpu_count, delayed, parallel_config
+from joblib import Parallel, cpu_count, delayed
 
-from bandit_envs.experiments.work import Outcome, Task, settle
+from bandit_envs.experiments.work import Outcome, Task, failed, settle
 from bandit_envs.extras import from_extra
 
 Backend = Callable[[Sequence[Task]], Iterator[Outcome]]  # yields outcomes as they come, in any order
 _PATIENCE = 0.5  # seconds between looks at the parent
+_ANSWER = 10.0  # seconds within which a scheduler answers
+_DIED = "the process that computed it died, alone as well as beside others; perhaps for want of memory"
 
 
 def local(workers: int | None = None) -> Backend:
-    """Processes of this machine.
+    """Processes of this machine; with one worker, the calling one.
+
+    A process that dies, for want of memory for instance, takes the others of its pool with it. What they had
+    begun is computed again, each cell alone: one that kills its process then as well has failed.
 
     Args:
         workers: how many; by default one a core.
     """
 
     def compute_all(tasks: Sequence[Task]) -> Iterator[Outcome]:
-        calls = [delayed(_settle_for)(os.getpid(), task) for task in tasks]
         processes = min(workers or cpu_count(), max(len(tasks), 1))
-        outcomes: Any = Parallel(processes, return_as="generator_unordered")(calls)
-        yield from outcomes
+        left = dict(enumerate(tasks))
+        while left:
+            try:
+                for i, outcome in _in_processes(left, processes):
+                    del left[i]
+                    yield outcome
+            except BrokenProcessPool:
+                for i in list(left)[:processes]:  # they are begun in order
+                    yield _alone(i, left.pop(i), processes)
 
     return compute_all
 
 
+def _in_processes(tasks: dict[int, Task], processes: int) -> Iterator[tuple[int, Outcome]]:
+    options: dict[str, Any] = {"batch_size": 1, "initializer": _die_with, "initargs": (os.getpid(),)}
+    pool = Parallel(processes, "loky", return_as="generator_unordered", **options)
+    outcomes: Any = pool([delayed(_settle_as)(i, task) for i, task in tasks.items()])
+    yield from outcomes
+
+
+def _alone(i: int, task: Task, processes: int) -> Outcome:
+    try:
+        ((_, outcome),) = _in_processes({i: task}, processes)
+    except BrokenProcessPool:
+        return failed(task, _DIED)
+    return outcome
+
+
 def dask(scheduler: str) -> Backend:
     """The workers of a Dask cluster, which see the same folders; the cells of a lost worker go to others.
+
+    A cell whose workers die again and again, as often as the cluster's `allowed-failures` says, has failed.
 
     Args:
         scheduler: its address, such as "tcp://10.0.0.1:8786".
     """
 
     def compute_all(tasks: Sequence[Task]) -> Iterator[Outcome]:
-        with _client(scheduler) as client, parallel_config("dask", client=client):
-            calls = [delayed(settle)(task) for task in tasks]
-            outcomes: Any = Parallel(return_as="generator_unordered", pre_dispatch="all")(calls)
-            yield from outcomes
+        with _client(scheduler) as client:
+            from distributed import KilledWorker, as_completed
+
+            futures = client.map(settle, tasks, pure=False)
+            named = {future.key: task for future, task in zip(futures, tasks, strict=True)}
+            finished: Any = as_completed(futures, loop=client.loop)
+            for future in finished:
+                try:
+                    yield future.result()
+                except KilledWorker as error:
+                    yield failed(named[future.key], str(error))
+                except CancelledError as error:
+                    reason = f"the Dask scheduler at {scheduler} is lost; run again, what is computed is kept"
+                    raise ConnectionError(reason) from error
 
     return compute_all
 
@@ -53,7 +93,14 @@ def _client(scheduler: str) -> Iterator[Any]:
     with from_extra("cluster", "clusters"):
         from distributed import Client
     client: Any
-    with Client(scheduler, set_as_default=False) as client:
+    try:
+        client = Client(scheduler, timeout=_ANSWER, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"scheduler must be the address of a Dask scheduler that answers, such as tcp://10.0.0.1:8786, "
+            f"got {scheduler!r}: {error}"
+        ) from error
+    with client:
         threads = client.nthreads()
         if any(count > 1 for count in threads.values()):
             raise ValueError(
@@ -63,15 +110,13 @@ def _client(scheduler: str) -> Iterator[Any]:
         yield client
 
 
-def _settle_for(parent: int, task: Task) -> Outcome:
-    _die_with(parent)
-    return settle(task)
+def _settle_as(i: int, task: Task) -> tuple[int, Outcome]:
+    return i, settle(task)
 
 
 def _die_with(parent: int) -> None:
     """End this process soon after its parent: nobody else would tell it that the run was killed."""
-    if os.getppid() == parent and not any(thread.name == "parent" for thread in threading.enumerate()):
-        threading.Thread(target=_watch, args=(parent,), name="parent", daemon=True).start()
+    threading.Thread(target=_watch, args=(parent,), name="parent", daemon=True).start()
 
 
 def _watch(parent: int) -> None:

@@ -5,8 +5,10 @@ from contextlib import contextmanager
 
 import gymnasium as gym
 
+from bandit_envs.evaluation.loop import trial_seeds
+from bandit_envs.evaluation.play import Stage
 from bandit_envs.experiments.study import EnvironmentEntry, Study
-from bandit_envs.making import make
+from bandit_envs.laws.parse import require
 from bandit_envs.plugins import resolve_agent
 
 
@@ -18,8 +20,9 @@ def check_study(study: Study) -> None:
 
 def _check_environment(study: Study, environment: EnvironmentEntry) -> None:
     with _named(f"environment {environment.label!r}"):
-        env = make(environment.id, **environment.kwargs)
-        env.reset(seed=study.seed)
+        env = Stage(environment.id, environment.kwargs).env
+        _, info = env.reset(seed=trial_seeds(study.seed, 0)[0])
+        require("oracle" in info, "oracle", "on: a study scores by it", False)
         setting = env.get_wrapper_attr("setting")
     for agent in study.agents:
         with _named(f"agent {agent.label!r} for {environment.label!r}"):

@@ -1,10 +1,11 @@
 """One process at a time computes a cell: locks that the operating system drops when their owner dies.
 
 All cells of a folder share one file, of which each locks a byte of its own: nothing is left to clean up after
-a killed process. Where the system has no such locks (Windows), two runs at once may compute a cell twice and
-keep it once.
+a killed process. Where the system or the file system has no such locks (Windows, some network folders), two
+runs at once may compute a cell twice and keep it once.
 """
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ except ImportError:  # pragma: no cover (not on Windows)
     fcntl = None
 
 FILE = ".claims"
+_WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}  # what such folders say
 
 
 @contextmanager
@@ -23,7 +25,11 @@ def claimed(folder: Path, key: str) -> Iterator[None]:
     """Hold the cell of this key (hexadecimal) in the block; wait as long as another process holds it."""
     with _opened(folder) as descriptor:
         if fcntl:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX, 1, _offset(key))
+            try:
+                fcntl.lockf(descriptor, fcntl.LOCK_EX, 1, _offset(key))
+            except OSError as error:
+                if error.errno not in _WITHOUT_LOCKS:
+                    raise
         yield
 
 
@@ -34,8 +40,8 @@ def is_claimed(folder: Path, key: str) -> bool:
     with _opened(folder) as descriptor:
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _offset(key))
-        except OSError:
-            return True
+        except OSError as error:
+            return error.errno not in _WITHOUT_LOCKS
     return False
 
 

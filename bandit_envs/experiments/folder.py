@@ -25,6 +25,23 @@ def open_results(folder: str | os.PathLike[str]) -> tuple[Study, Store]:
     return load_study(path), Store(Path(folder) / CELLS)
 
 
+def keep_study(folder: str | os.PathLike[str], study: Study, text: bytes) -> Store:
+    """Keep the file of a study in the folder of its results, and return their store.
+
+    Raises:
+        ValueError: the folder has the results of a study of another name, which `clean` would then remove.
+    """
+    path = Path(folder) / STUDY
+    if path.is_file() and (other := load_study(path).name) != study.name:
+        raise ValueError(
+            f"--out must be new or have results of the study {study.name!r}, got {folder} with those of "
+            f"{other!r}; choose another folder, or rename the study in {path} if it is the same"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text)
+    return Store(Path(folder) / CELLS)
+
+
 def write_tables(folder: Path, results: Sequence[tuple[EnvironmentEntry, Result]]) -> None:
     """Write every recorded round of each environment, and the timings apart: the former never vary.
 

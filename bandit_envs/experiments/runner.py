@@ -15,7 +15,7 @@ def run(
     report: Callable[[Outcome], None] = lambda outcome: None,
     backend: Backend | None = None,
 ) -> list[Outcome]:
-    """Compute the missing cells and return those that failed; the others are not stopped by a failure.
+    """Compute the cells that are missing or damaged, and return those that failed, which stop no others.
 
     Args:
         study: whose cells are computed.
@@ -25,7 +25,7 @@ def run(
         backend: where the cells are computed instead, such as `backends.dask("tcp://10.0.0.1:8786")`.
     """
     store.folder.mkdir(parents=True, exist_ok=True)
-    missing = [cell for cell in study.cells() if not store.holds(cell)]
+    missing = [cell for cell in study.cells() if not store.intact(cell)]
     tasks = [Task(cell, store.path(cell).absolute(), store.metadata(cell)) for cell in missing]
     failed = []
     for outcome in (backend or local(workers))(tasks):

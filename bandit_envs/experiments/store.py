@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from bandit_envs.evaluation.files import UNFINISHED
+from bandit_envs.evaluation.files import UNFINISHED, DamagedFileError
 from bandit_envs.evaluation.loop import trial_seeds
 from bandit_envs.evaluation.result import Record, Result, join_trials
 from bandit_envs.experiments.claims import is_claimed
@@ -36,6 +36,10 @@ class Store:
         """Whether the cell has been computed."""
         return self.path(cell).exists()
 
+    def intact(self, cell: Cell) -> bool:
+        """Whether the cell has been computed and its file is what was written; reads all of it."""
+        return self.holds(cell) and sound(self.path(cell)) is not None
+
     def failure(self, cell: Cell) -> str | None:
         """The traceback of the last attempt at a cell that is not there; None if none is known."""
         path = self.failure_path(cell)
@@ -48,7 +52,7 @@ class Store:
         return {
             "configuration": cell.configuration,
             "environment_spec": environment_spec(cell.environment.id),
-            "versions": versions(),
+            "versions": versions(cell.agent.name),
             "seeds": [trial_seeds(cell.seed, trial) for trial in trials],
         }
 
@@ -86,6 +90,14 @@ class Store:
         return Result(
             environment.label, study.seed, records, privileged, checkpoints=checkpoints, tracks=tracks
         )
+
+
+def sound(path: Path) -> Result | None:
+    """The numbers of the cell at `path`; None where the file is damaged."""
+    try:
+        return Result.load(path)
+    except DamagedFileError:
+        return None
 
 
 def failure_beside(path: Path) -> Path:

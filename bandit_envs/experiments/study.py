@@ -5,16 +5,19 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from bandit_envs.evaluation.result import Result
-from bandit_envs.experiments.provenance import sources, versions
+from bandit_envs.experiments.provenance import named_files, sources, versions
 from bandit_envs.types import Ints
 
 SPACINGS = ("log", "every")
+_LONGEST = 120  # bytes of a file name, which gets endings; file systems allow 255
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # devices on Windows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,8 +30,14 @@ class EnvironmentEntry:
 
     @property
     def file_name(self) -> str:
-        """The label with what file systems do not like replaced."""
-        return re.sub(r"[^\w.]+", "-", self.label).strip("-.") or "environment"
+        """The label with what file systems do not like replaced; a long one ends in its hash."""
+        name = re.sub(r"[^\w.]+", "-", self.label).strip("-.") or "environment"
+        if _RESERVED.fullmatch(name):
+            return f"{name}-"
+        if len(name.encode()) <= _LONGEST:
+            return name
+        digest = hashlib.sha256(self.label.encode()).hexdigest()[:8]
+        return f"{name.encode()[: _LONGEST - 9].decode(errors='ignore')}-{digest}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,8 +94,9 @@ class Cell:
             "first_trial": self.first_trial,
             "trials": self.trials,
             "checkpoints": dataclasses.asdict(self.checkpoints),
-            "versions": versions(),
+            "versions": versions(self.agent.name),
             "sources": sources(self.environment.id, self.agent.name),
+            "files": named_files(self.environment.kwargs, self.agent.options),
         }
 
     @property
@@ -129,8 +139,9 @@ class Study:
         _check_positive("block_size", self.block_size)
         if self.seed < 0:
             raise ValueError(f"seed must not be negative, got {self.seed}")
-        _check_labels("environments", [entry.file_name for entry in self.environments])
+        _check_labels("environments", [entry.label for entry in self.environments])
         _check_labels("agents", [entry.label for entry in self.agents])
+        _check_file_names(self.environments)
 
     def cells(self) -> Iterator[Cell]:
         """Every cell; everybody's first block comes first, so that an interrupted run is of use."""
@@ -160,3 +171,15 @@ def _check_labels(what: str, labels: list[str]) -> None:
             raise ValueError(
                 f"labels of [[{what}]] must differ, got {label!r} twice; give each entry its own label"
             )
+
+
+def _check_file_names(environments: Sequence[EnvironmentEntry]) -> None:
+    known: dict[str, str] = {}
+    for entry in environments:
+        name = unicodedata.normalize("NFKC", entry.file_name).casefold()  # some file systems know no other
+        if name in known:
+            raise ValueError(
+                f"labels of [[environments]] must differ as names of files, got {known[name]!r} and "
+                f"{entry.label!r}, both {entry.file_name!r}; change one in letters or digits"
+            )
+        known[name] = entry.label

@@ -1,7 +1,12 @@
 """Computing one cell, in whatever process: what runs side by side, on this machine or on others."""
 
+import errno
+import os
+import platform
 import time
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +16,7 @@ from bandit_envs.evaluation import evaluate
 from bandit_envs.evaluation.files import write_whole
 from bandit_envs.evaluation.result import Result
 from bandit_envs.experiments.claims import claimed
-from bandit_envs.experiments.store import failure_beside
+from bandit_envs.experiments.store import failure_beside, sound
 from bandit_envs.experiments.study import Cell
 from bandit_envs.types import Floats
 
@@ -36,16 +41,23 @@ class Outcome(NamedTuple):
 
 
 def settle(task: Task) -> Outcome:
-    """Compute a cell and keep its numbers, or its traceback; take what another process has kept meanwhile."""
+    """Compute a cell and keep its numbers, or its traceback; take what another process has kept meanwhile.
+
+    Raises:
+        OSError: of the folder or the disk, which every other cell would meet as well; it names the file.
+        ValueError: this process runs other code than the one that settled the task.
+    """
+    _check_code(task)
+    _check_folder(task.path.parent)
     with claimed(task.path.parent, task.path.stem):
-        if task.path.exists():
-            return _done(task, Result.load(task.path))
+        if task.path.exists() and (kept := sound(task.path)) is not None:
+            return _done(task, kept)
         begun = time.perf_counter()
         try:
             with threadpool_limits(1):  # cells are parallel already, and the matrices small
                 result = compute(task.cell)
         except Exception:  # whatever it is, the other cells go on and the caller reports it
-            return _failed(task, traceback.format_exc())
+            return failed(task, traceback.format_exc())
         _keep(task, result, time.perf_counter() - begun)
         return _done(task, result)
 
@@ -65,19 +77,50 @@ def compute(cell: Cell) -> Result:
 
 def _keep(task: Task, result: Result, seconds: float) -> None:
     timings = {"seconds": seconds, "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
-    try:
+    with _writing(task.path):
         result.save(task.path, task.metadata | {"timings": timings})
-    except (
-        OSError
-    ) as error:  # it would meet every other cell as well: stop here, and resume when it is mended
-        reason = f"{error.strerror or error}; mend that and run again, what is computed is kept"
-        raise OSError(error.errno, reason, str(task.path)) from error
-    failure_beside(task.path).unlink(missing_ok=True)
+        failure_beside(task.path).unlink(missing_ok=True)
 
 
-def _failed(task: Task, failure: str) -> Outcome:
-    write_whole(failure_beside(task.path), f"{task.cell}\n\n{failure}".encode())
+def failed(task: Task, failure: str) -> Outcome:
+    """Keep the reason why a cell could not be computed."""
+    path = failure_beside(task.path)
+    with _writing(path):
+        write_whole(path, f"{task.cell}\n\n{failure}".encode())
     return Outcome(task.cell, failure=failure)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Say what to do about an error of the disk: it would meet every other cell as well."""
+    try:
+        yield
+    except OSError as error:
+        reason = f"{error.strerror or error}; mend that and run again, what is computed is kept"
+        raise OSError(error.errno, reason, str(path)) from error
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        reason = "the folder of the cells is gone, or not shared with this worker; run again when it is there"
+        raise FileNotFoundError(errno.ENOENT, reason, str(folder))
+
+
+def _check_code(task: Task) -> None:
+    """Raise unless this process has the code that the cell is named by: a cluster may have another."""
+    settled, here = task.metadata["configuration"], task.cell.configuration
+    names = ("versions", "sources", "files")
+    other = [
+        f"{name} of {key}: {here[name].get(key)} rather than {settled[name].get(key)}"
+        for name in names
+        for key in sorted(settled[name].keys() | here[name].keys())
+        if here[name].get(key) != settled[name].get(key)
+    ]
+    if other:
+        raise ValueError(
+            f"workers must have the code and the files that the run began with, but process {os.getpid()} on "
+            f"{platform.node()} has {'; '.join(other)}; install the same there, or run again after an edit"
+        )
 
 
 def _done(task: Task, result: Result) -> Outcome:

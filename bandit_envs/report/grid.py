@@ -102,6 +102,8 @@ def text(cell: Cell) -> str:
 
 def p_text(p_value: float) -> str:
     """A p-value with as many digits as are worth printing."""
+    if np.isnan(p_value):
+        return MISSING
     return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
 
 

@@ -10,7 +10,7 @@ from bandit_envs.evaluation.result import Record, Result, join_trials
 from bandit_envs.experiments.store import Store
 from bandit_envs.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
 
-_OF_CODE = ("gpbandits", "versions", "sources")  # what a configuration says of the code, not of the study
+_OF_CODE = ("gpbandits", "versions", "sources", "files")  # what is said of the code, not of the study
 
 
 class Count(NamedTuple):

@@ -23,7 +23,8 @@ def bootstrap_interval(
 ) -> Interval:
     """Mean over trials and its BCa bootstrap interval, (B,) or (B, T) -> () or (T,).
 
-    One trial tells nothing about the spread: the ends are then NaN. Columns that hold a NaN are NaN.
+    One trial tells nothing about the spread: the ends are then NaN. Columns that hold a value that is not
+    finite are NaN.
     """
     return interval_of(lambda means: means, (values,), level, seed, resamples)
 
@@ -50,7 +51,7 @@ def interval_of(
         resamples: their number.
     """
     check_level(level)
-    arrays = [checked(sample) for sample in samples]
+    arrays = [np.where(np.isfinite(values), values, np.nan) for values in map(checked, samples)]
     num_trials, *shape = arrays[0].shape
     columns = [array.reshape(num_trials, -1) for array in arrays]
     estimate = function(*(array.mean(axis=0) for array in arrays))

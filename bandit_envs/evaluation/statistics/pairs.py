@@ -60,7 +60,7 @@ def paired_difference(
 ) -> Interval:
     """Mean of values - baseline on the same trials with its bootstrap interval, (B,) or (B, T)."""
     check_pairs(values, baseline)
-    return bootstrap_interval(np.subtract(values, baseline), level, seed, resamples)
+    return bootstrap_interval(_differences(values, baseline), level, seed, resamples)
 
 
 def paired_ratio(
@@ -84,12 +84,13 @@ def probability_of_improvement(values: Floats, baseline: Floats, level: float = 
     r"""Share of trials in which values < baseline, ties half, with Wilson's score interval, (B,) or (B, T).
 
     (p + z^2 / 2B +- z sqrt(p (1 - p) / B + z^2 / 4B^2)) / (1 + z^2 / B) (Wilson 1927): unlike a bootstrap
-    it has a width when all trials agree. Pairs are trials: both agents met the same function.
+    it has a width when all trials agree. Pairs are trials: both agents met the same function. NaN where
+    a value is not finite.
     """
-    check_pairs(values, baseline)
-    difference = np.subtract(checked(values), baseline)
+    difference = _differences(values, baseline)
     n = len(difference)
     share = np.asarray((difference < 0).mean(axis=0) + (difference == 0).mean(axis=0) / 2)
+    share = np.where(np.isnan(difference).any(axis=0), np.nan, share)
     z = ndtri(tails(level)[1])
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
@@ -100,10 +101,12 @@ def sign_flip_test(values: Floats, baseline: Floats, seed: int = 0, flips: int =
     """Two-sided p-value of no difference between two agents on the same trials, (B,) each.
 
     The share of the ways to swap the agents within trials whose mean difference is at least as large as
-    that observed (Fisher 1935): of all 2^B, or of `flips` random ones and the observed one.
+    that observed (Fisher 1935): of all 2^B, or of `flips` random ones and the observed one. NaN where a value
+    is not finite.
     """
-    check_pairs(values, baseline)
-    difference = np.subtract(checked(values), baseline)
+    difference = _differences(values, baseline)
+    if np.isnan(difference).any():
+        return float("nan")
     n = len(difference)
     observed = abs(difference.sum()) - 1e-12 * np.abs(difference).sum()  # sums of equal terms may differ
     if 2**n <= flips:
@@ -113,10 +116,17 @@ def sign_flip_test(values: Floats, baseline: Floats, seed: int = 0, flips: int =
     return float((1 + (np.abs(signs @ difference) >= observed).sum()) / (1 + flips))
 
 
+def _differences(values: Floats, baseline: Floats) -> Floats:
+    """Paired differences, (B,) or (B, T); NaN where either is not finite."""
+    check_pairs(values, baseline)
+    finite = np.isfinite(values) & np.isfinite(baseline)
+    return np.subtract(checked(values), baseline, out=np.full(np.shape(values), np.nan), where=finite)
+
+
 def holm(p_values: Sequence[float] | Floats) -> list[float]:
     """P-values adjusted so that rejecting those below alpha errs anywhere with probability alpha.
 
-    In ascending order p_(k) becomes max_{j <= k} min(1, (m - j + 1) p_(j)) (Holm 1979).
+    In ascending order p_(k) becomes max_{j <= k} min(1, (m - j + 1) p_(j)) (Holm 1979). NaN stays.
     """
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p, kind="stable")

@@ -22,6 +22,9 @@ def log_log_slope(
     The curves, (B, T), are positive in the mean; `rounds` has the t of each column, (T,); `window` is the
     first and the last t that count: state it beside the slope. One trial has no interval.
     """
+    rounds = np.asarray(rounds)
+    if window[0] < 1:
+        raise ValueError(f"window must begin at round 1 or later, for a logarithm, got {window}")
     inside = (rounds >= window[0]) & (rounds <= window[1])
     if inside.sum() < 2:
         raise ValueError(f"window {window} must hold at least two of the recorded rounds, got {inside.sum()}")
