@@ -6,12 +6,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from bandit_envs.commands.begin import begin
 from bandit_envs.commands.progress import print_failures, run_with_progress
 from bandit_envs.commands.terminal import console
 from bandit_envs.commands.where import Kind, KindOption, Scheduler, Workers, chosen_backend
-from bandit_envs.evaluation.files import write_whole
-from bandit_envs.experiments import Store, check_study, load_study, write_tables
-from bandit_envs.experiments.folder import CELLS, STUDY
+from bandit_envs.experiments import check_study, load_study, write_tables
 from bandit_envs.report.write import write_figures
 
 
@@ -26,9 +25,7 @@ def run(
     loaded, text = load_study(study), study.read_bytes()  # as it is now: it may be edited during the run
     where = chosen_backend(backend, scheduler, workers)
     check_study(loaded)
-    out.mkdir(parents=True, exist_ok=True)
-    write_whole(out / STUDY, text)  # before anything is computed, for `status` and for whoever resumes
-    store = Store(out / CELLS)
+    store = begin(out, text)
     failed = run_with_progress(loaded, store, where)
     results = store.load(loaded)
     write_tables(out, results)

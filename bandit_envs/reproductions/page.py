@@ -5,9 +5,9 @@ from itertools import islice
 from pathlib import Path
 
 from bandit_envs.evaluation.files import write_whole
-from bandit_envs.experiments import Store, Study
+from bandit_envs.experiments import Store
 from bandit_envs.experiments.folder import CELLS
-from bandit_envs.reproductions.base import Reproduction, Results
+from bandit_envs.reproductions.base import Part, Reproduction, Results
 
 SHOWN = 2  # figures of a section: a study of ten environments has twenty
 _TOP = """# Reproductions
@@ -23,9 +23,9 @@ and [studies-constraints.md](studies-constraints.md).
 """
 
 
-def kept(study: Study, folder: Path) -> Results:
-    """What a folder holds of a study; nothing is computed."""
-    return Store(folder / CELLS).load(study)
+def kept(part: Part, folder: Path) -> Results:
+    """What a folder holds of a part; nothing is computed."""
+    return Store(folder / CELLS).load(part.shown)
 
 
 def write_page(page: Path, reproductions: Iterable[Reproduction], folder: Path, quick: bool) -> None:

@@ -8,8 +8,8 @@ import bandit_envs
 from bandit_envs.evaluation.plots import regret_figure
 from bandit_envs.evaluation.result import Metric, Result, Scale
 from bandit_envs.evaluation.statistics import bootstrap_interval
-from bandit_envs.experiments import Study, load_study
-from bandit_envs.reproductions.base import Compute, Findings, Results
+from bandit_envs.experiments import AgentEntry, EnvironmentEntry, Study, load_study
+from bandit_envs.reproductions.base import Compute, Findings, Part, Results
 from bandit_envs.reproductions.claims import Claim, interval
 from bandit_envs.reproductions.quick import shortened
 
@@ -41,18 +41,27 @@ class StudyFigure:
     scale: Scale = "linear"
 
     def load(self) -> list[Study]:
-        """The parts of the studies that the figure shows."""
-        return [self._part(load_study(study_path(name))) for name in self.studies]
+        """The studies, whole."""
+        return [load_study(study_path(name)) for name in self.studies]
+
+    def shows(self, study: Study) -> bool:
+        """Whether anything of a study belongs to the figure."""
+        return all(self._chosen(study))
+
+    def part(self, study: Study) -> Study:
+        """What the figure shows of one of its studies."""
+        environments, agents = self._chosen(study)
+        return dataclasses.replace(study, environments=environments, agents=agents)
+
+    def _chosen(self, study: Study) -> tuple[tuple[EnvironmentEntry, ...], tuple[AgentEntry, ...]]:
+        environments = tuple(e for e in study.environments if e.label.startswith(self.environments))
+        return environments, tuple(a for a in study.agents if not self.agents or a.label in self.agents)
 
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
         """Compute what is missing of the studies, and draw and tabulate this figure's part of them."""
         studies = map(shortened, self.load()) if quick else self.load()
-        return self.findings([pair for study in studies for pair in compute(study, folder / study.name)])
-
-    def _part(self, study: Study) -> Study:
-        environments = tuple(e for e in study.environments if e.label.startswith(self.environments))
-        agents = tuple(a for a in study.agents if not self.agents or a.label in self.agents)
-        return dataclasses.replace(study, environments=environments, agents=agents)
+        parts = [Part(self.part(study), study) for study in studies]
+        return self.findings([pair for part in parts for pair in compute(part, folder / part.whole.name)])
 
     def findings(self, results: Results) -> Findings:
         """The figure's curves, and Markdown tables of means and claims with 95 % bootstrap intervals."""
