@@ -7,6 +7,7 @@ import pytest
 from synthetic import result as synthetic_result
 
 from bandit_envs import cli
+from bandit_envs.evaluation.statistics import mean_improvement
 from bandit_envs.report.entrants import REFERENCE, enter
 from bandit_envs.report.standings import Standings, relative_losses
 
@@ -52,6 +53,16 @@ def test_standings_rank_score_and_mark():
         assert "privileged" in grid.notes[-1]
     scores = {row[0]: row[1] for row in standings.by_environment().rows}
     assert scores["random"] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_improvement_across_environments_weighs_them_alike_and_counts_ties_half():
+    first = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 2.0, 2.0, 9.0]))  # win, tie, loss, win
+    second = (np.array([1.0]), np.array([0.0]))  # loss
+    share = mean_improvement([first, second])
+    assert share.estimate == pytest.approx((2.5 / 4 + 0) / 2)
+    assert 0 <= share.low < share.estimate < share.high <= 0.5  # nothing but the first has a spread
+    with pytest.raises(ValueError, match="pairs need equal shapes"):
+        mean_improvement([(np.zeros(2), np.zeros(3))])
 
 
 def test_results_without_the_reference_are_refused():

@@ -14,7 +14,14 @@ Cell = str | int | float | Interval | None
 _ESCAPES = str.maketrans(
     {char: rf"\{char}" for char in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"†": r"$^\dagger$", "µ": r"$\mu$", "×": r"$\times$", "β": r"$\beta$"}  # noqa: RUF001
+    | {
+        "†": r"$^\dagger$",
+        "‡": r"$^\ddagger$",
+        "τ": r"$\tau$",
+        "µ": r"$\mu$",
+        "×": r"$\times$",  # noqa: RUF001
+        "β": r"$\beta$",
+    }
 )
 
 

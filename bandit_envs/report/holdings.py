@@ -79,6 +79,7 @@ class Holdings:
             {label: join_trials([_only(block) for block in row]) for label, row in blocks.items()},
             frozenset(label for label, row in blocks.items() if row[0].privileged),
             checkpoints=next(iter(blocks.values()))[0].checkpoints,
+            tracks={label: track for label, row in blocks.items() for track in row[0].tracks.values()},
         )
 
     def count(self, environment: EnvironmentEntry, agent: AgentEntry, result: Result | None) -> Count:
