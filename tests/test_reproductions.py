@@ -8,6 +8,7 @@ import tomllib
 
 import numpy as np
 import pytest
+from synthetic import result as synthetic_result
 
 from bandit_envs import cli
 from bandit_envs.evaluation.record import ragged
@@ -18,6 +19,7 @@ from bandit_envs.experiments.toml import parse_study
 from bandit_envs.experiments.written import study_text
 from bandit_envs.reproductions import REPRODUCTIONS, StudyFigure, find, study_path
 from bandit_envs.reproductions.base import Part
+from bandit_envs.reproductions.boxes import BOXES, MEDIAN, box_figure
 from bandit_envs.reproductions.claims import HOLDS, OPEN, REVERSED, Claim, verdict
 from bandit_envs.reproductions.kernels import KERNELS, POINTS, draws, gain_bound, spectrum
 from bandit_envs.reproductions.page import kept, write_page
@@ -192,6 +194,31 @@ def test_odd_text_numbers_and_keys_survive_writing_and_none_is_refused():
         study_text(
             dataclasses.replace(study, environments=(dataclasses.replace(GP, kwargs={"delay": None}),))
         )
+
+
+def test_box_plots_show_the_quartiles_of_the_trials_over_time_an_agent_a_panel():
+    outcome = synthetic_result(num_trials=9, horizon=60)
+    figure = box_figure(outcome, "average")
+    assert [panel.get_title() for panel in figure.axes] == outcome.agents
+    (edges,) = {panel.get_ylim() for panel in figure.axes}
+    values = outcome.average_regret["GP-TS"]
+    medians = [line for line in figure.axes[1].lines if line.get_color() == MEDIAN]
+    at = [round(float(np.mean(line.get_xdata()))) for line in medians]
+    assert len(medians) == BOXES
+    assert at[-1] == 60
+    shown = values[:, np.array(at) - 1]
+    np.testing.assert_allclose([line.get_ydata()[0] for line in medians], np.median(shown, axis=0))
+    assert edges[0] <= shown.min() <= shown.max() <= edges[1]
+
+
+def test_a_figure_of_box_plots_is_drawn_so(small, monkeypatch):
+    outcome = synthetic_result()
+    findings = dataclasses.replace(small, drawing="boxes", claims=()).findings([(GP, outcome)])
+    assert len(findings.figures["small-figure-1-cumulative"].axes) == 3
+    kinds = {
+        name: figure.drawing for name, figure in REPRODUCTIONS.items() if isinstance(figure, StudyFigure)
+    }
+    assert [name for name in kinds if kinds[name] == "boxes"] == [f"shi2022-figure-{n}" for n in (2, 4, 6, 8)]
 
 
 def test_the_page_shows_what_is_kept_and_computes_nothing(small, tmp_path):

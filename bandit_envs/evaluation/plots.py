@@ -20,7 +20,7 @@ DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 SUFFIXES = (".pdf", ".png", ".svg")
 
-_LABELS: dict[Metric, str] = {
+LABELS: dict[Metric, str] = {
     "cumulative": "cumulative regret $R_t$ (reward units)",
     "average": "average regret $R_t/t$ (reward units)",
     "simple": "simple regret (reward units)",
@@ -60,7 +60,7 @@ def regret_figure(result: Result, scale: Scale = "linear", metric: Metric = "cum
         if result.num_trials == 1 and label in result.alarms:
             _mark_alarms(axes, result.alarms[label][0], style[0])
     _mark_changes(axes, result)
-    _finish(axes, result, scale, _LABELS[metric])
+    _finish(axes, result, scale, LABELS[metric])
     return figure
 
 

@@ -15,7 +15,7 @@ from bandit_envs.report.across import Across, across, reference_of
 from bandit_envs.report.chart import style_of
 from bandit_envs.report.grid import Grid
 from bandit_envs.report.holdings import Holdings
-from bandit_envs.report.tables import absence, comparison, growth, ranked, summary, timing
+from bandit_envs.report.tables import absence, comparison, growth, ordered, summary, timing
 from bandit_envs.report.views import View, metrics_of, views
 
 
@@ -67,8 +67,8 @@ class Section:
 
     @property
     def legend(self) -> list[tuple[int, str]]:
-        """Number and label of each agent, least regret first."""
-        return [(self.numbers[label], self.result.marked(label)) for label in ranked(self.result)]
+        """Number and label of each agent, in the order of the summary."""
+        return [(self.numbers[label], self.result.marked(label)) for label in ordered(self.result)]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -26,10 +26,10 @@ _SUMMARY = (
 )
 _VIOLATION = (
     "Violation pays for regret, so the two are read together, and regret alone ranks nobody: undominated, "
-    "and first, are the agents such that no other has both less mean regret and less mean violation. "
-    "Violation is the norm of the positive part of the summed costs, which cancel over rounds; hard "
-    "violation the sum of the norms of their positive parts. Regret may be negative while a constraint is "
-    "violated."
+    "and first, least violation on top, are those such that no other has both less mean regret and less "
+    "mean violation. Violation is the norm of the positive part of the summed costs, which cancel "
+    "over rounds; hard violation the sum of the norms of their positive parts. Regret may be "
+    "negative while a constraint is violated."
 )
 DAGGER = "† privileged: told what a learner cannot know."
 DOUBLE_DAGGER = "‡ pretrained: learnt on other functions beforehand."
@@ -62,6 +62,14 @@ def undominated(result: Result) -> list[str]:
     ]
 
 
+def ordered(result: Result) -> list[str]:
+    """Labels, least mean regret first; where there are constraints the undominated, least violation first."""
+    if not result.num_constraints:
+        return ranked(result)
+    best = undominated(result)
+    return sorted(ranked(result, "violation"), key=lambda label: label not in best)
+
+
 def summary(result: Result) -> Grid:
     """Regret of each agent at the horizon, and beside it violation where there are constraints."""
     measures, best = _at_horizon(result), undominated(result)
@@ -77,7 +85,7 @@ def summary(result: Result) -> Grid:
             float(interquartile_mean(result.regret[label][:, -1])),
             *(bootstrap_interval(values[label]) for values in measures.values()),
         )
-        for label in sorted(ranked(result), key=lambda label: constrained and label not in best)
+        for label in ordered(result)
     )
     header = (
         *("agent", "cumulative regret", *violations, *["undominated"] * constrained),

@@ -3,6 +3,9 @@
 import dataclasses
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal
+
+from matplotlib.figure import Figure
 
 import bandit_envs
 from bandit_envs.evaluation.plots import regret_figure
@@ -10,8 +13,11 @@ from bandit_envs.evaluation.result import Metric, Result, Scale
 from bandit_envs.evaluation.statistics import bootstrap_interval
 from bandit_envs.experiments import AgentEntry, EnvironmentEntry, Study, load_study
 from bandit_envs.reproductions.base import Compute, Findings, Part, Results
+from bandit_envs.reproductions.boxes import box_figure
 from bandit_envs.reproductions.claims import Claim, interval
 from bandit_envs.reproductions.quick import shortened
+
+Drawing = Literal["curves", "boxes"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +32,7 @@ class StudyFigure:
         environments: beginnings of the labels that belong to the figure; by default all.
         agents: labels that belong to it; by default all.
         scale: of the axes.
+        drawing: "curves" of means with intervals, or "boxes" of single trials over time, as in `box_figure`.
     """
 
     name: str
@@ -39,6 +46,7 @@ class StudyFigure:
     environments: tuple[str, ...] = ("",)
     agents: tuple[str, ...] = ()
     scale: Scale = "linear"
+    drawing: Drawing = "curves"
 
     def load(self) -> list[Study]:
         """The studies, whole."""
@@ -67,13 +75,18 @@ class StudyFigure:
         """The figure's curves, and Markdown tables of means and claims with 95 % bootstrap intervals."""
         figures = {
             "-".join((self.name, *([environment.file_name] if len(results) > 1 else []), metric)): (
-                regret_figure(result, self.scale, metric)
+                self._drawn(result, metric)
             )
             for environment, result in results
             for metric in self.metrics
         }
         parts = [self._means(result) for _, result in results]
         return Findings(figures, "\n\n".join([*parts, *self._claims(results)]))
+
+    def _drawn(self, result: Result, metric: Metric) -> Figure:
+        if self.drawing == "boxes":
+            return box_figure(result, metric)
+        return regret_figure(result, self.scale, metric)
 
     def _means(self, result: Result) -> str:
         curves = {metric: result.curves(metric) for metric in self.metrics}
