@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 
@@ -15,15 +16,21 @@ from bandit_envs.report.grid import Grid
 from bandit_envs.report.standings import THRESHOLDS, Standings, has_loss
 
 
-class Across(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Across:
     """Who stands where across the environments of a study.
 
     Agents of different tracks do not share one: what was learnt beforehand is not comparable.
+
+    Args:
+        standings: of the agents.
+        track: "" where there is one at most.
+        numbers: of the agents, for colour and dashes.
     """
 
     standings: Standings
-    track: str  # "" where there is one at most
-    numbers: Mapping[str, int]  # of the agents, for colour and dashes
+    track: str
+    numbers: Mapping[str, int]
 
     @property
     def name(self) -> str:
@@ -35,7 +42,7 @@ class Across(NamedTuple):
         """The heading."""
         return "Across environments" + (f", {self.track}" if self.track else "")
 
-    @property
+    @cached_property
     def tables(self) -> list[Grid]:
         """What the section prints, and the folder of tables keeps."""
         return [self.standings.overall(), self.standings.improvement(), self.standings.by_environment()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -45,7 +46,7 @@ class Section:
         """The heading."""
         return self.environment.label + (f", {self.track}" if self.track else "")
 
-    @property
+    @cached_property
     def tables(self) -> list[Grid]:
         """What the section prints, and the folder of tables keeps."""
         result = self.result
