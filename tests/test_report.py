@@ -148,7 +148,10 @@ def test_the_files_beside_the_page_are_tables_and_figures(folder):
         "GP-l-0.2-regret-log-log.pdf",
         "Constrained-hard-violation.pdf",
     } <= figures
-    assert (folder / "figures" / "GP-l-0.2-regret-log-log.pdf").read_bytes().startswith(b"%PDF")
+    printed = (folder / "figures" / "GP-l-0.2-regret-log-log.pdf").read_bytes()
+    assert printed.startswith(b"%PDF")
+    assert b"/FontFile2" in printed  # TrueType, and no outlines of type 3
+    assert b"/Type3" not in printed
     rows = list(csv.DictReader((folder / "tables" / "GP-l-0.2-summary.csv").read_text().splitlines()))
     study, store = open_results(folder)
     result = Holdings(study, store).result(study.environments[0])
@@ -181,7 +184,8 @@ def test_an_incomplete_folder_is_reported_as_far_as_it_is(folder):
     assert shown["Constrained"].num_trials == 4
     source = write_report(folder, figures=False).read_text()
     assert "This study is not complete" in source
-    assert "3 of its cells are not computed" in source
+    assert "3 of its cells are not computed, 1 because computing them failed" in source
+    assert source.index("This study is not complete") < source.index("<main>")
 
 
 def test_one_agent_far_behind_does_not_hide_the_others_trials(folder):
@@ -425,19 +429,27 @@ def test_a_grid_prints_as_text_csv_and_latex():
         (
             ("a†", Interval(np.array(1.25), np.array(1.0), np.array(2.0)), 3),
             ("b", Interval(np.array(2.0), nan, nan), None),
+            ("[c] < 1", Interval(np.array(-2.0), np.array(-3.0), np.array(1e-5)), 0),
         ),
         ("n = 8.",),
     )
-    assert grid.texts() == [["a†", "1.25 [1.00, 2.00]", "3"], ["b", "2.00", "-"]]
+    assert grid.texts() == [
+        ["a†", "1.25 [1.00, 2.00]", "3"],
+        ["b", "2.00", "-"],
+        ["[c] < 1", "-2.00 [-3.00, 1.00e-05]", "0"],
+    ]
     assert list(csv.reader(io.StringIO(grid.csv()))) == [
         ["agent", "x", "x low", "x high", "y"],
         ["a†", "1.25", "1.0", "2.0", "3"],
         ["b", "2.0", "", "", ""],
+        ["[c] < 1", "-2.0", "-3.0", "1e-05", "0"],
     ]
     latex = grid.latex()
     assert r"\caption{50 \% of A\_1 \& B. n = 8.}" in latex
     assert r"a$^\dagger$ & 1.25 [1.00, 2.00] & 3 \\" in latex
     assert r"\begin{tabular}{lrr}" in latex
+    assert r"b & 2.00 & -- \\" in latex
+    assert r"{}[c] $<$ 1 & $-$2.00 [$-$3.00, 1.00e-05] & 0 \\" in latex
 
 
 def test_axes_place_and_label_round_values():

@@ -6,6 +6,7 @@ from itertools import cycle
 from pathlib import Path
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -102,10 +103,11 @@ def _mark_alarms(axes: Axes, alarms: Ints, colour: str) -> None:
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write the figure at 300 dpi in the format of the path's suffix."""
+    """Write the figure at 300 dpi in the format of the path's suffix; a PDF has text as text (TrueType)."""
     if Path(path).suffix not in SUFFIXES:
         raise ValueError(f"a figure's path must end in one of {', '.join(SUFFIXES)}, got {path}")
-    figure.savefig(path, dpi=300, bbox_inches="tight")
+    with rc_context({"pdf.fonttype": 42}):  # journals refuse the default, outlines of type 3
+        figure.savefig(path, dpi=300, bbox_inches="tight")
 
 
 def visible(rounds: Ints, scale: Scale, points: int = _POINTS) -> Ints:

@@ -55,6 +55,11 @@ class Holdings:
         return sum(path is None for _, path in self._located)
 
     @cached_property
+    def failed(self) -> int:
+        """The number of missing cells whose last attempt raised."""
+        return sum(path is None and self.store.failure(cell) is not None for cell, path in self._located)
+
+    @cached_property
     def versions(self) -> list[dict[str, str]]:
         """The different sets of package versions that computed the cells."""
         paths = [path for _, path in self._located if path is not None]
