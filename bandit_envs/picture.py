@@ -14,6 +14,10 @@ from bandit_envs.scene import Scene
 from bandit_envs.types import Floats
 
 SIZE = (6.4, 4.8)  # inches of 100 pixels
+# Fixed, in shares of the figure: a computed layout takes as long as the drawing, and moves from picture to
+# picture of a film.
+MARGINS = {"left": 0.1, "right": 0.975, "bottom": 0.14, "top": 0.93, "hspace": 0.35}
+BESIDE = {"right": 0.91, "top": 0.88, "wspace": 0.4, "hspace": 0.5}  # of a plane, with room for colour bars
 TRUTH, PLAYS, BEST, BELIEF, SHADE = "tab:blue", "tab:orange", "tab:red", "tab:purple", "0.85"
 TILED = 1000  # points of a plane, from which on they are drawn as tiles
 _DEVIATIONS = 2.0  # of the band
@@ -21,7 +25,7 @@ _DEVIATIONS = 2.0  # of the band
 
 def draw(scene: Scene) -> NDArray[np.uint8]:
     """Draw a scene, (480, 640, 3)."""
-    figure = Figure(figsize=SIZE, dpi=100, layout="constrained")
+    figure = Figure(figsize=SIZE, dpi=100)
     canvas = FigureCanvasAgg(figure)
     plane = scene.features.shape[1] == 2
     places: Any  # pyright takes lists of lists of texts for something else than matplotlib does
@@ -29,16 +33,17 @@ def draw(scene: Scene) -> NDArray[np.uint8]:
         places, heights, widths = [["truth", "mean"], ["truth", "std"], ["time", "time"]], (2, 2, 1), (3, 2)
     else:
         places, heights, widths = [["truth"], ["time"]], (4, 1), (1,)
-    axes = figure.subplot_mosaic(places, height_ratios=heights, width_ratios=widths)
+    layout = MARGINS | (BESIDE if plane else {})
+    axes = figure.subplot_mosaic(places, height_ratios=heights, width_ratios=widths, gridspec_kw=layout)
     (_draw_plane if plane else _draw_line)(axes, scene)
     _draw_time(axes["time"], scene)
     figure.suptitle(
-        f"{scene.name}: {scene.total} of {scene.horizon} rounds, regret {scene.regret:.3g}", fontsize="medium"
+        f"{scene.name}: {scene.total} of {scene.horizon} rounds, regret {scene.regret:.3g}",
+        fontsize="medium",
+        y=0.985,
     )
     handles = axes["truth"].get_legend_handles_labels()
-    figure.legend(
-        *handles, loc="outside lower center", ncols=6, frameon=False, fontsize="x-small", handletextpad=0.4
-    )
+    figure.legend(*handles, loc="lower center", ncols=6, frameon=False, fontsize="x-small", handletextpad=0.4)
     canvas.draw()
     return np.array(canvas.buffer_rgba())[:, :, :3]
 
@@ -80,16 +85,22 @@ def _draw_plane(places: dict[str, Any], scene: Scene) -> None:
     places["truth"].plot(
         *scene.features[scene.best], "*", color=BEST, mec="white", ms=14, ls="none", label="optimum", zorder=4
     )
-    places["truth"].set(xlabel="$x_1$", ylabel="$x_2$")
+    places["truth"].set_xlabel("$x_1$", labelpad=0)
+    places["truth"].set_ylabel("$x_2$", labelpad=0)
     if std is not None:
-        _draw_values(places["mean"], scene.features, mean, "posterior mean", limits)
+        _draw_values(places["mean"], scene.features, mean, "posterior mean, same colours", limits, bar=False)
         _draw_values(places["std"], scene.features, std, "posterior std", (0.0, None))
         for beside in (places["mean"], places["std"]):
             beside.set(xticks=(), yticks=())
 
 
 def _draw_values(
-    axes: Any, points: Floats, values: Floats, label: str, limits: tuple[float | None, float | None]
+    axes: Any,
+    points: Floats,
+    values: Floats,
+    title: str,
+    limits: tuple[float | None, float | None],
+    bar: bool = True,
 ) -> None:
     """One tile or dot a point, in blue alone, so that plays of any other colour are seen on it."""
     tiled = len(points) > TILED
@@ -98,7 +109,10 @@ def _draw_values(
     dots = axes.scatter(
         *points.T, c=values, cmap="Blues", s=_area(axes, len(points)), vmin=low, vmax=high, zorder=1, **look
     )
-    axes.figure.colorbar(dots, ax=axes, label=label)
+    axes.set_title(title, fontsize="small", pad=4)
+    if bar:
+        scale = axes.figure.colorbar(dots, cax=axes.inset_axes((1.03, 0.0, 0.05, 1.0)))
+        scale.ax.tick_params(labelsize="small")
 
 
 def _draw_region(axes: Any, infeasible: Floats, size: int) -> None:
@@ -135,7 +149,7 @@ def _draw_plays(axes: Any, scene: Scene, x: Any, y: Any) -> None:
 
 def _draw_time(axes: Any, scene: Scene) -> None:
     """The regret of each round so far, and the change-points of the whole trial."""
-    axes.bar(np.arange(scene.total), scene.regrets, width=1.0, color="0.45")
+    axes.stairs(scene.regrets, np.arange(scene.total + 1) - 0.5, fill=True, color="0.45")
     for change in scene.changes:
         axes.axvline(change - 0.5, color=BEST, lw=1.0, ls=":")
     axes.set_xlim(-0.5, scene.horizon - 0.5)

@@ -7,6 +7,8 @@ import pytest
 from synthetic import result as synthetic_result
 
 from bandit_envs import cli
+from bandit_envs.evaluation.statistics import mean_improvement
+from bandit_envs.report.board_figures import environments_figure, ranks_figure
 from bandit_envs.report.entrants import REFERENCE, enter
 from bandit_envs.report.standings import Standings, relative_losses
 
@@ -54,6 +56,33 @@ def test_standings_rank_score_and_mark():
     assert scores["random"] == pytest.approx(0.0, abs=1e-12)
 
 
+def test_improvement_across_environments_weighs_them_alike_and_counts_ties_half():
+    first = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 2.0, 2.0, 9.0]))  # win, tie, loss, win
+    second = (np.array([1.0]), np.array([0.0]))  # loss
+    share = mean_improvement([first, second])
+    assert share.estimate == pytest.approx((2.5 / 4 + 0) / 2)
+    assert 0 <= share.low < share.estimate < share.high <= 0.5  # nothing but the first has a spread
+    with pytest.raises(ValueError, match="pairs need equal shapes"):
+        mean_improvement([(np.zeros(2), np.zeros(3))])
+
+
+def test_the_figures_have_a_row_an_agent_and_the_scores_of_every_environment():
+    first = synthetic_result(privileged={"GP-UCB"})
+    second = dataclasses.replace(first.select(["GP-TS", "random"]), environment="again")
+    standings = Standings([first, second], "random")
+    ranks, profiles = ranks_figure(standings), standings.profile("GP-TS").estimate
+    assert [tick.get_text() for tick in ranks.axes[0].get_yticklabels()] == ["GP-UCB†", "GP-TS", "random"]
+    np.testing.assert_allclose(ranks.axes[2].images[0].get_array()[1], profiles)
+    (axes,) = environments_figure(standings).axes
+    mean = standings.scores[0]["GP-UCB"].mean()
+    assert [text.get_text() for text in axes.texts][:2] == [
+        f"{mean:.2f}",
+        f"{standings.scores[0]['GP-TS'].mean():.2f}",
+    ]
+    assert len(axes.texts) == 5  # GP-UCB has not played the second
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == [first.environment, "again"]
+
+
 def test_results_without_the_reference_are_refused():
     with pytest.raises(ValueError, match="has not played"):
         Standings([synthetic_result()], "nobody")
@@ -72,5 +101,7 @@ def test_the_command_writes_page_figure_and_tables(tmp_path, capsys):
     assert "| agent | GP | Constrained |" in page
     assert "| gp-ucb | " in page
     assert "gpbandits leaderboard --trials 2 --horizon 15" in page
-    assert (tmp_path / "docs" / "figures" / "leaderboard.png").read_bytes().startswith(b"\x89PNG")
+    for name in ("leaderboard.png", "leaderboard-environments.png"):
+        assert f"(figures/{name})" in page
+        assert (tmp_path / "docs" / "figures" / name).read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "docs" / "tables" / "leaderboard-overall.csv").read_text().count("\n") >= 3

@@ -19,12 +19,14 @@ from bandit_envs.evaluation.statistics import Interval, compare, log_log_slope
 from bandit_envs.experiments import load_study, run
 from bandit_envs.experiments.folder import open_results
 from bandit_envs.report import write_report
+from bandit_envs.report.across import across
 from bandit_envs.report.axis import Axis, padded
 from bandit_envs.report.chart import HEIGHT, Line, line_chart
 from bandit_envs.report.grid import Grid, p_text, text
 from bandit_envs.report.holdings import Holdings
 from bandit_envs.report.page import Report
-from bandit_envs.report.tables import comparison, growth, summary, timing
+from bandit_envs.report.standings import relative_losses
+from bandit_envs.report.tables import comparison, growth, summary, timing, undominated
 
 STUDY = """
 [study]
@@ -116,6 +118,9 @@ def test_the_page_shows_numbers_configuration_provenance_and_how_to_run_again(fo
 
 def test_every_view_is_a_well_formed_drawing_of_every_agent(folder):
     source = write_report(folder, figures=False).read_text()
+    profiles, *others = re.findall(r"<svg viewBox=\"0 0 480.*?</svg>", source, re.S)
+    assert "Performance profiles" in profiles
+    assert len(others) == 2 * 3 + 2 * 7
     drawings = re.findall(
         r"<figure data-metric=\"([\w-]+)\" data-scale=\"([\w-]+)\".*?(<svg.*?</svg>)", source, re.S
     )
@@ -143,7 +148,10 @@ def test_the_files_beside_the_page_are_tables_and_figures(folder):
         "GP-l-0.2-regret-log-log.pdf",
         "Constrained-hard-violation.pdf",
     } <= figures
-    assert (folder / "figures" / "GP-l-0.2-regret-log-log.pdf").read_bytes().startswith(b"%PDF")
+    printed = (folder / "figures" / "GP-l-0.2-regret-log-log.pdf").read_bytes()
+    assert printed.startswith(b"%PDF")
+    assert b"/FontFile2" in printed  # TrueType, and no outlines of type 3
+    assert b"/Type3" not in printed
     rows = list(csv.DictReader((folder / "tables" / "GP-l-0.2-summary.csv").read_text().splitlines()))
     study, store = open_results(folder)
     result = Holdings(study, store).result(study.environments[0])
@@ -176,7 +184,8 @@ def test_an_incomplete_folder_is_reported_as_far_as_it_is(folder):
     assert shown["Constrained"].num_trials == 4
     source = write_report(folder, figures=False).read_text()
     assert "This study is not complete" in source
-    assert "3 of its cells are not computed" in source
+    assert "3 of its cells are not computed, 1 because computing them failed" in source
+    assert source.index("This study is not complete") < source.index("<main>")
 
 
 def test_one_agent_far_behind_does_not_hide_the_others_trials(folder):
@@ -201,6 +210,77 @@ def test_cells_of_older_code_are_reported_and_said_to_be(folder, monkeypatch):
     for old, new in zip(before.sections, after.sections, strict=True):
         np.testing.assert_array_equal(old.result.regret["random"], new.result.regret["random"])
     assert "8 cells were computed by other code" in after.html()
+
+
+def test_the_values_that_a_chart_tells_are_those_of_the_curves():
+    low, high = np.array([0.5, 1.5]), np.array([2.0, np.pi])
+    lines = [Line(0, "a", np.array([1.0, 10.0]), np.array([1.0, 2.5]), low, high)]
+    root = ElementTree.fromstring(line_chart(lines, "linear", "t", "round", "regret"))
+    assert (root.get("data-name"), root.get("data-x")) == ("round", "1 10")
+    (line,) = (path for path in root.iter() if path.get("class", "").startswith("line"))
+    assert line.get("data-values") == "1.00 0.500 2.00,2.50 1.50 3.14"
+
+
+def test_environments_together_are_scored_against_a_random_agent_or_not_at_all(folder):
+    report = Report.of(Holdings(*open_results(folder)), STUDY, folder)
+    (together,) = report.across
+    assert [grid.name for grid in together.tables] == ["overall", "improvement", "environments"]
+    best, other = together.standings.agents
+    losses = [section.result for section in report.sections]
+    wins = [
+        np.mean(relative_losses(res, "random")[other] < relative_losses(res, "random")[best])
+        for res in losses
+    ]
+    ((label, count, against),) = together.standings.improvement().rows
+    assert (label, count) == (other, 2)
+    assert against.estimate == pytest.approx(np.mean(wins))
+    assert "made up for within the rounds" in " ".join(together.standings.overall().notes)
+    write_report(folder, figures=False)
+    assert (folder / "tables" / "across-overall.csv").exists()
+    (folder / "study.toml").write_text(STUDY.replace('[[agents]]\nname = "random"\n', ""))
+    alone = Report.of(Holdings(*open_results(folder)), STUDY, folder)
+    assert alone.across == []
+    assert "need a reference" in alone.html()
+    assert "need a reference" not in report.html()
+
+
+def test_tracks_share_neither_a_section_nor_scores():
+    labels = ("scratch", "trained", "random")
+    tracks = {"scratch": "from scratch", "trained": "pretrained"}
+    results = [
+        dataclasses.replace(synthetic_result(labels=labels), environment=name, tracks=tracks) for name in "ab"
+    ]
+    numbers = {label: number for number, label in enumerate(labels)}
+    sections = across(results, numbers, "random")
+    assert [section.name for section in sections] == ["across-from-scratch", "across-pretrained"]
+    assert [set(section.standings.agents) for section in sections] == [
+        {"scratch", "random"}, {"trained", "random"}
+    ]  # fmt: skip
+    assert sections[1].legend[0] == (1, "trained‡")
+    assert across(results[:1], numbers, "random") == []
+    assert across(results, numbers, "nobody") == []
+
+
+def test_agents_that_pay_with_violation_do_not_lead_a_summary():
+    res = synthetic_result(num_constraints=1)
+    worse = {"GP-UCB": 3.0, "GP-TS": 1.0, "random": 2.0}  # regret is least for GP-UCB, then GP-TS
+    records = {
+        label: record._replace(cost=np.full_like(record.cost, worse[label]))
+        for label, record in res.records.items()
+    }
+    violating = dataclasses.replace(res, records=records)
+    assert undominated(violating) == ["GP-UCB", "GP-TS"]  # random has more of both than GP-TS
+    table = summary(violating)
+    assert [(row[0], row[4]) for row in table.rows] == [("GP-TS", "yes"), ("GP-UCB", "yes"), ("random", "no")]
+    assert table.header[:5] == (
+        "agent", "cumulative regret", "violation a round", "hard violation a round", "undominated",
+    )  # fmt: skip
+    assert "read together" in " ".join(table.notes)
+    swapped = {"GP-UCB": 1.0, "GP-TS": 2.0, "random": 0.5}
+    records = {label: r._replace(cost=np.full_like(r.cost, swapped[label])) for label, r in records.items()}
+    assert [row[0] for row in summary(dataclasses.replace(res, records=records)).rows] == [
+        "random", "GP-UCB", "GP-TS",
+    ]  # fmt: skip
 
 
 def test_privileged_agents_are_marked_in_every_table_and_legend(folder):
@@ -246,6 +326,11 @@ def test_a_browser_shows_the_chosen_view_and_nothing_is_wider_than_the_screen(fo
         "average-hard-violation log-log",
         "none",
         "false",
+        "score τ 0.5",
+        "round 1",
+        "round 30",
+        "round 29",
+        "True",
         "fits",
     ]
 
@@ -269,6 +354,19 @@ frame.onload = () => {
   button.click();
   told.push(section.querySelector("figure .line[data-agent='1']").style.display);
   told.push(button.getAttribute("aria-pressed"));
+  const place = part => part.querySelector("output").firstChild.textContent;
+  told.push(place(page.getElementById("across")));
+  const svg = section.querySelector("figure:not([hidden]) svg"), box = svg.getBoundingClientRect();
+  const corner = {clientX: box.left, clientY: box.top};
+  svg.dispatchEvent(new frame.contentWindow.PointerEvent("pointermove", corner));
+  told.push(place(section));
+  svg.dispatchEvent(new frame.contentWindow.KeyboardEvent("keydown", {key: "End"}));
+  told.push(place(section));
+  svg.dispatchEvent(new frame.contentWindow.KeyboardEvent("keydown", {key: "ArrowLeft"}));
+  told.push(place(section));
+  const values = svg.querySelector(".line[data-agent='0']").dataset.values.split(",").at(-2).split(" ");
+  const read = section.querySelector(".legend [data-agent='0'] .value").textContent;
+  told.push(read === `${values[0]} [${values[1]}, ${values[2]}]` ? "True" : read);
   told.push(page.documentElement.scrollWidth <= frame.contentWindow.innerWidth ? "fits" : "too wide");
   document.getElementById("told").textContent = told.join("|");
 };
@@ -331,19 +429,27 @@ def test_a_grid_prints_as_text_csv_and_latex():
         (
             ("a†", Interval(np.array(1.25), np.array(1.0), np.array(2.0)), 3),
             ("b", Interval(np.array(2.0), nan, nan), None),
+            ("[c] < 1", Interval(np.array(-2.0), np.array(-3.0), np.array(1e-5)), 0),
         ),
         ("n = 8.",),
     )
-    assert grid.texts() == [["a†", "1.25 [1.00, 2.00]", "3"], ["b", "2.00", "-"]]
+    assert grid.texts() == [
+        ["a†", "1.25 [1.00, 2.00]", "3"],
+        ["b", "2.00", "-"],
+        ["[c] < 1", "-2.00 [-3.00, 1.00e-05]", "0"],
+    ]
     assert list(csv.reader(io.StringIO(grid.csv()))) == [
         ["agent", "x", "x low", "x high", "y"],
         ["a†", "1.25", "1.0", "2.0", "3"],
         ["b", "2.0", "", "", ""],
+        ["[c] < 1", "-2.0", "-3.0", "1e-05", "0"],
     ]
     latex = grid.latex()
     assert r"\caption{50 \% of A\_1 \& B. n = 8.}" in latex
     assert r"a$^\dagger$ & 1.25 [1.00, 2.00] & 3 \\" in latex
     assert r"\begin{tabular}{lrr}" in latex
+    assert r"b & 2.00 & -- \\" in latex
+    assert r"{}[c] $<$ 1 & $-$2.00 [$-$3.00, 1.00e-05] & 0 \\" in latex
 
 
 def test_axes_place_and_label_round_values():

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
+import tomllib
+
 import numpy as np
 import pytest
+from synthetic import result as synthetic_result
 
 from bandit_envs import cli
 from bandit_envs.evaluation.record import ragged
 from bandit_envs.evaluation.result import Record, Result
 from bandit_envs.evaluation.statistics import Interval
-from bandit_envs.experiments import AgentEntry, EnvironmentEntry, Store, Study, run
-from bandit_envs.reproductions import REPRODUCTIONS, StudyFigure, find
+from bandit_envs.experiments import AgentEntry, EnvironmentEntry, Store, Study, load_study, run
+from bandit_envs.experiments.toml import parse_study
+from bandit_envs.experiments.written import study_text
+from bandit_envs.reproductions import REPRODUCTIONS, StudyFigure, find, study_path
+from bandit_envs.reproductions.base import Part
+from bandit_envs.reproductions.boxes import BOXES, MEDIAN, box_figure
 from bandit_envs.reproductions.claims import HOLDS, OPEN, REVERSED, Claim, verdict
 from bandit_envs.reproductions.kernels import KERNELS, POINTS, draws, gain_bound, spectrum
-from bandit_envs.reproductions.page import kept, write_page
+from bandit_envs.reproductions.page import Kept, write_page
+from bandit_envs.reproductions.parts import parts_of
 from bandit_envs.reproductions.quick import shortened
 
 WANTED = {
@@ -38,8 +48,7 @@ def test_every_figure_has_a_reproduction_that_says_what_the_paper_reports_and_wh
 
 @pytest.mark.parametrize("figure", OF_STUDIES, ids=lambda figure: figure.name)
 def test_a_figure_selects_environments_and_its_claims_name_agents_of_its_studies(figure):
-    studies = figure.load()
-    assert all(study.environments for study in studies)
+    studies = [figure.part(study) for study in figure.load()]
     labels = {agent.label for study in studies for agent in study.agents}
     assert {label for claim in figure.claims for label in (claim.less, claim.more)} <= labels
     assert figure.claims
@@ -124,18 +133,98 @@ def small(monkeypatch) -> StudyFigure:
     return figure
 
 
-def test_reproduce_computes_draws_and_judges(small, tmp_path, capsys):
-    with pytest.raises(SystemExit) as stop:
-        cli.main(["reproduce", small.name, "--workers", "1", "--out", str(tmp_path)])
-    assert stop.value.code == 0
-    printed = capsys.readouterr().out
+@pytest.fixture
+def call(capsys):
+    """Run a command, which succeeds, and return what it prints."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as stop:
+            cli.main([*map(str, arguments)])
+        assert stop.value.code == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_reproduce_computes_draws_and_judges(small, tmp_path, call):
+    printed = call("reproduce", small.name, "--workers", "1", "--out", tmp_path)
     assert "It is small." in printed
     assert "GP-UCB < random (cumulative)" in printed
     assert (tmp_path / "figures" / "small-figure-1-cumulative.png").stat().st_size > 10_000
     assert len(list((tmp_path / "small" / "cells").glob("*.parquet"))) == 2
 
 
-def test_the_page_shows_what_is_kept_and_computes_nothing(small, tmp_path):
+@pytest.mark.parametrize("quick", [False, True])
+def test_status_report_and_clean_know_the_whole_study_of_a_figure(small, tmp_path, call, monkeypatch, quick):
+    figure = dataclasses.replace(small, agents=("GP-UCB",), claims=())
+    monkeypatch.setitem(REPRODUCTIONS, small.name, figure)
+    (study,) = map(shortened, small.load()) if quick else small.load()
+    folder = tmp_path / study.name
+    call("reproduce", small.name, "--workers", "1", "--out", tmp_path, *["--quick"] * quick)
+    assert load_study(folder / "study.toml") == study
+    printed = call("status", folder)
+    assert "4 trials done, 0 failed, 4 missing." in printed
+    assert re.search("small-figure-1 +│ 4 of 4 ", printed)
+    assert "Nothing to remove" in call("clean", folder)
+    call("report", folder, "--no-figures")
+    assert "1 of its cells is not computed" in (folder / "report.html").read_text()
+
+
+def test_a_study_of_one_figure_has_no_parts(small):
+    (study,) = small.load()
+    assert parts_of(study) == {}
+    assert parts_of(dataclasses.replace(study, name="another")) == {}
+
+
+def test_figures_of_one_study_are_parts_of_it():
+    study = load_study(study_path("chowdhury2017-figures-1-2"))
+    sizes = {name: len(part.environments) for name, part in parts_of(study).items()}
+    assert sizes == {"chowdhury2017-figure-1": 4, "chowdhury2017-figure-2": 2}
+    assert parts_of(dataclasses.replace(study, environments=(GP,))) == {}  # somebody's own of the same name
+
+
+@pytest.mark.parametrize("path", sorted(study_path("any").parent.glob("*.toml")), ids=lambda path: path.stem)
+def test_a_study_is_the_same_when_it_is_written_and_read(path):
+    study = load_study(path)
+    assert parse_study(tomllib.loads(study_text(study))) == study
+
+
+def test_odd_text_numbers_and_keys_survive_writing_and_none_is_refused():
+    odd = {"a b": [1.5, float("inf"), 1e-9, True], "c": {"d\x7f": 'é "\\ \n 😀'}, "e": []}
+    study = Study("s", 1, (dataclasses.replace(GP, kwargs=odd),), (AgentEntry("random", "random"),))
+    assert parse_study(tomllib.loads(study_text(study))) == study
+    with pytest.raises(ValueError, match="got None"):
+        study_text(
+            dataclasses.replace(study, environments=(dataclasses.replace(GP, kwargs={"delay": None}),))
+        )
+
+
+def test_box_plots_show_the_quartiles_of_the_trials_over_time_an_agent_a_panel():
+    outcome = synthetic_result(num_trials=9, horizon=60)
+    figure = box_figure(outcome, "average")
+    assert [panel.get_title() for panel in figure.axes] == outcome.agents
+    (edges,) = {panel.get_ylim() for panel in figure.axes}
+    values = outcome.average_regret["GP-TS"]
+    medians = [line for line in figure.axes[1].lines if line.get_color() == MEDIAN]
+    at = [round(float(np.mean(line.get_xdata()))) for line in medians]
+    assert len(medians) == BOXES
+    assert at[-1] == 60
+    shown = values[:, np.array(at) - 1]
+    np.testing.assert_allclose([line.get_ydata()[0] for line in medians], np.median(shown, axis=0))
+    assert edges[0] <= shown.min() <= shown.max() <= edges[1]
+
+
+def test_a_figure_of_box_plots_is_drawn_so(small, monkeypatch):
+    outcome = synthetic_result()
+    findings = dataclasses.replace(small, drawing="boxes", claims=()).findings([(GP, outcome)])
+    assert len(findings.figures["small-figure-1-cumulative"].axes) == 3
+    kinds = {
+        name: figure.drawing for name, figure in REPRODUCTIONS.items() if isinstance(figure, StudyFigure)
+    }
+    assert [name for name in kinds if kinds[name] == "boxes"] == [f"shi2022-figure-{n}" for n in (2, 4, 6, 8)]
+
+
+def test_the_page_shows_what_is_kept_and_computes_nothing(small, tmp_path, monkeypatch):
     page = tmp_path / "docs" / "reproductions.md"
     page.parent.mkdir()
     write_page(page, [small], tmp_path, quick=False)
@@ -144,11 +233,19 @@ def test_the_page_shows_what_is_kept_and_computes_nothing(small, tmp_path):
     run(study, Store(tmp_path / "small" / "cells"), 1)
     write_page(page, [small], tmp_path, quick=False)
     text = page.read_text()
-    ((_, outcome),) = kept(study, tmp_path / "small")
+    ((_, outcome),) = Kept()(Part(study, study), tmp_path / "small")
     assert f"{outcome.regret['random'][:, -1].mean():.3g}" in text
     for part in ("## Small (2020)", "### Figure 1: small", "It is small.", "It is not theirs.", "| holds |"):
         assert part in text
     assert (page.parent / "figures" / "reproductions" / "small-figure-1-cumulative.png").exists()
+    assert "Earlier versions" not in text
+    monkeypatch.setattr(
+        "bandit_envs.experiments.study.sources", lambda environment, agent: {"agents": "newer"}
+    )
+    write_page(page, [small], tmp_path, quick=False)
+    kept = len(list(study.cells()))
+    assert f"Earlier versions of the code computed {kept} of the cells" in page.read_text()
+    assert f"{outcome.regret['random'][:, -1].mean():.3g}" in page.read_text()
 
 
 def test_without_a_name_the_figures_are_listed_and_an_unknown_name_lists_them_too(capsys):

@@ -18,7 +18,7 @@ from bandit_envs.report.standings import Standings
 
 
 def leaderboard(
-    out: Annotated[Path, typer.Option(help="Folder of the page, its figure and its tables.")] = Path("docs"),
+    out: Annotated[Path, typer.Option(help="Folder of the page, its figures and its tables.")] = Path("docs"),
     store: Annotated[Path, typer.Option(help="Folder of the results; nothing is computed twice.")] = Path(
         "results/leaderboard"
     ),
@@ -44,7 +44,7 @@ def leaderboard(
     settings = ["--trials", str(trials), "--horizon", str(horizon), "--seed", str(seed)]
     command = shlex.join(["gpbandits", "leaderboard", *settings, *chosen])
     page = write_board(Standings(results, REFERENCE), out, command, [*entries.excluded, *raised])
-    console().print(f"Leaderboard in {page}, its figure in {out}/figures, its tables in {out}/tables.")
+    console().print(f"Leaderboard in {page}, its figures in {out}/figures, its tables in {out}/tables.")
     if failed:
         print_failures(failed)
         raise typer.Exit(1)

@@ -10,7 +10,9 @@ from bandit_envs.extras import from_extra
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="Folder of results, as `gpbandits run --out` made it.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Folder of results, as `gpbandits run` or `reproduce` made it.")
+    ],
     figures: Annotated[bool, typer.Option(help="Write figures as PNG and PDF too.")] = True,
 ) -> None:
     """Write a page, tables and figures of what a folder holds, however far its study has come."""

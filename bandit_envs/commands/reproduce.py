@@ -10,11 +10,11 @@ from bandit_envs.commands.progress import print_failures, run_with_progress
 from bandit_envs.commands.terminal import console, print_rows
 from bandit_envs.commands.where import Kind, KindOption, Scheduler, Workers, chosen_backend
 from bandit_envs.evaluation.plots import save_figure
-from bandit_envs.experiments import Store, Study, check_study
+from bandit_envs.experiments import check_study, keep_study
 from bandit_envs.experiments.backends import Backend
-from bandit_envs.experiments.folder import CELLS
+from bandit_envs.experiments.written import study_text
 from bandit_envs.reproductions import REPRODUCTIONS, Reproduction, find
-from bandit_envs.reproductions.base import Compute, Results
+from bandit_envs.reproductions.base import Compute, Part, Results
 from bandit_envs.reproductions.page import write_page
 
 ALL = "all"
@@ -58,13 +58,13 @@ def _reproduce(reproduction: Reproduction, out: Path, quick: bool, compute: Comp
 
 
 def _computing(backend: Backend) -> Compute:
-    def compute(study: Study, folder: Path) -> Results:
-        check_study(study)
-        store = Store(folder / CELLS)
-        failed = run_with_progress(study, store, backend)
+    def compute(part: Part, folder: Path) -> Results:
+        check_study(part.shown)
+        store = keep_study(folder, part.whole, study_text(part.whole).encode())
+        failed = run_with_progress(part.shown, store, backend)
         if failed:
             print_failures(failed)
             raise typer.Exit(1)
-        return store.load(study)
+        return store.load(part.shown)
 
     return compute

@@ -1,5 +1,6 @@
 """How far a study has come."""
 
+from itertools import product
 from pathlib import Path
 from typing import Annotated
 
@@ -7,11 +8,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from bandit_envs.commands.terminal import console
-from bandit_envs.experiments import count_trials, failures, open_results
+from bandit_envs.commands.terminal import console, print_rows
+from bandit_envs.experiments import Store, Study, count_trials, failures, open_results
 from bandit_envs.experiments.status import Count
+from bandit_envs.reproductions.parts import parts_of
 
-FOLDER = Annotated[Path, typer.Argument(help="Folder of the results of `gpbandits run`.")]
+FOLDER = Annotated[Path, typer.Argument(help="Folder of results, as `gpbandits run` or `reproduce` made it.")]
 
 
 def status(folder: FOLDER) -> None:
@@ -29,10 +31,22 @@ def status(folder: FOLDER) -> None:
         row = (_text(counts[agent.label, environment.label]) for environment in study.environments)
         table.add_row(Text(agent.label), *row)
     console().print(table)
+    _print_parts(study, store)
     for cell, failure in failures(study, store):
         console().print(Text(f"\n{cell} failed ({store.failure_path(cell)}):\n{failure.strip()}"))
     done, failed, missing = (sum(column) for column in zip(*counts.values(), strict=True))
     console().print(f"{done} trials done, {failed} failed, {missing} missing.{_superfluous(folder)}")
+
+
+def _print_parts(study: Study, store: Store) -> None:
+    """Count each figure by itself: a reproduction computes its own part of a study alone."""
+    rows = []
+    for name, part in parts_of(study).items():
+        pairs = product(part.environments, part.agents)
+        done = sum(count_trials(part, store, *pair).done for pair in pairs)
+        rows.append((name, f"{done} of {part.trials * len(part.environments) * len(part.agents)}"))
+    if rows:
+        print_rows("Figures that are parts of it", ("reproduction", "trials"), rows)
 
 
 def _text(count: Count) -> Text:

@@ -6,6 +6,7 @@ from itertools import cycle
 from pathlib import Path
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -20,7 +21,7 @@ DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 SUFFIXES = (".pdf", ".png", ".svg")
 
-_LABELS: dict[Metric, str] = {
+LABELS: dict[Metric, str] = {
     "cumulative": "cumulative regret $R_t$ (reward units)",
     "average": "average regret $R_t/t$ (reward units)",
     "simple": "simple regret (reward units)",
@@ -60,7 +61,7 @@ def regret_figure(result: Result, scale: Scale = "linear", metric: Metric = "cum
         if result.num_trials == 1 and label in result.alarms:
             _mark_alarms(axes, result.alarms[label][0], style[0])
     _mark_changes(axes, result)
-    _finish(axes, result, scale, _LABELS[metric])
+    _finish(axes, result, scale, LABELS[metric])
     return figure
 
 
@@ -102,10 +103,11 @@ def _mark_alarms(axes: Axes, alarms: Ints, colour: str) -> None:
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write the figure at 300 dpi in the format of the path's suffix."""
+    """Write the figure at 300 dpi in the format of the path's suffix; a PDF has text as text (TrueType)."""
     if Path(path).suffix not in SUFFIXES:
         raise ValueError(f"a figure's path must end in one of {', '.join(SUFFIXES)}, got {path}")
-    figure.savefig(path, dpi=300, bbox_inches="tight")
+    with rc_context({"pdf.fonttype": 42}):  # journals refuse the default, outlines of type 3
+        figure.savefig(path, dpi=300, bbox_inches="tight")
 
 
 def visible(rounds: Ints, scale: Scale, points: int = _POINTS) -> Ints:

@@ -1,7 +1,8 @@
 """Line charts as SVG that needs nothing else: the page's style sheet gives colours, for day and for night.
 
 Agent n is drawn in the classes that `style_of(n)` names, for colour and dashes; `band` and `line` say what is
-drawn, and the attribute data-agent whose it is.
+drawn, and the attribute data-agent whose it is. For reading values off a chart, data-x has the points across
+as text, and data-values those of a line's values, with their intervals.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Line(NamedTuple):
 
 
 def line_chart(lines: Sequence[Line], scale: Scale, title: str, x_label: str, y_label: str) -> str:
-    """An <svg> element; its description says where every curve ends."""
+    """An <svg> element of curves over the same points; its description says where every curve ends."""
     logarithmic = scale == "log-log"
     x = np.concatenate([line.x for line in lines])
     across = Axis(float(x.min()), max(float(x.max()), float(x.min()) + 1), LEFT, WIDTH - RIGHT, logarithmic)
@@ -43,7 +44,8 @@ def line_chart(lines: Sequence[Line], scale: Scale, title: str, x_label: str, y_
     up = padded(np.concatenate(shown), logarithmic, HEIGHT - BOTTOM, TOP)
     ends = "; ".join(f"{line.label} {number(float(line.y[-1]))}" for line in lines)
     parts = [
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" xmlns="http://www.w3.org/2000/svg">',
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" xmlns="http://www.w3.org/2000/svg" '
+        f'data-x="{" ".join(f"{x:.10g}" for x in lines[0].x)}" data-name="{escape(x_label)}">',
         f"<title>{escape(title)}</title><desc>{escape(f'{y_label} at the end: {ends}')}</desc>",
         *_frame(across, up, x_label, y_label),
         *(_band(line, across, up) for line in lines if np.isfinite(line.low).all()),
@@ -85,9 +87,15 @@ def _band(line: Line, across: Axis, up: Axis) -> str:
 def _curve(line: Line, across: Axis, up: Axis) -> str:
     points = _points(line.x, line.y, across, up)
     return (
-        f'<path class="line {style_of(line.agent)}" data-agent="{line.agent}" d="M{points}">'
-        f"<title>{escape(line.label)}</title></path>"
+        f'<path class="line {style_of(line.agent)}" data-agent="{line.agent}" d="M{points}" '
+        f'data-values="{_values(line)}"><title>{escape(line.label)}</title></path>'
     )
+
+
+def _values(line: Line) -> str:
+    """Points separated by commas; mean, low and high of each by blanks, the mean alone without interval."""
+    parts = [line.y, line.low, line.high] if np.isfinite(line.low).all() else [line.y]
+    return ",".join(" ".join(number(float(part)) for part in point) for point in zip(*parts, strict=True))
 
 
 def _points(x: Floats, y: Floats, across: Axis, up: Axis) -> str:

@@ -3,6 +3,8 @@
 import csv
 import dataclasses
 import io
+import re
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -14,7 +16,19 @@ Cell = str | int | float | Interval | None
 _ESCAPES = str.maketrans(
     {char: rf"\{char}" for char in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"†": r"$^\dagger$", "µ": r"$\mu$", "×": r"$\times$", "β": r"$\beta$"}  # noqa: RUF001
+    | {
+        "†": r"$^\dagger$",
+        "‡": r"$^\ddagger$",
+        "τ": r"$\tau$",
+        "µ": r"$\mu$",
+        "λ": r"$\lambda$",
+        "ε": r"$\varepsilon$",
+        "<": "$<$",
+        ">": "$>$",
+        "|": "$|$",
+        "×": r"$\times$",  # noqa: RUF001
+        "β": r"$\beta$",
+    }
 )
 
 
@@ -65,17 +79,17 @@ class Grid:
 
     def latex(self) -> str:
         """A tabular with the rules of booktabs, in a table float with its notes as caption."""
-        rows = [rf"{' & '.join(map(_escaped, row))} \\" for row in self.texts()]
         return "\n".join(
             [
+                r"% needs \usepackage{booktabs}",
                 r"\begin{table}",
-                r"\centering",
+                r"\centering\footnotesize",
                 rf"\caption{{{_escaped(' '.join((self.title + '.', *self.notes)))}}}",
                 rf"\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}",
                 r"\toprule",
-                rf"{' & '.join(map(_escaped, self.header))} \\",
+                _row(self.header),
                 r"\midrule",
-                *rows,
+                *map(_row, self.texts()),
                 r"\bottomrule",
                 r"\end{tabular}",
                 r"\end{table}",
@@ -114,4 +128,13 @@ def _parts(cell: Cell, wide: bool) -> list[str | float]:
 
 
 def _escaped(cell: str) -> str:
-    return cell.translate(_ESCAPES)
+    r"""Text of LaTeX: a missing value is a dash, a number below 0 has a minus and not a hyphen."""
+    if cell == MISSING:
+        return "--"
+    return re.sub(r"(?<!\w)-(?=\d)", "$-$", cell.translate(_ESCAPES))
+
+
+def _row(cells: Iterable[str]) -> str:
+    r"""A line of a tabular; a bracket at its beginning would be taken for an argument of the \\ before."""
+    line = " & ".join(map(_escaped, cells))
+    return f"{'{}' * line.startswith(('[', '*'))}{line} " + r"\\"

@@ -55,6 +55,11 @@ class Holdings:
         return sum(path is None for _, path in self._located)
 
     @cached_property
+    def failed(self) -> int:
+        """The number of missing cells whose last attempt raised."""
+        return sum(path is None and self.store.failure(cell) is not None for cell, path in self._located)
+
+    @cached_property
     def versions(self) -> list[dict[str, str]]:
         """The different sets of package versions that computed the cells."""
         paths = [path for _, path in self._located if path is not None]
@@ -79,6 +84,7 @@ class Holdings:
             {label: join_trials([_only(block) for block in row]) for label, row in blocks.items()},
             frozenset(label for label, row in blocks.items() if row[0].privileged),
             checkpoints=next(iter(blocks.values()))[0].checkpoints,
+            tracks={label: track for label, row in blocks.items() for track in row[0].tracks.values()},
         )
 
     def count(self, environment: EnvironmentEntry, agent: AgentEntry, result: Result | None) -> Count:

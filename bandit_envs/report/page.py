@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -10,21 +12,41 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from bandit_envs.evaluation.plots import COLOURS
 from bandit_envs.evaluation.result import Metric, Result
 from bandit_envs.experiments.study import EnvironmentEntry, Study
+from bandit_envs.report.across import Across, across, reference_of
 from bandit_envs.report.chart import style_of
 from bandit_envs.report.grid import Grid
 from bandit_envs.report.holdings import Holdings
-from bandit_envs.report.tables import absence, comparison, growth, ranked, summary, timing
+from bandit_envs.report.tables import absence, comparison, growth, ordered, summary, timing
 from bandit_envs.report.views import View, metrics_of, views
 
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """One environment of a report."""
+    """One environment of a report, or one track of it.
+
+    Args:
+        environment: as in the study.
+        result: what is shown of it.
+        numbers: of the study's agents, for colour and dashes.
+        track: "" where there is one at most.
+    """
 
     environment: EnvironmentEntry
     result: Result
+    numbers: Mapping[str, int]
+    track: str = ""
 
     @property
+    def name(self) -> str:
+        """Of its place in the page and of its files."""
+        return "-".join([self.environment.file_name, *self.track.split()])
+
+    @property
+    def title(self) -> str:
+        """The heading."""
+        return self.environment.label + (f", {self.track}" if self.track else "")
+
+    @cached_property
     def tables(self) -> list[Grid]:
         """What the section prints, and the folder of tables keeps."""
         result = self.result
@@ -37,7 +59,7 @@ class Section:
     @property
     def views(self) -> list[View]:
         """Every measure on every scale, drawn."""
-        return views(self.result)
+        return views(self.result, self.numbers)
 
     @property
     def metrics(self) -> dict[Metric, str]:
@@ -46,9 +68,8 @@ class Section:
 
     @property
     def legend(self) -> list[tuple[int, str]]:
-        """Number and label of each agent, least regret first."""
-        labels = self.result.agents
-        return [(labels.index(label), self.result.marked(label)) for label in ranked(self.result)]
+        """Number and label of each agent, in the order of the summary."""
+        return [(self.numbers[label], self.result.marked(label)) for label in ordered(self.result)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +80,8 @@ class Report:
         study: as it was asked for.
         source: the text of its file.
         folder: of the results, for the command that runs it again.
-        sections: one an environment of which something is there.
+        sections: one an environment of which something is there, or one a track of it.
+        across: all environments together, one a track.
         missing: what is not there; None if nothing is missing.
         holdings: the cells.
     """
@@ -68,6 +90,7 @@ class Report:
     source: str
     folder: Path
     sections: list[Section]
+    across: list[Across]
     missing: Grid | None
     holdings: Holdings
 
@@ -81,9 +104,28 @@ class Report:
             for environment, result in results
             for agent in study.agents
         ]
-        sections = [Section(environment, result) for environment, result in results if result is not None]
+        found = [(environment, result) for environment, result in results if result is not None]
+        numbers = {agent.label: number for number, agent in enumerate(study.agents)}
+        sections = [
+            Section(environment, part, numbers, track)
+            for environment, result in found
+            for track, part in result.by_track().items()
+        ]
+        reference = reference_of(study)
+        together = across([result for _, result in found], numbers, reference) if reference else []
         missing = None if all(count.complete for count in counts) else absence(counts)
-        return Report(study, source, folder, sections, missing, holdings)
+        return Report(study, source, folder, sections, together, missing, holdings)
+
+    @property
+    def tables(self) -> Iterator[tuple[str, Grid]]:
+        """Every table with the name of its files."""
+        for section in (*self.across, *self.sections):
+            yield from ((f"{section.name}-{table.name}", table) for table in section.tables)
+
+    @property
+    def pretrained(self) -> bool:
+        """Whether any agent has learnt on other functions beforehand."""
+        return any(section.result.pretrained for section in self.sections)
 
     @property
     def privileged(self) -> bool:

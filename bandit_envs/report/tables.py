@@ -25,11 +25,14 @@ _SUMMARY = (
     "Simple regret is that of the best play that has arrived."
 )
 _VIOLATION = (
-    "Violation is the norm of the positive part of the summed costs, which cancel over rounds; hard "
-    "violation the sum of the norms of their positive parts. Regret may be negative while a constraint is "
-    "violated."
+    "Violation pays for regret, so the two are read together, and regret alone ranks nobody: undominated, "
+    "and first, least violation on top, are those such that no other has both less mean regret and less "
+    "mean violation. Violation is the norm of the positive part of the summed costs, which cancel "
+    "over rounds; hard violation the sum of the norms of their positive parts. Regret may be "
+    "negative while a constraint is violated."
 )
 DAGGER = "† privileged: told what a learner cannot know."
+DOUBLE_DAGGER = "‡ pretrained: learnt on other functions beforehand."
 
 
 def ranked(result: Result, metric: Metric = "cumulative") -> list[str]:
@@ -39,26 +42,56 @@ def ranked(result: Result, metric: Metric = "cumulative") -> list[str]:
 
 
 def baseline_of(result: Result, metric: Metric = "cumulative") -> str:
-    """The agent of least mean regret (or violation) among those not privileged, if there are any."""
+    """The agent of least mean regret (or violation) of those neither privileged nor pretrained."""
     labels = ranked(result, metric)
-    return next((label for label in labels if label not in result.privileged), labels[0])
+    return next((label for label in labels if result.marked(label) == label), labels[0])
+
+
+def undominated(result: Result) -> list[str]:
+    """Labels such that no other agent has both less mean regret and less mean violation at the horizon."""
+    regret, violation = (
+        {label: curve[:, -1].mean() for label, curve in result.curves(metric).items()}
+        for metric in ("cumulative", "violation")
+    )
+    return [
+        label
+        for label in result.agents
+        if not any(
+            regret[other] < regret[label] and violation[other] < violation[label] for other in result.agents
+        )
+    ]
+
+
+def ordered(result: Result) -> list[str]:
+    """Labels, least mean regret first; where there are constraints the undominated, least violation first."""
+    if not result.num_constraints:
+        return ranked(result)
+    best = undominated(result)
+    return sorted(ranked(result, "violation"), key=lambda label: label not in best)
 
 
 def summary(result: Result) -> Grid:
-    """Regret of each agent at the horizon, and violation where there are constraints."""
-    measures = _at_horizon(result)
+    """Regret of each agent at the horizon, and beside it violation where there are constraints."""
+    measures, best = _at_horizon(result), undominated(result)
+    violations = _violations(result)
+    constrained = bool(result.num_constraints)
     rows = tuple(
         (
             result.marked(label),
             bootstrap_interval(result.regret[label][:, -1]),
+            *(bootstrap_interval(values[label]) for values in violations.values()),
+            *(["yes" if label in best else "no"] * constrained),
             quantile_band(result.regret[label][:, -1]),
             float(interquartile_mean(result.regret[label][:, -1])),
             *(bootstrap_interval(values[label]) for values in measures.values()),
         )
-        for label in ranked(result)
+        for label in ordered(result)
     )
-    header = ("agent", "cumulative regret", "median [10, 90 %]", "interquartile mean", *measures)
-    notes = _notes(result, _SUMMARY, *([_VIOLATION] if result.num_constraints else []))
+    header = (
+        *("agent", "cumulative regret", *violations, *["undominated"] * constrained),
+        *("median [10, 90 %]", "interquartile mean", *measures),
+    )
+    notes = _notes(result, _SUMMARY, *[_VIOLATION] * constrained)
     return Grid("summary", f"{result.environment}: summary", header, rows, notes)
 
 
@@ -85,6 +118,8 @@ def comparison(result: Result, metric: Metric = "cumulative") -> Grid:
         f"{BOOTSTRAP}; the share of trials with less, ties half, with Wilson's interval; two-sided p-values "
         "of the paired sign-flip test, then corrected for the number of rows (Holm)."
     )
+    if result.num_constraints:
+        method += " Violation pays for regret: read what is said of one beside what is said of the other."
     title = f"{result.environment}: {what} against {name}"
     return Grid(f"comparison-{metric}", title, header, rows, _notes(result, method))
 
@@ -136,15 +171,22 @@ def absence(counts: list[Count]) -> Grid:
 
 def _at_horizon(result: Result) -> Mapping[str, dict[str, Floats]]:
     """What else is measured at the last round, by column, (B,) an agent."""
-    measures = {"average regret": "average", "simple regret": "simple"}
-    if result.num_constraints:
-        measures |= {
-            "violation a round": "average-violation",
-            "hard violation a round": "average-hard-violation",
-        }
+    return _last(result, {"average regret": "average", "simple regret": "simple"})
+
+
+def _violations(result: Result) -> Mapping[str, dict[str, Floats]]:
+    """Violation at the last round where there are constraints, by column, (B,) an agent."""
+    columns: dict[str, Metric] = {
+        "violation a round": "average-violation",
+        "hard violation a round": "average-hard-violation",
+    }
+    return _last(result, columns if result.num_constraints else {})
+
+
+def _last(result: Result, columns: Mapping[str, Metric]) -> dict[str, dict[str, Floats]]:
     return {
-        name: {label: curve[:, -1] for label, curve in result.curves(metric).items()}  # type: ignore[arg-type]
-        for name, metric in measures.items()
+        name: {label: curve[:, -1] for label, curve in result.curves(metric).items()}
+        for name, metric in columns.items()
     }
 
 
@@ -161,4 +203,5 @@ def _slope(result: Result, label: str, window: tuple[int, int]) -> Interval | No
 def _notes(result: Result, *methods: str) -> tuple[str, ...]:
     trials = "trial" if result.num_trials == 1 else "trials"
     size = f"n = {result.num_trials} {trials} of {result.horizon} rounds, seed {result.seed}."
-    return (size, *methods, *([DAGGER] if result.privileged else []))
+    marks = [DAGGER] * bool(result.privileged) + [DOUBLE_DAGGER] * bool(result.pretrained)
+    return (size, *methods, *marks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple, get_args
 
 from bandit_envs.evaluation.plots import visible
@@ -35,21 +36,26 @@ def metrics_of(result: Result) -> dict[Metric, str]:
     return {metric: name for metric, name in NAMES.items() if result.num_constraints or metric in _OF_REGRET}
 
 
-def views(result: Result) -> list[View]:
-    """Every measure on every scale: the mean over trials and its 95 % bootstrap interval."""
+def views(result: Result, numbers: Mapping[str, int]) -> list[View]:
+    """Every measure on every scale: the mean over trials and its 95 % bootstrap interval.
+
+    Args:
+        result: that is drawn.
+        numbers: of the agents, for colour and dashes.
+    """
     return [
-        View(metric, scale, _drawn(result, metric, scale))
+        View(metric, scale, _drawn(result, numbers, metric, scale))
         for metric in metrics_of(result)
         for scale in get_args(Scale)
     ]
 
 
-def _drawn(result: Result, metric: Metric, scale: Scale) -> str:
+def _drawn(result: Result, numbers: Mapping[str, int], metric: Metric, scale: Scale) -> str:
     index = visible(result.rounds, scale, _POINTS)
     rounds = result.rounds[index].astype(float)
     lines = [
-        Line(agent, result.marked(label), rounds, *bootstrap_interval(curve[:, index]))
-        for agent, (label, curve) in enumerate(result.curves(metric).items())
+        Line(numbers[label], result.marked(label), rounds, *bootstrap_interval(curve[:, index]))
+        for label, curve in result.curves(metric).items()
     ]
     title = f"{NAMES[metric]} on {result.environment}, {scale} axes"
     return line_chart(lines, scale, title, "round", NAMES[metric])

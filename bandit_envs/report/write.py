@@ -39,11 +39,11 @@ def write_report(folder: str | os.PathLike[str], figures: bool = True) -> Path:
     report = Report.of(holdings, source, place)
     if not report.sections:
         raise ValueError(f"folder must hold at least one computed cell, got {place} with none; run the study")
-    for section in report.sections:
-        for table in section.tables:
-            write_table(table, place / "tables", f"{section.environment.file_name}-{table.name}")
-        if figures:
-            write_figures(section.result, place / "figures", section.environment.file_name)
+    for name, table in report.tables:
+        write_table(table, place / "tables", name)
+    if figures:
+        for section in report.sections:
+            write_figures(section.result, place / "figures", section.name)
     page = place / "report.html"
     write_whole(page, report.html().encode())
     return page

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from matplotlib.figure import Figure
 
@@ -11,7 +11,16 @@ from bandit_envs.evaluation.result import Result
 from bandit_envs.experiments import EnvironmentEntry, Study
 
 Results = Sequence[tuple[EnvironmentEntry, Result]]
-Compute = Callable[[Study, Path], Results]  # computes what the folder lacks, and returns what it has
+
+
+class Part(NamedTuple):
+    """What a figure shows of a study whose other parts are other figures."""
+
+    shown: Study
+    whole: Study
+
+
+Compute = Callable[[Part, Path], Results]  # computes what the folder lacks, and returns what it has
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +65,6 @@ class Reproduction(Protocol):
         Args:
             folder: keeps the cells of its study, which figures of one study share.
             quick: take the shorter version of about a minute, see `quick.shortened`.
-            compute: computes the study.
+            compute: computes the part of a study that the figure shows.
         """
         ...

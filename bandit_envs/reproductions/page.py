@@ -5,9 +5,10 @@ from itertools import islice
 from pathlib import Path
 
 from bandit_envs.evaluation.files import write_whole
-from bandit_envs.experiments import Store, Study
+from bandit_envs.experiments import Store
 from bandit_envs.experiments.folder import CELLS
-from bandit_envs.reproductions.base import Reproduction, Results
+from bandit_envs.report.holdings import Holdings
+from bandit_envs.reproductions.base import Part, Reproduction, Results
 
 SHOWN = 2  # figures of a section: a study of ten environments has twenty
 _TOP = """# Reproductions
@@ -21,11 +22,25 @@ its difference lies above 0. How often confidence bands fail is in [calibration.
 delayed feedback and long-term constraints show, claim by claim, in [studies-delayed.md](studies-delayed.md)
 and [studies-constraints.md](studies-constraints.md).
 """
+_OUTDATED = "Earlier versions of the code computed {} of the cells that are shown."
 
 
-def kept(study: Study, folder: Path) -> Results:
-    """What a folder holds of a study; nothing is computed."""
-    return Store(folder / CELLS).load(study)
+class Kept:
+    """What folders hold of parts of studies, by whatever code computed it; nothing is computed.
+
+    The attribute `outdated` counts the cells that other code than the installed one computed: the page must
+    be possible after a line of code has changed, and say so.
+    """
+
+    def __init__(self) -> None:
+        self.outdated = 0
+
+    def __call__(self, part: Part, folder: Path) -> Results:
+        """The results of a part in a folder."""
+        held = Holdings(part.shown, Store(folder / CELLS))
+        self.outdated += held.outdated
+        found = [(environment, held.result(environment)) for environment in part.shown.environments]
+        return [(environment, result) for environment, result in found if result is not None]
 
 
 def write_page(page: Path, reproductions: Iterable[Reproduction], folder: Path, quick: bool) -> None:
@@ -37,16 +52,18 @@ def write_page(page: Path, reproductions: Iterable[Reproduction], folder: Path, 
         folder: of their results; figures without any get the paper's words alone.
         quick: whether it shows the short versions.
     """
-    sections, paper = [_TOP], ""
+    sections, paper, kept = [_TOP], "", Kept()
     for reproduction in reproductions:
         if reproduction.paper != paper:
             paper = reproduction.paper
             sections.append(f"## {paper}")
-        sections.append(_section(reproduction, page.parent, folder, quick))
+        sections.append(_section(reproduction, page.parent, folder, quick, kept))
+    if kept.outdated:
+        sections.insert(1, _OUTDATED.format(kept.outdated))
     write_whole(page, ("\n\n".join(section.strip() for section in sections) + "\n").encode())
 
 
-def _section(reproduction: Reproduction, place: Path, folder: Path, quick: bool) -> str:
+def _section(reproduction: Reproduction, place: Path, folder: Path, quick: bool, kept: Kept) -> str:
     findings = reproduction.run(folder, quick, kept)
     command = f"`gpbandits reproduce {reproduction.name}{' --quick' if quick else ''}`"
     figures = place / "figures" / "reproductions"

@@ -6,12 +6,13 @@ from bandit_envs.experiments import EnvironmentEntry, Study
 from bandit_envs.making import make
 
 TRIALS, ROUNDS = 5, 1000
+SUFFIX = "-quick"  # of the names of shortened studies
 
 
 def shortened(study: Study) -> Study:
     """The study with at most `TRIALS` trials of at most `ROUNDS` rounds; horizons below stay."""
     environments = tuple(map(_shortened, study.environments))
-    name, trials = f"{study.name}-quick", min(study.trials, TRIALS)
+    name, trials = f"{study.name}{SUFFIX}", min(study.trials, TRIALS)
     return dataclasses.replace(study, name=name, trials=trials, environments=environments)
 
 

@@ -3,7 +3,7 @@
 from functools import partial
 
 from bandit_envs.reproductions.claims import Claim
-from bandit_envs.reproductions.study_figure import StudyFigure
+from bandit_envs.reproductions.study_figure import Drawing, StudyFigure
 
 _AVERAGES = ("average", "average-violation")
 _figure = partial(StudyFigure, paper="Shi & Eryilmaz (2022)", metrics=_AVERAGES)
@@ -12,11 +12,11 @@ _MORE = "More on the page of studies of long-term constraints."
 _OPEN = (
     "The paper names neither length-scale nor B, R, lambda and delta; ours were chosen on this problem. Its "
     "algorithm taken literally learns nothing in epochs of 20 rounds: our default reuses the plays of all "
-    f"epochs under the new multipliers. A grid of 61 x 61 points, 30 trials instead of 100. {_MORE}"
+    f"epochs under the new multipliers. A grid of 61 x 61 points. {_MORE}"
 )
 _RATES = (
     "The constants of the utilities are ours, as those of the cited experiment are not public here, and "
-    f"regret is shown instead of utility. 20 trials instead of 100. {_MORE}"
+    f"regret is shown instead of utility. {_MORE}"
 )
 
 
@@ -30,18 +30,19 @@ def _feasible(label: str) -> tuple[Claim, ...]:
     return tuple(Claim(label, other, "average-violation") for other in _OTHERS)
 
 
-_SMALL = {
-    2: ("2", "box plots, noiseless constraints, small feasible region"),
-    3: ("2", "means, noiseless constraints, small feasible region"),
-    4: ("3", "box plots, noisy constraints, small feasible region"),
-    5: ("3", "means, noisy constraints, small feasible region"),
+_SMALL: dict[int, tuple[str, Drawing, str]] = {
+    2: ("2", "boxes", "noiseless constraints, small feasible region"),
+    3: ("2", "curves", "noiseless constraints, small feasible region"),
+    4: ("3", "boxes", "noisy constraints, small feasible region"),
+    5: ("3", "curves", "noisy constraints, small feasible region"),
 }
-_SERVERS = {
-    6: ("2", "box plots, noiseless constraints, data rates"),
-    7: ("2", "means, noiseless constraints, data rates"),
-    8: ("3", "box plots, noisy constraints, data rates"),
-    9: ("3", "means, noisy constraints, data rates"),
+_SERVERS: dict[int, tuple[str, Drawing, str]] = {
+    6: ("2", "boxes", "noiseless constraints, data rates"),
+    7: ("2", "curves", "noiseless constraints, data rates"),
+    8: ("3", "boxes", "noisy constraints, data rates"),
+    9: ("3", "curves", "noisy constraints, data rates"),
 }
+_SHOWN: dict[Drawing, str] = {"boxes": "box plots", "curves": "means"}
 _LABELS = {"2": "Algorithm 2, reuse", "3": "Algorithm 3, step 5"}
 
 
@@ -69,8 +70,9 @@ FIGURES = (
     *(
         _figure(
             name=f"shi2022-figure-{number}",
-            title=f"Figure {number}: {shown}",
+            title=f"Figure {number}: {_SHOWN[drawing]}, {shown}",
             studies=(_study(number),),
+            drawing=drawing,
             claims=_best(_LABELS[algorithm]),
             reports=(
                 f"Regret and violation of Algorithm {algorithm} are sublinear, and their averages tend to "
@@ -78,13 +80,14 @@ FIGURES = (
             ),
             differs=_OPEN,
         )
-        for number, (algorithm, shown) in _SMALL.items()
+        for number, (algorithm, drawing, shown) in _SMALL.items()
     ),
     *(
         _figure(
             name=f"shi2022-figure-{number}",
-            title=f"Figure {number}: {shown}",
+            title=f"Figure {number}: {_SHOWN[drawing]}, {shown}",
             studies=(_study(number),),
+            drawing=drawing,
             claims=_feasible(_LABELS[algorithm]),
             reports=(
                 f"The average violation of Algorithm {algorithm} approaches 0; ADMMBO and OCO have higher "
@@ -92,6 +95,6 @@ FIGURES = (
             ),
             differs=_RATES,
         )
-        for number, (algorithm, shown) in _SERVERS.items()
+        for number, (algorithm, drawing, shown) in _SERVERS.items()
     ),
 )

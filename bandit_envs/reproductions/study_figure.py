@@ -3,15 +3,21 @@
 import dataclasses
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal
+
+from matplotlib.figure import Figure
 
 import bandit_envs
 from bandit_envs.evaluation.plots import regret_figure
 from bandit_envs.evaluation.result import Metric, Result, Scale
 from bandit_envs.evaluation.statistics import bootstrap_interval
-from bandit_envs.experiments import Study, load_study
-from bandit_envs.reproductions.base import Compute, Findings, Results
+from bandit_envs.experiments import AgentEntry, EnvironmentEntry, Study, load_study
+from bandit_envs.reproductions.base import Compute, Findings, Part, Results
+from bandit_envs.reproductions.boxes import box_figure
 from bandit_envs.reproductions.claims import Claim, interval
 from bandit_envs.reproductions.quick import shortened
+
+Drawing = Literal["curves", "boxes"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +32,7 @@ class StudyFigure:
         environments: beginnings of the labels that belong to the figure; by default all.
         agents: labels that belong to it; by default all.
         scale: of the axes.
+        drawing: "curves" of means with intervals, or "boxes" of single trials over time, as in `box_figure`.
     """
 
     name: str
@@ -39,32 +46,47 @@ class StudyFigure:
     environments: tuple[str, ...] = ("",)
     agents: tuple[str, ...] = ()
     scale: Scale = "linear"
+    drawing: Drawing = "curves"
 
     def load(self) -> list[Study]:
-        """The parts of the studies that the figure shows."""
-        return [self._part(load_study(study_path(name))) for name in self.studies]
+        """The studies, whole."""
+        return [load_study(study_path(name)) for name in self.studies]
+
+    def shows(self, study: Study) -> bool:
+        """Whether anything of a study belongs to the figure."""
+        return all(self._chosen(study))
+
+    def part(self, study: Study) -> Study:
+        """What the figure shows of one of its studies."""
+        environments, agents = self._chosen(study)
+        return dataclasses.replace(study, environments=environments, agents=agents)
+
+    def _chosen(self, study: Study) -> tuple[tuple[EnvironmentEntry, ...], tuple[AgentEntry, ...]]:
+        environments = tuple(e for e in study.environments if e.label.startswith(self.environments))
+        return environments, tuple(a for a in study.agents if not self.agents or a.label in self.agents)
 
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
         """Compute what is missing of the studies, and draw and tabulate this figure's part of them."""
         studies = map(shortened, self.load()) if quick else self.load()
-        return self.findings([pair for study in studies for pair in compute(study, folder / study.name)])
-
-    def _part(self, study: Study) -> Study:
-        environments = tuple(e for e in study.environments if e.label.startswith(self.environments))
-        agents = tuple(a for a in study.agents if not self.agents or a.label in self.agents)
-        return dataclasses.replace(study, environments=environments, agents=agents)
+        parts = [Part(self.part(study), study) for study in studies]
+        return self.findings([pair for part in parts for pair in compute(part, folder / part.whole.name)])
 
     def findings(self, results: Results) -> Findings:
         """The figure's curves, and Markdown tables of means and claims with 95 % bootstrap intervals."""
         figures = {
             "-".join((self.name, *([environment.file_name] if len(results) > 1 else []), metric)): (
-                regret_figure(result, self.scale, metric)
+                self._drawn(result, metric)
             )
             for environment, result in results
             for metric in self.metrics
         }
         parts = [self._means(result) for _, result in results]
         return Findings(figures, "\n\n".join([*parts, *self._claims(results)]))
+
+    def _drawn(self, result: Result, metric: Metric) -> Figure:
+        if self.drawing == "boxes":
+            return box_figure(result, metric)
+        return regret_figure(result, self.scale, metric)
 
     def _means(self, result: Result) -> str:
         curves = {metric: result.curves(metric) for metric in self.metrics}

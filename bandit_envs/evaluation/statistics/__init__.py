@@ -4,6 +4,7 @@ Values have the trial axis first, (B,) or (B, T); each column is treated by itse
 """
 
 from bandit_envs.evaluation.statistics.across import (
+    mean_improvement,
     mean_ranks,
     normalised_scores,
     performance_profile,
@@ -32,6 +33,7 @@ __all__ = [
     "holm",
     "interquartile_mean",
     "log_log_slope",
+    "mean_improvement",
     "mean_ranks",
     "normalised_scores",
     "paired_difference",

@@ -1,5 +1,6 @@
 """What every statistic shares: the interval that it returns, the resamples that it rests on, its checks."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,10 +18,14 @@ class Interval(NamedTuple):
     high: Floats
 
 
-def resample_counts(num_trials: int, seed: int | np.random.Generator, resamples: int) -> Floats:
-    """How often each trial is in each resample, (resamples, B)."""
+@lru_cache(maxsize=2)  # a report asks for the same ones hundreds of times; drawing them took most of its time
+def resample_counts(num_trials: int, seed: int, resamples: int) -> Floats:
+    """How often each trial is in each resample, (resamples, B), read-only."""
     uniform = np.full(num_trials, 1.0 / num_trials)
-    return np.random.default_rng(seed).multinomial(num_trials, uniform, size=resamples).astype(np.float64)
+    counts = np.random.default_rng(seed).multinomial(num_trials, uniform, size=resamples)
+    counts = counts.astype(np.float64)
+    counts.flags.writeable = False
+    return counts
 
 
 def tails(level: float) -> Floats:
