@@ -14,7 +14,7 @@ from bandit_envs.setting import Setting
 
 from .assembly import Agent, assemble
 from .capabilities import handles
-from .incumbents import INCUMBENTS
+from .incumbents import improvable, incumbent_of
 from .model import Model
 from .named_parts import improved_width, make_width
 from .rule_makers import Always, WithWidth
@@ -109,7 +109,7 @@ def kernel_ucb(
 def gp_ei(
     setting: Setting,
     *,
-    incumbent: str = "max_mean",
+    incumbent: str | None = None,
     xi: float = 0.0,
     num_trials: int | None = None,
     **options: Any,
@@ -118,13 +118,14 @@ def gp_ei(
 
     Args:
         setting: what is published of the problem.
-        incumbent: "max_mean" (largest posterior mean over played points) or "best_value" (best noisy
-            observation, what the papers' curves need).
+        incumbent: "max_mean" (largest posterior mean over played points; default), "best_value" (best noisy
+            observation, what the papers' curves need), or on a box without contexts "noisy" (default there):
+            the plays' own values are sampled, as in noisy EI (Letham et al. 2019).
         xi: least improvement that counts.
         num_trials: None, or B.
         **options: of the model.
     """
-    rule, best = ExpectedImprovement(xi), _incumbent(incumbent)
+    rule, best = ExpectedImprovement(xi), improvable(incumbent, setting)
     return assemble(Model.of(setting, **options), Always(rule), num_trials, incumbent=best)
 
 
@@ -138,7 +139,7 @@ def gp_pi(
     **options: Any,
 ) -> Agent:
     """GP-PI: probability of improvement (Kushner 1964) over the incumbent plus xi; see `gp_ei`."""
-    rule, best = ProbabilityOfImprovement(xi), _incumbent(incumbent)
+    rule, best = ProbabilityOfImprovement(xi), incumbent_of(incumbent)
     return assemble(Model.of(setting, **options), Always(rule), num_trials, incumbent=best)
 
 
@@ -156,9 +157,3 @@ def pure_exploration(setting: Setting, *, num_trials: int | None = None, **optio
 
 def _kernel_ucb_width(eta: Numeric, model: Model) -> Width:
     return KernelUCBWidth(eta, model.noise_variance)
-
-
-def _incumbent(name: str) -> Any:
-    if name not in INCUMBENTS:
-        raise ValueError(f"incumbent must be one of {', '.join(INCUMBENTS)}, got {name!r}")
-    return INCUMBENTS[name]

@@ -10,7 +10,7 @@ from bandit_envs.setting import Setting
 from .assembly import Agent, assemble
 from .capabilities import handles
 from .context_free import without_contexts
-from .incumbents import MaxMean
+from .incumbents import improvable, incumbent_of
 from .model import OF_THE_REWARD, Model
 from .parts_by_name import BELIEFS, CONSTRAINTS, RESTARTS, RULES, made
 
@@ -28,6 +28,7 @@ def gp_agent(
     constraint: str | None = None,
     restart: str | None = None,
     context: bool = True,
+    incumbent: str | None = None,
     rule_options: Options | None = None,
     belief_options: Options | None = None,
     constraint_options: Options | None = None,
@@ -49,6 +50,7 @@ def gp_agent(
         restart: "never", "cpd" (change-point detection; default where the functions may change),
             "periodic" or "oracle" (privileged).
         context: whether contexts are looked at.
+        incumbent: what "ei" and "pi" improve on; see `gp_ei`, whose default is that of "ei".
         rule_options: {"xi": ...} of "ei" and "pi".
         belief_options: {"window": ..., "reward_bound": ...} of "censored"; see `Censored`.
         constraint_options: {"step": ...} or {"psi": ..., "psi_options": ...}, {"epoch": ...}, ...; see
@@ -72,7 +74,7 @@ def gp_agent(
         made("rule", rule, RULES, rule_options, width, parts.delta),
         num_trials,
         belief=made("belief", about, BELIEFS, belief_options, seen),
-        incumbent=MaxMean,
+        incumbent=improvable(incumbent, seen) if rule == "ei" else incumbent_of(incumbent or "max_mean"),
         objective=parts.objective,
         restart=made("restart", starts, RESTARTS, restart_options, observed),
     )

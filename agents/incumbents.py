@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
 from bandit_envs.decisions import Decisions
+from bandit_envs.setting import Setting
 from bandit_envs.types import Floats, Ints
 
 from .beliefs import Belief
@@ -76,4 +78,35 @@ class BestValue(NoIncumbent):
         self._best[trial] = -np.inf
 
 
-INCUMBENTS = {"max_mean": MaxMean, "best_value": BestValue}
+class NoisyPlays(MaxMean):
+    """On a box without contexts, the best value of the plays without noise, in samples of them: noisy EI.
+
+    See `box.incumbents.SampledBest`.
+    """
+
+
+INCUMBENTS: dict[str, type[NoIncumbent]] = {"max_mean": MaxMean, "best_value": BestValue}
+NOISY = "noisy"
+
+
+def improvable(name: str | None, setting: Setting) -> type[NoIncumbent]:
+    """What expected improvement improves on.
+
+    Args:
+        name: in `INCUMBENTS`, or "noisy" on a box without contexts; None is "noisy" there, and "max_mean"
+            elsewhere.
+        setting: says whether it is such a box.
+    """
+    noisy = setting.continuous and not setting.has_contexts
+    if name == NOISY and not noisy:
+        raise ValueError('incumbent must not be "noisy" on a finite set or with contexts; take "max_mean"')
+    if name == NOISY or (name is None and noisy):
+        return NoisyPlays
+    return incumbent_of("max_mean" if name is None else name, (*INCUMBENTS, NOISY))
+
+
+def incumbent_of(name: str, allowed: Sequence[str] = tuple(INCUMBENTS)) -> type[NoIncumbent]:
+    """The incumbent of a name, or a ValueError that says what is allowed."""
+    if name not in INCUMBENTS:
+        raise ValueError(f"incumbent must be one of {', '.join(allowed)}, got {name!r}")
+    return INCUMBENTS[name]

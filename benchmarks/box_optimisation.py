@@ -4,9 +4,11 @@
     python benchmarks/box_optimisation.py --speed        # d = 6, T = 200, refit every 10
 
 All model f by a Gaussian process with one length-scale a dimension, a learnt constant mean and learnt
-noise (Matern 5/2; BoTorch its own default kernel and priors), and maximise (log) expected improvement; all
-refit every `--refit` rounds and begin with as many random plays. Regret is that of the best point played,
-of the noiseless function; time is that of one thread.
+noise (Matern 5/2; BoTorch its own default kernel and priors), and maximise (log) expected improvement, but
+for `botorch-nei`, which is BoTorch with qLogNoisyExpectedImprovement. All refit every `--refit` rounds, begin
+with the same random plays and meet the same noise. Two simple regrets, of the noiseless function: of the best
+point *played*, and of the point that a method would *recommend* at the end, where its posterior mean is
+largest in the box. Time is that of one thread, without the recommendation.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -29,6 +33,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
 import agents
 from bandit_envs import Setting
+from bandit_envs.feedback import delivery
 from bandit_envs.problems.benchmarks import ackley_values, branin_values, hartmann3_values, hartmann6_values
 
 # name -> function, d, largest value, noise as a share of a typical deviation
@@ -43,64 +48,78 @@ BOUNDS = (0.05, 10.0)  # of length-scales, in box widths
 Observe = Callable[[np.ndarray], float]
 
 
-def gpbandits(observe: Observe, dim: int, rounds: int, refit: int, seed: int) -> Iterator[float]:
-    """GP-EI of this package, refitting with warm starts; yields the CPU seconds so far after each round."""
+class Turn(NamedTuple):
+    """A method after a round."""
+
+    spent: float  # CPU seconds so far
+    recommend: Callable[[], np.ndarray]  # -> (d,)
+
+
+class Clock:
+    """Adds up the CPU time of what a method does itself."""
+
+    def __init__(self) -> None:
+        self.spent = 0.0
+
+    def __enter__(self) -> None:
+        self._start = time.process_time()
+
+    def __exit__(self, *error: object) -> None:
+        self.spent += time.process_time() - self._start
+
+
+def gpbandits(observe: Observe, first: np.ndarray, rounds: int, refit: int, seed: int) -> Iterator[Turn]:
+    """GP-EI of this package, refitting with warm starts."""
+    dim = first.shape[1]
     setting = Setting(low=np.zeros(dim), high=np.ones(dim), horizon=rounds)
-    agent = agents.make(
-        "gp-ei",
-        setting,
-        kernel=Matern([0.5] * dim, BOUNDS, nu=2.5),
-        refit_every=refit,
-        fit_mean=True,
-        initial=first_plays(dim),
-    )
+    kernel = Matern([0.5] * dim, BOUNDS, nu=2.5)
+    agent = agents.make("gp-ei", setting, kernel=kernel, refit_every=refit, fit_mean=True)
     agent.reset(seed)
-    spent, nothing = 0.0, np.zeros(1)
+    clock, nothing = Clock(), np.zeros(1)
     for t in range(rounds):
-        start = time.process_time()
-        action = agent.act(nothing)
-        spent += time.process_time() - start
+        with clock:
+            action = setting.to_action(first[t]) if t < len(first) else agent.act(nothing)
         value = observe(setting.to_point(action))
-        info = {
-            "feedback_mask": np.array([True]),
-            "feedback_step": np.array([t]),
-            "feedback_reward": np.array([value]),
-        }
-        start = time.process_time()
-        agent.update(nothing, action, value, info)
-        spent += time.process_time() - start
-        yield spent
+        info = delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)), 0)
+        with clock:
+            agent.update(nothing, action, value, info)
+        yield Turn(clock.spent, lambda: agent.recommend().point)
 
 
-def scikit_learn(observe: Observe, dim: int, rounds: int, refit: int, seed: int) -> Iterator[float]:
+def scikit_learn(observe: Observe, first: np.ndarray, rounds: int, refit: int, seed: int) -> Iterator[Turn]:
     """The usual loop: GaussianProcessRegressor, 512 candidates, L-BFGS-B with finite differences from 4."""
-    rng, first = np.random.default_rng(seed), first_plays(dim)
+    rng, dim = np.random.default_rng(seed), first.shape[1]
     kernel = ConstantKernel() * Matern([0.5] * dim, BOUNDS, nu=2.5) + WhiteKernel(1e-2, (1e-6, 1e2))
-    x, y, spent, model = np.empty((0, dim)), np.empty(0), 0.0, None
+    x, y, clock, kept = np.empty((0, dim)), np.empty(0), Clock(), kernel
+
+    def fitted(renew: bool) -> GaussianProcessRegressor:
+        optimizer = "fmin_l_bfgs_b" if renew else None
+        restarts = int(renew)
+        model = GaussianProcessRegressor(
+            kept, optimizer=optimizer, normalize_y=True, n_restarts_optimizer=restarts, random_state=seed
+        )
+        return model.fit(x, y)
+
     for t in range(rounds):
-        start = time.process_time()
-        if t < first:
-            point = rng.random(dim)
-        else:
-            renew = model is None or t % refit == 0
-            optimizer = "fmin_l_bfgs_b" if renew else None
-            prior = kernel if model is None else model.kernel_
-            model = GaussianProcessRegressor(
-                prior,
-                optimizer=optimizer,
-                normalize_y=True,
-                n_restarts_optimizer=int(renew),
-                random_state=seed,
-            ).fit(x, y)
-            best = model.predict(x).max()
-            unit = rng.random((512, dim))
-            loss = minus_expected_improvement(model, best)
-            starts = unit[np.argsort(loss(unit))[:4]]
-            ends = [minimize(loss, s, method="L-BFGS-B", bounds=[(0, 1)] * dim).x for s in starts]
-            point = min(ends, key=lambda end: float(loss(end)[0]))
-        spent += time.process_time() - start
+        with clock:
+            if t < len(first):
+                point = first[t]
+            else:
+                model = fitted(renew=t == len(first) or t % refit == 0)
+                kept = model.kernel_
+                best = float(model.predict(x).max())
+                point = lowest(minus_expected_improvement(model, best), dim, rng)
         x, y = np.vstack([x, point]), np.append(y, observe(point))
-        yield spent
+        yield Turn(
+            clock.spent, lambda: lowest(lambda at: -fitted(False).predict(np.atleast_2d(at)), dim, rng)
+        )
+
+
+def lowest(loss: Callable[[np.ndarray], np.ndarray], dim: int, rng: np.random.Generator) -> np.ndarray:
+    unit = rng.random((512, dim))
+    starts = unit[np.argsort(loss(unit))[:4]]
+    ends = [minimize(loss, each, method="L-BFGS-B", bounds=[(0, 1)] * dim).x for each in starts]
+    return min(ends, key=lambda end: float(loss(end)[0]))
 
 
 def minus_expected_improvement(model: GaussianProcessRegressor, best: float) -> Callable:
@@ -112,10 +131,12 @@ def minus_expected_improvement(model: GaussianProcessRegressor, best: float) -> 
     return loss
 
 
-def botorch(observe: Observe, dim: int, rounds: int, refit: int, seed: int) -> Iterator[float]:
+def botorch(
+    observe: Observe, first: np.ndarray, rounds: int, refit: int, seed: int, noisy_rule: bool = False
+) -> Iterator[Turn]:
     """BoTorch's SingleTaskGP with its default priors, LogExpectedImprovement and optimize_acqf."""
     import torch
-    from botorch.acquisition import LogExpectedImprovement
+    from botorch.acquisition import LogExpectedImprovement, PosteriorMean, qLogNoisyExpectedImprovement
     from botorch.fit import fit_gpytorch_mll
     from botorch.models import SingleTaskGP
     from botorch.models.transforms import Standardize
@@ -124,85 +145,110 @@ def botorch(observe: Observe, dim: int, rounds: int, refit: int, seed: int) -> I
 
     torch.set_num_threads(1)
     torch.manual_seed(seed)
+    dim = first.shape[1]
     bounds = torch.tensor([[0.0] * dim, [1.0] * dim], dtype=torch.float64)
     x, y = torch.empty((0, dim), dtype=torch.float64), torch.empty((0, 1), dtype=torch.float64)
-    state, spent = None, 0.0
+    state, clock = None, Clock()
+
+    def model_now() -> SingleTaskGP:
+        model = SingleTaskGP(x, y, outcome_transform=Standardize(1))
+        if state is not None:
+            model.load_state_dict(state, strict=False)
+        return model
+
+    def highest(rule: object) -> torch.Tensor:
+        return optimize_acqf(rule, bounds, q=1, num_restarts=4, raw_samples=512)[0][0].detach()
+
     for t in range(rounds):
-        start = time.process_time()
-        if t < first_plays(dim):
-            point = torch.rand(dim, dtype=torch.float64)
-        else:
-            model = SingleTaskGP(x, y, outcome_transform=Standardize(1))
-            if state is not None:
-                model.load_state_dict(state, strict=False)
-            if state is None or t % refit == 0:
-                fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
-                state = {k: v for k, v in model.state_dict().items() if "outcome_transform" not in k}
-            model.eval()
-            best = model.posterior(x).mean.max()
-            rule = LogExpectedImprovement(model, best_f=best)
-            point = optimize_acqf(rule, bounds, q=1, num_restarts=4, raw_samples=512)[0][0].detach()
-        spent += time.process_time() - start
+        with clock:
+            if t < len(first):
+                point = torch.tensor(first[t])
+            else:
+                model = model_now()
+                if state is None or t % refit == 0:
+                    fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+                    state = {k: v for k, v in model.state_dict().items() if "outcome_transform" not in k}
+                model.eval()
+                if noisy_rule:
+                    rule = qLogNoisyExpectedImprovement(model, x, prune_baseline=True)
+                else:
+                    rule = LogExpectedImprovement(model, best_f=model.posterior(x).mean.max())
+                point = highest(rule)
         x = torch.vstack([x, point])
         y = torch.vstack([y, torch.tensor([[observe(point.numpy())]], dtype=torch.float64)])
-        yield spent
+        yield Turn(clock.spent, lambda: highest(PosteriorMean(model_now().eval())).numpy())
 
 
-METHODS = {"gpbandits": gpbandits, "scikit-learn": scikit_learn, "botorch": botorch}
-MODULES = {"gpbandits": "agents", "scikit-learn": "sklearn", "botorch": "botorch"}
+METHODS: dict[str, Callable[..., Iterator[Turn]]] = {
+    "gpbandits": gpbandits,
+    "scikit-learn": scikit_learn,
+    "botorch": botorch,
+    "botorch-nei": partial(botorch, noisy_rule=True),
+}
+MODULES = {"gpbandits": "agents", "scikit-learn": "sklearn", "botorch": "botorch", "botorch-nei": "botorch"}
 
 
-def first_plays(dim: int) -> int:
-    return 2 * (dim + 1)
+class Run(NamedTuple):
+    """What a method achieved."""
+
+    played: float  # simple regret of the best point played
+    recommended: float  # of the point of the largest posterior mean
+    milliseconds: float  # of CPU a round
 
 
-def play(
-    method: str, problem: str, noisy: bool, rounds: int, refit: int, seed: int
-) -> tuple[np.ndarray, float]:
-    """Simple regret after each round, (rounds,), and CPU milliseconds a round."""
+def play(method: str, problem: str, noisy: bool, rounds: int, refit: int, seed: int) -> Run:
+    """One run of a method on a problem; all methods have the same first plays and the same noise."""
     function, dim, best, deviation = PROBLEMS[problem]
     noise = NOISE * deviation * np.random.default_rng([seed, 1]).standard_normal(rounds) * noisy
+    first = np.random.default_rng([seed, 2]).random((2 * (dim + 1), dim))
     means: list[float] = []
 
+    def value_of(point: np.ndarray) -> float:
+        return float(function(np.asarray(point)[None])[0])
+
     def observe(point: np.ndarray) -> float:
-        means.append(float(function(np.asarray(point)[None])[0]))
+        means.append(value_of(point))
         return means[-1] + noise[len(means) - 1]
 
-    *_, spent = METHODS[method](observe, dim, rounds, refit, seed)
-    return best - np.maximum.accumulate(means), 1e3 * spent / rounds
+    *_, last = METHODS[method](observe, first, rounds, refit, seed)
+    return Run(best - max(means), best - value_of(last.recommend()), 1e3 * last.spent / rounds)
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--rounds", type=int, default=100)
-    options.add_argument("--seeds", type=int, default=3)
+    options.add_argument("--seeds", type=int, default=5)
     options.add_argument("--refit", type=int, default=10)
     options.add_argument("--problems", nargs="+", default=list(PROBLEMS), choices=list(PROBLEMS))
     options.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
+    options.add_argument("--noise", nargs="+", default=["none", "noisy"], choices=["none", "noisy"])
     options.add_argument("--speed", action="store_true", help="only this package, d = 6 and 200 rounds")
     chosen = options.parse_args()
     if chosen.speed:
         chosen.rounds, chosen.problems, chosen.methods = 200, ["hartmann6"], ["gpbandits"]
-    present = [
-        name
-        for name in chosen.methods
-        if name == "gpbandits" or find_spec(name.replace("scikit-learn", "sklearn"))
-    ]
+    present = [name for name in chosen.methods if find_spec(MODULES[name])]
     for name in set(chosen.methods) - set(present):
         print(f"{name} is not installed: left out")
     warnings.simplefilter("ignore")  # the other libraries' advice on bounds and scaling
-    print(f"{'problem':<10} {'noise':<6} {'method':<13} {'median regret':>13} {'worst':>10} {'ms/round':>9}")
+    print("median and worst simple regret of the best point played and of the recommended point")
+    print(f"{'problem':<10} {'noise':<6} {'method':<13}{'played':>9} {'worst':>9}", end="")
+    print(f"{'recommended':>12} {'worst':>9} {'ms/round':>9}")
     for problem in chosen.problems:
-        for noisy in (False, True):
+        for noise in chosen.noise:
             for method in present:
+                seeds = range(chosen.seeds)
                 runs = [
-                    play(method, problem, noisy, chosen.rounds, chosen.refit, seed)
-                    for seed in range(chosen.seeds)
+                    play(method, problem, noise == "noisy", chosen.rounds, chosen.refit, s) for s in seeds
                 ]
-                final = np.array([regret[-1] for regret, _ in runs])
-                cost = np.mean([each for _, each in runs])
-                label = f"{problem:<10} {'noisy' if noisy else 'none':<6} {method:<13}"
-                print(f"{label} {np.median(final):>13.2e} {final.max():>10.2e} {cost:>9.1f}", flush=True)
+                print(f"{problem:<10} {noise:<6} {method:<13}{row(runs)}", flush=True)
+
+
+def row(runs: list[Run]) -> str:
+    played, recommended, milliseconds = np.array(runs).T
+    return (
+        f"{np.median(played):>9.1e} {played.max():>9.1e}"
+        f"{np.median(recommended):>12.1e} {recommended.max():>9.1e} {milliseconds.mean():>9.1f}"
+    )
 
 
 if __name__ == "__main__":

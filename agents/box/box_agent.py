@@ -15,10 +15,11 @@ from ..choice import argmax_with_ties
 from ..gp_agent import GPAgent, Recommendation
 from ..incumbents import NoIncumbent
 from ..model import Model
+from ..posteriors.play_factor import PlayFactor
 from ..rules import AnyArm, PosteriorMean, Rule
 from ..validation import require_reset
 from ..visited import Visited
-from .incumbents import ON_BOX
+from .incumbents import ON_BOX, BestPlays, BoxIncumbent, NothingToImprove
 from .landscape import BoxView, Landscape, with_context
 from .search import Terrain, make_search
 from .surface import ONLY, Surface
@@ -26,6 +27,7 @@ from .surface import ONLY, Surface
 ANCHORS = 8  # best arms played so far that a search starts from
 COMPARED = 256  # plays whose means are compared in a context, those with the best values
 FORM = "pairs"  # the posterior that keeps the plays alone
+PLAIN: BoxIncumbent = NothingToImprove()  # of rules that improve on nothing
 
 
 class BoxAgent(GPAgent):
@@ -69,7 +71,8 @@ class BoxAgent(GPAgent):
         uniform = self.restart.uniform
         if uniform is not None and uniform[ONLY]:
             rule = AnyArm()
-        arm = self._best(rule, belief, context, self._tolerance, self.uniform())
+        incumbent = self.incumbent if rule is self.rule else PLAIN
+        arm = self._best(rule, incumbent, belief, context, self._tolerance, self.uniform())  # type: ignore[arg-type]
         self._opening = None
         return self.setting.to_action(arm)
 
@@ -94,7 +97,7 @@ class BoxAgent(GPAgent):
         if observation is None and self.setting.has_contexts:
             raise ValueError("recommend needs the observation of a context, got None")
         context = self._context(np.zeros(1) if observation is None else observation)
-        arm = self._best(PosteriorMean(), self.belief, context, 0.0, np.zeros(1))
+        arm = self._best(PosteriorMean(), PLAIN, self.belief, context, 0.0, np.zeros(1))
         mean, std = Surface.of(self.belief).predict(with_context(context, arm[None]))
         return Recommendation(self.setting.to_action(arm), arm, float(mean[0]), float(std[0]))
 
@@ -107,25 +110,34 @@ class BoxAgent(GPAgent):
         require_reset(self.round >= 0)
         return self.setting.context_features(np.asarray(observation)[None])[0]
 
-    def _best(self, rule: Rule, belief: Belief, context: Floats, tolerance: float, uniform: Floats) -> Floats:
+    def _best(
+        self,
+        rule: Rule,
+        incumbent: BoxIncumbent,
+        belief: Belief,
+        context: Floats,
+        tolerance: float,
+        uniform: Floats,
+    ) -> Floats:
         """The arm of the largest score, (d,)."""
         setting, surface = self.setting, Surface.of(belief)
         assert setting.low is not None
         assert setting.high is not None
-        arms, means = self._played(surface, context)
-        value = self.incumbent.on_box(self._visited, context, means, surface.prior_mean)  # type: ignore[attr-defined]
+        plays = self._played(surface, context)
+        worlds = incumbent.worlds(surface, plays, self._rng)
         none = np.empty((1, 0))
-        facts = BoxView(none, none, self.age, belief.gain, belief.bias, np.array([value]), lambda: none)
-        landscape = Landscape(rule, surface, context, facts, self.samplers[ONLY])
+        facts = BoxView(none, none, self.age, belief.gain, belief.bias, worlds.best, lambda: none)
+        landscape = Landscape(rule, worlds.surface, context, facts, self.samplers[ONLY])
         span = setting.high - setting.low
-        anchors = (arms - setting.low) / np.where(span > 0, span, 1.0)
-        pool = self.search(Terrain(landscape, setting.low, span, anchors[:ANCHORS]), self._rng)
+        anchors = (plays.arms[:ANCHORS] - setting.low) / np.where(span > 0, span, 1.0)
+        pool = self.search(Terrain(landscape, setting.low, span, anchors), self._rng)
         return pool.arms[argmax_with_ties(pool.scores[None], tolerance, uniform)[0]]
 
-    def _played(self, surface: Surface, context: Floats) -> tuple[Floats, Floats]:
-        """Arms played so far and their means in a context, best first, (n, d) and (n,)."""
+    def _played(self, surface: Surface, context: Floats) -> BestPlays:
+        """Arms played so far and their means in a context, best first."""
+        assert isinstance(surface.centre, PlayFactor)
         rows = np.argsort(-surface.centre.smoothed, kind="stable")[:COMPARED]
         arms = surface.centre.features[rows, len(context) :]
         means = surface.mean(with_context(context, arms))
         order = np.argsort(-means, kind="stable")
-        return arms[order], means[order]
+        return BestPlays(self._visited, arms[order], context, means[order])

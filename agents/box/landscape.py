@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -11,18 +12,18 @@ from bandit_envs.types import Floats, Ints
 
 from ..rules import Rule
 from .path import Path
-from .surface import Surface
+from .surface import Local, Surface
 
 
 class BoxView(NamedTuple):
-    """What rules read, of A arms of one trial; see `rules.Candidates`."""
+    """What rules read, of A arms of one trial in S worlds, one as a rule; see `rules.Candidates`."""
 
-    mean: Floats  # (1, A)
-    std: Floats  # (1, A)
+    mean: Floats  # (S, A)
+    std: Floats  # (S, A)
     round_: Ints  # (1,)
     gain: Floats  # (1,)
     bias: Floats | float  # (1,)
-    incumbent: Floats  # (1,)
+    incumbent: Floats  # (S,)
     sample: Callable[[], Floats]  # -> (1, A)
 
     def deviation(self) -> Floats:
@@ -37,7 +38,8 @@ class Landscape:
         rule: turns what is believed into scores.
         surface: what is believed.
         context: features of the context, (dz,).
-        facts: the view of no arms: round, gain, bias and incumbent.
+        facts: the view of no arms: round, gain, bias and incumbent. In S > 1 worlds the rule's scores must be
+            logarithms of what is to be averaged, as those of expected improvement are.
         rng: of samples.
     """
 
@@ -55,8 +57,7 @@ class Landscape:
     def scores(self, arms: Floats) -> Floats:
         """Scores, (n, d) -> (n,); those of all calls are of the same sample where the rule draws one."""
         pairs = self._pairs(arms)
-        mean, std = self.surface.predict(pairs)
-        return self.rule(self._view(pairs, mean, std))[0]
+        return averaged(self.rule(self._view(pairs, self.surface.local(pairs))))[0]
 
     def climb(self, arms: Floats) -> tuple[Floats, Floats] | None:
         """Scores and slopes, (n, d) -> (n,) and (n, d); None where the rule has no slopes."""
@@ -64,19 +65,37 @@ class Landscape:
         if slopes_of is None:
             return None
         pairs = self._pairs(arms)
-        mean, std, pull = self.surface.local(pairs)
-        view = self._view(pairs, mean, std)
+        local = self.surface.local(pairs)
+        view = self._view(pairs, local)
         of_belief = slopes_of(view)
         if of_belief is None:
             return None
-        slope = pull(of_belief.mean[0], of_belief.std[0])
-        return self.rule(view)[0], slope[:, len(self.context) :]
+        scores, share = averaged(self.rule(view))
+        slope = local.pull(share * of_belief.mean, (share * of_belief.std).sum(axis=0))
+        return scores, slope[:, len(self.context) :]
 
-    def _view(self, pairs: Floats, mean: Floats, std: Floats) -> BoxView:
-        return self._facts._replace(mean=mean[None], std=std[None], sample=lambda: self._path(pairs)[None])
+    def _view(self, pairs: Floats, local: Local) -> BoxView:
+        std = np.broadcast_to(local.std, local.mean.shape)
+        return self._facts._replace(mean=local.mean, std=std, sample=lambda: self._path(pairs)[None])
 
     def _pairs(self, arms: Floats) -> Floats:
         return with_context(self.context, arms)
+
+
+def averaged(scores: Floats) -> tuple[Floats, Floats]:
+    """Log mean exp over worlds and how much each moves it, (S, n) -> (n,) and (S, n).
+
+    Of one world it is the score itself, logarithm or not. No world moves what is -inf in all.
+    """
+    if len(scores) == 1:
+        return scores[0], np.ones_like(scores)
+    top = scores.max(axis=0)
+    top = np.where(np.isfinite(top), top, 0.0)
+    share = np.exp(scores - top)
+    total = share.sum(axis=0)
+    share /= np.where(total > 0.0, total, 1.0)
+    with np.errstate(divide="ignore"):  # log 0 is meant
+        return top + np.log(total) - math.log(len(scores)), share
 
 
 def with_context(context: Floats, arms: Floats) -> Floats:

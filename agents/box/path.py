@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import get_lapack_funcs
 
 from bandit_envs.types import Floats
 
 from ..point_slopes import linearise
 from .surface import Surface
+
+(_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 
 JITTER = 1e-8  # of the largest posterior variance asked for at first: a sampled deviation is that exact
 LEAST_JITTER = 1e-12  # of the prior variance, which rounding in a posterior covariance needs
@@ -30,7 +32,7 @@ class Path:
         self._jitter = 0.0
         self._points: Floats | None = None  # (n, D)
         self._explained = np.empty((0, 0))  # (k, n)
-        self._factor = np.empty((0, 0))  # lower factor of the posterior covariance so far, (n, n)
+        self._room = np.empty((0, 0))  # its first n rows and columns: the factor of the covariance so far
         self._white = np.empty(0)  # the draw is factor @ white
 
     def __call__(self, x: Floats) -> Floats:
@@ -57,22 +59,30 @@ class Path:
         """What the earlier values say of the new ones, (n, m)."""
         assert self._points is not None
         cross = linearise(self._surface.kernel, self._points, x).values - self._explained.T @ explained
-        return solve_triangular(self._factor, cross, lower=True) if len(cross) else cross
+        if not len(cross):  # LAPACK refuses empty matrices
+            return cross
+        # Fortran sees the factor as its transpose. Whole rows are handed over: a part would be copied.
+        return _trtrs(self._room[: len(cross)].T, cross, lower=0, trans=1)[0]
 
     def _root(self, covariance: Floats) -> Floats:
         """Lower factor of a covariance that may be singular, and by rounding slightly indefinite."""
+        diagonal = covariance.diagonal().copy()
         for _ in range(8):
+            np.fill_diagonal(covariance, diagonal + self._jitter)
             try:
-                return np.linalg.cholesky(covariance + self._jitter * np.eye(len(covariance)))  # type: ignore[return-value]
+                return np.linalg.cholesky(covariance)  # type: ignore[return-value]
             except np.linalg.LinAlgError:
                 self._jitter *= 10.0
         raise ValueError("the posterior covariance is not finite or not positive; check kernel and rewards")
 
     def _extend(self, x: Floats, explained: Floats, shared: Floats, root: Floats, white: Floats) -> None:
         assert self._points is not None
-        old, new = len(self._points), len(x)
-        factor = np.zeros((old + new, old + new))
-        factor[:old, :old], factor[old:, :old], factor[old:, old:] = self._factor, shared.T, root
-        self._factor, self._white = factor, np.concatenate([self._white, white])
+        old, total = len(self._points), len(self._points) + len(x)
+        if total > len(self._room):
+            room = np.zeros((2 * total, 2 * total))  # what is not used yet takes no memory
+            room[:old, :old] = self._room[:old, :old]
+            self._room = room
+        self._room[old:total, :old], self._room[old:total, old:total] = shared.T, root
+        self._white = np.concatenate([self._white, white])
         self._points = np.concatenate([self._points, x])
         self._explained = np.hstack([self._explained, explained])

@@ -8,7 +8,7 @@ With v(x) = L^-1 k(X, x), a = L'^-1 L^-1 (b / n) and c(x) = L'^-1 v(x),
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,22 +17,54 @@ from bandit_envs.types import Floats
 from ..beliefs import Belief
 from ..point_slopes import linearise, prior_variance
 from ..posteriors.pairs import PairPosterior
-from ..posteriors.play_factor import PlayFactor
 
 ONLY = 0  # the trial of an agent on a box
 LEAST_STD = 1e-10  # of the prior deviation, below which a deviation has no slope
 
 
-class Local(NamedTuple):
-    """The belief at n points and how it changes with them."""
+class Centre(Protocol):
+    """Where means come from: mu(x) = m + k(x, X) a."""
 
-    mean: Floats  # (n,)
+    @property
+    def features(self) -> Floats:
+        """X, (k, D)."""
+        ...
+
+    @property
+    def weights(self) -> Floats:
+        """A, (k,), or (S, k) in S worlds."""
+        ...
+
+
+class Spread(Protocol):
+    """Where deviations come from: the lower factor L of k(X, X) + noise."""
+
+    @property
+    def features(self) -> Floats:
+        """X, (k, D)."""
+        ...
+
+    def solve(self, values: Floats) -> Floats:
+        """Return L^-1 b, (k, n) of the same shape."""
+        ...
+
+    def back(self, values: Floats) -> Floats:
+        """Return L'^-1 b, (k, n) of the same shape."""
+        ...
+
+
+class Local(NamedTuple):
+    """The belief at n points, in S worlds that differ in the mean alone, and how it changes with them."""
+
+    mean: Floats  # (S, n)
     std: Floats  # (n,)
-    pull: Callable[[Floats, Floats], Floats]  # ds/dmean, ds/dstd, (n,) each -> ds/dx, (n, D)
+    pull: Callable[[Floats, Floats], Floats]  # ds/dmean (S, n), ds/dstd (n,) -> ds/dx, (n, D)
 
 
 class Surface:
     """Mean, deviation and their slopes of one trial's belief; O(k^2) a point under k plays.
+
+    There may be S beliefs, equally likely worlds, that share the deviation; by itself a belief is one world.
 
     Args:
         kernel: a scikit-learn kernel over (context, arm) features.
@@ -40,7 +72,7 @@ class Surface:
         prior_mean: of the function.
     """
 
-    def __init__(self, kernel: Any, centre: PlayFactor, spread: PlayFactor, prior_mean: float):
+    def __init__(self, kernel: Any, centre: Centre, spread: Spread, prior_mean: float):
         self.kernel, self.centre, self.spread, self.prior_mean = kernel, centre, spread, prior_mean
 
     @classmethod
@@ -53,13 +85,13 @@ class Surface:
         return cls(centre.gram.kernel, centre.factor(ONLY), spread.factor(ONLY), mean)
 
     def mean(self, x: Floats) -> Floats:
-        """Posterior mean, (n, D) -> (n,); O(k) a point."""
+        """Posterior mean in the only world, (n, D) -> (n,); O(k) a point."""
         return self.prior_mean + linearise(self.kernel, x, self.centre.features).values @ self.centre.weights
 
     def predict(self, x: Floats) -> tuple[Floats, Floats]:
-        """Posterior mean and deviation, (n, D) -> (n,) each."""
+        """Posterior mean in the first world, and deviation, (n, D) -> (n,) each."""
         local = self.local(x)
-        return local.mean, local.std
+        return local.mean[0], local.std
 
     def local(self, x: Floats) -> Local:
         """Posterior mean and deviation, and what their slopes need, (n, D)."""
@@ -70,18 +102,18 @@ class Surface:
         prior, prior_slope = prior_variance(self.kernel, x)
         least = LEAST_STD * np.sqrt(prior.max())
         std = np.sqrt(np.maximum(prior - np.einsum("kn,kn->n", explained, explained), 0.0))
-        weights = self.centre.weights
+        weights = np.atleast_2d(self.centre.weights)
 
         def pull(of_mean_slope: Floats, of_std_slope: Floats) -> Floats:
             per_variance = np.where(std > least, of_std_slope / np.maximum(std, least), 0.0) / 2.0
             toward = (-2.0 * per_variance) * self.spread.back(explained)  # (k, n)
             slope = per_variance[:, None] * prior_slope
-            through_mean = np.multiply.outer(of_mean_slope, weights)
+            through_mean = of_mean_slope.T @ weights
             if shared:
                 return slope + of_mean.pull(through_mean + toward.T)
             return slope + of_mean.pull(through_mean) + of_std.pull(toward.T)
 
-        return Local(self.prior_mean + of_mean.values @ weights, std, pull)
+        return Local(self.prior_mean + weights @ of_mean.values.T, std, pull)
 
     def explain(self, x: Floats) -> Floats:
         """v(x) of the plays that the deviation comes from, (n, D) -> (k, n)."""

@@ -1,0 +1,115 @@
+r"""What would be believed on a box if the best plays had shown their values without noise, in S worlds.
+
+The values f(P) of m plays are normal given all observations, with mean mu_P and covariance C = R R'. World s
+draws f_s = mu_P + R z_s. With these values as m more rows, free of noise, the factor of the plays becomes
+
+    L+ = [L 0; v_P' R],    v+(x) = L+^-1 [k(X, x); k(P, x)] = [v(x); u(x)],
+    mu_s(x) = mu(x) + u(x)'z_s,    var(x) = sigma^2(x) - u(x)'u(x).
+
+So the worlds share their deviation, and are one surface whose mean has S sets of weights, each those of mu(x)
+and L+'^-1 [0; z_s]. The mean over worlds of the improvement on max f_s is noisy expected improvement (Letham,
+Karrer, Ottoni & Bakshy 2019, Constrained Bayesian optimization with noisy experiments, section 4).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import get_lapack_funcs
+from scipy.special import ndtri
+
+from bandit_envs.types import Floats
+
+from ..point_slopes import linearise
+from .surface import Surface
+
+(_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
+
+JITTER = 1e-8  # of the largest posterior variance at the plays
+LEAST_JITTER = 1e-12  # of the prior variance, which rounding in a posterior covariance needs
+LEAST_SHARE = 1e-16  # in place of 0, whose normal quantile is infinite
+
+
+class Worlds(NamedTuple):
+    """Equally likely beliefs and what is to be improved on in each."""
+
+    surface: Surface
+    best: Floats  # (S,)
+
+
+class NoiseFree:
+    """The factor L+ of plays and of m values known without noise, and what they add to the mean.
+
+    Args:
+        surface: what is believed of the plays.
+        x: P, (m, D).
+        white: z, (S, m).
+    """
+
+    def __init__(self, surface: Surface, x: Floats, white: Floats):
+        self._spread, self._explained = surface.spread, surface.explain(x)
+        self._root = _root(surface, x, self._explained)
+        self.features = np.vstack([self._spread.features, x])  # (k + m, D)
+        self.values = surface.mean(x) + white @ self._root.T  # f_s, (S, m)
+        nothing = np.zeros((len(self._explained), len(white)))
+        self.weights = self.back(np.vstack([nothing, white.T])).T  # (S, k + m)
+
+    def solve(self, values: Floats) -> Floats:
+        """Return L+^-1 b, (k + m, n) of the same shape."""
+        old = len(self._explained)
+        first = self._spread.solve(values[:old])
+        rest = values[old:] - self._explained.T @ first
+        return np.vstack([first, self._solve_root(rest, transposed=False)])
+
+    def back(self, values: Floats) -> Floats:
+        """Return L+'^-1 b, (k + m, n) of the same shape."""
+        old = len(self._explained)
+        last = self._solve_root(values[old:], transposed=True)
+        return np.vstack([self._spread.back(values[:old] - self._explained @ last), last])
+
+    def _solve_root(self, values: Floats, transposed: bool) -> Floats:
+        """R^-1 b, or R'^-1 b; LAPACK itself, whose callers in SciPy take longer than so small a system."""
+        return _trtrs(self._root.T, values, lower=0, trans=int(not transposed))[0]
+
+
+class Means(NamedTuple):
+    """Where the means of S worlds come from."""
+
+    features: Floats  # (k, D)
+    weights: Floats  # (S, k)
+
+
+def fantasies(surface: Surface, x: Floats, white: Floats) -> Worlds:
+    """Return the worlds of a belief; their surface costs O(k^2 + S k) a point under k plays.
+
+    Args:
+        surface: what is believed.
+        x: P, distinct, (m, D).
+        white: z, (S, m), see `normal_points`.
+    """
+    factor, centre = NoiseFree(surface, x, white), surface.centre
+    best = factor.values.max(axis=1)
+    if centre is surface.spread:  # the rows of the mean are among those of the factor
+        factor.weights[:, : -len(x)] += centre.weights
+        return Worlds(Surface(surface.kernel, factor, factor, surface.prior_mean), best)
+    features = np.vstack([centre.features, factor.features])
+    own = np.broadcast_to(centre.weights, (len(white), len(centre.features)))
+    means = Means(features, np.hstack([own, factor.weights]))
+    return Worlds(Surface(surface.kernel, means, factor, surface.prior_mean), best)
+
+
+def normal_points(dim: int, count: int, rng: np.random.Generator) -> Floats:
+    """Standard normal points, (count, dim): a Latin hypercube, each coordinate with one point in every share.
+
+    So few points of Sobol's sequence would repeat themselves in the later ones of many dimensions.
+    """
+    strata = rng.permuted(np.tile(np.arange(count)[:, None], dim), axis=0)
+    return ndtri(np.maximum((strata + rng.random((count, dim))) / count, LEAST_SHARE))
+
+
+def _root(surface: Surface, x: Floats, explained: Floats) -> Floats:
+    covariance = linearise(surface.kernel, x, x).values - explained.T @ explained
+    prior = float(np.max(surface.kernel.diag(x)))
+    jitter = max(JITTER * float(covariance.diagonal().max()), LEAST_JITTER * prior)
+    return np.asarray(np.linalg.cholesky(covariance + jitter * np.eye(len(x))), dtype=np.float64)
