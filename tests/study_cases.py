@@ -1,4 +1,4 @@
-"""The studies of the examples as test cases, skipped where data of an environment is missing."""
+"""What tests of studies share: those of the examples as cases, and running commands."""
 
 from __future__ import annotations
 
@@ -8,10 +8,19 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
+from bandit_envs import cli
 from bandit_envs.experiments import load_study
 from bandit_envs.problems import data_files
 
 STUDIES = Path(__file__).parents[1] / "examples" / "studies"
+
+
+def called(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[Any, str, str]:
+    """Run a command; its exit code, output and errors."""
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*map(str, arguments)])
+    captured = capsys.readouterr()
+    return stop.value.code, captured.out, captured.err
 
 
 def study_cases(pattern: str = "*.toml") -> list[Any]:

@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from study_cases import called
 from synthetic import result as synthetic_result
 
-from bandit_envs import cli
 from bandit_envs.evaluation.result import Result
 from bandit_envs.evaluation.statistics import Interval, compare, log_log_slope
 from bandit_envs.experiments import load_study, run
@@ -375,10 +375,9 @@ frame.src = "report.html";
 
 
 def test_the_command_writes_the_report_and_says_where(folder, capsys):
-    with pytest.raises(SystemExit) as stop:
-        cli.main(["report", str(folder), "--no-figures"])
-    assert stop.value.code == 0
-    assert "report.html" in capsys.readouterr().out
+    code, out, _ = called(capsys, "report", folder, "--no-figures")
+    assert code == 0
+    assert "report.html" in out
     assert (folder / "report.html").exists()
     assert not (folder / "figures").exists()
 

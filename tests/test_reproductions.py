@@ -8,9 +8,9 @@ import tomllib
 
 import numpy as np
 import pytest
+from study_cases import called
 from synthetic import result as synthetic_result
 
-from bandit_envs import cli
 from bandit_envs.evaluation.record import ragged
 from bandit_envs.evaluation.result import Record, Result
 from bandit_envs.evaluation.statistics import Interval
@@ -138,10 +138,9 @@ def call(capsys):
     """Run a command, which succeeds, and return what it prints."""
 
     def run(*arguments):
-        with pytest.raises(SystemExit) as stop:
-            cli.main([*map(str, arguments)])
-        assert stop.value.code == 0
-        return capsys.readouterr().out
+        code, out, errors = called(capsys, *arguments)
+        assert code == 0, errors
+        return out
 
     return run
 
@@ -248,10 +247,8 @@ def test_the_page_shows_what_is_kept_and_computes_nothing(small, tmp_path, monke
     assert f"{outcome.regret['random'][:, -1].mean():.3g}" in page.read_text()
 
 
-def test_without_a_name_the_figures_are_listed_and_an_unknown_name_lists_them_too(capsys):
-    with pytest.raises(SystemExit):
-        cli.main(["reproduce"])
-    printed = capsys.readouterr().out
+def test_without_a_name_the_figures_are_listed_and_an_unknown_name_lists_them_too(call):
+    printed = call("reproduce")
     assert all(name in printed for name in REPRODUCTIONS)
     with pytest.raises(
         ValueError, match="unknown reproduction 'nonsense'; choose one of srinivas2010-figure-3"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from study_cases import called
 
-from bandit_envs import cli
 from bandit_envs.evaluation.result import Result
 from bandit_envs.experiments import Store, count_trials, failures, load_study, open_results
 from bandit_envs.experiments.claims import claimed
@@ -56,10 +56,7 @@ def call(tmp_path, monkeypatch, capsys):
 
     def run(command, *arguments):
         where = ("study.toml", "--out", "out", "--workers", "1") if command == "run" else ("out",)
-        with pytest.raises(SystemExit) as stop:
-            cli.main([command, *where, *arguments])
-        captured = capsys.readouterr()
-        return stop.value.code, captured.out, captured.err
+        return called(capsys, command, *where, *arguments)
 
     return run
 

@@ -1,11 +1,8 @@
 """Avanesov (2020), section 4: the figures, what the paper says of them, and where we differ."""
 
-from functools import partial
-
 from bandit_envs.reproductions.claims import Claim
 from bandit_envs.reproductions.study_figure import StudyFigure
 
-_figure = partial(StudyFigure, paper="Avanesov (2020)")
 _MORE = "Fits with intervals and every reading are on the page of studies of changing rewards."
 _OPEN = (
     "Literally the width is so large that the curves cannot be reached even with an oracle: here the model's "
@@ -13,31 +10,35 @@ _OPEN = (
     "With it false alarms are frequent; with c = 10 they are not, but no c meets all of the paper's claims. "
     f"{_MORE}"
 )
-_ORACLE_IS_BEST = (Claim("GP-UCB-Oracle", "GP-UCB-CPD"),)
+_ORACLE = Claim("GP-UCB-Oracle", "GP-UCB-CPD")
+
+
+def _figure(number: int, shown: str, claims: tuple[Claim, ...], reports: str, differs: str) -> StudyFigure:
+    """The figure of a number, which a study of that name reproduces."""
+    name, title = f"avanesov2020-figure-{number}", f"Figure {number}: {shown}"
+    return StudyFigure(name, "Avanesov (2020)", title, reports, f"{differs} {_OPEN}", (name,), claims=claims)
+
 
 FIGURES = (
     _figure(
-        name="avanesov2020-figure-1",
-        title="Figure 1: regret against the horizon, three periods",
-        studies=("avanesov2020-figure-1",),
-        claims=_ORACLE_IS_BEST,
+        1,
+        "regret against the horizon, three periods",
+        claims=(_ORACLE,),
         reports="The regret of GP-UCB-CPD at the horizon T grows as 1.86 T^0.74 (0.64, 0.84).",
-        differs=f"The same power, and sizes within a tenth. {_OPEN}",
+        differs="The same power, and sizes within a tenth.",
     ),
     _figure(
-        name="avanesov2020-figure-2",
-        title="Figure 2: regret against the number of periods, T = 2700",
-        studies=("avanesov2020-figure-2",),
-        claims=_ORACLE_IS_BEST,
+        2,
+        "regret against the number of periods, T = 2700",
+        claims=(_ORACLE,),
         reports="The regret of GP-UCB-CPD grows with the number of periods as 502 K^0.282 (0.21, 0.35).",
-        differs=f"Sublinear, and the sizes are the paper's within a tenth, but the power is larger. {_OPEN}",
+        differs="Sublinear, and the sizes are the paper's within a tenth, but the power is larger.",
     ),
     _figure(
-        name="avanesov2020-figure-3",
-        title="Figure 3: four variants, a change every 300 rounds",
-        studies=("avanesov2020-figure-3",),
+        3,
+        "four variants, a change every 300 rounds",
         claims=(
-            Claim("GP-UCB-Oracle", "GP-UCB-CPD"),
+            _ORACLE,
             Claim("GP-UCB-CPD", "GP-UCB"),
             Claim("GP-UCB-CPD", "GP-UCB-NO-Detector"),
             Claim("GP-UCB", "GP-UCB-CPD", at=299),
@@ -46,6 +47,6 @@ FIGURES = (
             "GP-UCB-Oracle has the lowest regret, GP-UCB-CPD the second lowest; before the first change "
             "GP-UCB is best, and false alarms are improbable."
         ),
-        differs=f"The orders are the paper's; false alarms are not improbable. {_OPEN}",
+        differs="The orders are the paper's; false alarms are not improbable.",
     ),
 )
