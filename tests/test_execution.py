@@ -130,6 +130,7 @@ def test_two_runs_at_once_share_the_work_and_compute_nothing_twice(tmp_path, mon
         "import sys; sys.path.insert(0, sys.argv[2])\n"
         "from test_execution import AgentEntry, Path, Store, os, run, study, wait_for\n"
         "which = study(10, (AgentEntry('test_execution:Noted', 'noted', {'pause': 0.02}),))\n"
+        "[Store.metadata(cell) for cell in which.cells()]\n"  # hashing sources takes its time as well
         "ready = Path(sys.argv[3])\n"
         "(ready / str(os.getpid())).touch()\n"
         "wait_for(lambda: len(list(ready.iterdir())) == 2)\n"  # imports take longer than the cells

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from bandit_envs.evaluation import trial_seeds
 from bandit_envs.evaluation.result import Record, Result
 from bandit_envs.experiments import Checkpoints, Store, Study, compute, load_study
 from bandit_envs.experiments import run as run_study
@@ -172,7 +173,6 @@ def test_by_default_fifty_rounds_a_decade_are_kept():
 
 
 def test_a_cell_holds_its_configuration_versions_environment_seeds_and_timings(tmp_path):
-    from bandit_envs.evaluation import trial_seeds
     from bandit_envs.evaluation.parquet import read_metadata
 
     cell = next(study().cells())
@@ -307,3 +307,28 @@ def test_labels_of_environments_differ_as_names_of_files(one, other):
     entries = tuple(EnvironmentEntry(GP.id, label) for label in (one, other))
     with pytest.raises(ValueError, match=f"as names of files, got '{one}' and '{other}'"):
         study(environments=entries)
+
+
+class Third:
+    """An agent that fails in the trial of index 3 alone."""
+
+    def __init__(self, setting):
+        pass
+
+    def reset(self, seed):
+        self.fails = seed == trial_seeds(0, 3)[1]
+
+    def act(self, observation):
+        if self.fails:
+            raise RuntimeError("I cannot count to four")
+        return 0
+
+    def update(self, observation, action, reward, info):
+        pass
+
+
+def test_a_failure_names_its_trial_wherever_its_block_begins(tmp_path):
+    agents = (AgentEntry("test_experiments:Third", "third"),)
+    (outcome,) = run_study(study(environments=(GP,), agents=agents), Store(tmp_path), workers=1)
+    assert outcome.cell.first_trial == 2
+    assert "in trials 3..3" in outcome.failure

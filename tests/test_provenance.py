@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 from bandit_envs.evaluation.files import DamagedFileError
 from bandit_envs.evaluation.parquet import read_metadata
@@ -107,6 +108,7 @@ def test_a_law_of_a_users_module_is_known_to_workers_by_the_module_that_the_id_n
     module(my_laws=law + 'LAWS["weekend"] = Weekend\n')
     entry = EnvironmentEntry("my_laws:GPBandit-GP-v0", "week", GP.kwargs | {"delay": {"law": "weekend"}})
     which, store = Study("s", 4, (entry,), AGENTS, block_size=2), Store(tmp_path / "cells")
+    get_reusable_executor().shutdown()  # workers of earlier tests know other folders
     assert run(which, store, 2) == []
     assert len(store.load(which)) == 1
     before = next(which.cells()).key

@@ -56,7 +56,7 @@ def evaluate(
     seeds = [trial_seeds(seed, i) for i in range(first_trial, first_trial + trials)]
     records, traces = {}, {}
     for name, factory in factories.items():
-        records[name], traces[name] = _play_all(stage, name, factory, seeds, progress)
+        records[name], traces[name] = _play_all(stage, name, factory, seeds, first_trial, progress)
     return Result(
         label or _label(environment),
         int(seed),
@@ -79,11 +79,12 @@ def _play_all(
     name: str,
     factory: AgentFactory,
     seeds: list[tuple[int, int]],
+    first_trial: int,
     progress: Progress | None,
 ) -> tuple[Record, Trace]:
     blocks, trace = [], None
     try:
-        for record, trace in stage.episodes(factory, seeds):  # noqa: B007 (the last says what the agent is)
+        for record, trace in stage.episodes(factory, seeds, first_trial):  # noqa: B007 (the last says what the agent is)
             blocks.append(record)
             if progress:
                 progress(name, len(record.regret))

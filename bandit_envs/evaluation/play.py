@@ -60,17 +60,21 @@ class Stage:
         ours = isinstance(environment, str | Problem) and isinstance(self.env.unwrapped, BanditEnv)
         self.problem = self.env.unwrapped.problem if ours else None
 
-    def episodes(self, factory: AgentFactory, seeds: list[tuple[int, int]]) -> Iterator[tuple[Record, Trace]]:
+    def episodes(
+        self, factory: AgentFactory, seeds: list[tuple[int, int]], first_trial: int = 0
+    ) -> Iterator[tuple[Record, Trace]]:
         """Yield the records of blocks of trials, and the traces that say what the agent is.
 
         Args:
             factory: makes the agent.
             seeds: of the environment and of the agent, one pair a trial.
+            first_trial: index of the first, for errors to name the trial.
         """
         size = BATCH if factory.batched and self.problem else 1
         for start in range(0, len(seeds), size):
             block = seeds[start : start + size]
-            with preserved_generators(), _noted(f"in trials {start}..{start + len(block) - 1}"):
+            first = first_trial + start
+            with preserved_generators(), _noted(f"in trials {first}..{first + len(block) - 1}"):
                 if factory.batched and self.problem:
                     env = BanditVectorEnv(
                         self.problem,
