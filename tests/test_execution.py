@@ -205,6 +205,8 @@ def test_a_cell_is_held_by_one_process_and_set_free_when_that_is_killed(tmp_path
     with subprocess.Popen(command, stdout=subprocess.PIPE) as holder:
         assert holder.stdout.readline() == b"held\n"
         assert [is_claimed(tmp_path, key) for key in keys] == [True, False]
+        with claimed(tmp_path, keys[0], wait=False) as held, claimed(tmp_path, keys[1], wait=False) as other:
+            assert (held, other) == (False, True)
         holder.kill()
     with claimed(tmp_path, keys[0]):  # would wait for ever if the dead still held it
         assert not is_claimed(tmp_path, keys[1])

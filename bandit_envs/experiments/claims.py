@@ -21,28 +21,37 @@ _WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}  #
 
 
 @contextmanager
-def claimed(folder: Path, key: str) -> Iterator[None]:
-    """Hold the cell of this key (hexadecimal) in the block; wait as long as another process holds it."""
+def claimed(folder: Path, key: str, wait: bool = True) -> Iterator[bool]:
+    """Hold the cell of this key (hexadecimal) in the block, and yield whether it is held.
+
+    Args:
+        folder: of the cells.
+        key: of the cell.
+        wait: as long as another process holds it; False then yields False at once.
+    """
     with _opened(folder) as descriptor:
-        if fcntl:
-            try:
-                fcntl.lockf(descriptor, fcntl.LOCK_EX, 1, _offset(key))
-            except OSError as error:
-                if error.errno not in _WITHOUT_LOCKS:
-                    raise
-        yield
+        yield _lock(descriptor, key, wait)
 
 
 def is_claimed(folder: Path, key: str) -> bool:
     """Whether another process holds the cell of this key now."""
-    if not fcntl or not (folder / FILE).exists():
+    if not (folder / FILE).exists():
         return False
     with _opened(folder) as descriptor:
+        return not _lock(descriptor, key, wait=False)
+
+
+def _lock(descriptor: int, key: str, wait: bool) -> bool:
+    """Lock the byte of a cell until the file is closed; where there are no locks, everything is free."""
+    if fcntl:
         try:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _offset(key))
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB), 1, _offset(key))
+        except (BlockingIOError, PermissionError):  # EAGAIN or EACCES: another process has it
+            return False
         except OSError as error:
-            return error.errno not in _WITHOUT_LOCKS
-    return False
+            if error.errno not in _WITHOUT_LOCKS:
+                raise
+    return True
 
 
 @contextmanager

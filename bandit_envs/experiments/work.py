@@ -30,6 +30,7 @@ class Task(NamedTuple):
     cell: Cell
     path: Path
     metadata: dict[str, Any]
+    wait: bool = False  # for another run that is computing the cell, rather than leave it for later
 
 
 class Outcome(NamedTuple):
@@ -38,6 +39,7 @@ class Outcome(NamedTuple):
     cell: Cell
     failure: str | None = None  # the traceback, if it raised
     regret: Floats | None = None  # (trials,) cumulative regret at the horizon, if it did not
+    elsewhere: bool = False  # another run is computing it
 
 
 def settle(task: Task) -> Outcome:
@@ -49,7 +51,9 @@ def settle(task: Task) -> Outcome:
     """
     _check_code(task)
     _check_folder(task.path.parent)
-    with claimed(task.path.parent, task.path.stem):
+    with claimed(task.path.parent, task.path.stem, task.wait) as held:
+        if not held:
+            return Outcome(task.cell, elsewhere=True)
         if task.path.exists() and (kept := sound(task.path)) is not None:
             return _done(task, kept)
         begun = time.perf_counter()
