@@ -22,6 +22,7 @@ from scipy.special import ndtri
 from bandit_envs.types import Floats
 
 from ..point_slopes import linearise
+from ..posteriors.play_factor import PlayFactor
 from .surface import Surface
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
@@ -48,29 +49,23 @@ class NoiseFree:
     """
 
     def __init__(self, surface: Surface, x: Floats, white: Floats):
-        self._spread, self._explained = surface.spread, surface.explain(x)
-        self._root = _root(surface, x, self._explained)
-        self.features = np.vstack([self._spread.features, x])  # (k + m, D)
-        self.values = surface.mean(x) + white @ self._root.T  # f_s, (S, m)
-        nothing = np.zeros((len(self._explained), len(white)))
-        self.weights = self.back(np.vstack([nothing, white.T])).T  # (S, k + m)
+        spread, explained = surface.spread, surface.explain(x)
+        assert isinstance(spread, PlayFactor)
+        root, old = _root(surface, x, explained), len(explained)
+        self._triangle = np.zeros((old + len(x), old + len(x)))
+        self._triangle[:old, :old], self._triangle[old:, :old] = spread.triangle, explained.T
+        self._triangle[old:, old:] = root
+        self.features = np.vstack([spread.features, x])  # (k + m, D)
+        self.values = surface.mean(x) + white @ root.T  # f_s, (S, m)
+        self.weights = self.back(np.vstack([np.zeros((old, len(white))), white.T])).T  # (S, k + m)
 
     def solve(self, values: Floats) -> Floats:
-        """Return L+^-1 b, (k + m, n) of the same shape."""
-        old = len(self._explained)
-        first = self._spread.solve(values[:old])
-        rest = values[old:] - self._explained.T @ first
-        return np.vstack([first, self._solve_root(rest, transposed=False)])
+        """Return L+^-1 b, (k + m, n) of the same shape; Fortran sees L+ as its transpose."""
+        return _trtrs(self._triangle.T, values, lower=0, trans=1)[0]
 
     def back(self, values: Floats) -> Floats:
         """Return L+'^-1 b, (k + m, n) of the same shape."""
-        old = len(self._explained)
-        last = self._solve_root(values[old:], transposed=True)
-        return np.vstack([self._spread.back(values[:old] - self._explained @ last), last])
-
-    def _solve_root(self, values: Floats, transposed: bool) -> Floats:
-        """R^-1 b, or R'^-1 b; LAPACK itself, whose callers in SciPy take longer than so small a system."""
-        return _trtrs(self._root.T, values, lower=0, trans=int(not transposed))[0]
+        return _trtrs(self._triangle.T, values, lower=0, trans=0)[0]
 
 
 class Means(NamedTuple):
