@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.setting import Setting
-from bandit_envs.types import Floats, Ints
+from bandit_envs.types import Bools, Floats, Ints
 
 from .admm import Splitting, expected_decrease
 from .capabilities import handles
@@ -80,16 +80,22 @@ class ADMMBO(SurrogateAgent):
         if self._left <= 0 and len(self.surrogates.point) and not self.stopped:
             self._advance()
 
-    def best(self, believed: Prediction) -> int:
-        """The incumbent; before any feedback, the arm most likely feasible."""
-        if len(self.surrogates.point) == 0:
+    def best(self, believed: Prediction, arms: Ints) -> int:
+        """The incumbent; where none of the arms has told anything yet, the one most likely feasible."""
+        told = np.isin(self._arms(), arms)
+        if not told.any():
             return int(log_feasibility(believed).argmax())
-        return self.incumbent()
+        return int(np.flatnonzero(arms == self.incumbent(told))[0])
 
-    def incumbent(self) -> int:
-        """The arm of the best observed reward among plays with all costs <= 0.01."""
+    def incumbent(self, eligible: Bools | None = None) -> int:
+        """The arm of the best observed reward among plays with all costs <= 0.01.
+
+        Args:
+            eligible: which plays to choose from, (n,); default all.
+        """
         reward, cost = self.surrogates.outcome[:, 0], self.surrogates.outcome[:, 1:]
         excess = np.maximum(cost - SLACK, 0.0).max(axis=1, initial=0.0)
+        excess = excess if eligible is None else np.where(eligible, excess, np.inf)
         least = excess == excess.min()
         return int(self._arms()[np.where(least, reward, -np.inf).argmax()])
 

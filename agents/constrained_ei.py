@@ -63,7 +63,7 @@ class ConstrainedEI(SurrogateAgent):
             self._sample.extend(first)
             self.surrogates.standardise(np.array(self._sample))
 
-    def best(self, believed: Prediction) -> int:
+    def best(self, believed: Prediction, arms: Ints) -> int:
         """The largest mean among the arms believed feasible; if there are none, the most likely feasible."""
         feasible = (believed.mean[1:] <= 0.0).all(axis=0)
         if not feasible.any():

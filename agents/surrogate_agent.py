@@ -12,7 +12,7 @@ from bandit_envs.feedback import Feedback
 from bandit_envs.setting import Setting
 from bandit_envs.types import Floats, Ints
 
-from .choice import TieBreaker, argmax_with_ties
+from .choice import TieBreaker, argmax_with_ties, arms_among
 from .gp_agent import TIE, Recommendation
 from .model import Model, centred_model
 from .plays import Plays
@@ -69,17 +69,19 @@ class SurrogateAgent(abc.ABC):
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         self.surrogates.settle(self.plays.drop(np.zeros_like(rounds), rounds))
 
-    def recommend(self, observation: Floats | None = None) -> Recommendation:
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """The arm that the agent takes for the best feasible one, in a context where there are several.
 
         Args:
             observation: the context, as `act` sees it; may be left out where there is only one.
+            among: the arms to choose from, such as those played so far, (n,); default all.
         """
         if observation is None and self.setting.contexts is not None:
             raise ValueError("recommend needs the observation of a context, got None")
         context = 0 if observation is None else self._context(observation)
         believed = self.surrogates.predict(context)
-        arm = self.best(believed)
+        arms = arms_among(among, believed.mean.shape[1])
+        arm = int(arms[self.best(believed.at(arms), arms)])
         mean, std = believed.mean[0, arm], believed.std[0, arm]
         return Recommendation(arm, self.setting.to_point(arm), float(mean), float(std))
 
@@ -96,8 +98,8 @@ class SurrogateAgent(abc.ABC):
         """A round is over, and rewards and costs of earlier rounds came, (n,) and (n, 1 + C)."""
 
     @abc.abstractmethod
-    def best(self, believed: Prediction) -> int:
-        """The arm to recommend."""
+    def best(self, believed: Prediction, arms: Ints) -> int:
+        """Which of some arms to recommend, of which this is believed."""
 
     def _context(self, observation: Floats) -> int:
         return int(self.setting.context_index(np.asarray(observation)[None])[0])

@@ -20,6 +20,10 @@ class Prediction(NamedTuple):
     mean: Floats  # (1 + C, A) posterior mean, reward first
     std: Floats  # (1 + C, A) posterior deviation, without noise
 
+    def at(self, arms: Ints) -> Prediction:
+        """The same of some of the arms, (n,)."""
+        return Prediction(self.mean[:, arms], self.std[:, arms])
+
 
 class Surrogates:
     """Posteriors of the 1 + C functions of one trial; every play shows all of them.

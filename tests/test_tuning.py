@@ -63,8 +63,9 @@ def test_on_a_finite_set_the_tuner_is_the_agent_in_its_loop(name, delay):
         )
     assert asked == played
     if name != "random":
-        assert tuner.recommend().parameters == arms[agent.recommend().action]
-        assert tuner.recommend().mean == agent.recommend().mean
+        advice, answer = tuner.recommend(anywhere=True), agent.recommend()
+        assert advice.parameters == arms[answer.action]
+        assert advice.mean == answer.mean
 
 
 @pytest.mark.parametrize("name", ["gp-bucb", "gp-ts", "gp-ei"])
@@ -123,7 +124,7 @@ def test_recommending_changes_nothing():
     questions = []
     for _ in range(12):
         ticket, parameters = watched.ask()
-        watched.recommend()
+        watched.recommend(anywhere=True)
         watched.tell(ticket, loss(parameters))
         watched.recommend()
         questions.append(parameters)
@@ -289,6 +290,10 @@ WRONG = {
         lambda: Tuner(SMALL, constraints=["a"], agent="gp-ucb"),
         "agent must be one that takes a constraint into account, got 'gp-ucb'",
     ),
+    "on-policy agent": (
+        lambda: Tuner(SMALL, agent="bandit-oco"),
+        "agent must be one that also learns from plays that it did not choose, got 'bandit-oco'",
+    ),
     "no contexts": (lambda: Tuner(SMALL, contexts=CONTEXTS, agent="admmbo"), "takes a context into account"),
     "seed": (lambda: Tuner(SMALL, seed=-1), "seed must be an integer >= 0, got -1"),
     "budget": (lambda: Tuner(SMALL, budget=0), "budget must be a positive integer, got 0"),
@@ -313,7 +318,7 @@ WRONG = {
     ),
     "best": (lambda: Tuner(SMALL).best, "best needs a feasible experiment, got 0 told"),
     "advice": (
-        lambda: Tuner(SMALL, agent="random").recommend(),
+        lambda: Tuner(SMALL, agent="random").recommend(anywhere=True),
         "'random' recommends nothing; see the tuner's",
     ),
     "unsaved": (

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bandit_envs.setting import Setting
 from bandit_envs.types import Floats, Ints
 
 from ..beliefs import Belief
@@ -75,28 +76,29 @@ class BoxAgent(GPAgent):
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """The number of the point that an action is in a context, a new one if need be, (1,)."""
-        given = np.asarray(action)
-        if given.shape != (self.setting.dim,) or given.dtype.kind not in "fiu":
-            raise ValueError(f"action must be {self.setting.dim} numbers in [-1, 1], got {action!r}")
-        if not (np.abs(given) <= 1.0 + 1e-6).all():  # NaN is not
-            raise ValueError(f"action must be finite and in [-1, 1], got {action!r}; see setting.to_action")
-        arm = self.setting.to_point(np.clip(given, -1.0, 1.0))
-        pair = with_context(self._context(observation), arm[None])[0]
+        arms = arms_of(self.setting, np.asarray(action)[None], "action")
+        pair = with_context(self._context(observation), arms)[0]
         return np.array([self._visited.index(pair)])
 
-    def recommend(self, observation: Floats | None = None) -> Recommendation:
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """The point of the largest posterior mean, in a context where there are several.
 
         Args:
             observation: the context, as `act` sees it; may be left out where there is only one.
+            among: the actions to choose from, such as those played so far, (n, d); default the whole box.
         """
         require_reset(self.round >= 0)
         if observation is None and self.setting.has_contexts:
             raise ValueError("recommend needs the observation of a context, got None")
         context = self._context(np.zeros(1) if observation is None else observation)
-        arm = self._best(PosteriorMean(), self.belief, context, 0.0, np.zeros(1))
-        mean, std = Surface.of(self.belief).predict(with_context(context, arm[None]))
-        return Recommendation(self.setting.to_action(arm), arm, float(mean[0]), float(std[0]))
+        if among is None:
+            arms = self._best(PosteriorMean(), self.belief, context, 0.0, np.zeros(1))[None]
+            among = self.setting.to_action(arms)
+        else:
+            arms = arms_of(self.setting, among, "among")
+        mean, std = Surface.of(self.belief).predict(with_context(context, arms))
+        best = int(mean.argmax())
+        return Recommendation(among[best], arms[best], float(mean[best]), float(std[best]))
 
     @property
     def _visited(self) -> Visited:
@@ -129,3 +131,13 @@ class BoxAgent(GPAgent):
         means = surface.mean(with_context(context, arms))
         order = np.argsort(-means, kind="stable")
         return arms[order], means[order]
+
+
+def arms_of(setting: Setting, actions: Any, name: str) -> Floats:
+    """Features of actions on a box, (n, d) in [-1, 1] up to rounding -> (n, d); else a ValueError."""
+    given = np.asarray(actions)
+    if given.shape[1:] != (setting.dim,) or len(given) == 0 or given.dtype.kind not in "fiu":
+        raise ValueError(f"{name} must be {setting.dim} numbers in [-1, 1], got {actions!r}")
+    if not (np.abs(given) <= 1.0 + 1e-6).all():  # NaN is not
+        raise ValueError(f"{name} must be finite and in [-1, 1], got {actions!r}; see setting.to_action")
+    return setting.to_point(np.clip(given, -1.0, 1.0))
