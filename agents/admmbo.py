@@ -12,11 +12,11 @@ from bandit_envs.types import Bools, Floats, Ints
 
 from .admm import Splitting, expected_decrease
 from .capabilities import handles
-from .constrained_ei import log_feasibility
+from .feasible_improvement import log_feasibility
 from .improvement import log_expected_improvement
 from .model import Model
 from .side_by_side import SideBySide
-from .surrogate_agent import SurrogateAgent, each_trial, noise_variances, surrogate_model
+from .surrogate_agent import ArmsSurrogateAgent, each_trial, noise_variances, surrogate_model
 from .surrogates import Prediction
 from .validation import require_integer, require_not_negative, require_positive
 
@@ -29,7 +29,7 @@ Pair = Sequence[int]  # plays of a subproblem, in the first sweep and in later o
 OPENING, REWARD = -1, 0  # phases; 1, ..., C are those of the costs
 
 
-class ADMMBO(SurrogateAgent):
+class ADMMBO(ArmsSurrogateAgent):
     """One trial: expected improvement on one subproblem after the other, until they agree.
 
     A sweep is an x-step, min -f + q, and for each cost a z-step, min 1[c_i > 0] + distance; each is so many
@@ -153,6 +153,11 @@ def admmbo(
         num_trials: None, or B.
         **options: of the model: kernel, length_scale, noise_std, noise_variance, form.
     """
+    if setting.continuous:
+        raise ValueError(
+            "ADMMBO looks for its incumbent and its z among arms: setting must have arms, got a box; use "
+            "'constrained-ei'"
+        )
     several = setting.dim >= 4
     steps = (
         _pair("reward_steps", reward_steps, STEPS_FROM_4D if several else REWARD_STEPS),

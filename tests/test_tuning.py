@@ -172,7 +172,7 @@ def test_past_data_are_a_start():
 
 
 def test_past_data_join_the_set_of_an_agent_that_plays_sets_alone():
-    tuner = Tuner(SPACE, agent="constrained-ei", constraints=["c"], num_arms=32)
+    tuner = Tuner(SPACE, agent="admmbo", constraints=["c"], num_arms=32)
     past = {"rate": 1e-3, "depth": 5, "kernel": "rbf", "momentum": 0.0}
     assert past not in tuner.plan.parameters.spread(32)
     tuner.add(past, 1.0, {"c": -1.0})

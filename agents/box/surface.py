@@ -68,7 +68,7 @@ class Surface:
         of_std = of_mean if shared else linearise(self.kernel, x, self.spread.features)
         explained = self.spread.solve(of_std.values.T)  # v, (k, n)
         prior, prior_slope = prior_variance(self.kernel, x)
-        least = LEAST_STD * np.sqrt(prior.max())
+        least = LEAST_STD * np.sqrt(prior.max(initial=0.0))
         std = np.sqrt(np.maximum(prior - np.einsum("kn,kn->n", explained, explained), 0.0))
         weights = self.centre.weights
 
