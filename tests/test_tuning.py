@@ -98,12 +98,13 @@ def test_workers_are_given_different_experiments():
     assert len({json.dumps(each) for each in questions}) == 6
 
 
-@pytest.mark.parametrize(("agent", "different"), [(None, {5, 6}), ("constrained-ei", {1})])
+@pytest.mark.parametrize(("agent", "different"), [(None, {4, 5, 6}), ("constrained-ei", {1})])
 def test_workers_under_constraints_are_given_different_experiments(agent, different):
-    tuner = Tuner(SPACE, constraints=["c"], num_arms=128, agent=agent)
+    tuner = Tuner({"width": Integer(1, 40), "depth": Integer(1, 12)}, constraints=["c"], agent=agent)
     for _ in range(8):
         ticket, parameters = tuner.ask()
-        tuner.tell(ticket, -loss(parameters), {"c": parameters["depth"] - 6.5})
+        value = -((parameters["width"] / 10 - 2) ** 2) - 0.1 * (parameters["depth"] - 5) ** 2
+        tuner.tell(ticket, value, {"c": parameters["depth"] - 6.5})
     questions = [tuner.ask()[1] for _ in range(6)]
     assert len({json.dumps(each) for each in questions}) in different
 

@@ -16,9 +16,10 @@ from bandit_envs.types import Floats
 
 from ..beliefs import Belief
 from ..point_slopes import linearise, prior_variance
-from ..posteriors.pairs import PairPosterior
-from ..posteriors.play_factor import PlayFactor
+from ..posteriors import ForgettingPosterior, PairPosterior
+from ..posteriors.play_factor import Factor
 
+KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # alone, and so know about points anywhere
 ONLY = 0  # the trial of an agent on a box
 LEAST_STD = 1e-10  # of the prior deviation, below which a deviation has no slope
 
@@ -40,15 +41,15 @@ class Surface:
         prior_mean: of the function.
     """
 
-    def __init__(self, kernel: Any, centre: PlayFactor, spread: PlayFactor, prior_mean: float):
+    def __init__(self, kernel: Any, centre: Factor, spread: Factor, prior_mean: float):
         self.kernel, self.centre, self.spread, self.prior_mean = kernel, centre, spread, prior_mean
 
     @classmethod
     def of(cls, belief: Belief) -> Surface:
         """The surface of a belief on a box, which is about one trial."""
         centre, spread = belief.centre, belief.spread
-        assert isinstance(centre, PairPosterior)
-        assert isinstance(spread, PairPosterior)
+        assert isinstance(centre, KEEPS_PLAYS)
+        assert isinstance(spread, KEEPS_PLAYS)
         mean = float(np.ravel(belief.constant_mean)[0])
         return cls(centre.gram.kernel, centre.factor(ONLY), spread.factor(ONLY), mean)
 
