@@ -199,6 +199,9 @@ class GPAgent:
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """The arm of the largest posterior mean, in a context where there are several.
 
+        Under constraints it is that of the penalised objective. With separate models the reward's mean and
+        deviation come with it; else those of the objective, of which the agent has its only model.
+
         Args:
             observation: the context, as `act` sees it; may be left out where there is only one.
             among: the actions to choose from, such as those played so far, (n,) or on a box (n, d), the same
@@ -210,8 +213,10 @@ class GPAgent:
         context = self._contexts(np.zeros(shape) if observation is None else observation)
         mean, std = self.belief.mean(context), self.belief.std(context)
         arms = arms_among(among, mean.shape[1])
-        arm = arms[mean[:, arms].argmax(axis=1)]
-        best = Recommendation(arm, self.setting.to_point(arm), mean[self._rows, arm], std[self._rows, arm])
+        worth = self.objective.adjusted(mean, context, self.age)
+        arm = arms[worth[:, arms].argmax(axis=1)]
+        known = self.objective.unscaled(mean[self._rows, arm], std[self._rows, arm])
+        best = Recommendation(arm, self.setting.to_point(arm), *known)
         if self.num_trials:
             return best
         return Recommendation(int(arm[0]), best.point[0], float(best.mean[0]), float(best.std[0]))

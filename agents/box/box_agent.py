@@ -96,9 +96,12 @@ class BoxAgent(GPAgent):
             among = self.setting.to_action(arms)
         else:
             arms = arms_of(self.setting, among, "among")
-        mean, std = Surface.of(self.belief).predict(with_context(context, arms))
-        best = int(mean.argmax())
-        return Recommendation(among[best], arms[best], float(mean[best]), float(std[best]))
+        pairs = with_context(context, arms)
+        mean, std = Surface.of(self.belief).predict(pairs)
+        terms = self.objective.on_box
+        best = int((mean if terms is None else terms(mean, pairs, self.age)).argmax())
+        known = self.objective.unscaled(mean[[best]], std[[best]])
+        return Recommendation(among[best], arms[best], *(float(each[0]) for each in known))
 
     @property
     def _visited(self) -> Visited:
@@ -118,7 +121,7 @@ class BoxAgent(GPAgent):
         value = self.incumbent.on_box(self._visited, context, means, surface.prior_mean)  # type: ignore[attr-defined]
         none = np.empty((1, 0))
         facts = BoxView(none, none, self.age, belief.gain, belief.bias, np.array([value]), lambda: none)
-        landscape = Landscape(rule, surface, context, facts, self.samplers[ONLY])
+        landscape = Landscape(rule, surface, context, facts, self.samplers[ONLY], self.objective.on_box)
         span = setting.high - setting.low
         anchors = (arms - setting.low) / np.where(span > 0, span, 1.0)
         pool = self.search(Terrain(landscape, setting.low, span, anchors[:ANCHORS]), self._rng)

@@ -9,6 +9,7 @@ import numpy as np
 
 from bandit_envs.types import Floats, Ints
 
+from ..objectives import BoxTerms
 from ..rules import Rule
 from .path import Path
 from .surface import Surface
@@ -39,12 +40,20 @@ class Landscape:
         context: features of the context, (dz,).
         facts: the view of no arms: round, gain, bias and incumbent.
         rng: of samples.
+        terms: what the objective adds to the scores of the rule, which then have no slopes; None is nothing.
     """
 
     def __init__(
-        self, rule: Rule, surface: Surface, context: Floats, facts: BoxView, rng: np.random.Generator
+        self,
+        rule: Rule,
+        surface: Surface,
+        context: Floats,
+        facts: BoxView,
+        rng: np.random.Generator,
+        terms: BoxTerms | None = None,
     ):
         self.rule, self.surface, self.context, self._facts = rule, surface, context, facts
+        self._terms = terms
         self._path = Path(surface, rng)
 
     @property
@@ -56,12 +65,13 @@ class Landscape:
         """Scores, (n, d) -> (n,); those of all calls are of the same sample where the rule draws one."""
         pairs = self._pairs(arms)
         mean, std = self.surface.predict(pairs)
-        return self.rule(self._view(pairs, mean, std))[0]
+        scores = self.rule(self._view(pairs, mean, std))[0]
+        return scores if self._terms is None else self._terms(scores, pairs, self._facts.round_)
 
     def climb(self, arms: Floats) -> tuple[Floats, Floats] | None:
         """Scores and slopes, (n, d) -> (n,) and (n, d); None where the rule has no slopes."""
         slopes_of = getattr(self.rule, "slopes", None)
-        if slopes_of is None:
+        if slopes_of is None or self._terms is not None:
             return None
         pairs = self._pairs(arms)
         mean, std, pull = self.surface.local(pairs)
