@@ -8,7 +8,7 @@ from typing import Any
 
 from bandit_envs.laws.parse import is_number, require
 
-from ..saving.files import read, write
+from ..saving.files import parsing, read, write
 from .history import Experiment, History, Round
 from .parameters import Parameter
 from .plan import Plan, names_of
@@ -197,9 +197,16 @@ class Tuner:
         """Return a saved tuner: its agent is made again and asked and told the same."""
         content = read(path, FORM)
         tuner = cls.__new__(cls)
-        tuner._begin(Plan.from_data(content["plan"]))
-        tuner._history = History.from_data(content["rounds"])
-        rounds = tuner._history.rounds
+        with parsing(path):
+            tuner._begin(Plan.from_data(content["plan"]))
+            tuner._history = History.from_data(content["rounds"])
+            rounds = tuner._history.rounds
+            for each in rounds:
+                tuner.plan.parameters.check(each.parameters)
+                tuner.plan.context(each.context)
+                for arrival in each.arrivals:
+                    _require_value(arrival.value)
+                    tuner.plan.costs(dict(zip(tuner.plan.constraints, arrival.costs, strict=True)))
         for t, each in enumerate(rounds):
             if each.ticket is not None:
                 tuner._next(rounds[:t], each.context)
