@@ -133,8 +133,8 @@ def _censored(
     setting: Setting, window: float | None, reward_bound: Numeric, fill_in: str
 ) -> Callable[[Model, int], Belief]:
     chosen = min(DEFAULT_WINDOW, setting.max_delay) if window is None else window
-    if not isinstance(chosen, Real) or not chosen >= 0:  # NaN is not
-        raise ValueError(f"window must be a number >= 0, the same in all trials, got {window!r}")
+    if not isinstance(chosen, Real):
+        raise ValueError(f"window must be one number, the same in all trials, got {window!r}")
     if fill_in == "zero":
         return partial(Censored, window=chosen, reward_bound=reward_bound)
     if fill_in not in FILL_INS:

@@ -68,7 +68,7 @@ def test_numbers_that_are_not_one_a_trial_stay():
     np.testing.assert_array_equal(part_of_trial(np.ones(3), 1, 2), np.ones(3))
 
 
-@pytest.mark.parametrize("window", [np.array([1, 2]), "all", -1, np.nan])
+@pytest.mark.parametrize("window", [np.array([1, 2]), "all"])
 def test_a_window_that_is_no_number_is_refused_by_name(window):
-    with pytest.raises(ValueError, match="window must be"):
+    with pytest.raises(ValueError, match="window must be one number"):
         agents.make("gp-ucb-sdf", FINITE, num_trials=2, window=window)
