@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.setting import Setting
-from bandit_envs.types import Floats, Ints
+from bandit_envs.types import Bools, Floats, Ints
 
 from .admm import Splitting, expected_decrease
 from .capabilities import handles
-from .constrained_ei import log_feasibility
+from .feasible_improvement import log_feasibility
 from .improvement import log_expected_improvement
 from .model import Model
 from .side_by_side import SideBySide
-from .surrogate_agent import SurrogateAgent, each_trial, noise_variances, surrogate_model
+from .surrogate_agent import ArmsSurrogateAgent, each_trial, noise_variances, surrogate_model
 from .surrogates import Prediction
 from .validation import require_integer, require_not_negative, require_positive
 
@@ -29,7 +29,7 @@ Pair = Sequence[int]  # plays of a subproblem, in the first sweep and in later o
 OPENING, REWARD = -1, 0  # phases; 1, ..., C are those of the costs
 
 
-class ADMMBO(SurrogateAgent):
+class ADMMBO(ArmsSurrogateAgent):
     """One trial: expected improvement on one subproblem after the other, until they agree.
 
     A sweep is an x-step, min -f + q, and for each cost a z-step, min 1[c_i > 0] + distance; each is so many
@@ -80,16 +80,22 @@ class ADMMBO(SurrogateAgent):
         if self._left <= 0 and len(self.surrogates.point) and not self.stopped:
             self._advance()
 
-    def best(self, believed: Prediction) -> int:
-        """The incumbent; before any feedback, the arm most likely feasible."""
-        if len(self.surrogates.point) == 0:
+    def best(self, believed: Prediction, arms: Ints) -> int:
+        """The incumbent; where none of the arms has told anything yet, the one most likely feasible."""
+        told = np.isin(self._arms(), arms)
+        if not told.any():
             return int(log_feasibility(believed).argmax())
-        return self.incumbent()
+        return int(np.flatnonzero(arms == self.incumbent(told))[0])
 
-    def incumbent(self) -> int:
-        """The arm of the best observed reward among plays with all costs <= 0.01."""
+    def incumbent(self, eligible: Bools | None = None) -> int:
+        """The arm of the best observed reward among plays with all costs <= 0.01.
+
+        Args:
+            eligible: which plays to choose from, (n,); default all.
+        """
         reward, cost = self.surrogates.outcome[:, 0], self.surrogates.outcome[:, 1:]
         excess = np.maximum(cost - SLACK, 0.0).max(axis=1, initial=0.0)
+        excess = excess if eligible is None else np.where(eligible, excess, np.inf)
         least = excess == excess.min()
         return int(self._arms()[np.where(least, reward, -np.inf).argmax()])
 
@@ -147,6 +153,11 @@ def admmbo(
         num_trials: None, or B.
         **options: of the model: kernel, length_scale, noise_std, noise_variance, form.
     """
+    if setting.continuous:
+        raise ValueError(
+            "ADMMBO looks for its incumbent and its z among arms: setting must have arms, got a box; use "
+            "'constrained-ei'"
+        )
     several = setting.dim >= 4
     steps = (
         _pair("reward_steps", reward_steps, STEPS_FROM_4D if several else REWARD_STEPS),

@@ -12,6 +12,7 @@ from .learning_agent import LearningAgent
 from .model import Model
 from .rules import Rule
 from .side_by_side import SideBySide
+from .trial_parts import part_of_trial
 from .validation import require_trials
 
 Agent = GPAgent | LearningAgent | SideBySide
@@ -37,4 +38,11 @@ def assemble(
     if num_trials is None:
         return make(model.of_trial(0), rule_of, **parts)
     require_trials(num_trials)
-    return SideBySide([make(model.of_trial(i), rule_of, **parts) for i in range(num_trials)])
+    return SideBySide([_of_trial(make, model, rule_of, parts, i, num_trials) for i in range(num_trials)])
+
+
+def _of_trial(
+    make: Any, model: Model, rule_of: Any, parts: dict[str, Any], trial: int, num_trials: int
+) -> Any:
+    own = {name: part_of_trial(part, trial, num_trials) for name, part in parts.items()}
+    return make(model.of_trial(trial), part_of_trial(rule_of, trial, num_trials), **own)

@@ -133,9 +133,12 @@ class BanditOCO:
             lam + self.dual_step * (probe.mean[1:] - self.decay * self.dual_step * lam), 0.0
         )
 
-    def recommend(self, observation: Floats | None = None) -> Recommendation:
-        """The current y; without a model, mean and deviation are NaN."""
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """The current y, or the nearest of the given actions; without a model, mean and deviation are NaN."""
         action = self._action(self.y)
+        if among is not None:
+            gap = self.setting.to_point(np.asarray(among)) - self.setting.to_point(action)
+            action = among[int((gap**2).sum(axis=1).argmin())]
         return Recommendation(action, self.setting.to_point(action), np.nan, np.nan)
 
     def _new_probe(self) -> Probe:
@@ -156,7 +159,7 @@ class BanditOCO:
             del self._probes[number]
 
 
-@handles("delay", "constraint", "box")
+@handles("delay", "constraint", "box", "on_policy")
 def bandit_oco(
     setting: Setting,
     *,

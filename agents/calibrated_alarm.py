@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -50,6 +50,11 @@ class CalibratedAlarm:
             options = {"theta": self._threshold(noise), "ridge": self._ridge(noise), "reading": self.reading}
             each.append({name: value for name, value in options.items() if value is not None})
         return OnAlarm(model, num_trials, observed=self.observed, each=each)
+
+    def of_trial(self, trial: int) -> CalibratedAlarm:
+        """The same for one trial of a batch; a theta is one number a response, not one a trial."""
+        noise = self.noise_std[trial].item() if isinstance(self.noise_std, np.ndarray) else self.noise_std
+        return replace(self, observed=self.observed.of_trial(trial), noise_std=noise)
 
     def _noise(self, model: Model, num_trials: int) -> Floats:
         """Deviation of the noise on the reward in each trial, (B,)."""

@@ -9,7 +9,10 @@ Factory = TypeVar("Factory", bound=Callable[..., Any])
 
 
 class Features(NamedTuple):
-    """The problem features that an agent takes into account, and the action sets that it plays."""
+    """The problem features that an agent takes into account, the action sets that it plays, what it needs.
+
+    `privileged` agents are told the truth; `on_policy` ones learn from nothing but plays of their own choice.
+    """
 
     delay: bool = False
     context: bool = False
@@ -18,6 +21,7 @@ class Features(NamedTuple):
     finite: bool = True
     box: bool = False
     privileged: bool = False
+    on_policy: bool = False
 
 
 def handles(*names: str) -> Callable[[Factory], Factory]:

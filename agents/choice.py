@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from math import isnan
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,17 @@ class TieBreaker:
             self._next = 0
         self._next += 1
         return self._block[self._next - 1]
+
+
+def arms_among(among: Any, num_arms: int) -> Ints:
+    """The arms that may be chosen, (n,): those given, or all where nothing is."""
+    if among is None:
+        return np.arange(num_arms)
+    arms = np.asarray(among)
+    integers = arms.ndim == 1 and len(arms) > 0 and arms.dtype.kind in "iu"
+    if not integers or arms.min() < 0 or arms.max() >= num_arms:
+        raise ValueError(f"among must be arms in 0..{num_arms - 1}, at least one, got {among!r}")
+    return arms
 
 
 def argmax_with_ties(scores: Floats, tolerance: float | Floats, uniform: Floats) -> Ints:

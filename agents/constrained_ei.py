@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from bandit_envs.setting import Setting
 from bandit_envs.types import Floats, Ints
 
+from .box.constrained_ei import BoxConstrainedEI
 from .capabilities import handles
-from .improvement import log_expected_improvement
+from .feasible_improvement import FeasibleImprovement, FeasibleMean, believed_feasible, log_feasibility
 from .model import Model
 from .side_by_side import SideBySide
-from .surrogate_agent import SurrogateAgent, each_trial, noise_variances, surrogate_model
-from .surrogates import Prediction
+from .surrogate_agent import ArmsSurrogateAgent, each_trial, noise_variances, surrogate_model
+from .surrogates import FirstOutcomes, Prediction
 from .validation import require_not_negative
 
 FIRST = 5  # uniform plays from which prior means and amplitudes are taken
 
 
-class ConstrainedEI(SurrogateAgent):
+class ConstrainedEI(ArmsSurrogateAgent):
     r"""argmax EI_f(x) prod_j Phi(-mu_j(x) / sigma_j(x)), one trial (Gardner et al. 2014, equation 6).
 
     EI_f is over the largest mu_f among the played points with all mu_j <= 0, the noisy reading of the best
@@ -41,44 +41,28 @@ class ConstrainedEI(SurrogateAgent):
 
     def begin(self) -> None:
         """No sample yet of what the first plays earn."""
-        self._sample: list[Floats] = []
+        self.first = FirstOutcomes(self.model.initial)
 
     def scores(self, context: int) -> Floats:
         """Logarithm of the acquisition function, (A,)."""
         if self.round < self.model.initial:
             return np.zeros(self.setting.decisions.num_arms)
         believed = self.surrogates.predict(context, self.hallucinate)
-        feasible = (believed.mean[1:] <= 0.0).all(axis=0) & self.surrogates.played(context)
-        if not feasible.any():
-            return log_feasibility(believed)
-        incumbent = believed.mean[0, feasible].max()
-        return log_expected_improvement(believed.mean[0] - incumbent, believed.std[0]) + log_feasibility(
-            believed
-        )
+        feasible = believed_feasible(believed) & self.surrogates.played(context)
+        incumbent = float(believed.mean[0, feasible].max()) if feasible.any() else None
+        return FeasibleImprovement(incumbent)(believed)
 
     def learn(self, rounds: Ints, outcome: Floats) -> None:
-        """Standardise again whenever one of the first plays delivers, however late."""
-        first = outcome[rounds < self.model.initial]
-        if len(first):
-            self._sample.extend(first)
-            self.surrogates.standardise(np.array(self._sample))
+        """Standardise again whenever one of the first plays delivers."""
+        self.first.receive(self.surrogates, rounds, outcome)
 
-    def best(self, believed: Prediction) -> int:
+    def best(self, believed: Prediction, arms: Ints) -> int:
         """The largest mean among the arms believed feasible; if there are none, the most likely feasible."""
-        feasible = (believed.mean[1:] <= 0.0).all(axis=0)
-        if not feasible.any():
-            return int(log_feasibility(believed).argmax())
-        return int(np.where(feasible, believed.mean[0], -np.inf).argmax())
+        scores = FeasibleMean()(believed)
+        return int((log_feasibility(believed) if np.isneginf(scores).all() else scores).argmax())
 
 
-def log_feasibility(believed: Prediction) -> Floats:
-    """Sum_j log Phi(-mu_j / sigma_j), (A,): the probability that independent costs are all at most 0."""
-    mean, std = believed.mean[1:], believed.std[1:]
-    certain = np.where(mean <= 0.0, np.inf, -np.inf)
-    return log_ndtr(np.where(std > 0.0, -mean / np.where(std > 0.0, std, 1.0), certain)).sum(axis=0)
-
-
-@handles("delay", "context", "constraint")
+@handles("delay", "context", "constraint", "box")
 def constrained_ei(
     setting: Setting,
     *,
@@ -87,7 +71,7 @@ def constrained_ei(
     hallucinate: bool = False,
     num_trials: int | None = None,
     **options: Any,
-) -> ConstrainedEI | SideBySide:
+) -> ConstrainedEI | BoxConstrainedEI | SideBySide:
     """Constrained EI: expected improvement times the probability of feasibility (Gardner et al. 2014).
 
     Args:
@@ -96,10 +80,11 @@ def constrained_ei(
         constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
         hallucinate: count pending plays in the deviations, which keeps several workers apart.
         num_trials: None, or B.
-        **options: of the model: kernel, length_scale, noise_std, noise_variance, form.
+        **options: of the model: kernel, length_scale, noise_std, noise_variance, form, and search on a box.
     """
     if constraint_noise_std is not None:
         require_not_negative("constraint_noise_std", constraint_noise_std, "it is a standard deviation")
     model: Model = surrogate_model(setting, initial=initial, **options)
     noise = noise_variances(model, constraint_noise_std, num_trials or 1)
-    return each_trial(lambda i: ConstrainedEI(model, noise[i], hallucinate), num_trials)
+    agent = BoxConstrainedEI if setting.continuous else ConstrainedEI
+    return each_trial(lambda i: agent(model, noise[i], hallucinate), num_trials)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from numbers import Real
 from typing import Any
 
 from bandit_envs.setting import Setting
@@ -132,6 +133,8 @@ def _censored(
     setting: Setting, window: float | None, reward_bound: Numeric, fill_in: str
 ) -> Callable[[Model, int], Belief]:
     chosen = min(DEFAULT_WINDOW, setting.max_delay) if window is None else window
+    if not isinstance(chosen, Real):
+        raise ValueError(f"window must be one number, the same in all trials, got {window!r}")
     if fill_in == "zero":
         return partial(Censored, window=chosen, reward_bound=reward_bound)
     if fill_in not in FILL_INS:

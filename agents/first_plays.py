@@ -37,6 +37,10 @@ class GivenUnits:
     centre: Values | None = None
     scale: Values | None = None
 
+    def of_trial(self, trial: int) -> GivenUnits:
+        """The same: numbers are one a quantity, not one a trial."""
+        return self
+
     def require(self, quantities: int) -> None:
         """Raise unless what is given are finite numbers for so many quantities, and scales are positive."""
         for name, given in (("centre", self.centre), ("scale", self.scale)):

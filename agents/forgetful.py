@@ -28,10 +28,6 @@ class Forgetful(Belief):
     """
 
     def __init__(self, model: Model, memories: Sequence[Maker]):
-        if model.setting.continuous:
-            raise ValueError(
-                "this agent plays finite sets: setting must have arms, got a box; use 'r-gp-ucb'"
-            )
         if model.learning is not None and model.learning.mean:
             raise ValueError("fit_mean must be False where older plays count for less, got True")
         self._known = ForgettingPosterior(model.gram, model.noise_variance, memories)

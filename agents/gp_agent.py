@@ -13,7 +13,7 @@ from bandit_envs.feedback import Feedback
 from bandit_envs.types import Floats, Ints
 
 from .beliefs import Belief, Delivered
-from .choice import TieBreaker, argmax_with_ties
+from .choice import TieBreaker, argmax_with_ties, arms_among
 from .clock import Clock
 from .incumbents import Incumbent, NoIncumbent
 from .model import Model
@@ -196,19 +196,27 @@ class GPAgent:
         mean, std = self.belief.mean(context), self.belief.std(context)
         return (mean, std) if self.num_trials else (mean[0], std[0])
 
-    def recommend(self, observation: Floats | None = None) -> Recommendation:
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """The arm of the largest posterior mean, in a context where there are several.
+
+        Under constraints it is that of the penalised objective. With separate models the reward's mean and
+        deviation come with it; else those of the objective, of which the agent has its only model.
 
         Args:
             observation: the context, as `act` sees it; may be left out where there is only one.
+            among: the actions to choose from, such as those played so far, (n,) or on a box (n, d), the same
+                in all trials; default all.
         """
         if observation is None and self.setting.decisions.num_contexts > 1:
             raise ValueError("recommend needs the observation of a context, got None")
         shape = (self._size, self.setting.scaled_contexts.shape[1])
         context = self._contexts(np.zeros(shape) if observation is None else observation)
         mean, std = self.belief.mean(context), self.belief.std(context)
-        arm = mean.argmax(axis=1)
-        best = Recommendation(arm, self.setting.to_point(arm), mean[self._rows, arm], std[self._rows, arm])
+        arms = arms_among(among, mean.shape[1])
+        worth = self.objective.adjusted(mean, context, self.age)
+        arm = arms[worth[:, arms].argmax(axis=1)]
+        known = self.objective.unscaled(mean[self._rows, arm], std[self._rows, arm])
+        best = Recommendation(arm, self.setting.to_point(arm), *known)
         if self.num_trials:
             return best
         return Recommendation(int(arm[0]), best.point[0], float(best.mean[0]), float(best.std[0]))

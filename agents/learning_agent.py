@@ -110,9 +110,9 @@ class LearningAgent:
         """See `GPAgent`."""
         return self.agent.posterior(observation)
 
-    def recommend(self, observation: Floats | None = None) -> Recommendation:
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """The arm of the largest posterior mean; see `GPAgent.recommend`."""
-        return self.agent.recommend(observation)
+        return self.agent.recommend(observation, among)
 
     def _fit(self) -> None:
         point, value = self._evidence.sample(self.belief, everything=self.learning.on == "all")

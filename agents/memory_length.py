@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from bandit_envs.decisions import unit_grid
 from bandit_envs.gram import Gram
+from bandit_envs.setting import Setting
 from bandit_envs.types import Floats, Ints
 
 from .gain_tables import spectral_bound
@@ -19,7 +21,7 @@ def memory_length(model: Model, variation: Numeric) -> Floats:
     """The length gamma_T^(1/4) sqrt(T / B_T), in rounds and between 2 and T, () or (B,) (Zhou & Shroff 2021).
 
     Args:
-        model: kernel, noise and horizon. gamma_T is the spectral bound on at most 256 of the points.
+        model: kernel, noise and horizon. gamma_T is the spectral bound on at most 256 points.
         variation: B_T, the sum of the distances between the reward functions of successive rounds, in prior
             deviations.
     """
@@ -27,14 +29,22 @@ def memory_length(model: Model, variation: Numeric) -> Floats:
         "variation", variation, "it is how much the function changes in all, in prior deviations"
     )
     horizon = model.setting.horizon
-    points = model.setting.decisions.points
-    sample = Gram(model.kernel, points[:: -(-len(points) // MOST_POINTS)])
+    sample = Gram(model.kernel, _sample(model.setting))
     rounds = np.full(np.shape(model.noise_variance), horizon)
     gamma = spectral_bound(sample, model.noise_variance, horizon)(
         rounds, np.zeros_like(rounds, dtype=np.float64)
     )
     length = gamma**0.25 * np.sqrt(horizon / np.asarray(variation))
     return np.clip(length, 2.0, max(horizon, 2))
+
+
+def _sample(setting: Setting) -> Floats:
+    """At most 256 of the points; of a box, whose points are two corners, as many that cover it."""
+    points = setting.decisions.points
+    if not setting.continuous:
+        return points[:: -(-len(points) // MOST_POINTS)]
+    low, high = points.min(axis=0), points.max(axis=0)
+    return low + (high - low) * unit_grid(MOST_POINTS, len(low))
 
 
 def window_of(model: Model, variation: Numeric) -> Ints:

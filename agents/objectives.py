@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -17,6 +18,9 @@ from .validation import Numeric, require_costs
 if TYPE_CHECKING:
     from .gp_agent import GPAgent
     from .model import Model
+
+
+BoxTerms = Callable[[Floats, Floats, Ints], Floats]  # scores (n,), pairs (n, dz + d) and t (1,) -> (n,)
 
 
 class Objective(Protocol):
@@ -36,6 +40,15 @@ class Objective(Protocol):
 
     def adjusted(self, scores: Floats, context: Ints, age: Ints) -> Floats:
         """Scores of the arms, (B, A), with what the belief does not know of."""
+        ...
+
+    @property
+    def on_box(self) -> BoxTerms | None:
+        """Returns scores of points of a box with what the belief does not know of; None leaves them."""
+        ...
+
+    def unscaled(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
+        """Mean and deviation of the belief, (B,) each, in the units of the reward."""
         ...
 
     def turn(self, agent: GPAgent) -> None:
@@ -70,6 +83,15 @@ class Reward:
     def adjusted(self, scores: Floats, context: Ints, age: Ints) -> Floats:
         """The scores."""
         return scores
+
+    @property
+    def on_box(self) -> BoxTerms | None:
+        """The belief knows of all."""
+        return None
+
+    def unscaled(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
+        """What they are."""
+        return mean, std
 
     def turn(self, agent: GPAgent) -> None:
         """Nothing to change."""
@@ -142,6 +164,10 @@ class Penalised(Reward):
             np.add.at(self.cost_sum[:, j], (trial, point), h[:, j])
         self.multipliers.receive(trial, cost)
         self.first.receive(trial, rounds, np.column_stack([reward, h]))
+
+    def unscaled(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
+        """Of w0 f - sum_j w_j h_j: the belief knows nothing of f alone."""
+        return self.centre + self.scale * mean, self.scale * std
 
     def _reserve(self, num_points: int) -> None:
         old = self.reward_sum.shape[1]

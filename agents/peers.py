@@ -28,7 +28,7 @@ from .validation import Numeric
 from .widths import Width
 
 
-@handles("delay", "context", "change")
+@handles("delay", "context", "change", "box")
 def sw_gp_ucb(
     setting: Setting,
     *,
@@ -86,7 +86,7 @@ def r_gp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, restart=restart)
 
 
-@handles("delay", "context", "change")
+@handles("delay", "context", "change", "box")
 def tv_gp_ucb(
     setting: Setting,
     *,
@@ -103,8 +103,8 @@ def tv_gp_ucb(
         setting: what is published of the problem.
         eps: drift of the function a round, in [0, 1]; default 2 / W with the default window of `sw_gp_ucb`.
         variation: B_T of the default, in prior deviations.
-        width: "theory", sqrt(2 log(N pi^2 t^2 / (6 delta))); "experiments", sqrt(0.8 log(4 t)); or what
-            `make_width` takes.
+        width: "theory", sqrt(2 log(N pi^2 t^2 / (6 delta))), on a box "self-normalised"; "experiments",
+            sqrt(0.8 log(4 t)); or what `make_width` takes.
         delta: failure probability.
         num_trials: None, or B.
         **options: of the model.
@@ -114,7 +114,7 @@ def tv_gp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
-@handles("delay", "context", "change")
+@handles("delay", "context", "change", "box")
 def w_gp_ucb(
     setting: Setting,
     *,
@@ -166,4 +166,4 @@ def _time_varying_width(width: str | float | Width, model: Model, *, delta: floa
     if isinstance(width, str) and width == "experiments":
         return LogarithmicWidth()
     theory = isinstance(width, str) and width == "theory"
-    return make_width("finite-set" if theory else width, model, delta)
+    return make_width(None if theory else width, model, delta)  # "finite-set", but on a box

@@ -72,8 +72,6 @@ def penalised_parts(
     require_integer("epoch", epoch, 1, "it is the number of rounds S between two updates")
     if models not in ("penalised", "separate"):
         raise ValueError(f"models must be penalised or separate, got {models!r}")
-    if models == "separate" and setting.continuous:
-        raise ValueError("models must be 'penalised' on a box, got 'separate'")
     initial = min(FIRST, epoch) if initial is None else initial
     require_integer("initial", initial, 0, "it is the number of uniform first plays")
     if initial > epoch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from bandit_envs.types import Bools, Floats, Ints
 from .beliefs import Delivered
 from .first_plays import FirstPlays, GivenUnits, Units
 from .multipliers import Multipliers
-from .objectives import Reward
+from .objectives import BoxTerms, Reward
 from .posteriors.tally import Tally
 from .validation import Numeric, require_costs
 from .widths import ImprovedWidth
@@ -71,13 +72,32 @@ class SeparateModels(Reward):
 
     def adjusted(self, scores: Floats, context: Ints, age: Ints) -> Floats:
         """The penalised objective from the scaled scores of the reward, (B, A)."""
+        believed = ((belief.mean(context), belief.std(context)) for belief in self.costs)
+        return self._penalised(scores, believed, age)
+
+    @property
+    def on_box(self) -> BoxTerms:
+        """The same of points of a box."""
+        return self._on_box
+
+    def unscaled(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
+        """Of the reward."""
+        return self.centre[:, 0] + self.scale[:, 0] * mean, self.scale[:, 0] * std
+
+    def _on_box(self, scores: Floats, pairs: Floats, age: Ints) -> Floats:
+        from .box.surface import Surface  # which needs beliefs, as this does
+
+        each = (Surface.of(belief).predict(pairs) for belief in self.costs)
+        return self._penalised(scores[None], ((mean[None], std[None]) for mean, std in each), age)[0]
+
+    def _penalised(self, scores: Floats, believed: Iterable[tuple[Floats, Floats]], age: Ints) -> Floats:
+        """w0 f - sum_j w_j h(lcb_gj) from scores of f and means and deviations of each g_j, (B, A)."""
         weights = self.multipliers.weights
         total = weights.reward[:, None] * (self.centre[:, :1] + self.scale[:, :1] * scores)
-        for j, belief in enumerate(self.costs):
+        for j, (mean, std) in enumerate(believed):
             centre, scale = self.centre[:, 1 + j, None], self.scale[:, 1 + j, None]
             width = ImprovedWidth(self.bound, self.cost_noise / scale[:, 0], delta=self.delta)
-            band = width(age, belief.gain)[:, None] * belief.std(context)
-            lower = centre + scale * (belief.mean(context) - band)
+            lower = centre + scale * (mean - width(age, self.costs[j].gain)[:, None] * std)
             total -= weights.cost[:, j, None] * self.multipliers.penalty.transform(lower)
         return np.where(age[:, None] <= self.first.first, scores, total)  # the first plays are uniform
 

@@ -27,7 +27,7 @@ class OneTrialAgent(Protocol):
         """Learn from a round."""
         ...
 
-    def recommend(self, observation: Floats | None = None) -> Recommendation:
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """What to use from now on."""
         ...
 
@@ -75,10 +75,10 @@ class SideBySide:
         for i, agent in enumerate(self.agents):
             agent.update(observation[i], action[i], reward[i], of_trial(info, i))
 
-    def recommend(self, observation: Floats | None = None) -> Recommendation:
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """The arm of the largest posterior mean of each trial; see `GPAgent.recommend`."""
         rows = [None] * self.num_trials if observation is None else list(observation)
-        each = [agent.recommend(row) for agent, row in zip(self.agents, rows, strict=True)]
+        each = [agent.recommend(row, among) for agent, row in zip(self.agents, rows, strict=True)]
         return Recommendation(*map(np.array, zip(*each, strict=True)))
 
 

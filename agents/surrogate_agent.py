@@ -12,7 +12,7 @@ from bandit_envs.feedback import Feedback
 from bandit_envs.setting import Setting
 from bandit_envs.types import Floats, Ints
 
-from .choice import TieBreaker, argmax_with_ties
+from .choice import TieBreaker, argmax_with_ties, arms_among
 from .gp_agent import TIE, Recommendation
 from .model import Model, centred_model
 from .plays import Plays
@@ -24,10 +24,10 @@ A = TypeVar("A", bound=OneTrialAgent)
 
 
 class SurrogateAgent(abc.ABC):
-    """Plays the arm of the largest score.
+    """Learns all outcomes of one trial; algorithms say how they choose.
 
     Args:
-        model: kernel and points; several agents may share one.
+        model: kernel, points and the number of first plays; several agents may share one.
         noise_variance: of reward and costs, (1 + C,).
     """
 
@@ -45,15 +45,9 @@ class SurrogateAgent(abc.ABC):
         self.round = 0
         self.begin()
 
-    def act(self, observation: Floats) -> int:
-        """Choose an arm for the observed context, (dz,)."""
-        require_reset(self.round >= 0)
-        scores = self.scores(self._context(observation))
-        return int(argmax_with_ties(scores[None], TIE, self.uniform())[0])
-
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
-        point = self.setting.decisions.point_index(*np.array([[self._context(observation)], [action]]))
+        point = self.points(observation, action)
         trial, rounds, reward, cost = Feedback.arrived(info)
         require_costs(cost, self.setting.num_constraints)
         outcome = np.column_stack([reward, cost])
@@ -69,35 +63,64 @@ class SurrogateAgent(abc.ABC):
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         self.surrogates.settle(self.plays.drop(np.zeros_like(rounds), rounds))
 
-    def recommend(self, observation: Floats | None = None) -> Recommendation:
-        """The arm that the agent takes for the best feasible one, in a context where there are several.
+    @abc.abstractmethod
+    def act(self, observation: Floats) -> Any:
+        """Choose an action for the observed context, (dz,)."""
+
+    @abc.abstractmethod
+    def points(self, observation: Floats, action: Any) -> Ints:
+        """The index of an action in its context, (1,)."""
+
+    @abc.abstractmethod
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """The action that the agent takes for the best feasible one, in a context where there are several.
 
         Args:
             observation: the context, as `act` sees it; may be left out where there is only one.
+            among: the actions to choose from, such as those played so far, (n,) arms or (n, d) on a box;
+                default all.
         """
-        if observation is None and self.setting.contexts is not None:
-            raise ValueError("recommend needs the observation of a context, got None")
-        context = 0 if observation is None else self._context(observation)
-        believed = self.surrogates.predict(context)
-        arm = self.best(believed)
-        mean, std = believed.mean[0, arm], believed.std[0, arm]
-        return Recommendation(arm, self.setting.to_point(arm), float(mean), float(std))
 
     @abc.abstractmethod
     def begin(self) -> None:
         """Start a trial."""
 
     @abc.abstractmethod
+    def learn(self, rounds: Ints, outcome: Floats) -> None:
+        """A round is over, and rewards and costs of earlier rounds came, (n,) and (n, 1 + C)."""
+
+
+class ArmsSurrogateAgent(SurrogateAgent):
+    """Plays the arm of the largest score."""
+
+    def act(self, observation: Floats) -> int:
+        """Choose an arm for the observed context, (dz,)."""
+        require_reset(self.round >= 0)
+        scores = self.scores(self._context(observation))
+        return int(argmax_with_ties(scores[None], TIE, self.uniform())[0])
+
+    def points(self, observation: Floats, action: Any) -> Ints:
+        """The index of an arm in its context, (1,)."""
+        return self.setting.decisions.point_index(*np.array([[self._context(observation)], [action]]))
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """The arm that the agent takes for the best feasible one; see `SurrogateAgent`."""
+        if observation is None and self.setting.contexts is not None:
+            raise ValueError("recommend needs the observation of a context, got None")
+        context = 0 if observation is None else self._context(observation)
+        believed = self.surrogates.predict(context)
+        arms = arms_among(among, believed.mean.shape[1])
+        arm = int(arms[self.best(believed.at(arms), arms)])
+        mean, std = believed.mean[0, arm], believed.std[0, arm]
+        return Recommendation(arm, self.setting.to_point(arm), float(mean), float(std))
+
+    @abc.abstractmethod
     def scores(self, context: int) -> Floats:
         """How much each arm is wanted, (A,); ties are broken at random."""
 
     @abc.abstractmethod
-    def learn(self, rounds: Ints, outcome: Floats) -> None:
-        """A round is over, and rewards and costs of earlier rounds came, (n,) and (n, 1 + C)."""
-
-    @abc.abstractmethod
-    def best(self, believed: Prediction) -> int:
-        """The arm to recommend."""
+    def best(self, believed: Prediction, arms: Ints) -> int:
+        """Which of some arms to recommend, of which this is believed."""
 
     def _context(self, observation: Floats) -> int:
         return int(self.setting.context_index(np.asarray(observation)[None])[0])
@@ -105,8 +128,6 @@ class SurrogateAgent(abc.ABC):
 
 def surrogate_model(setting: Setting, **options: Any) -> Model:
     """Return the model of reward and costs; their prior means come from the agent's own plays."""
-    if setting.continuous:
-        raise ValueError("this agent plays finite sets: setting must have arms, got a box; use 'gp-ei'")
     return centred_model(setting, **options)
 
 

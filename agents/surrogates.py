@@ -8,8 +8,9 @@ import numpy as np
 
 from bandit_envs.types import Bools, Floats, Ints
 
+from .box.surface import Surface
 from .model import NOISE_FLOOR, Model
-from .posteriors import Posterior, Tally, posterior
+from .posteriors import PairPosterior, Posterior, Tally, posterior
 
 FEWEST = 3  # values whose deviation says something about the size of a function
 
@@ -19,6 +20,10 @@ class Prediction(NamedTuple):
 
     mean: Floats  # (1 + C, A) posterior mean, reward first
     std: Floats  # (1 + C, A) posterior deviation, without noise
+
+    def at(self, arms: Ints) -> Prediction:
+        """The same of some of the arms, (n,)."""
+        return Prediction(self.mean[:, arms], self.std[:, arms])
 
 
 class Surrogates:
@@ -61,8 +66,9 @@ class Surrogates:
         if len(sample) == 0:
             return
         self.centre = sample.mean(axis=0)
-        spread = sample.std(axis=0, ddof=1) if len(sample) >= FEWEST else np.zeros(len(self._rows))
-        self.scale = np.where(spread > 0.0, spread / self.model.deviation, 1.0)
+        differ = (len(sample) >= FEWEST) & (np.ptp(sample, axis=0) > 0.0)  # equal numbers have a deviation
+        spread = sample.std(axis=0, ddof=min(1, len(sample) - 1))  # too, of 1e-17
+        self.scale = np.where(differ, spread / self.model.deviation, 1.0)
         self._posterior = self._prior()
         self._observe(self.point, self.outcome)
 
@@ -78,6 +84,21 @@ class Surrogates:
         scale = self.scale[:, None]
         mean = self.centre[:, None] + scale * self._posterior.mean_at(cells)
         return Prediction(mean, scale * np.sqrt(np.maximum(spread.variance_at(cells), 0.0)))
+
+    def surfaces(self, hallucinate: bool = False) -> list[Surface]:
+        """What is believed of each function anywhere on a box, in units of its own scale, (1 + C).
+
+        Args:
+            hallucinate: see `predict`.
+        """
+        centre, spread = (
+            self._posterior,
+            self._hallucinated() if hallucinate and self.pending else self._posterior,
+        )
+        assert isinstance(centre, PairPosterior)
+        assert isinstance(spread, PairPosterior)
+        kernel = self.model.kernel
+        return [Surface(kernel, centre.factor(i), spread.factor(i), 0.0) for i in self._rows.tolist()]
 
     def played(self, context: int) -> Bools:
         """Which arms of a context have delivered, (A,)."""
@@ -109,3 +130,22 @@ class Surrogates:
             return None
         arms = decisions.point_index(np.int64(context), np.arange(decisions.num_arms))  # type: ignore[arg-type]
         return np.broadcast_to(arms, (len(self._rows), len(arms)))
+
+
+class FirstOutcomes:
+    """Standardises surrogates by the first plays, which are uniform, however late they deliver.
+
+    Args:
+        first: how many plays.
+    """
+
+    def __init__(self, first: int):
+        self.first = first
+        self._sample: list[Floats] = []
+
+    def receive(self, surrogates: Surrogates, rounds: Ints, outcome: Floats) -> None:
+        """Outcomes of some rounds came, (n,) and (n, 1 + C)."""
+        new = outcome[rounds < self.first]
+        if len(new):
+            self._sample.extend(new)
+            surrogates.standardise(np.array(self._sample))

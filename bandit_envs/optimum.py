@@ -75,7 +75,8 @@ def _candidates(low: Floats, high: Floats) -> Floats:
 
 
 def _range(values: Floats) -> float:
-    return max(float(np.ptp(values)), np.finfo(float).tiny)
+    """The range of a function; of a constant, its size, and 1 where that is 0."""
+    return float(np.ptp(values)) or float(np.abs(values).max()) or 1.0
 
 
 def _climb(function: Function, start: Floats, low: Floats, high: Floats, scale: float) -> float:

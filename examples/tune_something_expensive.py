@@ -60,8 +60,11 @@ if __name__ == "__main__":  # worker processes import this file
     tuner = Tuner.load(FILE)
     print(f"Resumed with {len(tuner.experiments)} experiments")
     session(tuner, 20)
-    answer = tuner.recommend()
-    print(f"The best mean of the model is {answer.mean:.4f} +- {answer.std:.4f}")
-    tuner.add(answer.parameters, error_rate(answer.parameters))  # it may lie where nothing was tried: try it
-    print(f"Use {tuner.best.parameters}")
+    hope = tuner.recommend(anywhere=True)  # may lie where nothing was tried: try it before it is used
+    tuner.add(hope.parameters, error_rate(hope.parameters))
+    answer = tuner.recommend()  # of what was tried, weighing all results by the model
+    low, high = answer.interval
+    print(
+        f"Use {answer.parameters}: error rate {answer.mean:.4f}, with 95 % between {low:.4f} and {high:.4f}"
+    )
     print(f"Best of {len(tuner.experiments)} experiments: error rate {tuner.best.value:.4f}")

@@ -260,7 +260,6 @@ def test_the_lattice_of_theorem_4_has_the_theorems_size_up_to_its_cap():
         (lambda: agents.gp_ei(SETTING, kernel=RBF([1.0, 1.0, 1.0])), "kernel"),
         (lambda: agents.gp_ucb(SETTING, width="finite-set"), "width"),
         (lambda: agents.igp_ucb(SETTING, gamma="spectral"), "gamma"),
-        (lambda: agents.make("gp-ucb-noisy-constraints", SETTING, models="separate"), "models"),
     ],
 )
 def test_what_cannot_be_is_an_error_that_names_it(make, name):

@@ -110,3 +110,15 @@ def test_a_box_survives_pickling_in_the_middle_of_a_trial(env_id):
         mine, other = env.step(np.array([x])), twin.step(np.array([x]))
         assert mine[1] == other[1]
         assert mine[4]["oracle"]["regret"] == other[4]["oracle"]["regret"]
+
+
+@pytest.mark.parametrize("cost", [1.0, 1e300, 1e-300])
+def test_a_constant_cost_above_0_leaves_no_feasible_point(cost):
+    def hill(x):
+        return -((x - 0.3) ** 2).sum(axis=1)
+
+    found = [
+        maximise(hill, np.zeros(2), np.ones(2), np.empty((0, 2)), [lambda x, c=c: np.full(len(x), c)])
+        for c in (cost, -cost)
+    ]
+    assert found == [-np.inf, pytest.approx(0.0, abs=1e-12)]

@@ -13,7 +13,8 @@ import agents
 from agents.admm import Splitting, expected_decrease
 from agents.admmbo import admmbo
 from agents.bandit_oco import Probe, bandit_oco
-from agents.constrained_ei import constrained_ei, log_feasibility
+from agents.constrained_ei import constrained_ei
+from agents.feasible_improvement import log_feasibility
 from agents.surrogates import Prediction
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.decisions import unit_grid
@@ -368,7 +369,7 @@ BAD = {
     "learning": (lambda: constrained_ei(SETTING, refit_every=5), "refit_every must be left out"),
     "prior mean": (lambda: constrained_ei(SETTING, prior_mean=1.0), "prior_mean must be left out"),
     "noise": (lambda: constrained_ei(SETTING, constraint_noise_std=-1.0), "constraint_noise_std"),
-    "box": (lambda: constrained_ei(BOX), "must have arms, got a box"),
+    "box": (lambda: admmbo(BOX), "must have arms, got a box"),
     "costs": (
         lambda: started(constrained_ei(SETTING)).update(NOWHERE, 1, 0.0, feedback([1.0], [[0.0]], [0])),
         r"feedback_cost.* must have 2 cost\(s\)",

@@ -63,8 +63,9 @@ def test_on_a_finite_set_the_tuner_is_the_agent_in_its_loop(name, delay):
         )
     assert asked == played
     if name != "random":
-        assert tuner.recommend().parameters == arms[agent.recommend().action]
-        assert tuner.recommend().mean == agent.recommend().mean
+        advice, answer = tuner.recommend(anywhere=True), agent.recommend()
+        assert advice.parameters == arms[answer.action]
+        assert advice.mean == answer.mean
 
 
 @pytest.mark.parametrize("name", ["gp-bucb", "gp-ts", "gp-ei"])
@@ -97,12 +98,13 @@ def test_workers_are_given_different_experiments():
     assert len({json.dumps(each) for each in questions}) == 6
 
 
-@pytest.mark.parametrize(("agent", "different"), [(None, {5, 6}), ("constrained-ei", {1})])
+@pytest.mark.parametrize(("agent", "different"), [(None, {4, 5, 6}), ("constrained-ei", {1})])
 def test_workers_under_constraints_are_given_different_experiments(agent, different):
-    tuner = Tuner(SPACE, constraints=["c"], num_arms=128, agent=agent)
+    tuner = Tuner({"width": Integer(1, 40), "depth": Integer(1, 12)}, constraints=["c"], agent=agent)
     for _ in range(8):
         ticket, parameters = tuner.ask()
-        tuner.tell(ticket, -loss(parameters), {"c": parameters["depth"] - 6.5})
+        value = -((parameters["width"] / 10 - 2) ** 2) - 0.1 * (parameters["depth"] - 5) ** 2
+        tuner.tell(ticket, value, {"c": parameters["depth"] - 6.5})
     questions = [tuner.ask()[1] for _ in range(6)]
     assert len({json.dumps(each) for each in questions}) in different
 
@@ -123,7 +125,7 @@ def test_recommending_changes_nothing():
     questions = []
     for _ in range(12):
         ticket, parameters = watched.ask()
-        watched.recommend()
+        watched.recommend(anywhere=True)
         watched.tell(ticket, loss(parameters))
         watched.recommend()
         questions.append(parameters)
@@ -171,7 +173,7 @@ def test_past_data_are_a_start():
 
 
 def test_past_data_join_the_set_of_an_agent_that_plays_sets_alone():
-    tuner = Tuner(SPACE, agent="constrained-ei", constraints=["c"], num_arms=32)
+    tuner = Tuner(SPACE, agent="admmbo", constraints=["c"], num_arms=32)
     past = {"rate": 1e-3, "depth": 5, "kernel": "rbf", "momentum": 0.0}
     assert past not in tuner.plan.parameters.spread(32)
     tuner.add(past, 1.0, {"c": -1.0})
@@ -289,6 +291,10 @@ WRONG = {
         lambda: Tuner(SMALL, constraints=["a"], agent="gp-ucb"),
         "agent must be one that takes a constraint into account, got 'gp-ucb'",
     ),
+    "on-policy agent": (
+        lambda: Tuner(SMALL, agent="bandit-oco"),
+        "agent must be one that also learns from plays that it did not choose, got 'bandit-oco'",
+    ),
     "no contexts": (lambda: Tuner(SMALL, contexts=CONTEXTS, agent="admmbo"), "takes a context into account"),
     "seed": (lambda: Tuner(SMALL, seed=-1), "seed must be an integer >= 0, got -1"),
     "budget": (lambda: Tuner(SMALL, budget=0), "budget must be a positive integer, got 0"),
@@ -313,7 +319,7 @@ WRONG = {
     ),
     "best": (lambda: Tuner(SMALL).best, "best needs a feasible experiment, got 0 told"),
     "advice": (
-        lambda: Tuner(SMALL, agent="random").recommend(),
+        lambda: Tuner(SMALL, agent="random").recommend(anywhere=True),
         "'random' recommends nothing; see the tuner's",
     ),
     "unsaved": (

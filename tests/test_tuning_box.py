@@ -109,7 +109,8 @@ def test_a_set_is_played_where_it_is_small_or_the_agent_plays_no_boxes():
     assert chosen(discrete) is FiniteBoard
     assert chosen(discrete, num_arms=1000) is BoxBoard
     assert chosen(SPACE) is BoxBoard
-    assert chosen(SPACE, agent="constrained-ei") is FiniteBoard
+    assert chosen(SPACE, agent="constrained-ei") is BoxBoard
+    assert chosen(SPACE, agent="admmbo") is FiniteBoard
 
 
 def test_contexts_are_seen_on_a_box_as_they_are():

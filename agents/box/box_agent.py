@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from bandit_envs.setting import Setting
 from bandit_envs.types import Floats, Ints
 
 from ..beliefs import Belief
@@ -15,7 +16,7 @@ from ..choice import argmax_with_ties
 from ..gp_agent import GPAgent, Recommendation
 from ..incumbents import NoIncumbent
 from ..model import Model
-from ..posteriors.play_factor import PlayFactor
+from ..posteriors.play_factor import Factor
 from ..rules import AnyArm, PosteriorMean, Rule
 from ..validation import require_reset
 from ..visited import Visited
@@ -78,28 +79,32 @@ class BoxAgent(GPAgent):
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """The number of the point that an action is in a context, a new one if need be, (1,)."""
-        given = np.asarray(action)
-        if given.shape != (self.setting.dim,) or given.dtype.kind not in "fiu":
-            raise ValueError(f"action must be {self.setting.dim} numbers in [-1, 1], got {action!r}")
-        if not (np.abs(given) <= 1.0 + 1e-6).all():  # NaN is not
-            raise ValueError(f"action must be finite and in [-1, 1], got {action!r}; see setting.to_action")
-        arm = self.setting.to_point(np.clip(given, -1.0, 1.0))
-        pair = with_context(self._context(observation), arm[None])[0]
+        arms = arms_of(self.setting, np.asarray(action)[None], "action")
+        pair = with_context(self._context(observation), arms)[0]
         return np.array([self._visited.index(pair)])
 
-    def recommend(self, observation: Floats | None = None) -> Recommendation:
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """The point of the largest posterior mean, in a context where there are several.
 
         Args:
             observation: the context, as `act` sees it; may be left out where there is only one.
+            among: the actions to choose from, such as those played so far, (n, d); default the whole box.
         """
         require_reset(self.round >= 0)
         if observation is None and self.setting.has_contexts:
             raise ValueError("recommend needs the observation of a context, got None")
         context = self._context(np.zeros(1) if observation is None else observation)
-        arm = self._best(PosteriorMean(), PLAIN, self.belief, context, 0.0, np.zeros(1))
-        mean, std = Surface.of(self.belief).predict(with_context(context, arm[None]))
-        return Recommendation(self.setting.to_action(arm), arm, float(mean[0]), float(std[0]))
+        if among is None:
+            arms = self._best(PosteriorMean(), PLAIN, self.belief, context, 0.0, np.zeros(1))[None]
+            among = self.setting.to_action(arms)
+        else:
+            arms = arms_of(self.setting, among, "among")
+        pairs = with_context(context, arms)
+        mean, std = Surface.of(self.belief).predict(pairs)
+        terms = self.objective.on_box
+        best = int((mean if terms is None else terms(mean, pairs, self.age)).argmax())
+        known = self.objective.unscaled(mean[[best]], std[[best]])
+        return Recommendation(among[best], arms[best], *(float(each[0]) for each in known))
 
     @property
     def _visited(self) -> Visited:
@@ -127,7 +132,8 @@ class BoxAgent(GPAgent):
         worlds = incumbent.worlds(surface, plays, self._rng)
         none = np.empty((1, 0))
         facts = BoxView(none, none, self.age, belief.gain, belief.bias, worlds.best, lambda: none)
-        landscape = Landscape(rule, worlds.surface, context, facts, self.samplers[ONLY])
+        sampler, terms = self.samplers[ONLY], self.objective.on_box
+        landscape = Landscape(rule, worlds.surface, context, facts, sampler, terms)
         span = setting.high - setting.low
         anchors = (plays.arms[:ANCHORS] - setting.low) / np.where(span > 0, span, 1.0)
         pool = self.search(Terrain(landscape, setting.low, span, anchors), self._rng)
@@ -135,9 +141,19 @@ class BoxAgent(GPAgent):
 
     def _played(self, surface: Surface, context: Floats) -> BestPlays:
         """Arms played so far and their means in a context, best first."""
-        assert isinstance(surface.centre, PlayFactor)
-        rows = np.argsort(-surface.centre.smoothed, kind="stable")[:COMPARED]
-        arms = surface.centre.features[rows, len(context) :]
+        plays = cast(Factor, surface.centre)  # which it is in a belief, of one world
+        rows = np.argsort(-plays.smoothed, kind="stable")[:COMPARED]
+        arms = plays.features[rows, len(context) :]
         means = surface.mean(with_context(context, arms))
         order = np.argsort(-means, kind="stable")
         return BestPlays(self._visited, arms[order], context, means[order])
+
+
+def arms_of(setting: Setting, actions: Any, name: str) -> Floats:
+    """Features of actions on a box, (n, d) in [-1, 1] up to rounding -> (n, d); else a ValueError."""
+    given = np.asarray(actions)
+    if given.shape[1:] != (setting.dim,) or len(given) == 0 or given.dtype.kind not in "fiu":
+        raise ValueError(f"{name} must be {setting.dim} numbers in [-1, 1], got {actions!r}")
+    if not (np.abs(given) <= 1.0 + 1e-6).all():  # NaN is not
+        raise ValueError(f"{name} must be finite and in [-1, 1], got {actions!r}; see setting.to_action")
+    return setting.to_point(np.clip(given, -1.0, 1.0))

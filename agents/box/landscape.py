@@ -10,6 +10,7 @@ import numpy as np
 
 from bandit_envs.types import Floats, Ints
 
+from ..objectives import BoxTerms
 from ..rules import Rule
 from .path import Path
 from .surface import Local, Surface
@@ -41,12 +42,20 @@ class Landscape:
         facts: the view of no arms: round, gain, bias and incumbent. In S > 1 worlds the rule's scores must be
             logarithms of what is to be averaged, as those of expected improvement are.
         rng: of samples.
+        terms: what the objective adds to the scores of the rule, which then have no slopes; None is nothing.
     """
 
     def __init__(
-        self, rule: Rule, surface: Surface, context: Floats, facts: BoxView, rng: np.random.Generator
+        self,
+        rule: Rule,
+        surface: Surface,
+        context: Floats,
+        facts: BoxView,
+        rng: np.random.Generator,
+        terms: BoxTerms | None = None,
     ):
         self.rule, self.surface, self.context, self._facts = rule, surface, context, facts
+        self._terms = terms
         self._path = Path(surface, rng)
 
     @property
@@ -57,12 +66,13 @@ class Landscape:
     def scores(self, arms: Floats) -> Floats:
         """Scores, (n, d) -> (n,); those of all calls are of the same sample where the rule draws one."""
         pairs = self._pairs(arms)
-        return averaged(self.rule(self._view(pairs, self.surface.local(pairs))))[0]
+        scores = averaged(self.rule(self._view(pairs, self.surface.local(pairs))))[0]
+        return scores if self._terms is None else self._terms(scores, pairs, self._facts.round_)
 
     def climb(self, arms: Floats) -> tuple[Floats, Floats] | None:
         """Scores and slopes, (n, d) -> (n,) and (n, d); None where the rule has no slopes."""
         slopes_of = getattr(self.rule, "slopes", None)
-        if slopes_of is None:
+        if slopes_of is None or self._terms is not None:
             return None
         pairs = self._pairs(arms)
         local = self.surface.local(pairs)

@@ -11,6 +11,7 @@ import numpy as np
 from bandit_envs.setting import Setting
 from bandit_envs.types import Floats
 
+from ..choice import arms_among
 from ..gp_agent import Recommendation
 
 
@@ -47,9 +48,15 @@ class NearestArm:
         """Learn from a round."""
         self.agent.update(observation, self._action(action), reward, info)
 
-    def recommend(self, observation: Floats | None = None) -> Recommendation:
-        """The arm nearest to the point of the largest posterior mean, with what is believed of that point."""
-        best = self.agent.recommend(observation)
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """The arm nearest to the point of the largest posterior mean, with what is believed of that point.
+
+        Args:
+            observation: the context; may be left out where there is only one.
+            among: the arms to choose from, (n,); default any point of the box.
+        """
+        actions = None if among is None else self._action(arms_among(among, self.setting.decisions.num_arms))
+        best = self.agent.recommend(observation, actions)
         arm = self._arm(best.action)
         return best._replace(action=arm, point=self.setting.to_point(arm))
 

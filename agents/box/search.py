@@ -85,10 +85,13 @@ class QuasiRandom:
         require_at_least_one("steps", self.steps, "it is the number of iterations of the climb")
 
     def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
-        """Screen, then polish; where all points are worth the same, one of Sobol's is as good as any."""
+        """Screen, then polish; where all points are worth the same, one of Sobol's is as good as any.
+
+        Points of which none is possible, minus infinity, are worth the same too: then the best plays may be.
+        """
         dim = len(terrain.low)
         pool = terrain.survey((sobol(dim, self.candidates) + rng.random(dim)) % 1.0)
-        if pool.scores.min() == pool.scores.max():
+        if -np.inf < pool.scores.min() == pool.scores.max():
             return pool
         if len(terrain.anchors):
             near = [around(terrain.anchors, width, rng) for width in JITTERS]

@@ -16,8 +16,9 @@ from bandit_envs.types import Floats
 
 from ..beliefs import Belief
 from ..point_slopes import linearise, prior_variance
-from ..posteriors.pairs import PairPosterior
+from ..posteriors import ForgettingPosterior, PairPosterior
 
+KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # alone, and so know about points anywhere
 ONLY = 0  # the trial of an agent on a box
 LEAST_STD = 1e-10  # of the prior deviation, below which a deviation has no slope
 
@@ -79,8 +80,8 @@ class Surface:
     def of(cls, belief: Belief) -> Surface:
         """The surface of a belief on a box, which is about one trial."""
         centre, spread = belief.centre, belief.spread
-        assert isinstance(centre, PairPosterior)
-        assert isinstance(spread, PairPosterior)
+        assert isinstance(centre, KEEPS_PLAYS)
+        assert isinstance(spread, KEEPS_PLAYS)
         mean = float(np.ravel(belief.constant_mean)[0])
         return cls(centre.gram.kernel, centre.factor(ONLY), spread.factor(ONLY), mean)
 
@@ -100,7 +101,7 @@ class Surface:
         of_std = of_mean if shared else linearise(self.kernel, x, self.spread.features)
         explained = self.spread.solve(of_std.values.T)  # v, (k, n)
         prior, prior_slope = prior_variance(self.kernel, x)
-        least = LEAST_STD * np.sqrt(prior.max())
+        least = LEAST_STD * np.sqrt(prior.max(initial=0.0))
         std = np.sqrt(np.maximum(prior - np.einsum("kn,kn->n", explained, explained), 0.0))
         weights = np.atleast_2d(self.centre.weights)
 

@@ -15,6 +15,7 @@ from bandit_envs.types import Floats, Ints
 
 from .condensed import solve_rows, solve_vector
 from .memory import Memory
+from .play_factor import PlayFactor
 from .tally import Tally
 
 NEGLIGIBLE = 1e-12  # weight
@@ -53,6 +54,7 @@ class Discounted(Memory):
     def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
         """Learn a value with the weight that its play has by now."""
         weight = plays * self.discount**age
+        self._reserve(x)
         self._count[x] += weight
         self._total[x] += weight * value
         self._latest[x] = max(self._latest[x], self._now - age)
@@ -62,6 +64,13 @@ class Discounted(Memory):
         """Change the value of the latest play of x."""
         self._total[x] += self.discount ** (self._now - self._latest[x]) * change
         self._forget_factor()
+
+    @property
+    def factor(self) -> PlayFactor:
+        """The plays with the weights that they have by now; O(u^3) after every change."""
+        if self._play_factor is None:
+            self._play_factor = PlayFactor(self.gram, self.noise, self.tally)
+        return self._play_factor
 
     def rows(self, cells: Ints | None) -> Floats:
         """V = L^-1 K_X, L L' = K_XX + diag(lambda / n), at some points, (u, A); None is all N. Read only."""
@@ -107,6 +116,15 @@ class Discounted(Memory):
             self._known = point, np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
         return self._known
 
+    def _reserve(self, x: int) -> None:
+        """Make room for a point that came up on a box."""
+        if x >= len(self._count):
+            more = max(x + 1, 2 * len(self._count)) - len(self._count)
+            self._count = np.concatenate([self._count, np.zeros(more)])
+            self._total = np.concatenate([self._total, np.zeros(more)])
+            self._latest = np.concatenate([self._latest, np.zeros(more, dtype=np.int64)])
+
     def _forget_factor(self) -> None:
         self._known: tuple[Ints, Floats] | None = None
+        self._play_factor: PlayFactor | None = None
         self._rows: dict[bytes | None, Floats] = {}

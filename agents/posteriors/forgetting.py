@@ -12,6 +12,7 @@ from bandit_envs.types import Floats, Ints
 from ..validation import Numeric
 from .base import Posterior
 from .memory import Memory
+from .play_factor import Factor
 from .tally import Tally
 
 
@@ -48,6 +49,10 @@ class ForgettingPosterior(Posterior):
         for memory, old in zip(new._trial, self._trial, strict=True):
             memory.replay(old)
         return new
+
+    def factor(self, trial: int) -> Factor:
+        """The plays that one trial remembers, from which its posterior follows anywhere."""
+        return self._trial[trial].factor
 
     @property
     def gain(self) -> Floats:

@@ -11,6 +11,7 @@ from bandit_envs.gram import TOLERANCE, Gram
 from bandit_envs.types import Floats, Ints
 
 from .cell_rows import root_of
+from .play_factor import Factor
 from .tally import Tally
 
 
@@ -42,6 +43,11 @@ class Memory(abc.ABC):
     @abc.abstractmethod
     def rows(self, cells: Ints | None) -> Floats:
         """V at some points, (k, A); None is all N. Read only."""
+
+    @property
+    @abc.abstractmethod
+    def factor(self) -> Factor:
+        """The plays as a factor, from which the belief about the next round follows anywhere on a box."""
 
     @property
     @abc.abstractmethod

@@ -9,6 +9,7 @@ of their mean with noise lambda / n_r. With L L' = K_XX + diag(lambda / n) and v
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import get_lapack_funcs
@@ -23,6 +24,33 @@ from .tally import Tally
 FIRST_CAPACITY = 64  # rows; doubled whenever they are full
 SLACK = 1.65  # rows a distinct point at which they are merged (measured, see `FactorPosterior`)
 SPARE = 16  # rows beyond that, lest the first plays merge every time
+
+
+class Factor(Protocol):
+    """Plays X from which all follows anywhere: mu = k(x, X) a, var = k(x, x) - |L^-1 k(X, x)|^2."""
+
+    @property
+    def features(self) -> Floats:
+        """Coordinates of X, (k, d)."""
+        ...
+
+    @property
+    def weights(self) -> Floats:
+        """A, (k,)."""
+        ...
+
+    @property
+    def smoothed(self) -> Floats:
+        """Posterior means at X, (k,)."""
+        ...
+
+    def solve(self, values: Floats) -> Floats:
+        """Return L^-1 b, (k, n) of the same shape."""
+        ...
+
+    def back(self, values: Floats) -> Floats:
+        """Return L'^-1 b, (k, n) of the same shape."""
+        ...
 
 
 class PlayFactor:

@@ -34,6 +34,11 @@ class PlayMemory(Memory):
         return self.kept.at(cells)
 
     @property
+    def factor(self) -> PlayRows:
+        """The rows themselves."""
+        return self.kept
+
+    @property
     def innovation(self) -> Floats:
         """e, (k,)."""
         return self.kept.innovation

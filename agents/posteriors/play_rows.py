@@ -19,6 +19,7 @@ from scipy.linalg import get_blas_funcs, get_lapack_funcs
 from bandit_envs.gram import DENSE_LIMIT, Gram
 from bandit_envs.types import Floats, Ints
 
+from ..visited import VisitedGram
 from .condensed import solve_rows
 
 (_rot,) = get_blas_funcs(("rot",), dtype=np.float64)
@@ -40,12 +41,13 @@ PLAY = np.dtype(
 class PlayRows:
     """Plays with their rows at all N points; O(k (k + N)) to add one, and to take one out.
 
-    Above 4096 points V is computed where it is asked for instead, O(k^2 A).
+    Above 4096 points, and on boxes, V is computed where it is asked for instead, O(k^2 A).
     """
 
     def __init__(self, gram: Gram):
         self.gram, self.used = gram, 0
-        self._width = gram.size if gram.size <= DENSE_LIMIT else 0
+        growing = isinstance(gram, VisitedGram)  # rows at all points of today would lack those of tomorrow
+        self._width = 0 if growing or gram.size > DENSE_LIMIT else gram.size
         self._matrix = np.zeros((FIRST_CAPACITY, FIRST_CAPACITY + 1 + self._width))  # [L' | e | V]
         self._plays = np.zeros(FIRST_CAPACITY, dtype=PLAY)
 
@@ -64,6 +66,30 @@ class PlayRows:
         """1/2 logdet(C) - 1/2 sum log noise."""
         scale = self._matrix[: self.used, : self.used].diagonal()
         return float(np.log(scale).sum() - 0.5 * np.log(self.plays["noise"]).sum())
+
+    @property
+    def features(self) -> Floats:
+        """Coordinates of the plays, (k, d)."""
+        return self.gram.points[self.plays["point"]]
+
+    @property
+    def weights(self) -> Floats:
+        """A, (k,), with which mu(x) = k(x, X) a."""
+        return self.back(self.innovation)
+
+    @property
+    def smoothed(self) -> Floats:
+        """Posterior means of what the plays observed, (k,): y less the share of noise in it."""
+        return self.plays["value"] - self.plays["noise"] * self._back(self.innovation)
+
+    def solve(self, values: Floats) -> Floats:
+        """L^-1 c of covariances k(X, x) before they have faded, (k, n) -> (k, n)."""
+        return self._solve(self.plays["weight"][:, None] * values)
+
+    def back(self, values: Floats) -> Floats:
+        """The weights of k(X, x) in v'L^-1 c, (k,) or (k, n)."""
+        weight = self.plays["weight"]
+        return (weight if values.ndim == 1 else weight[:, None]) * self._back(values)
 
     def at(self, cells: Ints | None) -> Floats:
         """V at some points, (k, A); None is all of them. Read only."""
@@ -132,11 +158,17 @@ class PlayRows:
         return self._matrix[: self.used, len(self._plays) + 1 :]
 
     def _solve(self, values: Floats) -> Floats:
-        """Return L^-1 b, (k,)."""
+        """Return L^-1 b, (k,) or (k, n) of the same shape."""
         if not self.used:  # LAPACK refuses empty matrices
-            return np.zeros(0)
+            return np.zeros(values.shape)
         # Fortran sees L' as L. Whole rows of it are handed over: a (k, k) part would be copied.
         return _trtrs(self._matrix[: self.used].T, values, lower=1, trans=0)[0]
+
+    def _back(self, values: Floats) -> Floats:
+        """Return L'^-1 b, (k,) or (k, n) of the same shape."""
+        if not self.used:
+            return np.zeros(values.shape)
+        return _trtrs(self._matrix[: self.used].T, values, lower=1, trans=1)[0]
 
     def _reserve(self) -> None:
         old = len(self._plays)

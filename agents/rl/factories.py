@@ -58,49 +58,49 @@ def sb3(
     return SB3Agent(setting, recipe)
 
 
-@handles("context", "box")
+@handles("context", "box", "on_policy")
 def ppo(setting: Setting, **options: Any) -> SB3Agent:
     """PPO of stable-baselines3 (Schulman et al. 2017), from scratch in every trial; options as `sb3`."""
     return sb3(setting, "ppo", **options)
 
 
-@handles("context", "box")
+@handles("context", "box", "on_policy")
 def a2c(setting: Setting, **options: Any) -> SB3Agent:
     """A2C of stable-baselines3 (Mnih et al. 2016), from scratch in every trial; options as `sb3`."""
     return sb3(setting, "a2c", **options)
 
 
-@handles("context")
+@handles("context", "on_policy")
 def dqn(setting: Setting, **options: Any) -> SB3Agent:
     """DQN of stable-baselines3 (Mnih et al. 2015), from scratch in every trial; options as `sb3`."""
     return sb3(setting, "dqn", **options)
 
 
-@handles("context", "box")
+@handles("context", "box", "on_policy")
 def sac(setting: Setting, **options: Any) -> SB3Agent:
     """SAC of stable-baselines3 (Haarnoja et al. 2018), from scratch in every trial; options as `sb3`."""
     return sb3(setting, "sac", **options)
 
 
-@handles("context", "box")
+@handles("context", "box", "on_policy")
 def td3(setting: Setting, **options: Any) -> SB3Agent:
     """TD3 of stable-baselines3 (Fujimoto et al. 2018), from scratch in every trial; options as `sb3`."""
     return sb3(setting, "td3", **options)
 
 
-@handles("context", "box")
+@handles("context", "box", "on_policy")
 def trpo(setting: Setting, **options: Any) -> SB3Agent:
     """TRPO of sb3-contrib (Schulman et al. 2015), from scratch in every trial; options as `sb3`."""
     return sb3(setting, "trpo", **options)
 
 
-@handles("context")
+@handles("context", "on_policy")
 def qr_dqn(setting: Setting, **options: Any) -> SB3Agent:
     """QR-DQN of sb3-contrib (Dabney et al. 2018), from scratch in every trial; options as `sb3`."""
     return sb3(setting, "qr-dqn", **options)
 
 
-@handles("context", "box")
+@handles("context", "box", "on_policy")
 def recurrent_ppo(setting: Setting, **options: Any) -> SB3Agent:
     """Recurrent PPO of sb3-contrib, from scratch in every trial; options as `sb3`."""
     return sb3(setting, "recurrent-ppo", **options)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -43,6 +45,15 @@ def read(path: str | os.PathLike[str], *forms: str) -> dict[str, Any]:
             "load it with the gpbandits that saved it"
         )
     return content
+
+
+@contextmanager
+def parsing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say of a file whose content has another structure than `save` gives it that it is damaged."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is damaged, or was edited: {error!r}; take an earlier copy") from error
 
 
 def load(path: str | os.PathLike[str]) -> Any:

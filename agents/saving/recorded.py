@@ -17,7 +17,7 @@ from bandit_envs.plugins import resolve_agent
 from bandit_envs.setting import Setting
 
 from .data import decode, encode
-from .files import read, write
+from .files import parsing, read, write
 
 FORM = "gpbandits agent"
 READ = ("t", "feedback_mask", "feedback_step", "feedback_reward", "feedback_cost", "cost")  # of `info`
@@ -75,10 +75,12 @@ class Recorded:
     def load(cls, path: str | os.PathLike[str]) -> Recorded:
         """Make a saved agent again."""
         content = read(path, FORM)
-        agent = cls(**decode(content["made"]))
-        rows = dict(zip(EVENTS, map(_rows, decode(content["columns"])), strict=True))
-        for kind in content["events"]:
-            getattr(agent, kind)(*next(rows[kind]))
+        with parsing(path):
+            agent = cls(**decode(content["made"]))
+            rows = dict(zip(EVENTS, map(_rows, decode(content["columns"])), strict=True))
+            events = [(kind, rows[kind]) for kind in content["events"]]
+        for kind, calls in events:
+            getattr(agent, kind)(*next(calls))
         return agent
 
     def __getattr__(self, name: str) -> Any:

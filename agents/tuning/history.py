@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from bandit_envs.laws.parse import is_integer
+
 from .space import Values
 
 
@@ -115,8 +117,8 @@ class History:
         return history
 
     def _close(self, ticket: int) -> int:
-        if ticket not in self.pending:
+        if not is_integer(ticket) or ticket not in self.pending:
             known = ", ".join(map(str, self.pending)) or "none"
-            over = "is over" if isinstance(ticket, int) and 0 <= ticket < self.tickets else "was never given"
+            over = "is over" if is_integer(ticket) and 0 <= ticket < self.tickets else "was never given"
             raise ValueError(f"ticket {ticket!r} {over}; pending tickets: {known}")
         return self.pending.pop(ticket)

@@ -95,8 +95,7 @@ class Plan:
     def context(self, given: Values | None) -> Values:
         """A checked context; {} where there are none."""
         context = {} if given is None else given
-        self.contexts.check(context)
-        return dict(context)
+        return self.contexts.check(context)
 
     def to_data(self) -> dict[str, Any]:
         """The arguments, as JSON can hold them."""
@@ -121,6 +120,12 @@ class Plan:
         for feature, given in wanted.items():
             knows = getattr(features, feature) or not given
             require(knows, "agent", f"one that takes a {feature} into account", self.agent)
+        require(
+            not features.on_policy,
+            "agent",
+            "one that also learns from plays that it did not choose",
+            self.agent,
+        )
 
 
 def names_of(given: Sequence[str]) -> tuple[str, ...]:

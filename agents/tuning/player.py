@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from typing import NamedTuple
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from .plan import Plan
 from .scale import Scale
 from .space import Values
 
+QUANTILE = 1.959963984540054  # of the standard normal law, at 97.5 %
+
 
 class Advice(NamedTuple):
     """What to use from now on."""
@@ -23,6 +26,11 @@ class Advice(NamedTuple):
     parameters: Values
     mean: float  # posterior mean of the value there
     std: float  # posterior standard deviation of the mean value
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """What the mean value lies in with a probability of 95 %, if the model is right."""
+        return self.mean - QUANTILE * self.std, self.mean + QUANTILE * self.std
 
 
 class Player:
@@ -70,18 +78,36 @@ class Player:
         return self.board.parameters(self.agent.act(self.board.observation(context)))
 
     def recommend(self, context: Values) -> Advice:
-        """The agent's answer in a context."""
-        if not hasattr(self.agent, "recommend"):
-            raise ValueError(f"agent {self.plan.agent!r} recommends nothing; see the tuner's `best`")
-        answer = self.agent.recommend(self.board.observation(context))
-        mean, std = self.scale.value(float(answer.mean)), self.scale.deviation * float(answer.std)
-        return Advice(self.board.parameters(answer.action), mean, std)
+        """The agent's answer in a context, of the whole space."""
+        answer = self._recommend()(self.board.observation(context))
+        return self._advice(self.board.parameters(answer.action), answer)
+
+    def choose(self, context: Values, among: Sequence[Values]) -> Advice:
+        """The agent's answer in a context, of some points."""
+        recommend = self._recommend()
+        if "among" not in inspect.signature(recommend).parameters:
+            raise ValueError(
+                f"agent {self.plan.agent!r} does not choose among what was tried; pass anywhere=True"
+            )
+        actions = np.array([self.board.action(parameters) for parameters in among])
+        answer = recommend(self.board.observation(context), among=actions)
+        chosen = (actions == answer.action).reshape(len(actions), -1).all(axis=1).argmax()
+        return self._advice(dict(among[int(chosen)]), answer)
 
     def twin(self) -> Player:
         """A player whose agent goes its own way from now on."""
         twin = copy.copy(self)
         twin.agent = copy.deepcopy(self.agent)
         return twin
+
+    def _recommend(self) -> Callable[..., Any]:
+        if not hasattr(self.agent, "recommend"):
+            raise ValueError(f"agent {self.plan.agent!r} recommends nothing; see the tuner's `best`")
+        return self.agent.recommend
+
+    def _advice(self, parameters: Values, answer: Any) -> Advice:
+        mean, std = self.scale.value(float(answer.mean)), self.scale.deviation * float(answer.std)
+        return Advice(parameters, mean, std)
 
     def _close(self, t: int, round_: Round) -> None:
         rounds = np.array([arrival.round for arrival in round_.arrivals], dtype=np.int64)

@@ -32,8 +32,11 @@ class Scale:
         signed = sign * np.asarray(values, dtype=np.float64)
         if len(signed) == 0:
             return cls(sign)
-        deviation = float(signed.std(ddof=1)) if len(signed) > 1 else 0.0
-        return cls(sign, float(signed.mean()), deviation if deviation > 0.0 else 1.0)
+        _, power = np.frexp(np.abs(signed).max())  # taken out, exactly, before a square can overflow
+        small = np.ldexp(signed, -power)
+        differ = small.min() < small.max()  # rounding gives equal numbers a deviation too
+        deviation = float(np.ldexp(small.std(ddof=1), power)) if differ else 1.0
+        return cls(sign, float(np.ldexp(small.mean(), power)), deviation)
 
     def reward(self, value: float) -> float:
         """What an agent is told."""

@@ -57,12 +57,11 @@ class Space:
         levels = np.array([kind.levels is None for kind in self.kinds.values()])
         return levels[self.parameter_of_feature]
 
-    def check(self, values: Any) -> None:
-        """Raise a ValueError unless `values` has one possible value for every name."""
+    def check(self, values: Any) -> Values:
+        """Return a dict of one possible value for every name, as plain data, or raise a ValueError."""
         require(isinstance(values, Mapping), self.what, f"a dict with {self._names}", values)
         require(set(values) == set(self.kinds), self.what, f"exactly {self._names}", sorted(values, key=str))
-        for name, kind in self.kinds.items():
-            kind.check(f"{self.what}[{name!r}]", values[name])
+        return {name: kind.check(f"{self.what}[{name!r}]", values[name]) for name, kind in self.kinds.items()}
 
     def features(self, values: Mapping[str, Any]) -> Floats:
         """Features of a point, (d,)."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from bandit_envs.laws.parse import is_number, require
 
-from ..saving.files import read, write
+from ..saving.files import parsing, read, write
 from .history import Experiment, History, Round
 from .parameters import Parameter
 from .plan import Plan, names_of
@@ -131,30 +131,37 @@ class Tuner:
         context: Values | None = None,
     ) -> None:
         """Report an experiment that was not asked for, such as one from the past."""
-        self.plan.parameters.check(parameters)
+        known = self.plan.parameters.check(parameters)
         _require_value(value)
-        checked, known = self.plan.costs(costs), self.plan.context(context)
-        self._history.add(dict(parameters), known, float(value), checked)
+        checked, within = self.plan.costs(costs), self.plan.context(context)
+        self._history.add(known, within, float(value), checked)
 
-    def recommend(self, context: Values | None = None) -> Advice:
-        """What the agent takes for the best parameters, feasible where there are constraints.
+    def recommend(self, context: Values | None = None, anywhere: bool = False) -> Advice:
+        """What the agent takes for the best of the parameters that were told, feasible under constraints.
 
-        They may not have been tried: where the deviation is large, try them, or take those of `best`. Asking
-        for it changes nothing.
+        It weighs all results by the model: of a noisy function `best` is the luckiest experiment, this the
+        one of the best posterior mean, in the given context, wherever it was tried. If none is believed to
+        be feasible, it is the one most likely to be. Asking changes nothing.
 
         Args:
             context: name -> value, where there are contexts.
+            anywhere: choose from all possible parameters, tried or not. Then try them before they are used:
+                the model may be wrong where nothing is known.
 
         Returns:
-            The parameters, and the posterior mean and standard deviation of the value there.
+            The parameters, and the posterior mean, standard deviation and `interval` of the value there.
+
+        Raises:
+            ValueError: nothing was told yet, or the agent recommends nothing.
         """
         known, rounds = self.plan.context(context), self._history.rounds
-        player = self._player
-        if player is None or player.outgrown(rounds, known):
-            return Player(self.plan, rounds, known, self._players).recommend(known)
-        twin = player.twin()  # what was told since the last question closes that round only in the twin
-        twin.catch_up(rounds)
-        return twin.recommend(known)
+        told = [each.parameters for each in self.experiments if each.state == "told"]
+        if not told and not anywhere:
+            raise ValueError(
+                "recommend needs an experiment that was told, got none; tell one, or pass anywhere=True"
+            )
+        player = self._up_to_date(rounds, known)
+        return player.recommend(known) if anywhere else player.choose(known, told)
 
     @property
     def best(self) -> Experiment:
@@ -190,13 +197,28 @@ class Tuner:
         """Return a saved tuner: its agent is made again and asked and told the same."""
         content = read(path, FORM)
         tuner = cls.__new__(cls)
-        tuner._begin(Plan.from_data(content["plan"]))
-        tuner._history = History.from_data(content["rounds"])
-        rounds = tuner._history.rounds
+        with parsing(path):
+            tuner._begin(Plan.from_data(content["plan"]))
+            tuner._history = History.from_data(content["rounds"])
+            rounds = tuner._history.rounds
+            for each in rounds:
+                tuner.plan.parameters.check(each.parameters)
+                tuner.plan.context(each.context)
+                for arrival in each.arrivals:
+                    _require_value(arrival.value)
+                    tuner.plan.costs(dict(zip(tuner.plan.constraints, arrival.costs, strict=True)))
         for t, each in enumerate(rounds):
             if each.ticket is not None:
                 tuner._next(rounds[:t], each.context)
         return tuner
+
+    def _up_to_date(self, rounds: Sequence[Round], context: Values) -> Player:
+        """A player that has been told all rounds, of which nothing is kept."""
+        if self._player is None or self._player.outgrown(rounds, context):
+            return Player(self.plan, rounds, context, self._players)
+        twin = self._player.twin()  # what was told since the last question closes that round only in the twin
+        twin.catch_up(rounds)
+        return twin
 
     def _next(self, rounds: Sequence[Round], context: Values) -> Values:
         """The parameters to ask for after some rounds."""

@@ -1,0 +1,177 @@
+"""Parameters that are numbers: on a linear or a logarithmic scale, or whole.
+
+A kernel sees a number's place between its bounds, in [0, 1].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.laws.parse import is_integer, is_number, require
+from bandit_envs.types import Floats
+
+SLACK = 1e-9  # of the range: how far rounding may carry a value out of it
+LARGEST = 2**53  # integer up to which a float knows all of them
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A number in [low, high], uniformly relevant.
+
+    Args:
+        low, high: finite, low < high.
+    """
+
+    low: float
+    high: float
+    width = 1
+    levels = None
+
+    def __post_init__(self) -> None:
+        _set_range(self)
+        require(math.isfinite(self.high - self.low), "high - low of a Linear", "finite", self.high)
+
+    def features(self, value: float) -> Floats:
+        """(value - low) / (high - low)."""
+        return np.array([np.clip((value - self.low) / (self.high - self.low), 0.0, 1.0)])
+
+    def value(self, features: Floats) -> float:
+        """The inverse of `features`."""
+        return self.at(float(features[0]))
+
+    def snap(self, features: Floats) -> Floats:
+        """The same: every value is possible."""
+        return features
+
+    def at(self, quantile: float) -> float:
+        """The value at a quantile in [0, 1]."""
+        return min(max(self.low + (self.high - self.low) * quantile, self.low), self.high)
+
+    def check(self, name: str, value: Any) -> Any:
+        """Return a number in [low, high], or raise."""
+        _require_inside(name, value, self.low, self.high)
+        return plain(value)
+
+
+@dataclass(frozen=True)
+class Log:
+    """A positive number in [low, high] of which the order of magnitude matters.
+
+    Args:
+        low, high: finite, 0 < low < high.
+    """
+
+    low: float
+    high: float
+    width = 1
+    levels = None
+
+    def __post_init__(self) -> None:
+        _set_range(self)
+        require(self.low > 0, "low of a Log", "positive", self.low)
+        ratio = self.high / self.low
+        require(math.isfinite(ratio), "high / low of a Log", "at most 300 decades", (self.low, self.high))
+
+    def features(self, value: float) -> Floats:
+        """log(value / low) / log(high / low)."""
+        share = math.log(value / self.low) / math.log(self.high / self.low)
+        return np.array([np.clip(share, 0.0, 1.0)])
+
+    def value(self, features: Floats) -> float:
+        """The inverse of `features`."""
+        return self.at(float(features[0]))
+
+    def snap(self, features: Floats) -> Floats:
+        """The same: every value is possible."""
+        return features
+
+    def at(self, quantile: float) -> float:
+        """The value at a quantile in [0, 1] of the log-uniform law."""
+        return min(max(self.low * (self.high / self.low) ** quantile, self.low), self.high)
+
+    def check(self, name: str, value: Any) -> Any:
+        """Return a number in [low, high], or raise."""
+        _require_inside(name, value, self.low, self.high)
+        return plain(value)
+
+
+@dataclass(frozen=True)
+class Integer:
+    """A whole number from low to high, both included; kernels see the rounded one.
+
+    Args:
+        low, high: integers, low < high.
+        log: whether the order of magnitude matters; then 0 < low.
+    """
+
+    low: int
+    high: int
+    log: bool = False
+    width = 1
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            value = getattr(self, name)
+            usable = is_integer(value) and abs(value) <= LARGEST
+            require(usable, f"{name} of an Integer", "an integer of at most 2**53 in size", value)
+        _set_range(self)
+        require(isinstance(self.log, bool), "log of an Integer", "True or False", self.log)
+        self._scale()  # checks the range
+
+    @property
+    def levels(self) -> Sequence[int]:
+        """low, low + 1, ..., high."""
+        return range(self.low, self.high + 1)
+
+    def features(self, value: int) -> Floats:
+        """Those of the number on a linear or a logarithmic scale, low at 0 and high at 1."""
+        return self._scale().features(value)
+
+    def value(self, features: Floats) -> int:
+        """The nearest integer."""
+        return self._inside(round(self._scale().value(features)))
+
+    def snap(self, features: Floats) -> Floats:
+        """Features of the nearest integers, (n, 1)."""
+        return np.array([self.features(self.value(row)) for row in features]).reshape(-1, 1)
+
+    def at(self, quantile: float) -> int:
+        """The value at a quantile in [0, 1]: all are as likely, on the logarithmic scale by their share."""
+        wide = Log(self.low - 0.5, self.high + 0.5) if self.log else Linear(self.low - 0.5, self.high + 0.5)
+        return self._inside(math.floor(wide.at(quantile) + 0.5))
+
+    def check(self, name: str, value: Any) -> Any:
+        """Return an integer from low to high, or raise."""
+        allowed = is_integer(value) and self.low <= value <= self.high
+        require(allowed, name, f"an integer in {self.low}..{self.high}", value)
+        return plain(value)
+
+    def _scale(self) -> Linear | Log:
+        return Log(self.low, self.high) if self.log else Linear(self.low, self.high)
+
+    def _inside(self, value: int) -> int:
+        return min(max(value, int(self.low)), int(self.high))
+
+
+def plain(value: Any) -> Any:
+    """A scalar of numpy as a number of Python, which can be saved; other values as they are."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _set_range(parameter: Any) -> None:
+    low, high = plain(parameter.low), plain(parameter.high)
+    ordered = is_number(low) and is_number(high) and low < high
+    require(ordered, "low and high of a parameter", "finite numbers with low < high", (low, high))
+    object.__setattr__(parameter, "low", low)
+    object.__setattr__(parameter, "high", high)
+
+
+def _require_inside(name: str, value: Any, low: float, high: float) -> None:
+    slack = SLACK * (high - low)
+    inside = is_number(value) and low - slack <= value <= high + slack
+    require(inside, name, f"a number in [{low:g}, {high:g}]", value)

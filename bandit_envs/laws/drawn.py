@@ -1,0 +1,84 @@
+"""One drawn function: at the points of a problem, and the same function between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from bandit_envs.gram import Gram
+from bandit_envs.types import Floats
+
+LEAST_DEVIATION = 1e-5  # of the prior's, for which a function is carried on between its points
+
+
+class Drawn(NamedTuple):
+    """One function."""
+
+    values: Floats  # (N,) at the points of the problem
+    norm: float | None = None  # in the kernel's RKHS, None where it has none or nobody knows it
+    between: Callable[[Floats], Floats] | None = None  # (n, dz + d) -> (n,), the same function anywhere
+
+    def rescaled(self, factor: float, shift: float = 0.0) -> Drawn:
+        """Return factor * f + shift; a shift leaves the RKHS, so the norm is no longer known."""
+        return Drawn(
+            values=factor * self.values + shift,
+            norm=None if self.norm is None or shift else abs(factor) * self.norm,
+            between=None if self.between is None else Affine(self.between, factor, shift),
+        )
+
+
+# Functions on a box are objects, not lambdas, so that an environment can be pickled in the middle of a trial.
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """sum_i alpha_i k(x_i, .)."""
+
+    kernel: Any
+    points: Floats  # (N, d)
+    alpha: Floats  # (N,)
+
+    def __call__(self, x: Floats) -> Floats:
+        """Values, (n, d) -> (n,)."""
+        return np.asarray(self.kernel(x, self.points)) @ self.alpha
+
+
+@dataclass(frozen=True, eq=False)
+class Continuation:
+    """The posterior mean of a GP given its values z @ R at the points.
+
+    With P the pivots of the root R and T = R[:, P] triangular, K_PP = T'T and f_P = z @ T, so that
+    f = k(., P) K_PP^-1 f_P = k(., P) T^-1 z. Pivots whose deviation given the earlier ones is below 1e-5
+    are left out: they would add 1e-5 to f, and 1e-8 of rounding between neighbours, which a solver climbs.
+    """
+
+    gram: Gram
+    z: Floats  # (r,)
+
+    @cached_property
+    def expansion(self) -> Expansion:
+        """The same as a sum of kernels; solved for only where somebody looks between the points."""
+        deviation = self.gram.root[np.arange(len(self.z)), self.gram.pivots]  # descending
+        pivots = self.gram.pivots[deviation > LEAST_DEVIATION * deviation[0]]
+        alpha = solve_triangular(self.gram.root[: len(pivots), pivots], self.z[: len(pivots)])
+        return Expansion(self.gram.kernel, self.gram.points[pivots], alpha)
+
+    def __call__(self, x: Floats) -> Floats:
+        """Values, (n, d) -> (n,)."""
+        return self.expansion(x)
+
+
+@dataclass(frozen=True, eq=False)
+class Affine:
+    """factor * f + shift."""
+
+    function: Callable[[Floats], Floats]
+    factor: float
+    shift: float
+
+    def __call__(self, x: Floats) -> Floats:
+        """Values, (n, d) -> (n,)."""
+        return self.factor * self.function(x) + self.shift
