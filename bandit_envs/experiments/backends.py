@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
@@ -46,6 +47,8 @@ def local(workers: int | None = None) -> Backend:
 
 
 def _in_processes(tasks: dict[int, Task], processes: int) -> Iterator[tuple[int, Outcome]]:
+    # loky replaces a worker whose memory has grown, after its cell; nothing is lost and nothing to be done
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
     options: dict[str, Any] = {"batch_size": 1, "initializer": _die_with, "initargs": (os.getpid(),)}
     pool = Parallel(processes, "loky", return_as="generator_unordered", **options)
     outcomes: Any = pool([delayed(_settle_as)(i, task) for i, task in tasks.items()])
