@@ -1,6 +1,13 @@
 """Avanesov (2020), section 4: the figures, what the paper says of them, and where we differ."""
 
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.evaluation.statistics import Interval
 from bandit_envs.reproductions.claims import Claim
+from bandit_envs.reproductions.power_law import Power
+from bandit_envs.reproductions.powers import PowerFigure
 from bandit_envs.reproductions.study_figure import StudyFigure
 
 _MORE = "Fits with intervals and every reading are on the page of studies of changing rewards."
@@ -13,28 +20,41 @@ _OPEN = (
 _ORACLE = Claim("GP-UCB-Oracle", "GP-UCB-CPD")
 
 
-def _figure(number: int, shown: str, claims: tuple[Claim, ...], reports: str, differs: str) -> StudyFigure:
+def _printed(constant: float, exponent: float, low: float, high: float) -> Power:
+    return Power(constant, Interval(*map(np.array, (exponent, low, high))))
+
+
+def _figure(kind: type[StudyFigure], number: int, shown: str, differs: str, **rest: Any) -> StudyFigure:
     """The figure of a number, which a study of that name reproduces."""
     name, title = f"avanesov2020-figure-{number}", f"Figure {number}: {shown}"
-    return StudyFigure(name, "Avanesov (2020)", title, reports, f"{differs} {_OPEN}", (name,), claims=claims)
+    return kind(name, "Avanesov (2020)", title, differs=f"{differs} {_OPEN}", studies=(name,), **rest)
 
 
 FIGURES = (
     _figure(
+        PowerFigure,
         1,
         "regret against the horizon, three periods",
+        of="T",
+        axis="horizon $T$, three periods",
+        printed=_printed(1.86, 0.74, 0.64, 0.84),
         claims=(_ORACLE,),
         reports="The regret of GP-UCB-CPD at the horizon T grows as 1.86 T^0.74 (0.64, 0.84).",
         differs="The same power, and sizes within a tenth.",
     ),
     _figure(
+        PowerFigure,
         2,
         "regret against the number of periods, T = 2700",
+        of="K",
+        axis="stationary periods $K$, $T = 2700$",
+        printed=_printed(502.0, 0.282, 0.21, 0.35),
         claims=(_ORACLE,),
         reports="The regret of GP-UCB-CPD grows with the number of periods as 502 K^0.282 (0.21, 0.35).",
         differs="Sublinear, and the sizes are the paper's within a tenth, but the power is larger.",
     ),
     _figure(
+        StudyFigure,
         3,
         "four variants, a change every 300 rounds",
         claims=(

@@ -9,16 +9,16 @@ TRIALS, ROUNDS = 5, 1000
 SUFFIX = "-quick"  # of the names of shortened studies
 
 
-def shortened(study: Study) -> Study:
-    """The study with at most `TRIALS` trials of at most `ROUNDS` rounds; horizons below stay."""
-    environments = tuple(map(_shortened, study.environments))
+def shortened(study: Study, rounds: int = ROUNDS) -> Study:
+    """The study with at most `TRIALS` trials of at most so many rounds; horizons below stay."""
+    environments = tuple(_shortened(entry, rounds) for entry in study.environments)
     name, trials = f"{study.name}{SUFFIX}", min(study.trials, TRIALS)
     return dataclasses.replace(study, name=name, trials=trials, environments=environments)
 
 
-def _shortened(entry: EnvironmentEntry) -> EnvironmentEntry:
+def _shortened(entry: EnvironmentEntry, rounds: int) -> EnvironmentEntry:
     env = make(entry.id, **entry.kwargs)
     env.reset(seed=0)
-    horizon = min(env.get_wrapper_attr("setting").horizon, ROUNDS)
+    horizon = min(env.get_wrapper_attr("setting").horizon, rounds)
     env.close()
     return dataclasses.replace(entry, kwargs={**entry.kwargs, "horizon": horizon})

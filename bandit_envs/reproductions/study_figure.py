@@ -65,9 +65,13 @@ class StudyFigure:
         environments = tuple(e for e in study.environments if e.label.startswith(self.environments))
         return environments, tuple(a for a in study.agents if not self.agents or a.label in self.agents)
 
+    def short(self, study: Study) -> Study:
+        """The short version of one of its studies."""
+        return shortened(study)
+
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
         """Compute what is missing of the studies, and draw and tabulate this figure's part of them."""
-        studies = map(shortened, self.load()) if quick else self.load()
+        studies = map(self.short, self.load()) if quick else self.load()
         parts = [Part(self.part(study), study) for study in studies]
         return self.findings([pair for part in parts for pair in compute(part, folder / part.whole.name)])
 

@@ -12,48 +12,22 @@ from __future__ import annotations
 
 import argparse
 import re
-from itertools import cycle
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator, ScalarFormatter
 
 from bandit_envs.evaluation import Result
-from bandit_envs.evaluation.plots import COLOURS, MARKERS, regret_figure
+from bandit_envs.evaluation.plots import regret_figure
 from bandit_envs.evaluation.statistics import Interval, bootstrap_interval, paired_difference
 from bandit_envs.evaluation.table import number
+from bandit_envs.reproductions import REPRODUCTIONS
+from bandit_envs.reproductions.power_law import final, power_figure, power_law
+from bandit_envs.reproductions.powers import PowerFigure
 from bandit_envs.types import Floats
 
-PAPER = {"T": (1.86, 0.74, (0.64, 0.84)), "K": (502.0, 0.282, (0.21, 0.35))}  # C, c and its interval
-NAMES = {"T": "horizon $T$, three periods", "K": "stationary periods $K$, $T = 2700$"}
+FIGURES = {"T": "avanesov2020-figure-1", "K": "avanesov2020-figure-2"}
 DETECTIONS = ("false alarms a run", "missed", "delay")
-RESAMPLES = 4000
-
-
-class Power(NamedTuple):
-    """constant x^exponent, with the 95 % interval of the exponent."""
-
-    constant: float
-    exponent: Interval
-
-    def __call__(self, x: Floats) -> Floats:
-        return self.constant * x ** float(self.exponent.estimate)
-
-
-def power_law(regret: Floats, x: Floats, seed: int = 0) -> Power:
-    """Least squares of log mean regret on log x, (B, n) and (n,), with a percentile bootstrap over trials.
-
-    A trial is drawn with all its n regrets, which are of the same functions.
-    """
-    drawn = np.random.default_rng(seed).integers(len(regret), size=(RESAMPLES, len(regret)))
-    means = np.vstack([regret.mean(axis=0), regret[drawn].mean(axis=1)])  # (1 + RESAMPLES, n)
-    slope, intercept = np.polyfit(np.log(x), np.log(means).T, 1)
-    low, high = np.quantile(slope[1:], [0.025, 0.975])
-    return Power(float(np.exp(intercept[0])), Interval(slope[0], low, high))
 
 
 def series(folder: Path, of: str) -> tuple[Floats, list[Result]]:
@@ -66,11 +40,6 @@ def series(folder: Path, of: str) -> tuple[Floats, list[Result]]:
     if len(found) < 2:
         raise SystemExit(f"a fit needs two results whose labels begin with '{of} = ', found {len(found)}")
     return np.array(sorted(found)), [found[x] for x in sorted(found)]
-
-
-def final(results: list[Result], label: str) -> Floats:
-    """Regret at the horizon, (B, n)."""
-    return np.stack([result.regret[label][:, -1] for result in results], axis=1)
 
 
 def print_fit(of: str, x: Floats, results: list[Result]) -> None:
@@ -106,46 +75,10 @@ def detections(result: Result, label: str) -> list[str]:
 
 
 def draw_fit(of: str, x: Floats, results: list[Result]) -> Figure:
-    """Mean regrets with intervals on logarithmic axes, our fits and the paper's."""
-    figure = Figure(figsize=(6.4, 3.8), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    axes.set(xscale="log", yscale="log", xlabel=NAMES[of], ylabel="cumulative regret at the horizon")
-    for label, colour, marker in zip(results[0].agents, cycle(COLOURS), cycle(MARKERS), strict=False):
-        _draw_power(axes, x, final(results, label), results[0].marked(label), colour, marker)
-    constant, exponent, interval = PAPER[of]
-    printed = f"the paper: {constant:g} {of}$^{{{exponent}}}$ {list(interval)}"
-    axes.plot(x, constant * x**exponent, color="0.3", linestyle="--", linewidth=1.2, label=printed)
-    if results[0].privileged:
-        axes.plot([], [], " ", label="† privileged: told of the changes")
-    _finish(axes, x)
-    return figure
-
-
-def _draw_power(axes: Axes, x: Floats, regret: Floats, label: str, colour: str, marker: str) -> None:
-    mean, low, high = bootstrap_interval(regret)
-    axes.errorbar(x, mean, [mean - low, high - mean], color=colour, marker=marker, linestyle="", capsize=2)
-    power = power_law(regret, x)
-    exponent, low, high = (float(part) for part in power.exponent)
-    axes.plot(
-        x,
-        power(x),
-        color=colour,
-        linewidth=1.2,
-        label=f"{label}: exponent {exponent:.2f} [{low:.2f}, {high:.2f}]",
-    )
-
-
-def _finish(axes: Axes, x: Floats) -> None:
-    axes.set_xticks(x, [f"{value:.0f}" for value in x])
-    axes.yaxis.set_major_formatter(ScalarFormatter())
-    axes.yaxis.set_minor_formatter(ScalarFormatter())
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.tick_params(axis="y", which="both", labelsize="small")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(which="both", color="0.9", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.legend(frameon=False, fontsize="small")
+    """The figure that `gpbandits reproduce` draws."""
+    shown = REPRODUCTIONS[FIGURES[of]]
+    assert isinstance(shown, PowerFigure)
+    return power_figure(x, results, shown.axis, shown.printed)
 
 
 def text(interval: Interval, signed: bool = False) -> str:
@@ -163,7 +96,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("what", choices=("fit", "table"))
     parser.add_argument("results", type=Path, help="folder that `gpbandits run --out` wrote")
-    parser.add_argument("--of", choices=tuple(PAPER), default="T", help="fit a power of this")
+    parser.add_argument("--of", choices=tuple(FIGURES), default="T", help="fit a power of this")
     parser.add_argument("--against", help="label of the agent that the others are compared to")
     parser.add_argument("--out", type=Path, help="draw a figure here as well")
     options = parser.parse_args()
