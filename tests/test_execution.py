@@ -226,6 +226,11 @@ options = {{ pause = 0.05 }}
 """
 
 
+def heed_interrupts():
+    """Processes that a shell starts in the background ignore Ctrl-C, and so would theirs."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def slow_run(tmp_path, monkeypatch):
     """Start the command line on a study that takes five seconds with two workers."""
@@ -234,7 +239,11 @@ def slow_run(tmp_path, monkeypatch):
     (tmp_path / "slow.toml").write_text(SLOW)
     command = [sys.executable, "-m", "bandit_envs", "run", str(tmp_path / "slow.toml"), "--workers", "2"]
     started = subprocess.Popen(
-        [*command, "--out", str(tmp_path / "out")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command, "--out", str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_interrupts,
     )
     yield started
     started.kill()
