@@ -451,6 +451,21 @@ def test_a_grid_prints_as_text_csv_and_latex():
     assert r"{}[c] $<$ 1 & $-$2.00 [$-$3.00, 1.00e-05] & 0 \\" in latex
 
 
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+@pytest.mark.parametrize("columns", [2, 30])
+def test_latex_compiles_whatever_the_labels_are_and_fits_the_page(tmp_path, columns):
+    odd = [r"a_b^c & 100 % #1 $x$ {y} \alpha ~", "[c] < 1 | τ ε λ ‡†", "plain"]
+    header = ("agent", *(f"K_{k} = 10^{k}" for k in range(1, columns)))
+    rows = tuple((label, *(Interval(*map(np.array, (-1.0, -2.0, 1e-5))),) * (columns - 1)) for label in odd)
+    page = r"\documentclass{article}\usepackage{booktabs,graphicx}\begin{document}%s\end{document}"
+    table = Grid("odd", "Odd & ends_1", header, rows, ("n = 3.",))
+    (tmp_path / "page.tex").write_text(page % table.latex(), encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "Overfull" not in done.stdout
+
+
 def test_axes_place_and_label_round_values():
     linear = Axis(0.0, 200.0, 0.0, 100.0, logarithmic=False)
     assert linear.place(50.0) == 25.0

@@ -78,20 +78,21 @@ class Grid:
         return "\n".join([*lines, "", " ".join(self.notes)])
 
     def latex(self) -> str:
-        """A tabular with the rules of booktabs, in a table float with its notes as caption."""
+        """A tabular with the rules of booktabs in a float, its notes as caption; shrunk if it is too wide."""
         return "\n".join(
             [
-                r"% needs \usepackage{booktabs}",
+                r"% needs \usepackage{booktabs,graphicx}",
                 r"\begin{table}",
                 r"\centering\footnotesize",
                 rf"\caption{{{_escaped(' '.join((self.title + '.', *self.notes)))}}}",
+                r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
                 rf"\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}",
                 r"\toprule",
                 _row(self.header),
                 r"\midrule",
                 *map(_row, self.texts()),
                 r"\bottomrule",
-                r"\end{tabular}",
+                r"\end{tabular}}",
                 r"\end{table}",
                 "",
             ]
