@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[1]
-HEAVY = {"matplotlib", "pandas", "pyarrow", "scipy", "sklearn", "stable_baselines3", "torch"}
+HEAVY = {"joblib", "matplotlib", "pandas", "pyarrow", "scipy", "sklearn", "stable_baselines3", "torch"}
 
 # Runs in the clean environment: every id that needs no data, and one comparison of two agents.
 PLAY = """
@@ -130,7 +130,7 @@ def test_the_wheel_has_a_command_that_lists_the_environments(clean_python, tmp_p
     assert "GPBandit-RKHS-v0" in succeed(command, "envs", cwd=tmp_path, COLUMNS="200")
 
 
-@pytest.mark.parametrize("package", ["bandit_envs", "agents"])
+@pytest.mark.parametrize("package", ["bandit_envs", "bandit_envs.commands", "agents"])
 def test_importing_a_package_loads_nothing_heavy(package, tmp_path):
     code = f"import sys, {package}; print(*{HEAVY!r} & set(sys.modules))"
     assert succeed(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(CHECKOUT)).split() == []

@@ -1,4 +1,7 @@
-"""The command line: one module a group of commands, registered here in the order in which help shows them."""
+"""The command line: one module a group of commands, registered here in the order in which help shows them.
+
+A command imports what computes inside its function, so that help and a typing error come at once.
+"""
 
 import typer
 

@@ -7,13 +7,14 @@ from rich.text import Text
 
 from bandit_envs.commands.status import FOLDER
 from bandit_envs.commands.terminal import console
-from bandit_envs.experiments import open_results
 
 
 def clean(
     folder: FOLDER, yes: Annotated[bool, typer.Option("--yes", help="Remove without asking.")] = False
 ) -> None:
     """Remove cells that the study no longer names (other options, versions or code), and unfinished files."""
+    from bandit_envs.experiments import open_results
+
     study, store = open_results(folder)
     files = store.superfluous(study)
     size = sum(path.stat().st_size for path in files)

@@ -6,15 +6,8 @@ from typing import Annotated
 
 import typer
 
-from bandit_envs.commands.progress import print_failures, run_with_progress
 from bandit_envs.commands.terminal import console
 from bandit_envs.commands.where import Kind, KindOption, Scheduler, Workers, chosen_backend
-from bandit_envs.experiments import Store
-from bandit_envs.experiments.folder import CELLS
-from bandit_envs.report.board import write_board
-from bandit_envs.report.entrants import REFERENCE, enter
-from bandit_envs.report.holdings import Holdings
-from bandit_envs.report.standings import Standings
 
 
 def leaderboard(
@@ -32,6 +25,14 @@ def leaderboard(
     scheduler: Scheduler = None,
 ) -> None:
     """Play every agent on every environment that it handles, and write who stands where."""
+    from bandit_envs.commands.progress import print_failures, run_with_progress
+    from bandit_envs.experiments import Store
+    from bandit_envs.experiments.folder import CELLS
+    from bandit_envs.report.board import write_board
+    from bandit_envs.report.entrants import REFERENCE, enter
+    from bandit_envs.report.holdings import Holdings
+    from bandit_envs.report.standings import Standings
+
     where = chosen_backend(backend, scheduler, workers)
     entries = enter(trials, horizon, env or (), agent or (), seed)
     cells = Store(store / CELLS)

@@ -1,21 +1,17 @@
 """Reproducing a figure of a paper."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markdown import Markdown
 
-from bandit_envs.commands.progress import print_failures, run_with_progress
 from bandit_envs.commands.terminal import console, print_rows
 from bandit_envs.commands.where import Kind, KindOption, Scheduler, Workers, chosen_backend
-from bandit_envs.evaluation.plots import save_figure
-from bandit_envs.experiments import check_study, keep_study
-from bandit_envs.experiments.backends import Backend
-from bandit_envs.experiments.written import study_text
-from bandit_envs.reproductions import REPRODUCTIONS, Reproduction, find
-from bandit_envs.reproductions.base import Compute, Part, Results
-from bandit_envs.reproductions.page import write_page
+
+if TYPE_CHECKING:
+    from bandit_envs.experiments.backends import Backend
+    from bandit_envs.reproductions import Reproduction
+    from bandit_envs.reproductions.base import Compute, Part, Results
 
 ALL = "all"
 
@@ -34,6 +30,9 @@ def reproduce(
     scheduler: Scheduler = None,
 ) -> None:
     """Reproduce a figure of a paper, and say what of it holds; without a name, list them."""
+    from bandit_envs.reproductions import REPRODUCTIONS, find
+    from bandit_envs.reproductions.page import write_page
+
     chosen = REPRODUCTIONS.values() if name == ALL else [find(name)] if name else []
     compute = _computing(chosen_backend(backend, scheduler, workers))
     for reproduction in chosen:
@@ -45,7 +44,11 @@ def reproduce(
         print_rows("Reproductions", ("name", "paper", "figure"), rows)
 
 
-def _reproduce(reproduction: Reproduction, out: Path, quick: bool, compute: Compute) -> None:
+def _reproduce(reproduction: "Reproduction", out: Path, quick: bool, compute: "Compute") -> None:
+    from rich.markdown import Markdown
+
+    from bandit_envs.evaluation.plots import save_figure
+
     findings = reproduction.run(out, quick, compute)
     figures = out / ("figures-quick" if quick else "figures")
     figures.mkdir(parents=True, exist_ok=True)
@@ -57,8 +60,12 @@ def _reproduce(reproduction: Reproduction, out: Path, quick: bool, compute: Comp
     console().print(f"Figures in {figures}.", markup=False)
 
 
-def _computing(backend: Backend) -> Compute:
-    def compute(part: Part, folder: Path) -> Results:
+def _computing(backend: "Backend") -> "Compute":
+    from bandit_envs.commands.progress import print_failures, run_with_progress
+    from bandit_envs.experiments import check_study, keep_study
+    from bandit_envs.experiments.written import study_text
+
+    def compute(part: "Part", folder: Path) -> "Results":
         check_study(part.shown)
         store = keep_study(folder, part.whole, study_text(part.whole).encode())
         failed = run_with_progress(part.shown, store, backend)

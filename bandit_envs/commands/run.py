@@ -6,11 +6,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from bandit_envs.commands.progress import print_failures, run_with_progress
 from bandit_envs.commands.terminal import console
 from bandit_envs.commands.where import Kind, KindOption, Scheduler, Workers, chosen_backend
-from bandit_envs.experiments import check_study, keep_study, load_study, write_tables
-from bandit_envs.report.write import write_figures
 
 
 def run(
@@ -21,6 +18,10 @@ def run(
     scheduler: Scheduler = None,
 ) -> None:
     """Play every agent of a study on every environment, and show who did better."""
+    from bandit_envs.commands.progress import print_failures, run_with_progress
+    from bandit_envs.experiments import check_study, keep_study, load_study, write_tables
+    from bandit_envs.report.write import write_figures
+
     loaded, text = load_study(study), study.read_bytes()  # as it is now: it may be edited during the run
     where = chosen_backend(backend, scheduler, workers)
     check_study(loaded)

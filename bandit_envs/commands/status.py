@@ -2,22 +2,25 @@
 
 from itertools import product
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
 from bandit_envs.commands.terminal import console, print_rows
-from bandit_envs.experiments import Store, Study, count_trials, failures, open_results
-from bandit_envs.experiments.status import Count
-from bandit_envs.reproductions.parts import parts_of
+
+if TYPE_CHECKING:
+    from bandit_envs.experiments import Store, Study
+    from bandit_envs.experiments.status import Count
 
 FOLDER = Annotated[Path, typer.Argument(help="Folder of results, as `gpbandits run` or `reproduce` made it.")]
 
 
 def status(folder: FOLDER) -> None:
     """Count the trials that are done, failed and missing, and show what raised."""
+    from bandit_envs.experiments import count_trials, failures, open_results
+
     study, store = open_results(folder)
     counts = {
         (agent.label, environment.label): count_trials(study, store, environment, agent)
@@ -35,11 +38,14 @@ def status(folder: FOLDER) -> None:
     for cell, failure in failures(study, store):
         console().print(Text(f"\n{cell} failed ({store.failure_path(cell)}):\n{failure.strip()}"))
     done, failed, missing = (sum(column) for column in zip(*counts.values(), strict=True))
-    console().print(f"{done} trials done, {failed} failed, {missing} missing.{_superfluous(folder)}")
+    console().print(f"{done} trials done, {failed} failed, {missing} missing.{_superfluous(study, store)}")
 
 
-def _print_parts(study: Study, store: Store) -> None:
+def _print_parts(study: "Study", store: "Store") -> None:
     """Count each figure by itself: a reproduction computes its own part of a study alone."""
+    from bandit_envs.experiments import count_trials
+    from bandit_envs.reproductions.parts import parts_of
+
     rows = []
     for name, part in parts_of(study).items():
         pairs = product(part.environments, part.agents)
@@ -49,14 +55,13 @@ def _print_parts(study: Study, store: Store) -> None:
         print_rows("Figures that are parts of it", ("reproduction", "trials"), rows)
 
 
-def _text(count: Count) -> Text:
+def _text(count: "Count") -> Text:
     parts = [f"{count.done} of {count.total}"]
     parts += [f"{count.failed} failed"] if count.failed else []
     return Text(", ".join(parts), style="red" if count.failed else "" if count.missing else "green")
 
 
-def _superfluous(folder: Path) -> str:
-    study, store = open_results(folder)
+def _superfluous(study: "Study", store: "Store") -> str:
     number = len(store.superfluous(study))
     return (
         f" {number} files belong to no cell of the study; `gpbandits clean` removes them." if number else ""

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from bandit_envs.commands.terminal import console
-from bandit_envs.report.film import frames, save_gif
 
 
 def watch(
@@ -21,6 +20,8 @@ def watch(
     options: Annotated[str, typer.Option(help="""Of the agent, as in '{"delta": 0.1}'.""")] = "{}",
 ) -> None:
     """Draw the truth, the plays and what the agent believes, round by round, into a GIF."""
+    from bandit_envs.report.film import frames, save_gif
+
     pictures = frames(env, (agent, _table("--options", options)), seed, count, _table("--kwargs", kwargs))
     number = save_gif(pictures, gif, fps)
     console().print(f"{number} pictures in {gif}.")

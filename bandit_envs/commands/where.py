@@ -1,11 +1,12 @@
 """Where a command computes: the options of all commands that do."""
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bandit_envs.experiments.backends import Backend, dask, local
+if TYPE_CHECKING:
+    from bandit_envs.experiments.backends import Backend
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Processes; by default one a core.")]
 Scheduler = Annotated[
@@ -24,8 +25,10 @@ class Kind(StrEnum):
 KindOption = Annotated[Kind, typer.Option("--backend", help="Processes of this machine, or a Dask cluster.")]
 
 
-def chosen_backend(kind: Kind, scheduler: str | None, workers: int | None) -> Backend:
+def chosen_backend(kind: Kind, scheduler: str | None, workers: int | None) -> "Backend":
     """The backend that the options name."""
+    from bandit_envs.experiments.backends import dask, local
+
     if (kind is Kind.DASK) != (scheduler is not None):
         raise ValueError(
             f"--scheduler must be given with --backend dask and with it alone, got {scheduler!r}"
