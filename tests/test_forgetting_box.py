@@ -1,16 +1,23 @@
 """Agents that forget play boxes: by the beliefs of the finite set, known between its points."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
+from agents.assembly import assemble
 from agents.box import AtPoints
+from agents.box.fantasies import fantasies
 from agents.box.landscape import BoxView, Landscape
 from agents.box.surface import Surface
+from agents.forgetful import sliding_window
+from agents.incumbents import NoisyPlays
 from agents.memory_length import window_of
 from agents.model import Model
-from agents.rules import UCB
+from agents.rule_makers import Always
+from agents.rules import UCB, ExpectedImprovement
 from agents.widths import FixedWidth
 from bandit_envs import Setting
 from bandit_envs.decisions import unit_grid
@@ -84,6 +91,36 @@ def test_the_surface_is_the_textbook_posterior_of_the_next_round(name):
     mean, std = Surface.of(agent.belief).predict(at)
     np.testing.assert_allclose(mean, solved.T @ y[kept], atol=1e-9)
     np.testing.assert_allclose(std, np.sqrt(kernel.diag(at) - (cross * solved).sum(axis=0)), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", FORGETFUL)
+def test_worlds_of_a_belief_that_forgets_are_conditioned_on_the_plays_values_now(name):
+    agent = made(name, BOX, search={"candidates": 32})
+    x, y = play(agent, 20)
+    at, white = np.random.default_rng(1).random((15, 2)), np.random.default_rng(2).normal(size=(3, 4))
+    both, kernel = np.vstack([x[-4:], at]), BOX.kernel
+    full, cross, kept = covariances(name, np.arange(20)[::-1], kernel, x, both)
+    mean = np.linalg.solve(full, cross).T @ y[kept]
+    covariance = kernel(both) - cross.T @ np.linalg.solve(full, cross)
+    root = np.linalg.cholesky(covariance[:4, :4])
+    toward = np.linalg.solve(covariance[:4, :4], covariance[:4, 4:]).T
+    worlds = fantasies(Surface.of(agent.belief), x[-4:], white)
+    local = worlds.surface.local(at)
+    np.testing.assert_allclose(local.mean, mean[4:] + white @ root.T @ toward.T, atol=1e-6)
+    variance = np.diag(covariance[4:, 4:] - toward @ covariance[:4, 4:])
+    np.testing.assert_allclose(local.std, np.sqrt(variance), atol=1e-6)
+    np.testing.assert_allclose(worlds.best, (mean[:4] + white @ root.T).max(axis=1), atol=1e-6)
+
+
+def test_noisy_improvement_under_a_window_of_all_rounds_is_that_of_all_plays():
+    def improving(**parts):
+        model = Model.of(BOX, search={"candidates": 32, "starts": 2})
+        agent = assemble(model, Always(ExpectedImprovement()), incumbent=NoisyPlays, **parts)
+        agent.reset(2)
+        return agent
+
+    forgets = improving(belief=partial(sliding_window, window=40))
+    np.testing.assert_allclose(play(forgets, 15)[0], play(improving(), 15)[0], atol=1e-4)
 
 
 @pytest.mark.parametrize("name", FORGETFUL)

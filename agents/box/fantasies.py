@@ -22,7 +22,6 @@ from scipy.special import ndtri
 from bandit_envs.types import Floats
 
 from ..point_slopes import linearise
-from ..posteriors.play_factor import PlayFactor
 from .surface import Surface
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
@@ -49,23 +48,30 @@ class NoiseFree:
     """
 
     def __init__(self, surface: Surface, x: Floats, white: Floats):
-        spread, explained = surface.spread, surface.explain(x)
-        assert isinstance(spread, PlayFactor)
-        root, old = _root(surface, x, explained), len(explained)
-        self._triangle = np.zeros((old + len(x), old + len(x)))
-        self._triangle[:old, :old], self._triangle[old:, :old] = spread.triangle, explained.T
-        self._triangle[old:, old:] = root
-        self.features = np.vstack([spread.features, x])  # (k + m, D)
-        self.values = surface.mean(x) + white @ root.T  # f_s, (S, m)
-        self.weights = self.back(np.vstack([np.zeros((old, len(white))), white.T])).T  # (S, k + m)
+        self._plays, self._explained = surface.spread, surface.explain(x)  # L and v_P
+        self._root = _root(surface, x, self._explained)
+        self.features = np.vstack([self._plays.features, x])  # (k + m, D)
+        self.values = surface.mean(x) + white @ self._root.T  # f_s, (S, m)
+        nothing = np.zeros((len(self._explained), len(white)))
+        self.weights = self.back(np.vstack([nothing, white.T])).T  # (S, k + m)
 
     def solve(self, values: Floats) -> Floats:
-        """Return L+^-1 b, (k + m, n) of the same shape; Fortran sees L+ as its transpose."""
-        return _trtrs(self._triangle.T, values, lower=0, trans=1)[0]
+        """Return L+^-1 b, (k + m, n) of the same shape."""
+        old = len(self._explained)
+        upper = self._plays.solve(values[:old])
+        lower = self._triangular(values[old:] - self._explained.T @ upper, trans=1)
+        return np.concatenate([upper.T, lower.T], axis=1).T
 
     def back(self, values: Floats) -> Floats:
         """Return L+'^-1 b, (k + m, n) of the same shape."""
-        return _trtrs(self._triangle.T, values, lower=0, trans=0)[0]
+        old = len(self._explained)
+        lower = self._triangular(values[old:], trans=0)
+        upper = self._plays.back(values[:old] - self._explained @ lower)
+        return np.concatenate([upper.T, lower.T], axis=1).T
+
+    def _triangular(self, values: Floats, trans: int) -> Floats:
+        """R^-1 b or R'^-1 b; Fortran sees R as its transpose."""
+        return _trtrs(self._root.T, values, lower=0, trans=trans)[0]
 
 
 class Means(NamedTuple):
