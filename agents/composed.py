@@ -98,8 +98,8 @@ def _require_comparable(rule: str, incumbent: str | None, constraint_options: Op
         )
     if rule in ("ei", "pi") and constraint_options.get("models") == "separate":
         raise ValueError(
-            f"rule must score in the units of the reward with separate models, which weigh scores against costs, "
-            f'got {rule!r}; take "ucb" or "thompson", or models="penalised"'
+            "rule must score in the units of the reward with separate models, which weigh scores against "
+            f'costs, got {rule!r}; take "ucb" or "thompson", or models="penalised"'
         )
 
 

@@ -65,10 +65,11 @@ def log_mean_positive_part(z: Floats) -> Floats:
 
 
 def _over_mean_positive_part(z: Floats) -> tuple[Floats, Floats]:
-    """Phi(z) / h(z) and phi(z) / h(z), of any shape; for x = -z > 1 they are m / (1 - x m) and 1 / (1 - x m)."""
+    """Phi(z) / h(z) and phi(z) / h(z), of any shape: m / (1 - x m) and 1 / (1 - x m) at x = -z > 1."""
     near, x = z > -1.0, np.maximum(-z, 1.0)
     log_h = log_mean_positive_part(np.where(near, z, 0.0))
-    mills, rest = mills_ratio(x), np.where(x > ERFCX_LIMIT, _rest_by_series(x), _rest_by_mills_ratio(x))
+    mills = mills_ratio(x)
+    rest = np.where(x > ERFCX_LIMIT, _rest_by_series(x), 1.0 - x * mills)
     cumulative = np.where(near, np.exp(log_ndtr(z) - log_h), mills / rest)
     return cumulative, np.where(near, np.exp(-0.5 * z**2 - LOG_SQRT_2PI - log_h), 1.0 / rest)
 
@@ -78,13 +79,8 @@ def mills_ratio(x: Floats) -> Floats:
     return math.sqrt(math.pi / 2.0) * erfcx(x / math.sqrt(2.0))
 
 
-def _rest_by_mills_ratio(x: Floats) -> Floats:
-    """1 - x m(x)."""
-    return 1.0 - x * mills_ratio(x)
-
-
 def _rest_by_series(x: Floats) -> Floats:
-    """1 - x m(x), see `_log_by_series`."""
+    """1 - x m(x) for large x, see `_log_by_series`."""
     u = x**-2.0
     return u * (1.0 + _series(u))
 
