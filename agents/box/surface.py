@@ -120,7 +120,7 @@ class Surface:
 
 
 def keeping_plays(posterior: Posterior) -> PairPosterior | ForgettingPosterior:
-    """The posterior itself, or a ValueError if it does not keep its plays, and so knows its own points alone."""
+    """The posterior itself; a ValueError if it keeps a table of its own points instead of the plays."""
     if not isinstance(posterior, KEEPS_PLAYS):
         raise ValueError(
             f"belief must keep its plays on a box, got one on {type(posterior).__name__}; make its posterior "
