@@ -40,7 +40,8 @@ def gp_agent(
 
     Args:
         setting: what is published of the problem.
-        rule: "ucb", "thompson", "ei", "pi", "mean" or "variance".
+        rule: "ucb", "thompson", "ei", "pi", "mean" or "variance"; not "ei" or "pi" with separate models of
+            reward and costs, whose scores are in the units of the reward.
         width: of the first two: "improved" (IGP-UCB, GP-TS), or what `make_width` takes.
         delta: failure probability.
         belief: what pending feedback counts as: "delivered" (nothing), "hallucinated" (its mean; default
@@ -50,7 +51,8 @@ def gp_agent(
         restart: "never", "cpd" (change-point detection; default where the functions may change),
             "periodic" or "oracle" (privileged).
         context: whether contexts are looked at.
-        incumbent: what "ei" and "pi" improve on; see `gp_ei`, whose default is that of "ei".
+        incumbent: what "ei" and "pi" improve on; see `gp_ei`, whose default is that of "ei". Not "best_value"
+            under constraints, where the values of plays change.
         rule_options: {"xi": ...} of "ei" and "pi".
         belief_options: {"window": ..., "reward_bound": ...} of "censored"; see `Censored`.
         constraint_options: {"step": ...} or {"psi": ..., "psi_options": ...}, {"epoch": ...}, ...; see
@@ -65,6 +67,8 @@ def gp_agent(
     kept = constraint or _constraint_for(seen)
     if kept != "none" and not seen.num_constraints:
         raise ValueError(f'constraint must be "none" in a setting without constraints, got {constraint!r}')
+    if kept != "none":
+        _require_comparable(rule, incumbent, constraint_options or {})
     parts = made("constraint", kept, CONSTRAINTS, constraint_options, seen, delta, options)
     about = belief or ("hallucinated" if seen.max_delay else "delivered")
     starts = restart or ("cpd" if seen.may_change else "never")
@@ -83,6 +87,20 @@ def gp_agent(
 def _observed(setting: Setting, options: Options) -> Model:
     """The model of the reward itself, where the agent models something made of it."""
     return Model.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
+
+
+def _require_comparable(rule: str, incumbent: str | None, constraint_options: Options) -> None:
+    """Raise where a rule would compare what has different units."""
+    if incumbent == "best_value":
+        raise ValueError(
+            'incumbent must not be "best_value" under constraints, where multipliers change the values of '
+            'plays; take "max_mean"'
+        )
+    if rule in ("ei", "pi") and constraint_options.get("models") == "separate":
+        raise ValueError(
+            "rule must score in the units of the reward with separate models, which weigh scores against "
+            f'costs, got {rule!r}; take "ucb" or "thompson", or models="penalised"'
+        )
 
 
 def _constraint_for(setting: Setting) -> str:

@@ -9,7 +9,7 @@ from scipy.special import log_ndtr
 
 from bandit_envs.types import Bools, Floats
 
-from .improvement import LOG_SQRT_2PI, log_expected_improvement, log_improvement_slopes
+from .improvement import log_expected_improvement, log_improvement_slopes, mills_ratio
 from .surrogates import Prediction
 
 
@@ -35,7 +35,7 @@ class FeasibleImprovement:
         mean, std = believed.mean[1:], believed.std[1:]
         scale = np.where(std > 0.0, std, 1.0)
         z = -mean / scale
-        ratio = np.exp(-0.5 * z**2 - LOG_SQRT_2PI - log_ndtr(z))  # phi / Phi
+        ratio = 1.0 / mills_ratio(-z)  # phi / Phi
         of_cost = np.where(std > 0.0, [-ratio / scale, -ratio * z / scale], 0.0)
         of_reward = np.zeros((2, mean.shape[1]))
         if self.incumbent is not None:

@@ -35,15 +35,15 @@ def standardised_improvement(gap: Floats, std: Floats) -> Floats:
 def log_improvement_slopes(gap: Floats, std: Floats) -> tuple[Floats, Floats]:
     """Slopes of `log_expected_improvement` in gap and std: (Phi(z), phi(z)) / (h(z) std), z = gap / std.
 
-    Both ratios are taken as exponentials of logarithms, so that they stay finite where all three underflow.
+    Both ratios stay finite where all three underflow, and exact where the logarithms of all three are huge.
     With std = 0 it is (1 / gap, 0) where gap > 0, and 0 where no improvement is possible.
     """
     known = std <= 0.0
     scale = np.where(known, 1.0, std)
-    z = np.where(known, 0.0, gap) / scale
-    log_h = log_mean_positive_part(z)
-    in_gap = np.exp(log_ndtr(z) - log_h) / scale
-    in_std = np.exp(-0.5 * z**2 - LOG_SQRT_2PI - log_h) / scale
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # beyond z = -1e154 there is no h
+        z = np.where(known, 0.0, gap) / scale
+        cumulative, density = _over_mean_positive_part(z)
+        in_gap, in_std = cumulative / scale, density / scale
     certain = np.where(gap > 0.0, 1.0 / np.where(gap > 0.0, gap, 1.0), 0.0)
     return np.where(known, certain, in_gap), np.where(known, 0.0, in_std)
 
@@ -64,17 +64,39 @@ def log_mean_positive_part(z: Floats) -> Floats:
     return log_h
 
 
+def _over_mean_positive_part(z: Floats) -> tuple[Floats, Floats]:
+    """Phi(z) / h(z) and phi(z) / h(z), of any shape: m / (1 - x m) and 1 / (1 - x m) at x = -z > 1."""
+    near, x = z > -1.0, np.maximum(-z, 1.0)
+    log_h = log_mean_positive_part(np.where(near, z, 0.0))
+    mills = mills_ratio(x)
+    rest = np.where(x > ERFCX_LIMIT, _rest_by_series(x), 1.0 - x * mills)
+    cumulative = np.where(near, np.exp(log_ndtr(z) - log_h), mills / rest)
+    return cumulative, np.where(near, np.exp(-0.5 * z**2 - LOG_SQRT_2PI - log_h), 1.0 / rest)
+
+
+def mills_ratio(x: Floats) -> Floats:
+    """m(x) = Phi(-x) / phi(x), infinite where it overflows."""
+    return math.sqrt(math.pi / 2.0) * erfcx(x / math.sqrt(2.0))
+
+
+def _rest_by_series(x: Floats) -> Floats:
+    """1 - x m(x) for large x, see `_log_by_series`."""
+    u = x**-2.0
+    return u * (1.0 + _series(u))
+
+
 def _log_direct(z: Floats) -> Floats:
     return np.log(np.exp(-0.5 * z**2 - LOG_SQRT_2PI) + z * ndtr(z))
 
 
 def _log_by_mills_ratio(x: Floats) -> Floats:
-    mills = math.sqrt(math.pi / 2.0) * erfcx(x / math.sqrt(2.0))
-    return np.log1p(-x * mills) - 0.5 * x**2 - LOG_SQRT_2PI
+    return np.log1p(-x * mills_ratio(x)) - 0.5 * x**2 - LOG_SQRT_2PI
 
 
 def _log_by_series(x: Floats) -> Floats:
     """1 - x m(x) = x^-2 (1 - 3 x^-2 + 15 x^-4 - 105 x^-6 + 945 x^-8 - ...)."""
-    u = x**-2.0
-    correction = u * (-3.0 + u * (15.0 + u * (-105.0 + u * 945.0)))
-    return np.log1p(correction) - 2.0 * np.log(x) - 0.5 * x**2 - LOG_SQRT_2PI
+    return np.log1p(_series(x**-2.0)) - 2.0 * np.log(x) - 0.5 * x**2 - LOG_SQRT_2PI
+
+
+def _series(u: Floats) -> Floats:
+    return u * (-3.0 + u * (15.0 + u * (-105.0 + u * 945.0)))

@@ -194,6 +194,18 @@ def test_a_constraint_needs_a_setting_with_constraints():
         agents.make("gp-agent", build("composite", {**SMALL, "constraints": None}), constraint="dual")
 
 
+@pytest.mark.parametrize("rule", ["ei", "pi"])
+@pytest.mark.parametrize("constraint", ["dual", "multiplicative"])
+def test_under_constraints_nothing_is_compared_across_units(rule, constraint):
+    with pytest.raises(ValueError, match='incumbent must not be "best_value" under constraints'):
+        made(rule=rule, constraint=constraint, incumbent="best_value")
+    with pytest.raises(ValueError, match="rule must score in the units of the reward"):
+        made(rule=rule, constraint=constraint, constraint_options={"models": "separate"})
+    made(rule=rule, constraint=constraint)
+    made(rule="ucb", constraint=constraint, constraint_options={"models": "separate"})
+    made(rule=rule, constraint="none", incumbent="best_value")
+
+
 @pytest.mark.parametrize(
     "spec",
     [("gp-agent", {}), ("gp-ucb-cpd", {"false_alarm_rate": 0.5})],

@@ -96,6 +96,15 @@ def test_slopes_in_means_and_deviations_stay_finite_where_nothing_is_feasible():
     assert (slopes.mean[1, 1], slopes.std[1, 1]) == (0.0, 0.0)
 
 
+def test_slopes_of_feasibility_have_their_leading_terms_at_the_extremes():
+    far = np.array([1e3, 1e5, 1e7, 1e8, 1e9, 1e10, 1e100])
+    for sign, ratio in ((1.0, far + 1.0 / far), (-1.0, 0.0 * far)):
+        believed = Prediction(np.array([0.0 * far, sign * far]), np.ones((2, 7)))
+        slopes = FeasibleImprovement(None).slopes(believed)
+        np.testing.assert_allclose(slopes.mean[1], -ratio, rtol=1e-11)
+        np.testing.assert_allclose(slopes.std[1], far * ratio, rtol=1e-11)
+
+
 def test_the_score_is_the_sum_of_its_parts():
     believed = Prediction(np.array([[0.5, 0.1], [-0.2, 0.3]]), np.array([[0.2, 0.3], [0.1, 0.4]]))
     improvement = log_expected_improvement(believed.mean[0] - 0.2, believed.std[0])

@@ -8,6 +8,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
 from agents.assembly import assemble
+from agents.beliefs import Delivered
 from agents.box import AtPoints
 from agents.box.fantasies import fantasies
 from agents.box.landscape import BoxView, Landscape
@@ -168,3 +169,9 @@ def test_new_hyperparameters_leave_the_age_of_plays():
 def test_the_default_window_of_a_box_is_that_of_a_set_that_covers_it():
     box, finite = (Model.of(each) for each in (BOX, Setting(arms=unit_grid(16**2, 2), **COMMON)))
     assert window_of(box, 1.0) == window_of(finite, 1.0)
+
+
+def test_a_belief_that_keeps_no_plays_is_refused_on_boxes():
+    table = Delivered(Model.of(Setting(arms=GRID, **COMMON)), 1)
+    with pytest.raises(ValueError, match="belief must keep its plays on a box, got one on"):
+        Surface.of(table)

@@ -166,6 +166,16 @@ def test_log_improvement_has_its_leading_terms_at_the_extremes():
     np.testing.assert_allclose(log_mean_positive_part(np.array([40.0, 1e6])), np.log([40.0, 1e6]), rtol=1e-15)
 
 
+def test_slopes_of_log_improvement_have_their_leading_terms_at_the_extremes():
+    far = np.array([1e3, 1e5, 1e7, 1e8, 1e9, 1e10, 1e100])
+    in_gap, in_std = log_improvement_slopes(-2.0 * far, np.full(7, 2.0))
+    np.testing.assert_allclose(in_gap, (far + 2.0 / far) / 2.0, rtol=1e-10)
+    np.testing.assert_allclose(in_std, (far**2 + 3.0) / 2.0, rtol=1e-10)
+    in_gap, in_std = log_improvement_slopes(far, np.ones(7))
+    np.testing.assert_allclose(in_gap, 1.0 / far, rtol=1e-13)
+    np.testing.assert_array_equal(in_std, 0.0)
+
+
 def test_log_improvement_rises_with_z_everywhere():
     z = np.concatenate([-np.logspace(6, -3, 3000), np.logspace(-3, 6, 3000)])
     assert np.all(np.diff(log_mean_positive_part(z)) > 0)

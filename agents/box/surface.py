@@ -16,7 +16,7 @@ from bandit_envs.types import Floats
 
 from ..beliefs import Belief
 from ..point_slopes import linearise, prior_variance
-from ..posteriors import ForgettingPosterior, PairPosterior
+from ..posteriors import ForgettingPosterior, PairPosterior, Posterior
 
 KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # alone, and so know about points anywhere
 ONLY = 0  # the trial of an agent on a box
@@ -78,10 +78,8 @@ class Surface:
 
     @classmethod
     def of(cls, belief: Belief) -> Surface:
-        """The surface of a belief on a box, which is about one trial."""
-        centre, spread = belief.centre, belief.spread
-        assert isinstance(centre, KEEPS_PLAYS)
-        assert isinstance(spread, KEEPS_PLAYS)
+        """The surface of a belief on a box, which is about one trial; a ValueError if it kept no plays."""
+        centre, spread = keeping_plays(belief.centre), keeping_plays(belief.spread)
         mean = float(np.ravel(belief.constant_mean)[0])
         return cls(centre.gram.kernel, centre.factor(ONLY), spread.factor(ONLY), mean)
 
@@ -119,3 +117,13 @@ class Surface:
     def explain(self, x: Floats) -> Floats:
         """v(x) of the plays that the deviation comes from, (n, D) -> (k, n)."""
         return self.spread.solve(linearise(self.kernel, x, self.spread.features).values.T)
+
+
+def keeping_plays(posterior: Posterior) -> PairPosterior | ForgettingPosterior:
+    """The posterior itself; a ValueError if it keeps a table of its own points instead of the plays."""
+    if not isinstance(posterior, KEEPS_PLAYS):
+        raise ValueError(
+            f"belief must keep its plays on a box, got one on {type(posterior).__name__}; make its posterior "
+            "with agents.beliefs.make_posterior, or take ForgettingPosterior"
+        )
+    return posterior
