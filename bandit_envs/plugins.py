@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
+
+from bandit_envs.hints import hint
 
 GROUP = "gpbandits.agents"
 _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")  # as Python says it, however deep the call
@@ -56,7 +57,7 @@ class AgentFactory:
     def _unknown_option(self, option: str) -> str:
         own = [name for name in inspect.signature(self.make).parameters if name not in _NOT_OPTIONS]
         path = f"{self.make.__module__}.{getattr(self.make, '__qualname__', type(self.make).__name__)}"
-        return f"unknown option {option!r} of the agent {path}{_hint(option, own)}; help({path}) has them all"
+        return f"unknown option {option!r} of the agent {path}{hint(option, own)}; help({path}) has them all"
 
 
 def agent_names() -> list[str]:
@@ -135,9 +136,4 @@ def _unknown(name: str) -> str:
     if not names:
         return f"unknown agent {name!r}: none are registered; install the package, pip install gpbandits"
     among = f"choose one of {', '.join(names)}, or a path 'package.module:Class'"
-    return f"unknown agent {name!r}{_hint(name, names)}; {among}"
-
-
-def _hint(name: str, names: Iterable[str]) -> str:
-    close = get_close_matches(name, list(names), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f"unknown agent {name!r}{hint(name, names)}; {among}"
