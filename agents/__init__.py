@@ -95,3 +95,7 @@ def __getattr__(name: str) -> Any:
         if name in names:
             return getattr(import_module(f".{module}", __name__), name)
     raise AttributeError(f"module 'agents' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})  # names that are not imported yet are completed too

@@ -35,4 +35,8 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"bandit_envs.{_HOMES[name]}"), name)
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})  # names that are not imported yet are completed too
+
+
 register()

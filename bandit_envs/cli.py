@@ -1,7 +1,9 @@
 """The console script `gpbandits`: checks that its packages are there and turns errors into one line."""
 
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from io import TextIOWrapper
 
@@ -22,11 +24,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from bandit_envs.commands import app
 
     try:
-        app([argument for argument in given if argument != "--debug"], prog_name="gpbandits")
+        with _modules_of_this_folder():
+            app([argument for argument in given if argument != "--debug"], prog_name="gpbandits")
     except (ValueError, OSError, ImportError, gym.error.Error) as error:
         if "--debug" in given or isinstance(error, BrokenPipeError):
             raise
         _stop(f"{_one_line(error)} (--debug shows where)")
+
+
+@contextmanager
+def _modules_of_this_folder() -> Iterator[None]:
+    """Find `my_agent:Mine` beside the study, as `python` would, but after everything that is installed."""
+    folder = os.getcwd()
+    sys.path.append(folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
 
 
 def _one_line(error: Exception) -> str:

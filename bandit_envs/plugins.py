@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from bandit_envs.hints import hint
+
 GROUP = "gpbandits.agents"
 _UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")  # as Python says it, however deep the call
 _NOT_OPTIONS = {"self", "setting", "num_trials", "options"}
-AgentSpec = str | tuple[str, Mapping[str, Any]] | Callable[..., Any]
+AgentSpec = str | tuple[str | Callable[..., Any], Mapping[str, Any]] | Callable[..., Any]
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ class AgentFactory:
 
     def _unknown_option(self, option: str) -> str:
         own = [name for name in inspect.signature(self.make).parameters if name not in _NOT_OPTIONS]
-        path = f"{self.make.__module__}.{self.make.__qualname__}"
-        return f"unknown option {option!r} of the agent {path}{_hint(option, own)}; help({path}) has them all"
+        path = f"{self.make.__module__}.{getattr(self.make, '__qualname__', type(self.make).__name__)}"
+        return f"unknown option {option!r} of the agent {path}{hint(option, own)}; help({path}) has them all"
 
 
 def agent_names() -> list[str]:
@@ -65,17 +66,16 @@ def agent_names() -> list[str]:
 
 
 def resolve_agent(spec: AgentSpec) -> AgentFactory:
-    """Return the factory that a name, (name, options), a class path or a callable stands for.
+    """Return the factory that a name, a class path or a callable stands for, alone or with options.
 
     Args:
-        spec: "gp-ucb", ("gp-ucb", {"delta": 0.05}), "package.module:Class" or setting -> agent.
+        spec: "gp-ucb", "package.module:Class" or setting -> agent, or a pair of any of these and its options,
+            such as ("gp-ucb", {"delta": 0.05}) or (MyAgent, {"epsilon": 0.1}).
     """
     if isinstance(spec, AgentFactory):
         return spec
     if isinstance(spec, tuple | list) and len(spec) == 2 and isinstance(spec[1], Mapping):
         return AgentFactory(_load(spec[0]), dict(spec[1]))
-    if callable(spec):
-        return AgentFactory(spec)
     return AgentFactory(_load(spec))
 
 
@@ -86,8 +86,12 @@ def agent_modules(name: str) -> set[str]:
 
 
 def _load(name: Any) -> Callable[..., Any]:
+    if callable(name):
+        return name
     if not isinstance(name, str):
-        raise ValueError(f"an agent is a name, (name, options) or a callable, got {name!r}")
+        raise ValueError(
+            f"an agent is a name, a path or a callable, alone or in (agent, options), got {name!r}"
+        )
     if ":" in name:
         return _load_path(name)
     point = _point(name)
@@ -132,9 +136,4 @@ def _unknown(name: str) -> str:
     if not names:
         return f"unknown agent {name!r}: none are registered; install the package, pip install gpbandits"
     among = f"choose one of {', '.join(names)}, or a path 'package.module:Class'"
-    return f"unknown agent {name!r}{_hint(name, names)}; {among}"
-
-
-def _hint(name: str, names: Iterable[str]) -> str:
-    close = get_close_matches(name, list(names), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f"unknown agent {name!r}{hint(name, names)}; {among}"

@@ -9,6 +9,7 @@ from reference import write_reference
 
 project = "gpbandits"
 author = "The gpbandits developers"
+copyright = f"2026, {author}"
 version = release = metadata.version("gpbandits")
 
 extensions = ["myst_parser"]
@@ -16,6 +17,8 @@ myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 html_theme = "furo"
 html_title = "gpbandits"
+html_static_path = ["static"]
+html_css_files = ["tables.css"]
 
 
 def setup(app):  # noqa: D103

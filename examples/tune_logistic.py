@@ -35,5 +35,6 @@ best, table = agent.recommend(), logistic_tuning()
 setting = ", ".join(
     f"{name} {value:.3g}" for name, value in zip(table.names, table.values[best.action], strict=True)
 )
-print(f"\nKeep {setting}: {best.mean:.4f} expected, {table.accuracy[best.action]:.4f} in truth")
-print(f"The best of all {len(table.accuracy)} settings reaches {np.max(table.accuracy):.4f}")
+truth = table.accuracy[best.action]
+print(f"\nKeep {setting}: {best.mean:.3f} +- {best.std:.3f} expected, {truth:.3f} in truth")
+print(f"The best of all {len(table.accuracy)} settings reaches {np.max(table.accuracy):.3f}")

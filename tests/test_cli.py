@@ -225,6 +225,21 @@ def test_without_its_packages_the_script_names_the_extra(call, monkeypatch):
     assert "pip install 'gpbandits[eval]'" in err
 
 
+def test_an_agent_in_the_folder_in_which_one_is_takes_part(call, tmp_path, monkeypatch):
+    agent = "def cautious(setting, delta):\n    return gp_ucb(setting, delta=delta)\n"
+    (tmp_path / "beside_the_study.py").write_text(f"from agents import gp_ucb\n\n{agent}")
+    monkeypatch.chdir(tmp_path)
+    paths = list(sys.path)
+    own = '[[agents]]\nname = "beside_the_study:cautious"\nlabel = "own"\noptions = { delta = 0.1 }\n'
+    code, out, err = call(study=SMALL + own)
+    assert code == 0, err
+    means = {
+        line.split()[0]: line.split()[1] for line in out.splitlines() if line.startswith(("own", "gp-ucb"))
+    }
+    assert means["own"] == means["gp-ucb"]
+    assert sys.path == paths
+
+
 def test_the_module_runs_where_the_terminal_knows_ascii_alone():
     environ = os.environ | {"PYTHONIOENCODING": "ascii", "TERM": "dumb"}
     done = subprocess.run(

@@ -1,6 +1,7 @@
 """One loop, the same trials for all, and no look at the truth."""
 
 import random
+from functools import partial
 
 import gymnasium as gym
 import numpy as np
@@ -193,6 +194,21 @@ def test_bad_input_gets_one_clear_error(change, message):
     agents = change.pop("agents", ["random"])
     with pytest.raises(ValueError, match=message):
         evaluate("GPBandit-GP-v0", agents, **change)
+
+
+def test_a_callable_takes_options_as_its_name_does():
+    options = {"delta": 0.4, "beta_scale": 0.1}
+    chosen = {
+        "by name": ("gp-ucb", options),
+        "callable": (agents.gp_ucb, options),
+        "class": (Scripted, {"arm": 4}),
+    }
+    result = evaluate("GPBandit-GP-v0", chosen, trials=2, env_kwargs=SMALL)
+    np.testing.assert_array_equal(result.actions["callable"], result.actions["by name"])
+    assert (result.actions["class"] == 4).all()
+    for make in (Scripted, partial(Scripted, arm=3)):
+        with pytest.raises(ValueError, match="unknown option 'arms' of the agent"):
+            evaluate("GPBandit-GP-v0", {"a": (make, {"arms": 3})}, trials=1, env_kwargs=SMALL)
 
 
 def test_an_environment_that_is_no_bandit_is_named():

@@ -48,7 +48,7 @@ def test_a_film_is_trial_0_of_an_evaluation_and_shows_the_agent_no_oracle():
 
 
 def test_the_command_writes_a_gif_that_ends_with_the_last_round(tmp_path, capsys):
-    path = tmp_path / "out.gif"
+    path = tmp_path / "new" / "out.gif"
     command = ("watch", "GPBandit-GP-v0", "gp-ucb", "--gif", str(path), "--frames", "4")
     with pytest.raises(SystemExit) as stop:
         cli.main([*command, "--kwargs", '{"num_arms": 20, "horizon": 8}', "--options", '{"delta": 0.2}'])

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from synthetic import result as synthetic_result
@@ -24,11 +25,14 @@ def test_agents_enter_where_they_handle_the_features_and_the_reference_everywher
     assert all("GPBandit-Constrained-v0" not in who for who, _ in excluded)
 
 
-def test_an_environment_that_cannot_be_made_is_excluded_with_the_reason():
-    studies, ((who, why),) = enter(2, 30, ["GPBandit-None-v0"])
+def test_an_environment_that_cannot_be_made_is_excluded_with_the_reason_unless_it_was_named(monkeypatch):
+    monkeypatch.setattr("bandit_envs.report.entrants.IDS", ["GPBandit-None-v0"])
+    studies, ((who, why),) = enter(2, 30)
     assert studies == []
     assert who == "GPBandit-None-v0"
     assert "GPBandit-None" in why
+    with pytest.raises(gym.error.Error, match="GPBandit-None"):
+        enter(2, 30, ["GPBandit-None-v0"])
 
 
 def test_losses_are_positive_regret_and_violation_relative_to_the_reference():

@@ -136,6 +136,13 @@ def test_importing_a_package_loads_nothing_heavy(package, tmp_path):
     assert succeed(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(CHECKOUT)).split() == []
 
 
+@pytest.mark.parametrize("package", ["bandit_envs", "agents"])
+def test_public_names_are_completed_before_they_are_imported(package, tmp_path):
+    code = f"import {package} as p; print(*set(p.__all__) - set(dir(p)), len(p.__all__))"
+    (number,) = succeed(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(CHECKOUT)).split()
+    assert int(number) > 5
+
+
 def test_a_folder_named_agents_in_the_way_is_named_by_the_error(tmp_path):
     shadow = tmp_path / "agents" / "__init__.py"
     shadow.parent.mkdir()

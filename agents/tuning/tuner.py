@@ -35,7 +35,7 @@ class Tuner:
 
     Args:
         parameters: name -> `Linear`, `Log`, `Integer` or `Categorical`.
-        agent: a name, (name, options), a path "package.module:Class" or a callable, as for `evaluate`.
+        agent: a name, a path "package.module:Class" or a callable, or (agent, options), as for `evaluate`.
             Default GP-BUCB with learnt hyperparameters, and constrained EI where there are constraints.
         goal: "maximise" or "minimise".
         contexts: name -> kind, of what is given in each experiment instead of chosen.

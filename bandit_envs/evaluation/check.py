@@ -39,7 +39,7 @@ def check_agent(
     and all this takes a finite time.
 
     Args:
-        agent: as for `evaluate`: a name, (name, options), "package.module:Class", or setting -> agent.
+        agent: as for `evaluate`: a name, "package.module:Class" or setting -> agent, or (agent, options).
         environments: label -> an id, a `Problem` or a callable that makes an environment. Default: small
             ones with the features that the factory declares, or with every feature of a finite set where
             it declares none.

@@ -39,8 +39,8 @@ def evaluate(
 
     Args:
         environment: a registered id, a `Problem`, or a callable that makes an environment.
-        agents: label -> agent: a name, (name, options), "package.module:Class", or setting -> agent. Or
-            names alone.
+        agents: label -> agent: a name, "package.module:Class" or setting -> agent (a class, say), or a pair
+            of any of these and its options. Or names alone.
         trials: how many.
         seed: of the evaluation, an integer >= 0.
         env_kwargs: keyword arguments of the environment.

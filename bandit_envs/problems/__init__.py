@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from bandit_envs.hints import hint
 from bandit_envs.problem import Problem
 from bandit_envs.problems.benchmarks import ackley, benchmark, branin, hartmann3, hartmann6, rosenbrock
 from bandit_envs.problems.changing import composite, piecewise_stationary
@@ -76,8 +77,11 @@ def build(problem: str | Problem, keywords: dict[str, Any]) -> Problem:
         raise ValueError(f"unknown problem {problem!r}; choose one of {', '.join(FACTORIES)}")
     unknown = [key for key in keywords if key not in keywords_of(problem)]
     if unknown:
-        allowed = ", ".join(keywords_of(problem))
-        raise UnknownKeywordError(f"unknown keyword {unknown[0]!r} for {problem!r}; it takes {allowed}")
+        allowed = keywords_of(problem)
+        close = hint(unknown[0], allowed)
+        raise UnknownKeywordError(
+            f"unknown keyword {unknown[0]!r} for {problem!r}{close}; it takes {', '.join(allowed)}"
+        )
     return FACTORIES[problem](**keywords)
 
 

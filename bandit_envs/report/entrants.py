@@ -36,7 +36,7 @@ def enter(
     Args:
         trials: of each pair.
         horizon: rounds a trial at most; an environment's own horizon may be shorter.
-        environments: ids; all registered ones if empty.
+        environments: ids, each of which must be playable; all registered ones that are if empty.
         agents: names, beside the reference; all registered ones if empty.
         seed: of the trials.
     """
@@ -48,6 +48,8 @@ def enter(
             env = make(env_id, **kwargs)
             env.reset(seed=seed)
         except (ValueError, OSError, ImportError, gym.error.Error) as error:
+            if environments:  # who names an environment wants it
+                raise
             excluded.append((env_id, _line(error)))
             continue
         demanded, setting = features_of(env.unwrapped.problem), env.get_wrapper_attr("setting")  # type: ignore[attr-defined]

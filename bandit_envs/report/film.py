@@ -59,11 +59,12 @@ def frames(
 
 
 def save_gif(pictures: Iterator[NDArray[np.uint8]], path: str | os.PathLike[str], fps: float = 5.0) -> int:
-    """Write pictures as an endless GIF and return their number."""
+    """Write pictures as an endless GIF, in a folder that is made if need be, and return their number."""
     if Path(path).suffix.lower() != ".gif":
         raise ValueError(f"the path of a GIF must end in .gif, got {path}")
     if fps <= 0:
         raise ValueError(f"fps must be positive, got {fps}")
+    Path(path).parent.mkdir(parents=True, exist_ok=True)  # before the pictures are drawn: that takes long
     first, *others = (Image.fromarray(picture) for picture in pictures)
     times = [round(1000 / fps)] * len(others) + [round(HOLD * 1000 / fps)]
     first.save(path, save_all=True, append_images=others, duration=times, loop=0)

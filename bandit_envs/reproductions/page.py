@@ -19,8 +19,9 @@ What the papers report, figure by figure, beside what the suite measures. Orders
 no figure is tuned to match, and deviations are findings. Numbers are means over trials at the last round
 with 95 % bootstrap intervals; differences are paired by trial, and an order *holds* where the interval of
 its difference lies above 0. How often confidence bands fail is in [calibration.md](calibration.md); what
-delayed feedback and long-term constraints show, claim by claim, in [studies-delayed.md](studies-delayed.md)
-and [studies-constraints.md](studies-constraints.md).
+delayed feedback, long-term constraints and changing rewards show, claim by claim, in
+[studies-delayed.md](studies-delayed.md), [studies-constraints.md](studies-constraints.md) and
+[studies-changes.md](studies-changes.md).
 """
 _OUTDATED = "Earlier versions of the code computed {} of the cells that are shown."
 
