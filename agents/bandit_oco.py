@@ -15,7 +15,7 @@ from bandit_envs.setting import Setting
 from bandit_envs.types import Floats
 
 from .capabilities import handles
-from .gp_agent import Recommendation
+from .recommendation import Recommendation
 from .side_by_side import SideBySide
 from .surrogate_agent import each_trial
 from .validation import require_not_negative, require_positive, require_reset

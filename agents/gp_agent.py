@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from .incumbents import Incumbent, NoIncumbent
 from .model import Model
 from .objectives import Objective, Reward
 from .plays import Plays
+from .recommendation import Recommendation
 from .restarts import Never, Restart
 from .rules import AnyArm, PosteriorMean, Rule, Starting
 from .validation import require_reset, require_trials
@@ -26,15 +27,6 @@ from .view import View
 
 # In prior deviations, where scores have a unit. Without it the last bit of a batched product would decide.
 TIE = 1e-9
-
-
-class Recommendation(NamedTuple):
-    """The answer of an agent: what to use from now on. Without a trial axis for one environment."""
-
-    action: Any  # (B,) arms
-    point: Floats  # (B, d) their features
-    mean: Any  # (B,) posterior mean of the reward there
-    std: Any  # (B,) posterior standard deviation of the mean reward
 
 
 class GPAgent:

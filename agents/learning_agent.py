@@ -14,9 +14,10 @@ from bandit_envs.types import Floats, Ints
 
 from .beliefs import Belief
 from .evidence import Evidence
-from .gp_agent import GPAgent, Recommendation
+from .gp_agent import GPAgent
 from .hyperparameters import Fitter, Learning
 from .model import Model
+from .recommendation import Recommendation
 from .rules import Rule
 
 FORM = "pairs"  # what is cheapest to build again: it keeps nothing that needs the whole prior covariance

@@ -9,7 +9,7 @@ import numpy as np
 
 from bandit_envs.types import Floats, Ints
 
-from .gp_agent import Recommendation
+from .recommendation import Recommendation
 
 
 class OneTrialAgent(Protocol):

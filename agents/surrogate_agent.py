@@ -13,9 +13,10 @@ from bandit_envs.setting import Setting
 from bandit_envs.types import Floats, Ints
 
 from .choice import TieBreaker, argmax_with_ties, arms_among
-from .gp_agent import TIE, Recommendation
+from .gp_agent import TIE
 from .model import Model, centred_model
 from .plays import Plays
+from .recommendation import Recommendation
 from .side_by_side import OneTrialAgent, SideBySide
 from .surrogates import Prediction, Surrogates
 from .validation import require_costs, require_reset, require_trials

@@ -13,10 +13,11 @@ from bandit_envs.types import Floats, Ints
 
 from ..beliefs import Belief
 from ..choice import argmax_with_ties
-from ..gp_agent import GPAgent, Recommendation
+from ..gp_agent import GPAgent
 from ..incumbents import NoIncumbent
 from ..model import Model
 from ..posteriors.play_factor import Factor
+from ..recommendation import Recommendation
 from ..rules import AnyArm, PosteriorMean, Rule
 from ..validation import require_reset
 from ..visited import Visited
@@ -25,7 +26,6 @@ from .landscape import BoxView, Landscape, with_context
 from .search import Terrain, make_search
 from .surface import ONLY, Surface
 
-ANCHORS = 8  # best arms played so far that a search starts from
 COMPARED = 256  # plays whose means are compared in a context, those with the best values
 FORM = "pairs"  # the posterior that keeps the plays alone
 PLAIN: BoxIncumbent = NothingToImprove()  # of rules that improve on nothing
@@ -125,18 +125,14 @@ class BoxAgent(GPAgent):
         uniform: Floats,
     ) -> Floats:
         """The arm of the largest score, (d,)."""
-        setting, surface = self.setting, Surface.of(belief)
-        assert setting.low is not None
-        assert setting.high is not None
+        surface = Surface.of(belief)
         plays = self._played(surface, context)
         worlds = incumbent.worlds(surface, plays, self._rng)
         none = np.empty((1, 0))
         facts = BoxView(none, none, self.age, belief.gain, belief.bias, worlds.best, lambda: none)
         sampler, terms = self.samplers[ONLY], self.objective.on_box
         landscape = Landscape(rule, worlds.surface, context, facts, sampler, terms)
-        span = setting.high - setting.low
-        anchors = (plays.arms[:ANCHORS] - setting.low) / np.where(span > 0, span, 1.0)
-        pool = self.search(Terrain(landscape, setting.low, span, anchors), self._rng)
+        pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
         return pool.arms[argmax_with_ties(pool.scores[None], tolerance, uniform)[0]]
 
     def _played(self, surface: Surface, context: Floats) -> BestPlays:

@@ -17,13 +17,14 @@ from ..feasible_improvement import (
     believed_feasible,
     log_feasibility,
 )
-from ..gp_agent import TIE, Recommendation
+from ..gp_agent import TIE
 from ..model import Model
+from ..recommendation import Recommendation
 from ..surrogate_agent import SurrogateAgent
 from ..surrogates import FirstOutcomes
 from ..validation import require_reset
 from ..visited import Visited
-from .box_agent import ANCHORS, FORM, arms_of
+from .box_agent import FORM, arms_of
 from .joint_landscape import Acquisition, JointLandscape, JointSurface
 from .landscape import with_context
 from .search import Pool, Terrain, make_search
@@ -112,8 +113,5 @@ class BoxConstrainedEI(SurrogateAgent):
         return np.vstack([self._pool(each, surface, context, arms).arms for each in wanted])
 
     def _pool(self, wanted: Acquisition, surface: JointSurface, context: Floats, played: Floats) -> Pool:
-        low, high = np.asarray(self.setting.low), np.asarray(self.setting.high)
-        span = high - low
-        anchors = (played[:ANCHORS] - low) / np.where(span > 0, span, 1.0)
         landscape: Any = JointLandscape(wanted, surface, context, self.round + 1)
-        return self.search(Terrain(landscape, low, span, anchors), self._rng)
+        return self.search(Terrain.of(landscape, self.setting, played), self._rng)

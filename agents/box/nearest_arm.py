@@ -12,7 +12,7 @@ from bandit_envs.setting import Setting
 from bandit_envs.types import Floats
 
 from ..choice import arms_among
-from ..gp_agent import Recommendation
+from ..recommendation import Recommendation
 
 
 def in_box(setting: Setting) -> Setting:

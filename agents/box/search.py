@@ -11,11 +11,13 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
+from bandit_envs.setting import Setting
 from bandit_envs.types import Floats
 
 from ..validation import require_at_least_one, require_not_negative, require_positive
 from .landscape import Landscape
 
+ANCHORS = 8  # best arms played so far that a search starts from
 WORST = -1e30  # what stands for scores of minus infinity while climbing
 JITTERS = (0.1, 0.01, 0.001)  # box widths, around the best arms played
 PRECISION = 1e-6  # of the summed scores, at which a climb ends: what is left is below what is believed
@@ -39,6 +41,15 @@ class Terrain(NamedTuple):
     low: Floats  # (d,)
     span: Floats  # (d,)
     anchors: Floats  # (m, d) the best arms played so far, in unit coordinates
+
+    @classmethod
+    def of(cls, landscape: Landscape, setting: Setting, played: Floats) -> Terrain:
+        """That of a setting with a box, anchored at the best arms played so far, best first, (n, d)."""
+        assert setting.low is not None
+        assert setting.high is not None
+        span = setting.high - setting.low
+        anchors = (played[:ANCHORS] - setting.low) / np.where(span > 0, span, 1.0)
+        return cls(landscape, setting.low, span, anchors)
 
     def survey(self, unit: Floats) -> Pool:
         """Points with their scores, (n, d)."""

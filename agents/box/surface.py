@@ -8,7 +8,7 @@ With v(x) = L^-1 k(X, x), a = L'^-1 L^-1 (b / n) and c(x) = L'^-1 v(x),
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,41 +17,11 @@ from bandit_envs.types import Floats
 from ..beliefs import Belief
 from ..point_slopes import linearise, prior_variance
 from ..posteriors import ForgettingPosterior, PairPosterior, Posterior
+from ..posteriors.play_factor import Centre, Spread
 
 KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # alone, and so know about points anywhere
 ONLY = 0  # the trial of an agent on a box
 LEAST_STD = 1e-10  # of the prior deviation, below which a deviation has no slope
-
-
-class Centre(Protocol):
-    """Where means come from: mu(x) = m + k(x, X) a."""
-
-    @property
-    def features(self) -> Floats:
-        """X, (k, D)."""
-        ...
-
-    @property
-    def weights(self) -> Floats:
-        """A, (k,), or (S, k) in S worlds."""
-        ...
-
-
-class Spread(Protocol):
-    """Where deviations come from: the lower factor L of k(X, X) + noise."""
-
-    @property
-    def features(self) -> Floats:
-        """X, (k, D)."""
-        ...
-
-    def solve(self, values: Floats) -> Floats:
-        """Return L^-1 b, (k, n) of the same shape."""
-        ...
-
-    def back(self, values: Floats) -> Floats:
-        """Return L'^-1 b, (k, n) of the same shape."""
-        ...
 
 
 class Local(NamedTuple):

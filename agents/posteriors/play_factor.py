@@ -26,22 +26,26 @@ SLACK = 1.65  # rows a distinct point at which they are merged (measured, see `F
 SPARE = 16  # rows beyond that, lest the first plays merge every time
 
 
-class Factor(Protocol):
-    """Plays X from which all follows anywhere: mu = k(x, X) a, var = k(x, x) - |L^-1 k(X, x)|^2."""
+class Centre(Protocol):
+    """Where means come from: mu(x) = m + k(x, X) a."""
 
     @property
     def features(self) -> Floats:
-        """Coordinates of X, (k, d)."""
+        """X, (k, D)."""
         ...
 
     @property
     def weights(self) -> Floats:
-        """A, (k,)."""
+        """A, (k,), or (S, k) in S worlds."""
         ...
 
+
+class Spread(Protocol):
+    """Where deviations come from: the lower factor L of k(X, X) + noise."""
+
     @property
-    def smoothed(self) -> Floats:
-        """Posterior means at X, (k,)."""
+    def features(self) -> Floats:
+        """X, (k, D)."""
         ...
 
     def solve(self, values: Floats) -> Floats:
@@ -50,6 +54,15 @@ class Factor(Protocol):
 
     def back(self, values: Floats) -> Floats:
         """Return L'^-1 b, (k, n) of the same shape."""
+        ...
+
+
+class Factor(Centre, Spread, Protocol):
+    """Plays X from which all follows anywhere: mu = k(x, X) a, var = k(x, x) - |L^-1 k(X, x)|^2."""
+
+    @property
+    def smoothed(self) -> Floats:
+        """Posterior means at X, (k,)."""
         ...
 
 

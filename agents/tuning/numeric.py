@@ -19,26 +19,17 @@ SLACK = 1e-9  # of the range: how far rounding may carry a value out of it
 LARGEST = 2**53  # integer up to which a float knows all of them
 
 
-@dataclass(frozen=True)
-class Linear:
-    """A number in [low, high], uniformly relevant.
-
-    Args:
-        low, high: finite, low < high.
-    """
+class Continuum:
+    """What all numbers of a range have in common, whatever their scale."""
 
     low: float
     high: float
     width = 1
     levels = None
 
-    def __post_init__(self) -> None:
-        _set_range(self)
-        require(math.isfinite(self.high - self.low), "high - low of a Linear", "finite", self.high)
-
-    def features(self, value: float) -> Floats:
-        """(value - low) / (high - low)."""
-        return np.array([np.clip((value - self.low) / (self.high - self.low), 0.0, 1.0)])
+    def at(self, quantile: float) -> float:
+        """The value at a quantile in [0, 1]."""
+        raise NotImplementedError
 
     def value(self, features: Floats) -> float:
         """The inverse of `features`."""
@@ -48,18 +39,40 @@ class Linear:
         """The same: every value is possible."""
         return features
 
-    def at(self, quantile: float) -> float:
-        """The value at a quantile in [0, 1]."""
-        return min(max(self.low + (self.high - self.low) * quantile, self.low), self.high)
-
     def check(self, name: str, value: Any) -> Any:
         """Return a number in [low, high], or raise."""
-        _require_inside(name, value, self.low, self.high)
+        slack = SLACK * (self.high - self.low)
+        inside = is_number(value) and self.low - slack <= value <= self.high + slack
+        require(inside, name, f"a number in [{self.low:g}, {self.high:g}]", value)
         return plain(value)
 
 
 @dataclass(frozen=True)
-class Log:
+class Linear(Continuum):
+    """A number in [low, high], uniformly relevant.
+
+    Args:
+        low, high: finite, low < high.
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        _set_range(self)
+        require(math.isfinite(self.high - self.low), "high - low of a Linear", "finite", self.high)
+
+    def features(self, value: float) -> Floats:
+        """(value - low) / (high - low)."""
+        return np.array([np.clip((value - self.low) / (self.high - self.low), 0.0, 1.0)])
+
+    def at(self, quantile: float) -> float:
+        """The value at a quantile in [0, 1]."""
+        return min(max(self.low + (self.high - self.low) * quantile, self.low), self.high)
+
+
+@dataclass(frozen=True)
+class Log(Continuum):
     """A positive number in [low, high] of which the order of magnitude matters.
 
     Args:
@@ -68,8 +81,6 @@ class Log:
 
     low: float
     high: float
-    width = 1
-    levels = None
 
     def __post_init__(self) -> None:
         _set_range(self)
@@ -82,22 +93,9 @@ class Log:
         share = math.log(value / self.low) / math.log(self.high / self.low)
         return np.array([np.clip(share, 0.0, 1.0)])
 
-    def value(self, features: Floats) -> float:
-        """The inverse of `features`."""
-        return self.at(float(features[0]))
-
-    def snap(self, features: Floats) -> Floats:
-        """The same: every value is possible."""
-        return features
-
     def at(self, quantile: float) -> float:
         """The value at a quantile in [0, 1] of the log-uniform law."""
         return min(max(self.low * (self.high / self.low) ** quantile, self.low), self.high)
-
-    def check(self, name: str, value: Any) -> Any:
-        """Return a number in [low, high], or raise."""
-        _require_inside(name, value, self.low, self.high)
-        return plain(value)
 
 
 @dataclass(frozen=True)
@@ -169,9 +167,3 @@ def _set_range(parameter: Any) -> None:
     require(ordered, "low and high of a parameter", "finite numbers with low < high", (low, high))
     object.__setattr__(parameter, "low", low)
     object.__setattr__(parameter, "high", high)
-
-
-def _require_inside(name: str, value: Any, low: float, high: float) -> None:
-    slack = SLACK * (high - low)
-    inside = is_number(value) and low - slack <= value <= high + slack
-    require(inside, name, f"a number in [{low:g}, {high:g}]", value)
