@@ -192,8 +192,8 @@ def test_a_full_disk_stops_the_run_says_so_and_leaves_no_torn_file(tmp_path, mon
     assert tables(study(), tmp_path) == tables(study(), tmp_path / "whole")
 
 
-def test_a_cell_is_held_by_one_process_and_set_free_when_that_is_killed(tmp_path):
-    keys = ("ab" * 16, "cd" * 16)
+def held_elsewhere(folder, key):
+    """A process that holds a cell until it is killed."""
     code = (
         "import sys, time\n"
         "from pathlib import Path\n"
@@ -201,9 +201,30 @@ def test_a_cell_is_held_by_one_process_and_set_free_when_that_is_killed(tmp_path
         "with claimed(Path(sys.argv[1]), sys.argv[2]):\n"
         "    print('held', flush=True); time.sleep(60)"
     )
-    command = [sys.executable, "-c", code, str(tmp_path), keys[0]]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as holder:
-        assert holder.stdout.readline() == b"held\n"
+    holder = subprocess.Popen([sys.executable, "-c", code, str(folder), key], stdout=subprocess.PIPE)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"held\n"
+    return holder
+
+
+def test_a_cell_that_another_run_computes_comes_last_and_is_waited_for(tmp_path):
+    which, store = study(block_size=2), Store(tmp_path)
+    cells, order = list(which.cells()), []
+    with held_elsewhere(tmp_path, store.path(cells[0]).stem) as holder:
+
+        def report(outcome):
+            order.append(outcome.cell)
+            if len(order) == len(cells) - 1:
+                holder.kill()
+
+        assert run(which, store, 1, report) == []
+    assert order == [*cells[1:], cells[0]]
+    assert all(map(store.holds, cells))
+
+
+def test_a_cell_is_held_by_one_process_and_set_free_when_that_is_killed(tmp_path):
+    keys = ("ab" * 16, "cd" * 16)
+    with held_elsewhere(tmp_path, keys[0]) as holder:
         assert [is_claimed(tmp_path, key) for key in keys] == [True, False]
         with claimed(tmp_path, keys[0], wait=False) as held, claimed(tmp_path, keys[1], wait=False) as other:
             assert (held, other) == (False, True)
