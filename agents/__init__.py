@@ -7,8 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .admmbo import admmbo
-    from .algorithms import (
+    from .agent.gp_agent import GPAgent
+    from .algorithms.admmbo import admmbo
+    from .algorithms.bandit_oco import bandit_oco
+    from .algorithms.classic import (
         gp_ei,
         gp_pi,
         gp_ts,
@@ -18,34 +20,32 @@ if TYPE_CHECKING:
         pure_exploitation,
         pure_exploration,
     )
-    from .bandit_oco import bandit_oco
+    from .algorithms.constrained import gp_ucb_noiseless_constraints, gp_ucb_noisy_constraints
+    from .algorithms.constrained_ei import constrained_ei
+    from .algorithms.delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
+    from .algorithms.random import random
     from .capabilities import Features, handles
-    from .constrained import gp_ucb_noiseless_constraints, gp_ucb_noisy_constraints
-    from .constrained_ei import constrained_ei
-    from .delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
-    from .gp_agent import GPAgent
-    from .random_agent import random
-    from .registry import features, make, names
+    from .making import make
+    from .registry import features, names
     from .rl import Policy, pretrained, sb3, train_policy
     from .saving import load
     from .tuning import Categorical, Integer, Linear, Log, Tuner
 
-__distribution__ = "gpbandits"  # the name `agents` is common; see bandit_envs.plugins
-
 _HOMES = {
-    "registry": ["features", "make", "names"],
-    "algorithms": [
+    "registry": ["features", "names"],
+    "making": ["make"],
+    "algorithms.classic": [
         *("gp_ei", "gp_pi", "gp_ts", "gp_ucb", "igp_ucb", "kernel_ucb"),
         *("pure_exploitation", "pure_exploration"),
     ],
-    "delayed": ["asy_ts", "gp_bts", "gp_bucb", "gp_ts_sdf", "gp_ucb_sdf"],
-    "constrained": ["gp_ucb_noiseless_constraints", "gp_ucb_noisy_constraints"],
-    "constrained_ei": ["constrained_ei"],
-    "admmbo": ["admmbo"],
-    "bandit_oco": ["bandit_oco"],
-    "random_agent": ["random"],
+    "algorithms.delayed": ["asy_ts", "gp_bts", "gp_bucb", "gp_ts_sdf", "gp_ucb_sdf"],
+    "algorithms.constrained": ["gp_ucb_noiseless_constraints", "gp_ucb_noisy_constraints"],
+    "algorithms.constrained_ei": ["constrained_ei"],
+    "algorithms.admmbo": ["admmbo"],
+    "algorithms.bandit_oco": ["bandit_oco"],
+    "algorithms.random": ["random"],
     "rl": ["Policy", "pretrained", "sb3", "train_policy"],
-    "gp_agent": ["GPAgent"],
+    "agent.gp_agent": ["GPAgent"],
     "capabilities": ["Features", "handles"],
     "saving": ["load"],
     "tuning": ["Categorical", "Integer", "Linear", "Log", "Tuner"],

@@ -1,32 +1,84 @@
-"""Agents by name, from a setting or whatever has one."""
+"""Agents by name: the one place where the suite finds them, ours and anybody's alike."""
 
 from __future__ import annotations
 
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from bandit_envs.plugins import agent_names, resolve_agent
-from bandit_envs.problem import Problem
-from bandit_envs.setting import Setting
+from bandit_envs.basics.hints import hint
 
 from .capabilities import Features
-from .saving.recorded import Recorded
+
+GROUP = "gpbandits.agents"
+_UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")  # as Python says it, however deep the call
+_NOT_OPTIONS = {"self", "setting", "num_trials", "options"}
+AgentSpec = str | tuple[str | Callable[..., Any], Mapping[str, Any]] | Callable[..., Any]
 
 
-def make(name: str, setting: Any, num_trials: int | None = None, **options: Any) -> Recorded:
-    """Return an agent, which `save` writes to a file and `agents.load` makes again.
+@dataclass(frozen=True)
+class AgentFactory:
+    """Makes agents from settings.
 
     Args:
-        name: one of `names()`, or a class path "package.module:Class".
-        setting: a `Setting`, an environment (after its reset), or a `Problem`.
-        num_trials: None for one environment; B for one agent that plays B trials at once.
-        **options: of the agent.
+        make: called with the setting and the options.
+        options: keyword arguments.
     """
-    return Recorded(name, setting_of(setting), num_trials, options)
+
+    make: Callable[..., Any]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if "num_trials" in self.options:
+            raise ValueError("options of an agent must not hold num_trials, which whoever plays it chooses")
+
+    @property
+    def batched(self) -> bool:
+        """Whether one agent can play B trials at once: its factory takes `num_trials`."""
+        return "num_trials" in inspect.signature(self.make).parameters
+
+    def __call__(self, setting: Any, num_trials: int | None = None) -> Any:
+        """Return an agent for one trial, or for B at once.
+
+        Raises:
+            ValueError: for an option that the agent, or what it hands its options on to, does not have.
+        """
+        size = {} if num_trials is None else {"num_trials": num_trials}
+        try:
+            return self.make(setting, **size, **self.options)
+        except TypeError as error:
+            stranger = _UNEXPECTED.search(str(error))
+            if stranger is None or stranger[1] not in self.options:
+                raise
+            raise ValueError(self._unknown_option(stranger[1])) from error
+
+    def _unknown_option(self, option: str) -> str:
+        own = [name for name in inspect.signature(self.make).parameters if name not in _NOT_OPTIONS]
+        path = f"{self.make.__module__}.{getattr(self.make, '__qualname__', type(self.make).__name__)}"
+        return f"unknown option {option!r} of the agent {path}{hint(option, own)}; help({path}) has them all"
 
 
 def names() -> list[str]:
     """The registered names, of this and of every installed package."""
-    return agent_names()
+    return sorted({point.name for point in entry_points(group=GROUP)})
+
+
+def resolve_agent(spec: AgentSpec) -> AgentFactory:
+    """Return the factory that a name, a class path or a callable stands for, alone or with options.
+
+    Args:
+        spec: "gp-ucb", "package.module:Class" or setting -> agent, or a pair of any of these and its options,
+            such as ("gp-ucb", {"delta": 0.05}) or (MyAgent, {"epsilon": 0.1}).
+    """
+    if isinstance(spec, AgentFactory):
+        return spec
+    if isinstance(spec, tuple | list) and len(spec) == 2 and isinstance(spec[1], Mapping):
+        return AgentFactory(_load(spec[0]), dict(spec[1]))
+    return AgentFactory(_load(spec))
 
 
 def features(name: str) -> Features:
@@ -34,14 +86,42 @@ def features(name: str) -> Features:
     return getattr(resolve_agent(name).make, "features", Features())
 
 
-def setting_of(source: Any) -> Setting:
-    """The published setting of an environment, single or vector, or of a problem."""
-    if isinstance(source, Setting):
-        return source
-    if isinstance(source, Problem):
-        return source.setting()
-    if hasattr(source, "get_wrapper_attr"):
-        return source.get_wrapper_attr("setting")
-    if hasattr(source, "setting"):
-        return source.setting
-    raise ValueError(f"setting must be a Setting, an environment or a Problem, got {type(source).__name__}")
+def agent_modules(name: str) -> set[str]:
+    """The modules that a name or a class path leads to: the one it says, and that of what is there."""
+    path = name if ":" in name else _point(name).value
+    return {path.partition(":")[0], _load(name).__module__}
+
+
+def _load(name: Any) -> Callable[..., Any]:
+    if callable(name):
+        return name
+    if not isinstance(name, str):
+        raise ValueError(
+            f"an agent is a name, a path or a callable, alone or in (agent, options), got {name!r}"
+        )
+    if ":" in name:
+        return _load_path(name)
+    return _point(name).load()
+
+
+def _point(name: str) -> EntryPoint:
+    points = [point for point in entry_points(group=GROUP) if point.name == name]
+    if not points:
+        raise ValueError(_unknown(name))
+    return points[0]
+
+
+def _load_path(path: str) -> Callable[..., Any]:
+    module, _, name = path.partition(":")
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"agent path {path!r} does not lead to a class: {error}") from error
+
+
+def _unknown(name: str) -> str:
+    known = names()
+    if not known:
+        return f"unknown agent {name!r}: none are registered; install the package, pip install gpbandits"
+    among = f"choose one of {', '.join(known)}, or a path 'package.module:Class'"
+    return f"unknown agent {name!r}{hint(name, known)}; {among}"

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.laws.parse import is_count, is_integer
-from bandit_envs.types import Bools, Floats, Ints
+from bandit_envs.basics.arguments import is_count, is_integer
+from bandit_envs.basics.types import Bools, Floats, Ints
 
 Numeric = float | int | Floats | Ints  # a number for all trials, or one a trial, (B,)
 

@@ -7,25 +7,25 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from bandit_envs.registration import register
+from bandit_envs.environment.registration import register
 
 if TYPE_CHECKING:
-    from bandit_envs.decisions import Decisions
-    from bandit_envs.envs import BanditEnv
-    from bandit_envs.making import make
-    from bandit_envs.problem import Problem
-    from bandit_envs.setting import Setting
-    from bandit_envs.vector import BanditVectorEnv
+    from bandit_envs.environment.envs import BanditEnv
+    from bandit_envs.environment.making import make
+    from bandit_envs.environment.vector import BanditVectorEnv
+    from bandit_envs.problem.decisions import Decisions
+    from bandit_envs.problem.problem import Problem
+    from bandit_envs.problem.setting import Setting
 
 __all__ = ["BanditEnv", "BanditVectorEnv", "Decisions", "Problem", "Setting", "make"]
 
 _HOMES = {
-    "BanditEnv": "envs",
-    "BanditVectorEnv": "vector",
-    "Decisions": "decisions",
-    "Problem": "problem",
-    "Setting": "setting",
-    "make": "making",
+    "BanditEnv": "environment.envs",
+    "BanditVectorEnv": "environment.vector",
+    "Decisions": "problem.decisions",
+    "Problem": "problem.problem",
+    "Setting": "problem.setting",
+    "make": "environment.making",
 }
 
 

@@ -33,8 +33,13 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
 import agents
 from bandit_envs import Setting
-from bandit_envs.feedback import delivery
-from bandit_envs.problems.benchmarks import ackley_values, branin_values, hartmann3_values, hartmann6_values
+from bandit_envs.problem.feedback import delivery
+from bandit_envs.problems.benchmarks import (
+    ackley_values,
+    branin_values,
+    hartmann3_values,
+    hartmann6_values,
+)
 
 # name -> function, d, largest value, noise as a share of a typical deviation
 PROBLEMS = {

@@ -18,11 +18,11 @@ import time
 
 import numpy as np
 
-from agents.change_detection import ChangePointDetector
 from agents.posteriors import posterior
-from bandit_envs.gram import Gram
-from bandit_envs.kernels import make_kernel
-from bandit_envs.types import Floats
+from agents.restarts.detection import ChangePointDetector
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.kernels import make_kernel
 
 NOISE_STD, XI_SQUARED, WIDTH, SEED = 0.05, 3, 2.0, 0
 

@@ -22,9 +22,9 @@ import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
 
 from agents.posteriors import TABLES, posterior
-from bandit_envs.gram import DENSE_LIMIT, Gram
-from bandit_envs.kernels import make_kernel
-from bandit_envs.types import Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
+from bandit_envs.kernels.kernels import make_kernel
 
 NOISE, WIDTH, SEED = 0.025, 2.0, 0
 KERNELS = {"SE": "rbf", "Matern 5/2": "matern52"}

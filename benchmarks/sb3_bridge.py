@@ -25,9 +25,9 @@ from stable_baselines3 import A2C
 from stable_baselines3.common.utils import set_random_seed
 
 import agents
+from agents.generators import preserved_generators
 from agents.rl.learner import SB3Agent, one_word
 from bandit_envs import BanditEnv
-from bandit_envs.evaluation.generators import preserved_generators
 
 SEED = 3
 Clock = Callable[[], float]

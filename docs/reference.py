@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from bandit_envs.plugins import agent_names, resolve_agent
+from agents.registry import names, resolve_agent
+from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import FACTORIES, keywords_of
-from bandit_envs.registration import IDS
 
 
 def write_reference(folder: Path) -> None:
     """Write `environments.md` and `agents.md` into a folder."""
     folder.mkdir(exist_ok=True)
     environments = ((env_id, FACTORIES[name], _keywords(name)) for env_id, name in IDS.items())
-    agents = ((name, resolve_agent(name).make, "") for name in agent_names())
+    agents = ((name, resolve_agent(name).make, "") for name in names())
     (folder / "environments.md").write_text(_page("Environments", environments), encoding="utf-8")
     (folder / "agents.md").write_text(
         _page("Agents", ((name, made, _features(made)) for name, made, _ in agents)), encoding="utf-8"

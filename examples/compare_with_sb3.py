@@ -5,7 +5,7 @@ arms, with options tuned for bandits; with the library's own it has hardly begun
 over. Learners for boxes (SAC, TD3) play the nearest arm. compare_with_sb3.png has the regret curves.
 """
 
-from bandit_envs.evaluation import evaluate
+from gpbandits import evaluate
 
 result = evaluate(
     "GPBandit-GP-v0",

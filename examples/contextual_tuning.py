@@ -14,7 +14,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import agents
 from bandit_envs import make
-from bandit_envs.evaluation import evaluate
+from gpbandits import evaluate
 
 ID, MACHINES = "GPBandit-Contextual-v0", 10
 problem = {"context": {"law": "blocks", "length": 30}, "delay": {"law": "poisson", "mean": 3}, "horizon": 300}

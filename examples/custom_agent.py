@@ -8,7 +8,7 @@ resemble each other is worth more than any amount of counting.
 
 import numpy as np
 
-from bandit_envs.evaluation import check_agent, evaluate
+from gpbandits import check_agent, evaluate
 
 
 class EpsilonGreedy:

@@ -14,7 +14,7 @@ feedback away: the posterior mean then tends to a small share of the function, a
 """
 
 from bandit_envs import make
-from bandit_envs.evaluation import evaluate
+from gpbandits import evaluate
 
 env = make("GPBandit-Delayed-v0", delay={"law": "poisson", "mean": 3}, horizon=8)
 env.reset(seed=1)

@@ -12,7 +12,7 @@ docs/composite.md has 30 trials of it.
 
 import agents
 from bandit_envs import make
-from bandit_envs.evaluation import evaluate
+from gpbandits import evaluate
 
 LATE = {"law": "constant", "rounds": 30}
 env = make("GPBandit-Composite-v0", horizon=900, delay=LATE)

@@ -8,11 +8,11 @@ grey: it holds for Algorithm 2 in the form of the paper, if the penalised object
 
 import numpy as np
 
-from agents.constraint_bounds import Epochs, NoiselessBounds
-from agents.gain_tables import upper_bound
-from bandit_envs.evaluation import evaluate
-from bandit_envs.evaluation.plots import regret_figure, save_figure
+from agents.widths.gain_tables import upper_bound
 from bandit_envs.problems.long_term import small_feasible_region
+from gpbandits import evaluate
+from gpbandits.evaluation.plots import regret_figure, save_figure
+from gpbandits.theory.constraints import Epochs, NoiselessBounds
 
 HORIZON, EPOCH = 350, 20
 problem = small_feasible_region(num_arms=31**2, horizon=HORIZON)

@@ -10,8 +10,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
 from bandit_envs import Decisions, Problem, make
-from bandit_envs.evaluation import evaluate
 from bandit_envs.laws import KnownFunction, Uniform
+from gpbandits import evaluate
 
 temperature, minutes = np.meshgrid(np.linspace(85, 97, 25), np.linspace(2, 6, 17))
 

@@ -11,7 +11,7 @@ lost. The figure is of one trial: dotted lines are changes, and ticks at the bot
 is lucky: what it played last is good again in the third segment. The table says that this is rare.
 """
 
-from bandit_envs.evaluation import evaluate
+from gpbandits import evaluate
 
 competitors = {
     "GP-UCB-Oracle": "gp-ucb-oracle",

@@ -6,7 +6,7 @@ straight line of slope one; the others flatten out. GP-UCB with the theorem's wi
 fifth of beta, as in the experiments of Srinivas et al. (2010), it wins about as much as expected improvement.
 """
 
-from bandit_envs.evaluation import evaluate
+from gpbandits import evaluate
 
 result = evaluate(
     "GPBandit-GP-v0",

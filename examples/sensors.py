@@ -7,7 +7,7 @@ width; and that playing the mean alone is best in the typical trial and bad in s
 recordings are looked for.
 """
 
-from bandit_envs.evaluation import evaluate
+from gpbandits import evaluate
 
 result = evaluate(
     "GPBandit-IntelTemperature-v0",

@@ -9,7 +9,7 @@ sees the last round alone and has to remember (RL^2).
 """
 
 import agents
-from bandit_envs.evaluation import evaluate
+from gpbandits import evaluate
 
 problem = {"num_arms": 20, "horizon": 40}
 policy = agents.train_policy("GPBandit-GP-v0", "ppo", env_kwargs=problem, total_timesteps=24_000)

@@ -10,7 +10,7 @@ import numpy as np
 import agents
 from bandit_envs import make
 from bandit_envs.data import logistic_tuning
-from bandit_envs.evaluation import evaluate
+from gpbandits import evaluate
 
 tuners = {
     "GP-UCB (beta/5)": ("gp-ucb", {"beta_scale": 0.2}),

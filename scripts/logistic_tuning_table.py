@@ -22,8 +22,8 @@ from scipy.special import expit
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
+from bandit_envs.basics.types import Floats
 from bandit_envs.data.tuning import LOGISTIC_BOUNDS
-from bandit_envs.types import Floats
 
 TABLE = Path(__file__).parents[1] / "bandit_envs" / "data" / "tables" / "logistic_tuning.csv"
 GRID = {"batch_size": 5, "step_size": 13, "decay": 13}  # log-spaced values of each hyperparameter

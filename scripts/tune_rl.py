@@ -21,8 +21,8 @@ import numpy as np
 
 import bandit_envs  # noqa: F401 (registers the ids)
 from agents.rl.presets import WITH_REPLAY
-from bandit_envs.evaluation import evaluate
-from bandit_envs.seeds import TrainingSeeds
+from bandit_envs.environment.seeds import TrainingSeeds
+from gpbandits import evaluate
 
 PROBLEMS: dict[str, tuple[str, dict[str, Any]]] = {
     "arms": ("GPBandit-GP-v0", {"num_arms": 30}),

@@ -11,10 +11,17 @@ from sklearn.gaussian_process.kernels import RBF
 
 import bandit_envs
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
-from bandit_envs.decisions import unit_grid
-from bandit_envs.laws import GPSample, KnownFunction, RKHSFunction, Uniform, changes, delays
+from bandit_envs.basics.types import Floats
+from bandit_envs.laws import (
+    GPSample,
+    KnownFunction,
+    RKHSFunction,
+    Uniform,
+    changes,
+    delays,
+)
+from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import data_files
-from bandit_envs.types import Floats
 
 KNOWN_BOXES = ("GPBandit-RKHS-v0", "GPBandit-Rosenbrock-v0", "GPBandit-Hartmann3-v0")
 SAMPLED_BOXES = ("GPBandit-GP-v0", "GPBandit-Delayed-v0")

@@ -8,7 +8,7 @@ import scipy.integrate
 import scipy.optimize
 import scipy.stats
 
-from bandit_envs.types import Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
 
 
 def posterior(gram: Floats, noise: float, played: Ints, values: Floats) -> tuple[Floats, Floats]:

@@ -8,9 +8,9 @@ from typing import Any
 import gymnasium as gym
 import pytest
 
-from bandit_envs import cli
-from bandit_envs.experiments import load_study
 from bandit_envs.problems import data_files
+from gpbandits import cli
+from gpbandits.experiments import load_study
 
 STUDIES = Path(__file__).parents[1] / "examples" / "studies"
 

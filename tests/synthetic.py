@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bandit_envs.evaluation.record import Record, ragged
-from bandit_envs.evaluation.result import Result
+from gpbandits.evaluation.record import Record, ragged
+from gpbandits.evaluation.result import Result
 
 
 def record(num_trials=8, horizon=60, num_constraints=0, dim=0, exponent=0.5, seed=0):

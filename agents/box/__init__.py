@@ -1,7 +1,5 @@
-"""Gaussian-process agents on boxes: the same parts as on finite sets, and how a box is searched."""
+"""Boxes: how the best point of a box is searched, and what is known along the way."""
 
-from .box_agent import BoxAgent
-from .nearest_arm import NearestArm
 from .search import AtPoints, Lattice, QuasiRandom, Search
 
-__all__ = ["AtPoints", "BoxAgent", "Lattice", "NearestArm", "QuasiRandom", "Search"]
+__all__ = ["AtPoints", "Lattice", "QuasiRandom", "Search"]

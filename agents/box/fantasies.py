@@ -19,10 +19,10 @@ import numpy as np
 from scipy.linalg import get_lapack_funcs
 from scipy.special import ndtri
 
-from bandit_envs.types import Floats
+from bandit_envs.basics.types import Floats
 
-from ..point_slopes import linearise
-from .surface import Surface
+from ..beliefs.surface import Surface
+from ..kernels.point_slopes import linearise
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from bandit_envs.decisions import Decisions
-from bandit_envs.types import Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.problem.decisions import Decisions
 
-from ..incumbents import BestValue, MaxMean, NoIncumbent, NoisyPlays
-from ..visited import Visited
+from ..acquisition.incumbents import BestValue, MaxMean, NoIncumbent, NoisyPlays
+from ..beliefs.surface import Surface
+from ..kernels.visited import Visited
 from .fantasies import Worlds, fantasies, normal_points
 from .landscape import with_context
-from .surface import Surface
 
 SAMPLED_PLAYS = 64  # those with the largest means: the others are hardly ever the best of a sample
 NUM_WORLDS = 16

@@ -7,11 +7,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from bandit_envs.types import Floats
+from bandit_envs.basics.types import Floats
 
-from ..surrogates import Prediction
+from ..beliefs.surface import Surface
+from ..beliefs.surrogates import Prediction
 from .landscape import with_context
-from .surface import Surface
 
 
 class Acquisition(Protocol):

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bandit_envs.types import Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
 
-from ..objectives import BoxTerms
-from ..rules import Rule
+from ..acquisition.rules import Rule
+from ..beliefs.surface import Local, Surface
+from ..objectives.penalised import BoxTerms
 from .path import Path
-from .surface import Local, Surface
 
 
 class BoxView(NamedTuple):

@@ -11,10 +11,14 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
-from bandit_envs.setting import Setting
-from bandit_envs.types import Floats
+from bandit_envs.basics.types import Floats
+from bandit_envs.problem.setting import Setting
 
-from ..validation import require_at_least_one, require_not_negative, require_positive
+from ..validation import (
+    require_at_least_one,
+    require_not_negative,
+    require_positive,
+)
 from .landscape import Landscape
 
 ANCHORS = 8  # best arms played so far that a search starts from

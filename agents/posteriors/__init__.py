@@ -1,15 +1,15 @@
 """Exact posteriors of a Gaussian process on a finite set, in several representations."""
 
 from .base import Posterior
-from .choice import FORMS, TABLES, posterior
 from .dense import DensePosterior
-from .discounted import Discounted
-from .drifting import Drifting
 from .factor import FactorPosterior
-from .forgetting import ForgettingPosterior
-from .last_plays import LastPlays
-from .memory import Memory
+from .forgetting.base import ForgettingPosterior
+from .forgetting.discounted import Discounted
+from .forgetting.drifting import Drifting
+from .forgetting.memory import Memory
+from .forgetting.sliding_window import LastPlays
 from .pairs import PairPosterior
+from .select import FORMS, TABLES, posterior
 from .table import TablePosterior
 from .tally import Tally
 from .weight_space import WeightSpacePosterior

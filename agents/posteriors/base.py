@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bandit_envs.gram import Gram
-from bandit_envs.types import Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
 
 from .tally import Tally
 

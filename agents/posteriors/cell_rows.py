@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.lapack import dpstrf  # type: ignore[attr-defined]
 
-from bandit_envs.gram import TOLERANCE
-from bandit_envs.types import Bools, Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.kernels.gram import TOLERANCE
 
 from .condensed import solve_rows, solve_vector
 from .play_factor import FIRST_CAPACITY, PlayFactor

@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from bandit_envs.gram import Gram
-from bandit_envs.types import Floats
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.gram import Gram
 
 from .condensed import Condensed, solve_vector
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
-from bandit_envs.gram import Gram
-from bandit_envs.types import Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
 
 (_trsm,) = get_blas_funcs(("trsm",), dtype=np.float64)
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)

@@ -8,8 +8,8 @@ from typing import cast
 import numpy as np
 from scipy.linalg import get_blas_funcs, qr, solve_triangular
 
-from bandit_envs.gram import Gram
-from bandit_envs.types import Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
 
 from .condensed import Condensed
 from .table import TablePosterior

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bandit_envs.gram import Gram
-from bandit_envs.types import Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
 
 from .cholesky_rows import CholeskyRows
 from .condensed import Condensed

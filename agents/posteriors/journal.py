@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bandit_envs.types import Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
 
 LONGEST = 256  # entries, to bound the memory
 

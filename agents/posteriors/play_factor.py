@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import get_lapack_funcs
 
-from bandit_envs.gram import Gram
-from bandit_envs.types import Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
 
 from .tally import Tally
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bandit_envs.types import Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
 
 
 class Tally(NamedTuple):

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from bandit_envs.gram import Gram
-from bandit_envs.types import Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
 
 from .condensed import Condensed
 from .table import TablePosterior, subtract

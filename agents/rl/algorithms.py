@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-from bandit_envs.extras import from_extra
+from bandit_envs.basics.extras import from_extra
 
 RESERVED = {
     "env": "it is the bridge to the loop",

@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium as gym
 from gymnasium import spaces
 
-from bandit_envs.types import Floats
+from bandit_envs.basics.types import Floats
 
 from .rendezvous import Ask
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bandit_envs.setting import Setting
+from bandit_envs.problem.setting import Setting
 
 from ..capabilities import handles
 from ..validation import require_not_negative
@@ -41,7 +41,7 @@ def sb3(
         actions: "arms" or "box"; by default arms where there are any and the algorithm can play them. With
             "box" on a finite set, the arm nearest to a point of [-1, 1]^d is played.
         observation: "none", "history", "statistics" or {"kind": "statistics", "bins": 20}: what is added to
-            the environment's observation; see `bandit_envs.observations`.
+            the environment's observation; see `bandit_envs.environment.observations`.
         attribute: credit delayed rewards to the actions that earned them; needs a replay buffer.
         penalty: what a unit of cost that arrives takes off the reward.
         **options: of the algorithm's constructor, over the preset; "action_noise" may be a number.

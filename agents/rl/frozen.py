@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.extras import from_extra
-from bandit_envs.observations import make_summary
-from bandit_envs.setting import Setting
-from bandit_envs.types import Floats
+from bandit_envs.basics.extras import from_extra
+from bandit_envs.basics.types import Floats
+from bandit_envs.environment.observations import make_summary
+from bandit_envs.problem.setting import Setting
 
 from ..capabilities import handles
 from ..validation import require_reset

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from gymnasium import Space
 
-from bandit_envs.observations import make_summary
-from bandit_envs.setting import Setting
-from bandit_envs.types import Floats
+from bandit_envs.basics.types import Floats
+from bandit_envs.environment.observations import make_summary
+from bandit_envs.problem.setting import Setting
 
 from ..validation import require_reset
 from .bridge import BridgeEnv
@@ -29,7 +29,7 @@ class SB3Agent:
     `act` gives the learner the outcome of the last round and waits for its next action, so all of its
     computing takes place there. `total_timesteps` is the horizon. Its seed is that of `reset`, also of the
     global generators of Python, numpy and torch, on which stable-baselines3 draws: `evaluate` restores them
-    after each trial; in a loop of your own, use `bandit_envs.evaluation.generators.preserved_generators`,
+    after each trial; in a loop of your own, use `agents.generators.preserved_generators`,
     and do not let two learners take turns.
 
     Args:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from bandit_envs.actions import action_space
-from bandit_envs.setting import Setting
-from bandit_envs.types import Floats
+from bandit_envs.basics.types import Floats
+from bandit_envs.environment.actions import action_space
+from bandit_envs.problem.setting import Setting
 
 
 class Plays:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bandit_envs.evaluation.generators import preserved_generators
-from bandit_envs.extras import from_extra
-from bandit_envs.observations import make_summary
-from bandit_envs.setting import Setting
+from bandit_envs.basics.extras import from_extra
+from bandit_envs.environment.observations import make_summary
+from bandit_envs.problem.setting import Setting
 
+from ..generators import preserved_generators
 from .algorithms import find_algorithm
 from .bridge import BridgeEnv
 from .plays import Plays
@@ -32,7 +32,7 @@ class Policy:
         algorithm: name of the algorithm that trained it.
         options: of its constructor that shape the network, such as "policy_kwargs"; JSON-able.
         box: whether it plays points of [-1, 1]^d rather than arms.
-        observation: what it sees; see `bandit_envs.observations.make_summary`.
+        observation: what it sees; see `bandit_envs.environment.observations.make_summary`.
         training: what it was trained on, and for how long; JSON-able.
         weights: state of the network, name -> tensor.
     """

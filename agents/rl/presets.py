@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bandit_envs.setting import Setting
+from bandit_envs.problem.setting import Setting
 
 TUNED: dict[str, dict[str, Any]] = {
     "ppo": {"n_steps": 4, "batch_size": 4, "n_epochs": 10, "learning_rate": 3e-3},

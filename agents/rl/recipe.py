@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.setting import Setting
+from bandit_envs.problem.setting import Setting
 
 from .algorithms import Algorithm, check_options
 
@@ -21,7 +21,7 @@ class Recipe:
         algorithm: what learns.
         options: of its constructor; a number as "action_noise" is the standard deviation of Gaussian noise.
         box: whether it plays points of the box rather than arms.
-        observation: what it sees; see `bandit_envs.observations.make_summary`.
+        observation: what it sees; see `bandit_envs.environment.observations.make_summary`.
         attribute: whether delayed rewards are credited to the actions that earned them.
         penalty: of the positive parts of the costs that arrive.
     """

@@ -9,15 +9,15 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from bandit_envs.envs import BanditEnv
-from bandit_envs.evaluation.generators import preserved_generators
-from bandit_envs.extras import from_extra
-from bandit_envs.making import EnvLike, make
-from bandit_envs.observations import make_summary
-from bandit_envs.seeds import TrainingSeeds
-from bandit_envs.setting import Setting
-from bandit_envs.wrappers import SummaryObservation
+from bandit_envs.basics.extras import from_extra
+from bandit_envs.environment.envs import BanditEnv
+from bandit_envs.environment.making import EnvLike, make
+from bandit_envs.environment.observations import make_summary
+from bandit_envs.environment.seeds import TrainingSeeds
+from bandit_envs.environment.wrappers import SummaryObservation
+from bandit_envs.problem.setting import Setting
 
+from ..generators import preserved_generators
 from ..validation import require_integer
 from .algorithms import find_algorithm
 from .learner import one_word

@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.gaussian_process import kernels
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.kernels import OnColumns, TableKernel
-from bandit_envs.setting import Setting
+from bandit_envs.kernels.kernels import OnColumns, TableKernel
+from bandit_envs.problem.setting import Setting
 
 KERNELS: dict[str, type[Kernel]] = {
     **{

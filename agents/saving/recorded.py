@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.plugins import resolve_agent
-from bandit_envs.setting import Setting
+from bandit_envs.problem.setting import Setting
 
+from ..registry import resolve_agent
 from .data import decode, encode
 from .files import parsing, read, write
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.plugins import AgentFactory
-from bandit_envs.setting import Setting
-from bandit_envs.types import Floats
+from bandit_envs.basics.types import Floats
+from bandit_envs.problem.setting import Setting
 
 from ..box.search import make_search
 from ..capabilities import Features
+from ..registry import AgentFactory
 from .plan import Plan
 from .scale import Scale
 from .snapping import Snapping

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.laws.parse import is_number, require
-from bandit_envs.types import Floats
+from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.types import Floats
 
 from .numeric import plain
 

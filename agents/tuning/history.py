@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-from bandit_envs.laws.parse import is_integer
+from bandit_envs.basics.arguments import is_integer
 
 from .space import Values
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.laws.parse import is_integer, is_number, require
-from bandit_envs.types import Floats
+from bandit_envs.basics.arguments import is_integer, is_number, require
+from bandit_envs.basics.types import Floats
 
 SLACK = 1e-9  # of the range: how far rounding may carry a value out of it
 LARGEST = 2**53  # integer up to which a float knows all of them

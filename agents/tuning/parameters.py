@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from bandit_envs.types import Floats
+from bandit_envs.basics.types import Floats
 
 from .categorical import Categorical
 from .numeric import Integer, Linear, Log

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import Matern
 
-from bandit_envs.laws.parse import is_count, is_integer, is_number, require
-from bandit_envs.plugins import AgentFactory, resolve_agent
+from bandit_envs.basics.arguments import is_count, is_integer, is_number, require
 
 from ..capabilities import Features
+from ..registry import AgentFactory, resolve_agent
 from ..saving.data import decode, encode
 from .scale import Scale, sign_of
 from .space import Space, Values

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.feedback import delivery
+from bandit_envs.problem.feedback import delivery
 
 from .boards import board
 from .history import Round

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.laws.parse import require
+from bandit_envs.basics.arguments import require
 
 GOALS = {"maximise": 1.0, "minimise": -1.0}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.types import Floats
+from bandit_envs.basics.types import Floats
 
 from ..box.search import Pool, QuasiRandom, Search, Terrain, joined
 from .space import Space

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.laws.parse import require
-from bandit_envs.types import Bools, Floats, Ints
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.types import Bools, Floats, Ints
 
 from .parameters import KINDS, Parameter
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bandit_envs.laws.parse import is_number, require
+from bandit_envs.basics.arguments import is_number, require
 
 from ..saving.files import parsing, read, write
 from .history import Experiment, History, Round

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.data.files import locate
-from bandit_envs.types import Floats, Ints
 
 
 class Classification(NamedTuple):

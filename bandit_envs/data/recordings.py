@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.io import loadmat
 
+from bandit_envs.basics.types import Floats
 from bandit_envs.data.files import locate
-from bandit_envs.types import Floats
 
 
 class Recordings(NamedTuple):

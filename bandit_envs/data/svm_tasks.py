@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.types import Floats
 from bandit_envs.data.files import locate, sources
-from bandit_envs.types import Floats
 
 FOLDER = "tst_svm/"
 

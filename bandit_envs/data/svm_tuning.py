@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.data.classification import Classification, breast_cancer, pima_diabetes
 from bandit_envs.data.files import cache_folder
-from bandit_envs.types import Floats, Ints
 
 SVM_BOUNDS = {"C": (1e-4, 100.0), "gamma": (1e-4, 10.0)}
 PREFIXES = 20  # growing data sets

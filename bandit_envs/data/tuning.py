@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bandit_envs.types import Floats
+from bandit_envs.basics.types import Floats
 
 # The smallest and largest value of each hyperparameter (Verma et al. 2022, section 6), on log scales.
 LOGISTIC_BOUNDS = {"batch_size": (32.0, 128.0), "step_size": (1e-6, 1.0), "decay": (1e-6, 1.0)}

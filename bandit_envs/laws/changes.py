@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bandit_envs.laws.parse import is_count, is_number, require
-from bandit_envs.types import Ints
+from bandit_envs.basics.arguments import is_count, is_number, require
+from bandit_envs.basics.types import Ints
 
 
 class Changes(Protocol):

@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from bandit_envs.laws.parse import is_count, is_integer, require
-from bandit_envs.types import Ints
+from bandit_envs.basics.arguments import is_count, is_integer, require
+from bandit_envs.basics.types import Ints
 
 
 class Context(Protocol):

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from bandit_envs.gram import Gram
-from bandit_envs.types import Floats
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.gram import Gram
 
 LEAST_DEVIATION = 1e-5  # of the prior's, for which a function is carried on between its points
 

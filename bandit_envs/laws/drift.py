@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.gram import Gram
+from bandit_envs.basics.arguments import is_count, is_number, require
+from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.functions import FunctionLaw, Recorded
-from bandit_envs.laws.parse import is_count, is_number, require
-from bandit_envs.types import Bools, Floats
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
+from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.laws.functions import Drawn
-from bandit_envs.laws.parse import is_number, require
 
 
 class Feasibility(Protocol):

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.gram import Gram
-from bandit_envs.laws.parse import is_number, require
-from bandit_envs.types import Floats
-
-from .drawn import Continuation, Drawn, Expansion
+from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.laws.drawn import Continuation, Drawn, Expansion
 
 ROUNDING = 1e-9  # of the size of a function: what varies by less is a constant
 

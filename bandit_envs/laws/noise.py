@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.laws.parse import is_number, require
-from bandit_envs.types import Floats
+from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.types import Floats
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from bandit_envs.hints import hint
-from bandit_envs.problem import Problem
+from bandit_envs.basics.hints import hint
+from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.benchmarks import ackley, benchmark, branin, hartmann3, hartmann6, rosenbrock
 from bandit_envs.problems.changing import composite, piecewise_stationary
 from bandit_envs.problems.features import FEATURES

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.kernels import LengthScale, make_kernel
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.laws.functions import KnownFunction
-from bandit_envs.problem import Problem
+from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults
 from bandit_envs.problems.synthetic import unit_box
-from bandit_envs.types import Floats
 
 HARTMANN3_A = np.array([[3.0, 10.0, 30.0], [0.1, 10.0, 35.0], [3.0, 10.0, 30.0], [0.1, 10.0, 35.0]])
 HARTMANN3_P = 1e-4 * np.array([[3689, 1170, 2673], [4699, 4387, 7470], [1091, 8732, 5547], [381, 5743, 8828]])

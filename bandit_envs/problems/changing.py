@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bandit_envs.problem import Problem
+from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import with_defaults
 from bandit_envs.problems.synthetic import synthetic
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bandit_envs.kernels import make_kernel
+from bandit_envs.basics.arguments import is_integer, parse, require
+from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import functions
 from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility, FeasibleShare
 from bandit_envs.laws.functions import FunctionLaw, UnderKernel
-from bandit_envs.laws.parse import is_integer, parse, require
 
 DEFAULT = {"law": "gp"}
 

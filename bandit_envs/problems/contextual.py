@@ -8,11 +8,11 @@ from typing import Any
 
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.column_kernel import OnColumns
-from bandit_envs.decisions import unit_grid
-from bandit_envs.kernels import LengthScale, make_kernel
-from bandit_envs.laws.parse import is_count, require
-from bandit_envs.types import Floats
+from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.column_kernel import OnColumns
+from bandit_envs.kernels.kernels import LengthScale, make_kernel
+from bandit_envs.problem.decisions import unit_grid
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class ContextKernel:
     Args:
         combine: "product" (contexts alike have functions alike) or "sum" (a function of the context
             plus one of the arm; the prior variances add up).
-        kernel, length_scale: a name of `bandit_envs.kernels.NAMED`, or a scikit-learn kernel.
+        kernel, length_scale: a name of `bandit_envs.kernels.kernels.NAMED`, or a scikit-learn kernel.
     """
 
     combine: str = "product"

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.decisions import Decisions
-from bandit_envs.kernels import LengthScale, make_kernel
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.laws.functions import KnownFunction
-from bandit_envs.problem import Problem
+from bandit_envs.problem.decisions import Decisions
+from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults
 from bandit_envs.problems.synthetic import unit_box
-from bandit_envs.types import Floats
 
 PRICES = np.array([0.2, 0.4, 0.8, 1.2])  # of a unit of data rate, by server
 BUDGET = 2.0

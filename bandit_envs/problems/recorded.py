@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bandit_envs.decisions import Decisions
-from bandit_envs.kernels import TableKernel
+from bandit_envs.basics.arguments import require
+from bandit_envs.kernels.kernels import TableKernel
 from bandit_envs.laws.drift import Replay
 from bandit_envs.laws.functions import Recorded
-from bandit_envs.laws.parse import require
-from bandit_envs.problem import Problem
+from bandit_envs.problem.decisions import Decisions
+from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.decisions import Decisions
-from bandit_envs.kernels import LengthScale, make_kernel
-from bandit_envs.laws.parse import is_count, require
-from bandit_envs.problem import Problem
+from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.kernels import LengthScale, make_kernel
+from bandit_envs.problem.decisions import Decisions
+from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.contextual import joint_kernel
 from bandit_envs.problems.features import with_defaults
 from bandit_envs.problems.tables import from_table
-from bandit_envs.types import Floats
 
 NOISE_STD = 0.01  # our reading: the paper's accuracies have none, its model has
 MAX_SIDE = 60

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import ConstantKernel
 
-from bandit_envs.decisions import Decisions, uniform_points, unit_grid
-from bandit_envs.kernels import LengthScale, make_kernel
+from bandit_envs.basics.arguments import is_count, is_integer, is_number, require
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.laws.functions import GPSample, RKHSFunction
-from bandit_envs.laws.parse import is_count, is_integer, is_number, require
-from bandit_envs.problem import Problem
+from bandit_envs.problem.decisions import Decisions, uniform_points, unit_grid
+from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.contextual import context_grid, joint_kernel
 from bandit_envs.problems.features import compose, with_defaults
-from bandit_envs.types import Floats
 
 
 def synthetic(
@@ -41,7 +41,7 @@ def synthetic(
 
     Args:
         function: "gp" (f ~ GP(0, k)) or "rkhs" (a member of the kernel's RKHS of known norm).
-        kernel, length_scale: a name of `bandit_envs.kernels.NAMED`, or a scikit-learn kernel.
+        kernel, length_scale: a name of `bandit_envs.kernels.kernels.NAMED`, or a scikit-learn kernel.
         signal_variance: prior variance k(x, x).
         rkhs_norm: with function="rkhs", scale each function to exactly this norm.
         num_arms: in total, also where `dim` > 1.

@@ -6,12 +6,12 @@ from typing import Any
 
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel
 
-from bandit_envs.decisions import Decisions
+from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.types import Floats
 from bandit_envs.laws.functions import Recorded
-from bandit_envs.laws.parse import is_number, require
-from bandit_envs.problem import Problem
+from bandit_envs.problem.decisions import Decisions
+from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import compose
-from bandit_envs.types import Floats
 
 
 def from_table(

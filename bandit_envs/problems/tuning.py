@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.decisions import Decisions
-from bandit_envs.kernels import LengthScale, make_kernel
-from bandit_envs.problem import Problem
+from bandit_envs.kernels.kernels import LengthScale, make_kernel
+from bandit_envs.problem.decisions import Decisions
+from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import with_defaults
 from bandit_envs.problems.tables import from_table
 

@@ -17,10 +17,10 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from bandit_envs.evaluation import Result
-from bandit_envs.evaluation.plots import COLOURS
-from bandit_envs.evaluation.result import Metric
-from bandit_envs.evaluation.statistics import Interval, paired_difference
+from gpbandits import Result
+from gpbandits.evaluation.plots import COLOURS
+from gpbandits.evaluation.result import Metric
+from gpbandits.evaluation.statistics import Interval, paired_difference
 
 FULL = "all parts"
 METRICS: dict[Metric, str] = {"cumulative": "regret", "hard-violation": "hard violation"}

@@ -17,14 +17,14 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from bandit_envs.evaluation import Result
-from bandit_envs.evaluation.plots import regret_figure
-from bandit_envs.evaluation.statistics import Interval, bootstrap_interval, paired_difference
-from bandit_envs.evaluation.table import number
-from bandit_envs.reproductions import REPRODUCTIONS
-from bandit_envs.reproductions.power_law import final, power_figure, power_law
-from bandit_envs.reproductions.powers import PowerFigure
-from bandit_envs.types import Floats
+from bandit_envs.basics.types import Floats
+from gpbandits import Result
+from gpbandits.evaluation.plots import regret_figure
+from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
+from gpbandits.evaluation.table import number
+from gpbandits.reproductions import REPRODUCTIONS
+from gpbandits.reproductions.power_law import final, power_figure, power_law
+from gpbandits.reproductions.powers import PowerFigure
 
 FIGURES = {"T": "avanesov2020-figure-1", "K": "avanesov2020-figure-2"}
 DETECTIONS = ("false alarms a run", "missed", "delay")

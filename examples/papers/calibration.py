@@ -22,9 +22,9 @@ from matplotlib.figure import Figure
 from scipy.stats import binomtest
 
 import agents
-from agents.calibration import play_bands
 from bandit_envs import Problem, Setting
 from bandit_envs.problems import gp, rkhs
+from gpbandits.theory.coverage import play_bands
 
 DELTA = 0.1
 PROMISED, EXPERIMENT = "#0072B2", "#D55E00"

@@ -20,11 +20,11 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from bandit_envs.evaluation import Result
-from bandit_envs.evaluation.plots import COLOURS, MARKERS
-from bandit_envs.evaluation.result import Metric
-from bandit_envs.evaluation.statistics import bootstrap_interval
-from bandit_envs.types import Floats, Ints
+from bandit_envs.basics.types import Floats, Ints
+from gpbandits import Result
+from gpbandits.evaluation.plots import COLOURS, MARKERS
+from gpbandits.evaluation.result import Metric
+from gpbandits.evaluation.statistics import bootstrap_interval
 
 EVERY = 20  # rounds between boxes
 LABELS: dict[Metric, str] = {"average": "regret / t", "average-violation": "violation / t"}

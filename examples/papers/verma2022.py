@@ -21,11 +21,11 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from bandit_envs.evaluation import Result
-from bandit_envs.evaluation.plots import COLOURS, DASHES
-from bandit_envs.evaluation.result import Metric
-from bandit_envs.evaluation.statistics import Interval, bootstrap_interval, paired_difference
-from bandit_envs.evaluation.table import number
+from gpbandits import Result
+from gpbandits.evaluation.plots import COLOURS, DASHES
+from gpbandits.evaluation.result import Metric
+from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
+from gpbandits.evaluation.table import number
 
 METRICS: tuple[Metric, ...] = ("simple", "cumulative")
 

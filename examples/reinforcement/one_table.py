@@ -20,9 +20,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 import agents
-from bandit_envs.evaluation import Result, evaluate
-from bandit_envs.experiments import EnvironmentEntry, Study, load_study
-from bandit_envs.types import Floats
+from bandit_envs.basics.types import Floats
+from gpbandits import Result, evaluate
+from gpbandits.experiments import EnvironmentEntry, Study, load_study
 
 RANDOM = "random"
 TRAINED = {

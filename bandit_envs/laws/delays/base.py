@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.laws.parse import is_number, require
-from bandit_envs.types import Floats
+from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.types import Floats
 
 TAIL = 1e-6  # share of the feedback that the default window of the environment may lose
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import is_number, parse, require
+from bandit_envs.basics.types import Floats
 from bandit_envs.laws.delays import in_rounds, in_time
 from bandit_envs.laws.delays.base import Delay
-from bandit_envs.laws.parse import is_number, parse, require
-from bandit_envs.types import Floats
 
 BASES: dict[str, type[Delay]] = {**in_rounds.LAWS, **in_time.LAWS}
 

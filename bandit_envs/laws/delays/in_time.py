@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
+from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.types import Floats
 from bandit_envs.laws.delays.base import TAIL, Delay, require_positive
-from bandit_envs.laws.parse import is_number, require
-from bandit_envs.types import Floats
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Acquisition: what makes a point worth playing."""

@@ -1,0 +1,222 @@
+"""Acquisition rules: how much each trial wants to play each candidate."""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..validation import Numeric, require_not_negative
+from ..widths.theorems import Width
+from .improvement import (
+    log_expected_improvement,
+    log_improvement_slopes,
+    standardised_improvement,
+)
+
+
+class Candidates(Protocol):
+    """What an agent believes about the A points it may play in this round; computed when it is asked for."""
+
+    @property
+    def mean(self) -> Floats:
+        """Posterior mean, (B, A)."""
+        ...
+
+    @property
+    def std(self) -> Floats:
+        """Posterior standard deviation, (B, A)."""
+        ...
+
+    @property
+    def round_(self) -> Ints:
+        """T = 1, 2, ..., the rounds started since the last restart, (B,)."""
+        ...
+
+    @property
+    def gain(self) -> Floats:
+        """Realised information gain of the rounds before, (B,)."""
+        ...
+
+    @property
+    def bias(self) -> Floats | float:
+        """What pending feedback adds to the width, (B,)."""
+        ...
+
+    @property
+    def incumbent(self) -> Floats:
+        """The value to improve on, in the agent's meaning, (B,)."""
+        ...
+
+    def deviation(self) -> Floats:
+        """Draw one joint posterior sample of f - mean, (B, A)."""
+        ...
+
+
+class Slopes(NamedTuple):
+    """How a score changes with the belief at its candidate, (B, A) each."""
+
+    mean: Floats
+    std: Floats
+
+
+class Rule(Protocol):
+    """Turns what is believed into scores; the candidate of the largest score is played.
+
+    Scores are in the units of the reward, or the rule has a class attribute `unitless = True`. Where a score
+    depends on the mean and the deviation at its candidate alone, a method `slopes(candidates)` that returns
+    its `Slopes`, or None, lets agents on boxes climb.
+    """
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return the scores, (B, A), as a new array."""
+        ...
+
+
+@dataclass(frozen=True)
+class UCB:
+    """mu + w sigma, the upper end of the confidence band; w is the width plus the bias."""
+
+    width: Width
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return scores in the units of the reward, (B, A)."""
+        return _above(candidates, self.width, candidates.std)
+
+    def slopes(self, candidates: Candidates) -> Slopes:
+        """1 and w."""
+        mean = np.ones_like(candidates.mean)
+        return Slopes(mean, _factor(candidates, self.width)[:, None] * mean)
+
+
+@dataclass(frozen=True)
+class Thompson:
+    """One joint sample of GP(mu, w^2 k), as in GP-TS; with w = 1 it is plain Thompson sampling."""
+
+    width: Width
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return scores in the units of the reward, (B, A)."""
+        return _above(candidates, self.width, candidates.deviation())
+
+
+@dataclass(frozen=True)
+class ExpectedImprovement:
+    """log E[max(f - incumbent - xi, 0)]; the logarithm, because the expectation underflows far from data."""
+
+    xi: Numeric = 0.0  # or (B,)
+    unitless: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require_not_negative("xi", self.xi, "it is the least improvement that counts")
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return scores that are logarithms, -inf where no improvement is possible, (B, A)."""
+        return log_expected_improvement(_improvement(candidates, self.xi), candidates.std)
+
+    def slopes(self, candidates: Candidates) -> Slopes:
+        """Those of the logarithm."""
+        return Slopes(*log_improvement_slopes(_improvement(candidates, self.xi), candidates.std))
+
+
+@dataclass(frozen=True)
+class ProbabilityOfImprovement:
+    """(mu - incumbent - xi) / sigma, which ranks like P(f > incumbent + xi) but does not underflow."""
+
+    xi: Numeric = 0.01  # or (B,)
+    unitless: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require_not_negative("xi", self.xi, "it is the least improvement that counts")
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return scores in standard deviations, -inf or inf where sigma is 0, (B, A)."""
+        return standardised_improvement(_improvement(candidates, self.xi), candidates.std)
+
+    def slopes(self, candidates: Candidates) -> Slopes:
+        """1 / sigma and -gap / sigma^2; 0 where sigma is 0."""
+        known = candidates.std <= 0.0
+        inverse = np.where(known, 0.0, 1.0 / np.where(known, 1.0, candidates.std))
+        return Slopes(inverse, -_improvement(candidates, self.xi) * inverse**2)
+
+
+@dataclass(frozen=True)
+class PosteriorMean:
+    """Mu: pure exploitation."""
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return scores in the units of the reward, (B, A)."""
+        return candidates.mean.copy()
+
+    def slopes(self, candidates: Candidates) -> Slopes:
+        """1 and 0."""
+        return Slopes(np.ones_like(candidates.mean), np.zeros_like(candidates.mean))
+
+
+@dataclass(frozen=True)
+class PosteriorVariance:
+    """Sigma, which ranks like the variance: pure exploration, the greedy experimental design."""
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return scores in the units of the reward, (B, A)."""
+        return candidates.std.copy()
+
+    def slopes(self, candidates: Candidates) -> Slopes:
+        """0 and 1."""
+        return Slopes(np.zeros_like(candidates.std), np.ones_like(candidates.std))
+
+
+@dataclass(frozen=True)
+class AnyArm:
+    """The same score for all: ties are broken at random, so every arm is as likely."""
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return zeros, (B, A)."""
+        return np.zeros_like(candidates.mean)
+
+
+@dataclass(frozen=True)
+class Starting:
+    """Another rule for the first rounds.
+
+    Args:
+        rounds: how many.
+        first: the rule of these rounds.
+        then: the rule afterwards.
+    """
+
+    rounds: int
+    first: Rule
+    then: Rule
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return the scores of the rule of each trial's round, (B, A)."""
+        early = candidates.round_ <= self.rounds
+        if not early.any():
+            return self.then(candidates)
+        if early.all():
+            return self.first(candidates)
+        return np.where(early[:, None], self.first(candidates), self.then(candidates))
+
+    def slopes(self, candidates: Candidates) -> Slopes | None:
+        """Those of the rule of the round, which all trials must share; None where it has none."""
+        early = candidates.round_ <= self.rounds
+        rule = self.first if early.all() else None if early.any() else self.then
+        slopes = getattr(rule, "slopes", None)
+        return None if slopes is None else slopes(candidates)
+
+
+def _above(candidates: Candidates, width: Width, step: Floats) -> Floats:
+    scores = _factor(candidates, width)[:, None] * step
+    scores += candidates.mean
+    return scores
+
+
+def _factor(candidates: Candidates, width: Width) -> Floats:
+    """W, (B,)."""
+    return width(candidates.round_, candidates.gain) + candidates.bias
+
+
+def _improvement(candidates: Candidates, xi: Numeric) -> Floats:
+    return candidates.mean - (candidates.incumbent + xi)[:, None]

@@ -1,0 +1,48 @@
+"""How a named algorithm becomes an agent: on arms or a box, for one trial or B, with or without learning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ..acquisition.rules import Rule
+from ..model.model import Model
+from ..validation import require_trials
+from .batching import SideBySide
+from .box_agent import BoxAgent
+from .gp_agent import GPAgent
+from .learning_agent import LearningAgent
+from .trial_parts import part_of_trial
+
+Agent = GPAgent | LearningAgent | SideBySide
+
+
+def assemble(
+    model: Model, rule_of: Callable[[Model], Rule], num_trials: int | None = None, **parts: Any
+) -> Agent:
+    """Return the agent of a model and a rule.
+
+    Args:
+        model: what is assumed; it says whether hyperparameters are learnt.
+        rule_of: makes the rule from the model, again whenever the model changes.
+        num_trials: None for one environment; B for B trials at once, in lockstep where they share kernel and
+            arms, and side by side where each learns its own or has points of its own, as on a box.
+        **parts: belief and incumbent, see `GPAgent`.
+    """
+    if not model.setting.continuous and model.learning is None:
+        return GPAgent(model, rule_of, num_trials, **parts)
+    make = BoxAgent if model.setting.continuous else GPAgent
+    if model.learning is not None:
+        make = partial(LearningAgent, learning=model.learning, make=make)
+    if num_trials is None:
+        return make(model.of_trial(0), rule_of, **parts)
+    require_trials(num_trials)
+    return SideBySide([_of_trial(make, model, rule_of, parts, i, num_trials) for i in range(num_trials)])
+
+
+def _of_trial(
+    make: Any, model: Model, rule_of: Any, parts: dict[str, Any], trial: int, num_trials: int
+) -> Any:
+    own = {name: part_of_trial(part, trial, num_trials) for name, part in parts.items()}
+    return make(model.of_trial(trial), part_of_trial(rule_of, trial, num_trials), **own)

@@ -1,0 +1,90 @@
+"""Agents of one trial each, played as one agent of B trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..model.recommendation import Recommendation
+
+
+class OneTrialAgent(Protocol):
+    """An agent of one trial, without a trial axis."""
+
+    def reset(self, seed: int) -> None:
+        """Forget everything."""
+        ...
+
+    def act(self, observation: Floats) -> Any:
+        """Choose an arm or a point of the box for the observed context, (dz,)."""
+        ...
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round."""
+        ...
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """What to use from now on."""
+        ...
+
+
+class SideBySide:
+    """B trials that share nothing: each has its own kernel or points, and all that follows from them.
+
+    Args:
+        agents: one a trial.
+    """
+
+    def __init__(self, agents: Sequence[OneTrialAgent]):
+        self.agents = list(agents)
+        self.num_trials = len(self.agents)
+
+    @property
+    def failed_fits(self) -> Ints:
+        """Hyperparameter fits that failed, (B,); 0 in agents that learn none."""
+        return np.array([getattr(agent, "failed_fits", 0) for agent in self.agents])
+
+    @property
+    def privileged(self) -> bool:
+        """Whether the agents are meant to see the truth in `info`."""
+        return getattr(self.agents[0], "privileged", False)
+
+    @property
+    def alarms(self) -> list[list[int]] | None:
+        """Rounds after which each trial noticed a change, None if they do not look for any."""
+        each = [getattr(agent, "alarms", None) for agent in self.agents]
+        return None if each[0] is None else each  # type: ignore[return-value]
+
+    def reset(self, seed: Sequence[int]) -> None:
+        """Forget everything; B seeds."""
+        if len(seed) != self.num_trials:
+            raise ValueError(f"seed must be {self.num_trials} integers, one a trial; got {len(seed)}")
+        for agent, each in zip(self.agents, seed, strict=True):
+            agent.reset(each)
+
+    def act(self, observation: Floats) -> Any:
+        """Choose for the observed context of each trial, (B, dz) -> arms (B,) or actions (B, d)."""
+        return np.array([agent.act(row) for agent, row in zip(self.agents, observation, strict=True)])
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round of each trial."""
+        for i, agent in enumerate(self.agents):
+            agent.update(observation[i], action[i], reward[i], of_trial(info, i))
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """The arm of the largest posterior mean of each trial; see `GPAgent.recommend`."""
+        rows = [None] * self.num_trials if observation is None else list(observation)
+        each = [agent.recommend(row, among) for agent, row in zip(self.agents, rows, strict=True)]
+        return Recommendation(*map(np.array, zip(*each, strict=True)))
+
+
+def of_trial(info: dict[str, Any], trial: int) -> dict[str, Any]:
+    """One trial's part of the `info` of a batch, at every level."""
+    return {
+        key: of_trial(value, trial) if isinstance(value, dict) else value[trial]
+        for key, value in info.items()
+    }

@@ -1,0 +1,155 @@
+"""The Gaussian-process agent on a box: the parts of `GPAgent`, and any point may be played."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.incumbents import NoIncumbent
+from ..acquisition.rules import AnyArm, PosteriorMean, Rule
+from ..beliefs.base import Belief
+from ..beliefs.surface import ONLY, Surface
+from ..box.incumbents import ON_BOX, BestPlays, BoxIncumbent, NothingToImprove
+from ..box.landscape import BoxView, Landscape, with_context
+from ..box.search import Terrain, make_search
+from ..kernels.visited import Visited
+from ..model.model import Model
+from ..model.recommendation import Recommendation
+from ..model.tie_breaking import argmax_with_ties
+from ..posteriors.play_factor import Factor
+from ..validation import require_reset
+from .gp_agent import GPAgent
+
+COMPARED = 256  # plays whose means are compared in a context, those with the best values
+FORM = "pairs"  # the posterior that keeps the plays alone
+PLAIN: BoxIncumbent = NothingToImprove()  # of rules that improve on nothing
+
+
+class BoxAgent(GPAgent):
+    """Plays one trial on a box, by the same rule, belief, incumbent and objective as on a finite set.
+
+    Points are numbered as they are played, so that all that counts by point works as it is. What a rule
+    scores is any set of candidates; `model.search` says which, and how the best of them is polished.
+
+    Args:
+        model: what is assumed, of a setting with a box.
+        rule_of, **parts: see `GPAgent`.
+    """
+
+    def __init__(
+        self, model: Model, rule_of: Callable[[Model], Rule], *, incumbent: Any = NoIncumbent, **parts: Any
+    ):
+        if incumbent not in ON_BOX:
+            raise ValueError(f"incumbent must have a form on boxes, got {incumbent!r}")
+        self.search = make_search(model.search)
+        width = model.setting.pairs_width
+        super().__init__(
+            replace(model, form=FORM, visited=Visited(width)), rule_of, incumbent=ON_BOX[incumbent], **parts
+        )
+
+    def reset(self, seed: Any) -> None:
+        """Forget everything."""
+        self._given = replace(self._given, visited=Visited(self.setting.pairs_width))
+        super().reset(seed)
+        *_, of_search = np.random.SeedSequence(int(seed)).spawn(4)  # others draw from the first three
+        self._rng = np.random.default_rng(of_search)
+
+    @property
+    def features(self) -> Floats:
+        """Features of the points played so far, (u, dz + d)."""
+        return self._visited.features
+
+    def act(self, observation: Floats) -> Floats:
+        """Choose an action in [-1, 1]^d for the observed context, (dz,) -> (d,)."""
+        context = self._context(observation)
+        belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
+        uniform = self.restart.uniform
+        if uniform is not None and uniform[ONLY]:
+            rule = AnyArm()
+        incumbent = self.incumbent if rule is self.rule else PLAIN
+        arm = self._best(rule, incumbent, belief, context, self._tolerance, self.uniform())  # type: ignore[arg-type]
+        self._opening = None
+        return self.setting.to_action(arm)
+
+    def points(self, observation: Floats, action: Any) -> Ints:
+        """The number of the point that an action is in a context, a new one if need be, (1,)."""
+        arms = arms_of(self.setting, np.asarray(action)[None], "action")
+        pair = with_context(self._context(observation), arms)[0]
+        return np.array([self._visited.index(pair)])
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """The point of the largest posterior mean, in a context where there are several.
+
+        Args:
+            observation: the context, as `act` sees it; may be left out where there is only one.
+            among: the actions to choose from, such as those played so far, (n, d); default the whole box.
+        """
+        require_reset(self.round >= 0)
+        if observation is None and self.setting.has_contexts:
+            raise ValueError("recommend needs the observation of a context, got None")
+        context = self._context(np.zeros(1) if observation is None else observation)
+        if among is None:
+            arms = self._best(PosteriorMean(), PLAIN, self.belief, context, 0.0, np.zeros(1))[None]
+            among = self.setting.to_action(arms)
+        else:
+            arms = arms_of(self.setting, among, "among")
+        pairs = with_context(context, arms)
+        mean, std = Surface.of(self.belief).predict(pairs)
+        terms = self.objective.on_box
+        best = int((mean if terms is None else terms(mean, pairs, self.age)).argmax())
+        known = self.objective.unscaled(mean[[best]], std[[best]])
+        return Recommendation(among[best], arms[best], *(float(each[0]) for each in known))
+
+    @property
+    def _visited(self) -> Visited:
+        assert self.model.visited is not None
+        return self.model.visited
+
+    def _context(self, observation: Floats) -> Floats:
+        require_reset(self.round >= 0)
+        return self.setting.context_features(np.asarray(observation)[None])[0]
+
+    def _best(
+        self,
+        rule: Rule,
+        incumbent: BoxIncumbent,
+        belief: Belief,
+        context: Floats,
+        tolerance: float,
+        uniform: Floats,
+    ) -> Floats:
+        """The arm of the largest score, (d,)."""
+        surface = Surface.of(belief)
+        plays = self._played(surface, context)
+        worlds = incumbent.worlds(surface, plays, self._rng)
+        none = np.empty((1, 0))
+        facts = BoxView(none, none, self.age, belief.gain, belief.bias, worlds.best, lambda: none)
+        sampler, terms = self.samplers[ONLY], self.objective.on_box
+        landscape = Landscape(rule, worlds.surface, context, facts, sampler, terms)
+        pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
+        return pool.arms[argmax_with_ties(pool.scores[None], tolerance, uniform)[0]]
+
+    def _played(self, surface: Surface, context: Floats) -> BestPlays:
+        """Arms played so far and their means in a context, best first."""
+        plays = cast(Factor, surface.centre)  # which it is in a belief, of one world
+        rows = np.argsort(-plays.smoothed, kind="stable")[:COMPARED]
+        arms = plays.features[rows, len(context) :]
+        means = surface.mean(with_context(context, arms))
+        order = np.argsort(-means, kind="stable")
+        return BestPlays(self._visited, arms[order], context, means[order])
+
+
+def arms_of(setting: Setting, actions: Any, name: str) -> Floats:
+    """Features of actions on a box, (n, d) in [-1, 1] up to rounding -> (n, d); else a ValueError."""
+    given = np.asarray(actions)
+    if given.shape[1:] != (setting.dim,) or len(given) == 0 or given.dtype.kind not in "fiu":
+        raise ValueError(f"{name} must be {setting.dim} numbers in [-1, 1], got {actions!r}")
+    if not (np.abs(given) <= 1.0 + 1e-6).all():  # NaN is not
+        raise ValueError(f"{name} must be finite and in [-1, 1], got {actions!r}; see setting.to_action")
+    return setting.to_point(np.clip(given, -1.0, 1.0))

@@ -1,0 +1,247 @@
+"""The one Gaussian-process agent; algorithms differ only in the parts they give it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.problem.decisions import Decisions
+from bandit_envs.problem.feedback import Feedback
+
+from ..acquisition.incumbents import Incumbent, NoIncumbent
+from ..acquisition.rules import AnyArm, PosteriorMean, Rule, Starting
+from ..beliefs.base import Belief, Delivered
+from ..model.clock import Clock
+from ..model.model import Model
+from ..model.plays import Plays
+from ..model.recommendation import Recommendation
+from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
+from ..objectives.penalised import Objective, Reward
+from ..restarts.base import Never, Restart
+from ..validation import require_reset, require_trials
+from .view import View
+
+# In prior deviations, where scores have a unit. Without it the last bit of a batched product would decide.
+TIE = 1e-9
+
+
+class GPAgent:
+    """Scores the arms with a rule on its belief and plays the best.
+
+    Without `num_trials` it plays one environment; with `num_trials=B`, B at once, a leading axis in every
+    array. The B trials play exactly the actions they would play alone.
+
+    Args:
+        model: kernel, noise and bounds that the agent assumes.
+        rule_of: makes from the model the rule that turns a belief into scores.
+        num_trials: B, None for one environment without a trial axis.
+        belief: builds the belief from the model and the number of trials.
+        incumbent: builds what EI and PI improve on from the number of trials and the decision set.
+        objective: builds what is maximised from the model and the number of trials.
+        restart: builds what says when to start over, from the model and the number of trials.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        rule_of: Callable[[Model], Rule],
+        num_trials: int | None = None,
+        *,
+        belief: Callable[[Model, int], Belief] = Delivered,
+        incumbent: Callable[[int, Decisions], Incumbent] = NoIncumbent,
+        objective: Callable[[Model, int], Objective] = Reward,
+        restart: Callable[[Model, int], Restart] = Never,
+    ):
+        require_trials(num_trials)
+        self.setting, self._rule_of = model.setting, rule_of
+        self.num_trials = num_trials
+        self._parts = belief, incumbent, objective, restart
+        self._given = model
+        self._size = num_trials or 1
+        self._rows = np.arange(self._size)
+        self._only_context = np.zeros(self._size, dtype=np.int64)
+        self.privileged = restart(model, self._size).privileged
+        self.clock = Clock.of(model.setting)
+        self.round = -1  # before the first reset
+        self._assume(model)
+
+    @property
+    def alarms(self) -> list[list[int]] | list[int] | None:
+        """Rounds after which each trial noticed a change, None if it does not look for any."""
+        each = self.restart.alarms
+        return each if each is None or self.num_trials else each[0]
+
+    def reset(self, seed: int | Sequence[int]) -> None:
+        """Forget everything.
+
+        Args:
+            seed: one integer, or B of them for B trials.
+        """
+        seeds = [seed] if self.num_trials is None else list(seed)  # type: ignore[arg-type]
+        if len(seeds) != self._size:
+            raise ValueError(f"seed must be {self._size} integers, one a trial; got {len(seeds)}")
+        roles = [np.random.SeedSequence(int(word)).spawn(2) for word in seeds]  # type: ignore[arg-type]
+        self.uniform = TieBreaker([np.random.default_rng(of_ties) for of_ties, _ in roles])
+        self.samplers = [np.random.default_rng(of_samples) for _, of_samples in roles]
+        belief, incumbent, objective, restart = self._parts
+        self._assume(self._given)
+        self.objective = objective(self.model, self._size)
+        self._opening: Belief | None = None
+        self.belief = belief(self.model, self._size)
+        self.incumbent = incumbent(self._size, self.setting.decisions)
+        self.restart = restart(self.model, self._size)
+        self.since: Ints | None = None  # first round of each trial whose feedback is not stale; None is 0
+        self.plays = Plays(self._size, self.setting.horizon)
+        self.round = 0
+        self.age = np.ones(self._size, dtype=np.int64)  # t of each trial: rounds started since it began
+        self.objective.begin(self)
+
+    def act(self, observation: Floats) -> Any:
+        """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
+        context = self._contexts(observation)
+        belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
+        view = View(belief, self.incumbent, context, self.age, self.samplers)
+        scores = self.objective.adjusted(rule(view), context, self.age)
+        uniform = self.restart.uniform
+        if uniform is not None:
+            scores[uniform] = 0.0  # the same for all arms: ties are broken at random
+        arm = argmax_with_ties(scores, self._tolerance, self.uniform())
+        self._opening = None
+        return arm if self.num_trials else int(arm[0])
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
+        point = self.points(observation, action)
+        feedback = Feedback.arrived(info)
+        value = self.objective.values(feedback.trial, feedback.reward, feedback.cost)
+        played = self.plays.turn(point, feedback.trial, feedback.round)  # the last check: now it changes
+        if self.since is not None:
+            fresh = feedback.round >= self.since[feedback.trial]
+            feedback, value, played = feedback.where(fresh), value[fresh], played[fresh]
+        self._learn(point, feedback, value, played)
+        self.objective.turn(self)
+        changed = self.restart.turn(self.round, info)
+        if len(changed):
+            self.forget(changed)
+
+    def forget(self, trial: Ints) -> None:
+        """Begin anew in some trials, (n,), as after a reset; feedback of their earlier plays is stale."""
+        for part in (self.belief, self.incumbent, self.restart):
+            part.forget(trial)
+        if self._opening is not None:
+            self._opening.forget(trial)  # an epoch has ended in the same round
+        self.objective.forget(trial, self.round)
+        self.objective.begin(self)
+        since = np.zeros(self._size, dtype=np.int64) if self.since is None else self.since.copy()
+        since[trial] = self.round
+        self.since = since
+        self.age[trial] = 1
+
+    @property
+    def features(self) -> Floats:
+        """Features of all points, (N, dz + d)."""
+        return self.setting.decisions.points
+
+    def points(self, observation: Floats, action: Any) -> Ints:
+        """Indices of actions in their contexts, (B,)."""
+        return self.setting.decisions.point_index(self._contexts(observation), self._arms(action))
+
+    def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
+        """Forget pending plays whose values will never come, as if they had not been played.
+
+        Args:
+            rounds: when they were played, counted from 0, (n,).
+            trial: whose plays they are, (n,); may be left out for one environment.
+        """
+        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
+        trial = np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64)
+        played = self.plays.drop(trial, rounds)
+        known = np.ones(len(rounds), dtype=bool) if self.since is None else rounds >= self.since[trial]
+        self.belief.drop(trial[known], played[known], self.round - rounds[known])
+
+    def remodel(self, model: Model) -> None:
+        """Go over to another kernel and noise, for what was learnt too."""
+        self.belief.remodel(model)
+        self._assume(model)
+
+    def assume_noise(self, noise_std: Floats) -> None:
+        """Go over to another deviation of the noise, (B,), in the width; the posterior stays."""
+        self._assume(replace(self.model, noise_std=noise_std))
+
+    def start_over(self, opening: bool) -> None:
+        """Begin with a fresh belief, and play the old one's best mean first if `opening`.
+
+        The uniform first plays are over: they come once a trial.
+        """
+        self._opening = self.belief if opening else None
+        self._assume(replace(self.model, initial=0))
+        self.belief = self._parts[0](self.model, self._size)
+        self.age[:] = 1
+
+    def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
+        """Mean and deviation of the mean reward of each arm in a context, (dz,) -> (A,), or (B, A)."""
+        context = self._contexts(observation)
+        mean, std = self.belief.mean(context), self.belief.std(context)
+        return (mean, std) if self.num_trials else (mean[0], std[0])
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """The arm of the largest posterior mean, in a context where there are several.
+
+        Under constraints it is that of the penalised objective. With separate models the reward's mean and
+        deviation come with it; else those of the objective, of which the agent has its only model.
+
+        Args:
+            observation: the context, as `act` sees it; may be left out where there is only one.
+            among: the actions to choose from, such as those played so far, (n,) or on a box (n, d), the same
+                in all trials; default all.
+        """
+        if observation is None and self.setting.decisions.num_contexts > 1:
+            raise ValueError("recommend needs the observation of a context, got None")
+        shape = (self._size, self.setting.scaled_contexts.shape[1])
+        context = self._contexts(np.zeros(shape) if observation is None else observation)
+        mean, std = self.belief.mean(context), self.belief.std(context)
+        arms = arms_among(among, mean.shape[1])
+        worth = self.objective.adjusted(mean, context, self.age)
+        arm = arms[worth[:, arms].argmax(axis=1)]
+        known = self.objective.unscaled(mean[self._rows, arm], std[self._rows, arm])
+        best = Recommendation(arm, self.setting.to_point(arm), *known)
+        if self.num_trials:
+            return best
+        return Recommendation(int(arm[0]), best.point[0], float(best.mean[0]), float(best.std[0]))
+
+    def _assume(self, model: Model) -> None:
+        rule = self._rule_of(model)
+        self.rule = Starting(model.initial, AnyArm(), rule) if model.initial else rule
+        self._tolerance = TIE if getattr(rule, "unitless", False) else TIE * model.deviation
+        self.model = model
+
+    def _learn(self, point: Ints, feedback: Feedback, value: Floats, played: Ints) -> None:
+        """Every trial played a point, (B,), and values of plays came, (n,) each."""
+        trial, rounds, reward, cost = feedback
+        self.belief.play(point)
+        self.restart.play(point)
+        self.belief.receive(trial, played, self.clock.delay(rounds, self.round), value)
+        self.incumbent.receive(trial, played, value)
+        self.objective.receive(trial, played, rounds, reward, cost)
+        self.restart.receive(trial, played, rounds, reward, cost)
+        self.round += 1
+        self.age += 1
+
+    def _contexts(self, observation: Floats) -> Ints:
+        require_reset(self.round >= 0)
+        if self.setting.contexts is None:
+            return self._only_context
+        return self.setting.context_index(observation if self.num_trials else np.asarray(observation)[None])
+
+    def _arms(self, action: Any) -> Ints:
+        arm = np.atleast_1d(np.asarray(action))
+        if arm.shape != (self._size,) or arm.dtype.kind not in "iu":
+            raise ValueError(f"action must be {self._size} integer arm(s), got {action!r}")
+        played, num_arms = arm.tolist(), self.setting.decisions.num_arms
+        if min(played) < 0 or max(played) >= num_arms:  # -1 would be an arm of another context
+            raise ValueError(f"action must be an arm in 0..{num_arms - 1}, got {action!r}")
+        return arm

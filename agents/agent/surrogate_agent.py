@@ -1,0 +1,155 @@
+"""The agent of one trial that models reward and costs apart; algorithms say how they score arms."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.problem.feedback import Feedback
+from bandit_envs.problem.setting import Setting
+
+from ..beliefs.surrogates import Prediction, Surrogates
+from ..model.model import Model, centred_model
+from ..model.plays import Plays
+from ..model.recommendation import Recommendation
+from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
+from ..validation import require_costs, require_reset, require_trials
+from .batching import OneTrialAgent, SideBySide
+from .gp_agent import TIE
+
+A = TypeVar("A", bound=OneTrialAgent)
+
+
+class SurrogateAgent(abc.ABC):
+    """Learns all outcomes of one trial; algorithms say how they choose.
+
+    Args:
+        model: kernel, points and the number of first plays; several agents may share one.
+        noise_variance: of reward and costs, (1 + C,).
+    """
+
+    num_trials = None
+
+    def __init__(self, model: Model, noise_variance: Floats):
+        self.model, self.setting, self.noise_variance = model, model.setting, noise_variance
+        self.round = -1  # before the first reset
+
+    def reset(self, seed: int) -> None:
+        """Forget everything."""
+        self.uniform = TieBreaker([np.random.default_rng(np.random.SeedSequence(int(seed)))])
+        self.surrogates = Surrogates(self.model, self.noise_variance)
+        self.plays = Plays(1, self.setting.horizon)
+        self.round = 0
+        self.begin()
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
+        point = self.points(observation, action)
+        trial, rounds, reward, cost = Feedback.arrived(info)
+        require_costs(cost, self.setting.num_constraints)
+        outcome = np.column_stack([reward, cost])
+        arrived = self.plays.turn(point, trial, rounds)  # the last check: from here on the agent changes
+        self.surrogates.play(point)
+        self.surrogates.settle(arrived)
+        self.surrogates.receive(arrived, outcome)
+        self.round += 1
+        self.learn(rounds, outcome)
+
+    def drop(self, rounds: Ints) -> None:
+        """Forget pending plays whose values will never come, (n,)."""
+        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
+        self.surrogates.settle(self.plays.drop(np.zeros_like(rounds), rounds))
+
+    @abc.abstractmethod
+    def act(self, observation: Floats) -> Any:
+        """Choose an action for the observed context, (dz,)."""
+
+    @abc.abstractmethod
+    def points(self, observation: Floats, action: Any) -> Ints:
+        """The index of an action in its context, (1,)."""
+
+    @abc.abstractmethod
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """The action that the agent takes for the best feasible one, in a context where there are several.
+
+        Args:
+            observation: the context, as `act` sees it; may be left out where there is only one.
+            among: the actions to choose from, such as those played so far, (n,) arms or (n, d) on a box;
+                default all.
+        """
+
+    @abc.abstractmethod
+    def begin(self) -> None:
+        """Start a trial."""
+
+    @abc.abstractmethod
+    def learn(self, rounds: Ints, outcome: Floats) -> None:
+        """A round is over, and rewards and costs of earlier rounds came, (n,) and (n, 1 + C)."""
+
+
+class ArmsSurrogateAgent(SurrogateAgent):
+    """Plays the arm of the largest score."""
+
+    def act(self, observation: Floats) -> int:
+        """Choose an arm for the observed context, (dz,)."""
+        require_reset(self.round >= 0)
+        scores = self.scores(self._context(observation))
+        return int(argmax_with_ties(scores[None], TIE, self.uniform())[0])
+
+    def points(self, observation: Floats, action: Any) -> Ints:
+        """The index of an arm in its context, (1,)."""
+        return self.setting.decisions.point_index(*np.array([[self._context(observation)], [action]]))
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """The arm that the agent takes for the best feasible one; see `SurrogateAgent`."""
+        if observation is None and self.setting.contexts is not None:
+            raise ValueError("recommend needs the observation of a context, got None")
+        context = 0 if observation is None else self._context(observation)
+        believed = self.surrogates.predict(context)
+        arms = arms_among(among, believed.mean.shape[1])
+        arm = int(arms[self.best(believed.at(arms), arms)])
+        mean, std = believed.mean[0, arm], believed.std[0, arm]
+        return Recommendation(arm, self.setting.to_point(arm), float(mean), float(std))
+
+    @abc.abstractmethod
+    def scores(self, context: int) -> Floats:
+        """How much each arm is wanted, (A,); ties are broken at random."""
+
+    @abc.abstractmethod
+    def best(self, believed: Prediction, arms: Ints) -> int:
+        """Which of some arms to recommend, of which this is believed."""
+
+    def _context(self, observation: Floats) -> int:
+        return int(self.setting.context_index(np.asarray(observation)[None])[0])
+
+
+def surrogate_model(setting: Setting, **options: Any) -> Model:
+    """Return the model of reward and costs; their prior means come from the agent's own plays."""
+    return centred_model(setting, **options)
+
+
+def noise_variances(model: Model, constraint_noise_std: float | None, num_trials: int) -> Floats:
+    """Of reward and costs in each trial, (B, 1 + C).
+
+    Args:
+        model: has lambda of the reward.
+        constraint_noise_std: default what is published; where it is withheld, that of the reward.
+        num_trials: B.
+    """
+    setting = model.setting
+    reward = np.broadcast_to(model.noise_variance, num_trials)
+    given = setting.constraint_noise_std if constraint_noise_std is None else constraint_noise_std
+    cost = reward if given is None else np.full(num_trials, float(given) ** 2)
+    return np.column_stack([reward, *[cost] * setting.num_constraints])
+
+
+def each_trial(make: Callable[[int], A], num_trials: int | None) -> A | SideBySide:
+    """Return the agent of trial 0, or B agents played side by side."""
+    require_trials(num_trials)
+    if num_trials is None:
+        return make(0)
+    return SideBySide([make(i) for i in range(num_trials)])

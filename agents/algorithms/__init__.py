@@ -1,0 +1,1 @@
+"""The named algorithms, one module a paper or a family."""

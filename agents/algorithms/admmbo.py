@@ -1,0 +1,186 @@
+"""ADMMBO: Bayesian optimisation with unknown constraints by ADMM (Ariafar et al. 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.feasible_improvement import log_feasibility
+from ..acquisition.improvement import log_expected_improvement
+from ..agent.batching import SideBySide
+from ..agent.surrogate_agent import (
+    ArmsSurrogateAgent,
+    each_trial,
+    noise_variances,
+    surrogate_model,
+)
+from ..beliefs.surrogates import Prediction
+from ..capabilities import handles
+from ..model.model import Model
+from ..validation import require_integer, require_not_negative, require_positive
+from .admm import Splitting, expected_decrease
+
+RHO = 0.1
+INITIAL = 2
+SLACK = 0.01  # costs up to it count as feasible when the answer is chosen
+STEPS_FROM_4D = (20, 2)  # of every subproblem
+REWARD_STEPS, COST_STEPS = (10, 5), (50, 5)  # in fewer dimensions
+Pair = Sequence[int]  # plays of a subproblem, in the first sweep and in later ones
+OPENING, REWARD = -1, 0  # phases; 1, ..., C are those of the costs
+
+
+class ADMMBO(ArmsSurrogateAgent):
+    """One trial: expected improvement on one subproblem after the other, until they agree.
+
+    A sweep is an x-step, min -f + q, and for each cost a z-step, min 1[c_i > 0] + distance; each is so many
+    plays, after which the best evaluated arm is x or z_i. When the splitting has converged the best f among
+    the plays with all costs <= 0.01 is played for ever (if there is none, the least infeasible).
+    Here every play shows reward and costs, so all processes learn from all plays; centre and scale of each
+    are taken from its values so far when a subproblem starts. Contexts enter the processes alone.
+
+    Args:
+        model: kernel, points and the number of first plays.
+        noise_variance: of reward and costs, (1 + C,).
+        rho: weight of the distances.
+        steps: plays of each subproblem, (first sweep, later sweeps), the reward's and then the costs'.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        noise_variance: Floats,
+        rho: float,
+        steps: Sequence[Pair],
+    ):
+        super().__init__(model, noise_variance)
+        self.rho, self.steps = rho, steps
+
+    def begin(self) -> None:
+        """Start with uniform plays."""
+        self.splitting = Splitting(np.asarray(self.setting.high), self.setting.num_constraints, self.rho)
+        self.phase, self.sweep, self.stopped = OPENING, 0, False
+        self._left = self.model.initial
+
+    def scores(self, context: int) -> Floats:
+        """Expected improvement of the phase's subproblem, (A,); equal scores for the first plays."""
+        arms = self.setting.decisions.arms
+        if self.stopped:
+            return (np.arange(len(arms)) == self.incumbent()).astype(np.float64)
+        if self.phase == OPENING:
+            return np.zeros(len(arms))
+        mean, std = self.surrogates.predict(context)
+        smallest, distance = self._objective().min(), self._distance(arms)
+        if self.phase == REWARD:
+            return log_expected_improvement(smallest + mean[0] - distance, std[0])
+        return expected_decrease(mean[self.phase], std[self.phase], distance, smallest)
+
+    def learn(self, rounds: Ints, outcome: Floats) -> None:
+        """Go over to the next subproblem when the plays of this one are over and something has come."""
+        self._left -= 1
+        if self._left <= 0 and len(self.surrogates.point) and not self.stopped:
+            self._advance()
+
+    def best(self, believed: Prediction, arms: Ints) -> int:
+        """The incumbent; where none of the arms has told anything yet, the one most likely feasible."""
+        told = np.isin(self._arms(), arms)
+        if not told.any():
+            return int(log_feasibility(believed).argmax())
+        return int(np.flatnonzero(arms == self.incumbent(told))[0])
+
+    def incumbent(self, eligible: Bools | None = None) -> int:
+        """The arm of the best observed reward among plays with all costs <= 0.01.
+
+        Args:
+            eligible: which plays to choose from, (n,); default all.
+        """
+        reward, cost = self.surrogates.outcome[:, 0], self.surrogates.outcome[:, 1:]
+        excess = np.maximum(cost - SLACK, 0.0).max(axis=1, initial=0.0)
+        excess = excess if eligible is None else np.where(eligible, excess, np.inf)
+        least = excess == excess.min()
+        return int(self._arms()[np.where(least, reward, -np.inf).argmax()])
+
+    def _advance(self) -> None:
+        if self.phase != OPENING:
+            best = self.setting.decisions.arms[self._arms()[self._objective().argmin()]]
+            if self.phase == REWARD:
+                self.splitting.x = best
+            else:
+                self.splitting.z[self.phase - 1] = best
+        self.phase += 1
+        if self.phase > self.setting.num_constraints:
+            self.stopped = self.splitting.close()
+            self.phase, self.sweep = REWARD, self.sweep + 1
+        self._left = self.steps[min(self.phase, 1)][min(self.sweep, 1)]
+        self.surrogates.standardise(self.surrogates.outcome)
+
+    def _objective(self) -> Floats:
+        """The phase's subproblem at the evaluated points, under the current splitting, (n,)."""
+        observed = self.surrogates.outcome[:, self.phase]
+        value = -observed if self.phase == REWARD else (observed > 0.0).astype(np.float64)
+        return value + self._distance(self.setting.decisions.arms[self._arms()])
+
+    def _distance(self, arms: Floats) -> Floats:
+        if self.phase == REWARD:
+            return self.splitting.reward_distance(arms)
+        return self.splitting.cost_distance(arms, self.phase - 1)
+
+    def _arms(self) -> Ints:
+        return self.surrogates.point % self.setting.decisions.num_arms
+
+
+@handles("delay", "constraint")
+def admmbo(
+    setting: Setting,
+    *,
+    rho: float = RHO,
+    initial: int = INITIAL,
+    reward_steps: Pair | None = None,
+    cost_steps: Pair | None = None,
+    constraint_noise_std: float | None = None,
+    num_trials: int | None = None,
+    **options: Any,
+) -> ADMMBO | SideBySide:
+    """ADMMBO with its authors' constants (Ariafar et al. 2019); kernel Matern 5/2 where none is published.
+
+    Args:
+        setting: what is published of the problem.
+        rho: weight of the distances, in the kernel's units.
+        initial: uniform plays before the first subproblem.
+        reward_steps: plays of an x-step, in the first sweep and in later ones; default (10, 5), and (20, 2)
+            from 4 dimensions on.
+        cost_steps: the same for a z-step; default (50, 5) and (20, 2).
+        constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
+        num_trials: None, or B.
+        **options: of the model: kernel, length_scale, noise_std, noise_variance, form.
+    """
+    if setting.continuous:
+        raise ValueError(
+            "ADMMBO looks for its incumbent and its z among arms: setting must have arms, got a box; use "
+            "'constrained-ei'"
+        )
+    several = setting.dim >= 4
+    steps = (
+        _pair("reward_steps", reward_steps, STEPS_FROM_4D if several else REWARD_STEPS),
+        _pair("cost_steps", cost_steps, STEPS_FROM_4D if several else COST_STEPS),
+    )
+    require_positive("rho", rho, "it weighs the distances")
+    require_integer("initial", initial, 1, "improvement needs a play to improve on")
+    if constraint_noise_std is not None:
+        require_not_negative("constraint_noise_std", constraint_noise_std, "it is a standard deviation")
+    if setting.kernel is None or "length_scale" in options:
+        options = {"kernel": "matern52", **options}
+    model = surrogate_model(setting, initial=initial, **options)
+    noise = noise_variances(model, constraint_noise_std, num_trials or 1)
+    return each_trial(lambda i: ADMMBO(model, noise[i], rho, steps), num_trials)
+
+
+def _pair(name: str, given: Pair | None, default: Pair) -> Pair:
+    pair = default if given is None else given
+    if np.shape(pair) != (2,) or min(pair) < 1 or any(plays % 1 for plays in pair):
+        raise ValueError(f"{name} must be two positive integers, (first sweep, later sweeps); got {pair!r}")
+    return pair

@@ -1,0 +1,197 @@
+"""Bandit online convex optimisation with long-term constraints (after Cao & Liu 2018).
+
+The standard saddle-point scheme with gradients estimated from one or two plays; it models nothing, and its
+guarantees ask for convex costs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+from bandit_envs.problem.feedback import Feedback
+from bandit_envs.problem.setting import Setting
+
+from ..agent.batching import SideBySide
+from ..agent.surrogate_agent import each_trial
+from ..capabilities import handles
+from ..model.recommendation import Recommendation
+from ..validation import require_not_negative, require_positive, require_reset
+
+HALF_WIDTH = 3.0  # of [0, 6]^d, the box in whose units steps and radii are given
+TUNED = {1: (0.03, 0.2, 0.1), 2: (0.3, 0.4, 1.0)}  # points -> eta, zeta, delta_reg: best on the two discs
+
+
+class Probe:
+    """The plays y +- zeta u that estimate the gradients at one y.
+
+    Args:
+        direction: u, uniform on the sphere, (d,).
+        radius: zeta.
+        points: 1 (y + zeta u) or 2 (then y - zeta u).
+        num_functions: 1 + C.
+    """
+
+    def __init__(self, direction: Floats, radius: float, points: int, num_functions: int):
+        self.direction, self.radius, self.points = direction, radius, points
+        self._values = np.full((points, num_functions), np.nan)
+
+    def offset(self, k: int) -> Floats:
+        """Zeta u for the first play, - zeta u for the second, (d,)."""
+        return (-1.0) ** k * self.radius * self.direction
+
+    def receive(self, k: int, values: Floats) -> None:
+        """h_0 = -f and h_j = g_j as observed in play k, (1 + C,)."""
+        self._values[k] = values
+
+    @property
+    def complete(self) -> bool:
+        """Whether all plays have delivered."""
+        return not np.isnan(self._values).any()
+
+    @property
+    def mean(self) -> Floats:
+        """Mean of the observed h, (1 + C,)."""
+        return self._values.mean(axis=0)
+
+    @property
+    def gradients(self) -> Floats:
+        """(d / zeta) h u of one point, (d / (2 zeta)) (h+ - h-) u of two, (1 + C, d).
+
+        On linear functions both are unbiased; the variance of one point grows with h^2 / zeta^2.
+        """
+        sign = (-1.0) ** np.arange(self.points)
+        slope = len(self.direction) / self.radius * (sign @ self._values) / self.points
+        return np.multiply.outer(slope, self.direction)
+
+
+class BanditOCO:
+    """Projected descent on y in (-1, 1)^d and regularised ascent on the multipliers, one trial.
+
+    y <- clip(y - eta_y (grad_0 + sum_j lam_j grad_j), -(1 - zeta), 1 - zeta) and
+    lam_j <- [lam_j + eta (g_j - delta_reg eta lam_j)]^+, both with the old lam, when all plays of a
+    probe have delivered. y starts uniformly. On a finite set the nearest arm is played; contexts are ignored.
+
+    Args:
+        setting: what is published.
+        points: plays of a gradient estimate, 1 or 2.
+        step: eta_y of the rescaled box.
+        radius: zeta of the rescaled box.
+        dual_step: eta of the multipliers.
+        decay: delta_reg.
+    """
+
+    num_trials = None
+
+    def __init__(
+        self, setting: Setting, points: int, step: float, radius: float, dual_step: float, decay: float
+    ):
+        self.setting, self.points = setting, points
+        self.step, self.radius, self.dual_step, self.decay = step, radius, dual_step, decay
+        self.round = -1  # before the first reset
+
+    def reset(self, seed: int) -> None:
+        """Start at a uniform y without multipliers."""
+        self._rng = np.random.default_rng(np.random.SeedSequence(int(seed)))
+        reach = 1.0 - self.radius
+        self.y = self._rng.uniform(-reach, reach, self.setting.dim)  # (d,)
+        self.multiplier = np.zeros(self.setting.num_constraints)  # (C,) lam
+        self._probes: dict[int, Probe] = {}  # pending, by their first round // points
+        self.round = 0
+
+    def act(self, observation: Floats) -> Any:
+        """Play y + zeta u, and with two points y - zeta u in the next round."""
+        require_reset(self.round >= 0)
+        number, k = divmod(self.round, self.points)
+        if k == 0:
+            self._centre = self.y  # that of the pair: late feedback may move y between its plays
+            self._probes[number] = self._new_probe()
+        return self._action(self._centre + self._probes[number].offset(k))
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Step by every probe that is now complete, in the order of their plays."""
+        _, rounds, value, cost = Feedback.arrived(info)
+        outcome = np.column_stack([-value, cost])
+        for i in rounds.argsort():
+            number, k = divmod(int(rounds[i]), self.points)
+            if number not in self._probes:
+                raise ValueError(f"feedback must come once and for a round played, got round {rounds[i]}")
+            self._probes[number].receive(k, outcome[i])
+            if self._probes[number].complete:
+                self.descend(self._probes.pop(number))
+        self.round += 1
+        self._forget()
+
+    def descend(self, probe: Probe) -> None:
+        """One step of y and of the multipliers."""
+        lam, reach = self.multiplier, 1.0 - self.radius
+        descent = np.concatenate([[1.0], lam]) @ probe.gradients
+        self.y = np.clip(self.y - self.step * descent, -reach, reach)
+        self.multiplier = np.maximum(
+            lam + self.dual_step * (probe.mean[1:] - self.decay * self.dual_step * lam), 0.0
+        )
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """The current y, or the nearest of the given actions; without a model, mean and deviation are NaN."""
+        action = self._action(self.y)
+        if among is not None:
+            gap = self.setting.to_point(np.asarray(among)) - self.setting.to_point(action)
+            action = among[int((gap**2).sum(axis=1).argmin())]
+        return Recommendation(action, self.setting.to_point(action), np.nan, np.nan)
+
+    def _new_probe(self) -> Probe:
+        direction = self._rng.standard_normal(self.setting.dim)
+        direction /= np.linalg.norm(direction)
+        return Probe(direction, self.radius, self.points, 1 + self.setting.num_constraints)
+
+    def _action(self, y: Floats) -> Any:
+        if self.setting.continuous:
+            return y.astype(np.float32)
+        low, high = np.asarray(self.setting.low), np.asarray(self.setting.high)
+        return int(self.setting.to_action(low + (high - low) * (y + 1.0) / 2.0))
+
+    def _forget(self) -> None:
+        """Drop the probes whose feedback can no longer come."""
+        oldest = (self.round - 1 - self.setting.max_delay) // self.points
+        for number in [number for number in self._probes if number < oldest]:
+            del self._probes[number]
+
+
+@handles("delay", "constraint", "box", "on_policy")
+def bandit_oco(
+    setting: Setting,
+    *,
+    points: int = 1,
+    eta: float | None = None,
+    zeta: float | None = None,
+    delta_reg: float | None = None,
+    num_trials: int | None = None,
+) -> BanditOCO | SideBySide:
+    """Bandit OCO: saddle-point descent on estimated gradients (after Cao & Liu 2018).
+
+    Lengths are in units of a box [0, 6]^d, whatever the box: in (-1, 1)^d the radius is zeta / 3 and the
+    step of y is eta / 9; the multipliers step by eta.
+
+    Args:
+        setting: what is published of the problem.
+        points: plays of a gradient estimate, 1 or 2; two points charge both plays.
+        eta: step; default 0.03 for one point and 0.3 for two, tuned on the two discs as the others.
+        zeta: distance of the plays from y, below 3; default 0.2 and 0.4.
+        delta_reg: decay of the multipliers; default 0.1 and 1.
+        num_trials: None, or B.
+    """
+    if points not in TUNED:
+        raise ValueError(f"points must be 1 or 2, got {points!r}")
+    given = (eta, zeta, delta_reg)
+    eta, zeta, delta_reg = (
+        tuned if value is None else value for value, tuned in zip(given, TUNED[points], strict=True)
+    )
+    require_not_negative("eta", eta, "it is the size of a step")
+    require_not_negative("delta_reg", delta_reg, "it makes the multipliers decay")
+    require_positive("zeta", zeta, "it is the distance of the plays from their centre")
+    if zeta >= HALF_WIDTH:
+        raise ValueError(f"zeta must be below {HALF_WIDTH:g}, half the width of [0, 6]; got {zeta}")
+    step, radius = eta / HALF_WIDTH**2, zeta / HALF_WIDTH
+    return each_trial(lambda _: BanditOCO(setting, points, step, radius, eta, delta_reg), num_trials)

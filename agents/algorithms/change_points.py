@@ -1,0 +1,134 @@
+"""The named algorithms for rewards that change at unknown times (Avanesov 2020).
+
+All are Algorithm 2 of the paper: GP-UCB on the plays since the last restart, some of them uniform.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.rules import UCB
+from ..agent.assembly import Agent, assemble
+from ..agent.rule_makers import WithWidth
+from ..capabilities import handles
+from ..model.model import NOISE_FLOOR, OF_THE_REWARD, Model
+from ..restarts.base import Never, Oracle
+from ..restarts.calibrated_alarm import CalibratedAlarm
+from ..restarts.detection import READINGS
+from ..restarts.forced_exploration import PAPER_XI_SQUARED
+from ..restarts.on_alarm import Exploring
+from ..widths.by_name import make_width
+from ..widths.theorems import Width
+
+
+@handles("delay", "context", "change", "box")
+def gp_ucb_cpd(
+    setting: Setting,
+    *,
+    xi_squared: float = PAPER_XI_SQUARED,
+    ridge: float | None = None,
+    theta: float | None = None,
+    false_alarm_rate: float | None = None,
+    reading: str = "experiments",
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """GP-UCB-CPD: starts over when the change-point detector finds a change (Avanesov 2020, Algorithm 2).
+
+    Args:
+        setting: what is published of the problem.
+        xi_squared: a round is uniform iff |uniform|^2 <= xi^2 |plays since the restart|.
+        ridge: c of the detector's rho_n, default 5; 4 finds changes earlier at more than twice the false
+            alarms, 10 has hardly any.
+        theta: what the detector's statistic is compared with; see `change_detection.TestRates`.
+        false_alarm_rate: find theta by simulation, such that a run without a change has a false alarm
+            with this probability; takes a few seconds.
+        reading: "experiments" (lambda = R^2, with which the paper's curves come out) or "theory" (lambda =
+            6 R^2 log T and a ridge of c = 1, taken literally).
+        num_trials: None, or B.
+        **options: see `_assemble`.
+    """
+    if theta is not None and false_alarm_rate is not None:
+        raise ValueError(f"theta must be None where false_alarm_rate is given, got {theta}")
+    observed = Model.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
+    watch = CalibratedAlarm(
+        observed,
+        xi_squared,
+        false_alarm_rate,
+        theta,
+        ridge,
+        reading=reading,
+        noise_std=options.get("noise_std"),
+    )
+    return _assemble(setting, watch, xi_squared, reading, num_trials, **options)
+
+
+@handles("delay", "context", "change", "privileged", "box")
+def gp_ucb_oracle(
+    setting: Setting,
+    *,
+    xi_squared: float = PAPER_XI_SQUARED,
+    reading: str = "experiments",
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """GP-UCB-Oracle: as `gp_ucb_cpd`, but told of the changes; privileged, see `restarts.Oracle`."""
+    return _assemble(setting, Oracle, xi_squared, reading, num_trials, **options)
+
+
+@handles("delay", "context", "box")
+def gp_ucb_no_detector(
+    setting: Setting,
+    *,
+    xi_squared: float = PAPER_XI_SQUARED,
+    reading: str = "experiments",
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """GP-UCB-NO-Detector: as `gp_ucb_cpd`, but without ever starting over; `xi_squared=0` is GP-UCB."""
+    return _assemble(setting, Never, xi_squared, reading, num_trials, **options)
+
+
+def _assemble(
+    setting: Setting,
+    watch: Any,
+    xi_squared: float,
+    reading: str,
+    num_trials: int | None,
+    *,
+    width: str | float | Width = "change-point",
+    delta: float = 0.1,
+    beta_scale: float = 1.0,
+    gamma: Any = None,
+    **options: Any,
+) -> Agent:
+    """Return Algorithm 2 with some restart.
+
+    Args:
+        setting, watch, xi_squared, reading, num_trials: as above.
+        width: "change-point" (the paper's), or what `make_width` knows.
+        delta, beta_scale, gamma: of the width; `beta_scale` is a factor of the paper's D = 0.02.
+        **options: of the model.
+    """
+    if reading not in READINGS:
+        raise ValueError(f"reading must be one of {', '.join(READINGS)}, got {reading!r}")
+    model = Model.of(setting, **options)
+    if reading == "theory" and options.get("noise_variance") is None:
+        model = _literal(model)
+    width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
+    restart = partial(Exploring, watch=watch, xi_squared=xi_squared)
+    return assemble(model, WithWidth(UCB, width_of), num_trials, restart=restart)
+
+
+def _literal(model: Model) -> Model:
+    """The same with lambda = 6 R^2 log T, T at least 3."""
+    factor = 6.0 * math.log(max(model.setting.horizon, 3))
+    floor = NOISE_FLOOR * model.deviation**2
+    return replace(model, noise_variance=np.maximum(factor * np.square(model.noise_std), floor))

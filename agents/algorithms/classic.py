@@ -1,0 +1,159 @@
+"""The named algorithms, each a sentence in the vocabulary of models, widths and rules.
+
+Every factory takes the published setting, `num_trials` (None for one environment, B for B at once) and
+the options of `Model.of`: kernel, length_scale, noise_std, noise_variance, rkhs_bound, prior_mean, form,
+initial, refit_every, fit_on, fit_restarts, fit_mean, search.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.incumbents import improvable, incumbent_of
+from ..acquisition.rules import (
+    UCB,
+    ExpectedImprovement,
+    PosteriorMean,
+    PosteriorVariance,
+    ProbabilityOfImprovement,
+    Thompson,
+)
+from ..agent.assembly import Agent, assemble
+from ..agent.rule_makers import Always, WithWidth
+from ..capabilities import handles
+from ..model.model import Model
+from ..validation import Numeric
+from ..widths.by_name import improved_width, make_width
+from ..widths.theorems import KernelUCBWidth, Width
+
+
+@handles("delay", "context", "box")
+def gp_ucb(
+    setting: Setting,
+    *,
+    width: str | float | Width | None = None,
+    delta: float = 0.1,
+    beta_scale: float = 1.0,
+    gamma: Any = None,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """GP-UCB: argmax mu + sqrt(beta_t) sigma (Srinivas et al. 2010, Algorithm 1).
+
+    Args:
+        setting: what is published of the problem.
+        width: "finite-set" (Theorem 1, the default on a finite set), "compact" (Theorem 2), "rkhs" (Theorem
+            3), "self-normalised" (the default on a box), a number, or a `Width`.
+        delta: failure probability.
+        beta_scale: factor of beta_t with "finite-set"; the paper's experiments use 0.2.
+        gamma: information gain of the last two, see `make_gamma`; default a true bound for "rkhs" and the
+            realised gain for "self-normalised".
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
+    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
+
+
+@handles("delay", "context", "box")
+def igp_ucb(
+    setting: Setting,
+    *,
+    delta: float = 0.1,
+    gamma: Any = "realised",
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """IGP-UCB: B + R sqrt(2 (gamma_{t-1} + 1 + ln(1/delta))) (Chowdhury & Gopalan 2017, Algorithm 1).
+
+    The theorem asks for noise_variance = 1 + 2/T; the default R^2 is that of the paper's experiments.
+    """
+    width_of = partial(improved_width, gamma=gamma, delta=delta, union=1)
+    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
+
+
+@handles("delay", "context", "box")
+def gp_ts(
+    setting: Setting,
+    *,
+    width: str | float | Width = "improved",
+    delta: float = 0.1,
+    gamma: Any = "realised",
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """GP-TS: argmax of one sample of GP(mu, v_t^2 k) (Chowdhury & Gopalan 2017, Algorithm 2).
+
+    `width="improved"` is the paper's v_t; `width=1` is plain Thompson sampling.
+    """
+    width_of = (
+        partial(improved_width, gamma=gamma, delta=delta, union=2)
+        if isinstance(width, str) and width == "improved"
+        else partial(make_width, width, delta=delta, gamma=gamma)
+    )
+    return assemble(Model.of(setting, **options), WithWidth(Thompson, width_of), num_trials)
+
+
+@handles("delay", "context", "box")
+def kernel_ucb(
+    setting: Setting, *, eta: Numeric = 1.0, num_trials: int | None = None, **options: Any
+) -> Agent:
+    """KernelUCB: argmax mu + eta / sqrt(lambda) sigma (Valko et al. 2013)."""
+    return assemble(Model.of(setting, **options), WithWidth(UCB, partial(_kernel_ucb_width, eta)), num_trials)
+
+
+@handles("delay", "context", "box")
+def gp_ei(
+    setting: Setting,
+    *,
+    incumbent: str | None = None,
+    xi: float = 0.0,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """GP-EI: expected improvement (Mockus 1975) over the incumbent plus xi.
+
+    Args:
+        setting: what is published of the problem.
+        incumbent: "max_mean" (largest posterior mean over played points; default), "best_value" (best noisy
+            observation, what the papers' curves need), or on a box without contexts "noisy" (default there):
+            the plays' own values are sampled, as in noisy EI (Letham et al. 2019).
+        xi: least improvement that counts.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    rule, best = ExpectedImprovement(xi), improvable(incumbent, setting)
+    return assemble(Model.of(setting, **options), Always(rule), num_trials, incumbent=best)
+
+
+@handles("delay", "context", "box")
+def gp_pi(
+    setting: Setting,
+    *,
+    incumbent: str = "max_mean",
+    xi: float = 0.01,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """GP-PI: probability of improvement (Kushner 1964) over the incumbent plus xi; see `gp_ei`."""
+    rule, best = ProbabilityOfImprovement(xi), incumbent_of(incumbent)
+    return assemble(Model.of(setting, **options), Always(rule), num_trials, incumbent=best)
+
+
+@handles("delay", "context", "box")
+def pure_exploitation(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+    """Pure exploitation: argmax of the posterior mean."""
+    return assemble(Model.of(setting, **options), Always(PosteriorMean()), num_trials)
+
+
+@handles("delay", "context", "box")
+def pure_exploration(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+    """Pure exploration: argmax of the posterior variance, the greedy experimental design."""
+    return assemble(Model.of(setting, **options), Always(PosteriorVariance()), num_trials)
+
+
+def _kernel_ucb_width(eta: Numeric, model: Model) -> Width:
+    return KernelUCBWidth(eta, model.noise_variance)

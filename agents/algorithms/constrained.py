@@ -1,0 +1,111 @@
+"""The named algorithms for long-term constraints (Shi & Eryilmaz 2022)."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any
+
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.rules import UCB, Thompson
+from ..agent.assembly import Agent, assemble
+from ..agent.rule_makers import WithWidth
+from ..capabilities import handles
+from ..objectives.penalised_parts import EPOCH, penalised_parts
+from ..objectives.penalties import PSI, LinearDual, Multiplicative, Penalty
+from ..widths.by_name import improved_width
+
+
+@handles("delay", "context", "constraint", "box")
+def gp_ucb_noiseless_constraints(
+    setting: Setting,
+    *,
+    epoch: int = EPOCH,
+    psi: str = "exponential",
+    psi_options: dict[str, float] | None = None,
+    reuse: bool = True,
+    inner: str = "ucb",
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """Algorithm 2: multiplicative multipliers on psi(g), for constraints that are seen without noise.
+
+    Args:
+        setting: what is published of the problem.
+        epoch: rounds S between two updates of the multipliers.
+        psi: "exponential" (exp(c x)) or "polynomial" ((c x + 1)^n), 1 for x <= 0.
+        psi_options: {"c": ..., "n": ...}.
+        reuse: recompute the values of all past plays under the new multipliers, instead of the paper's fresh
+            posterior in every epoch.
+        inner: "ucb" (IGP-UCB) or "thompson" (GP-TS, the paper's Remark 1).
+        num_trials: None, or B.
+        **options: see `_assemble`, and those of the model.
+    """
+    if psi not in PSI:
+        raise ValueError(f"psi must be one of {', '.join(PSI)}, got {psi!r}")
+    penalty = Multiplicative(PSI[psi](**(psi_options or {})))
+    given = options.get("constraint_noise_std")
+    noise = setting.constraint_noise_std if given is None else given
+    if noise:
+        _warn_of_noise(noise)
+    return _assemble(setting, penalty, epoch, reuse, inner, num_trials, **options)
+
+
+@handles("delay", "context", "constraint", "box")
+def gp_ucb_noisy_constraints(
+    setting: Setting,
+    *,
+    epoch: int = EPOCH,
+    step: float = 5.0,
+    reuse: bool = True,
+    inner: str = "ucb",
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """Algorithm 3: linear multipliers by dual descent, for constraints that are seen with noise.
+
+    Args:
+        setting: what is published of the problem.
+        epoch: rounds S between two updates of the multipliers.
+        step: of the dual descent; the paper's experiments take 0.5.
+        reuse: as for `gp_ucb_noiseless_constraints`.
+        inner: "ucb", or "thompson", which here is an extension of the paper.
+        num_trials: None, or B.
+        **options: see `_assemble`, and those of the model.
+    """
+    return _assemble(setting, LinearDual(step), epoch, reuse, inner, num_trials, **options)
+
+
+def _assemble(
+    setting: Setting,
+    penalty: Penalty,
+    epoch: int,
+    reuse: bool,
+    inner: str,
+    num_trials: int | None,
+    *,
+    gamma: Any = "realised",
+    **options: Any,
+) -> Agent:
+    """Return an agent for a penalised objective.
+
+    Args:
+        setting, penalty, epoch, reuse, inner, num_trials: as above.
+        gamma: see `make_gamma`.
+        **options: see `penalised_parts`.
+    """
+    if inner not in ("ucb", "thompson"):
+        raise ValueError(f"inner must be ucb or thompson, got {inner!r}")
+    parts = penalised_parts(setting, penalty, epoch=epoch, reuse=reuse, **options)
+    width_of = partial(improved_width, gamma=gamma, delta=parts.delta, union=2 if inner == "thompson" else 1)
+    rule_of = WithWidth(Thompson if inner == "thompson" else UCB, width_of)
+    return assemble(parts.model, rule_of, num_trials, objective=parts.objective)
+
+
+def _warn_of_noise(std: float) -> None:
+    warnings.warn(
+        f"psi of noisy costs is biased (constraint_noise_std={std:g}); take 'gp-ucb-noisy-constraints'",
+        UserWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,117 @@
+"""Constrained expected improvement on a box."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..acquisition.feasible_improvement import (
+    FeasibleImprovement,
+    FeasibleMean,
+    Indifferent,
+    believed_feasible,
+    log_feasibility,
+)
+from ..agent.box_agent import FORM, arms_of
+from ..agent.gp_agent import TIE
+from ..agent.surrogate_agent import SurrogateAgent
+from ..beliefs.surrogates import FirstOutcomes
+from ..box.joint_landscape import Acquisition, JointLandscape, JointSurface
+from ..box.landscape import with_context
+from ..box.search import Pool, Terrain, make_search
+from ..kernels.visited import Visited
+from ..model.model import Model
+from ..model.recommendation import Recommendation
+from ..model.tie_breaking import argmax_with_ties
+from ..validation import require_reset
+
+
+class BoxConstrainedEI(SurrogateAgent):
+    """`ConstrainedEI` on a box: the same score, climbed by its slopes. The incumbent is an arm played so far.
+
+    Args:
+        model, noise_variance, hallucinate: see `ConstrainedEI`.
+    """
+
+    def __init__(self, model: Model, noise_variance: Floats, hallucinate: bool = False):
+        super().__init__(
+            replace(model, form=FORM, visited=Visited(model.setting.pairs_width)), noise_variance
+        )
+        self.search, self.hallucinate = make_search(model.search), hallucinate
+
+    def reset(self, seed: int) -> None:
+        """Forget everything."""
+        self.model = replace(self.model, visited=Visited(self.setting.pairs_width))
+        self._rng = np.random.default_rng(np.random.SeedSequence(int(seed)).spawn(1)[0])
+        super().reset(seed)
+
+    def begin(self) -> None:
+        """No sample yet of what the first plays earn."""
+        self.first = FirstOutcomes(self.model.initial)
+
+    def learn(self, rounds: Ints, outcome: Floats) -> None:
+        """Standardise again whenever one of the first plays delivers."""
+        self.first.receive(self.surrogates, rounds, outcome)
+
+    def act(self, observation: Floats) -> Floats:
+        """Choose an action in [-1, 1]^d for the observed context, (dz,) -> (d,)."""
+        context, surface = self._context(observation), self._surface(self.hallucinate)
+        arms, incumbent = self._played(surface, context)
+        first = self.round < self.model.initial
+        wanted = Indifferent() if first else FeasibleImprovement(incumbent)
+        pool = self._pool(wanted, surface, context, arms)
+        return self.setting.to_action(pool.arms[argmax_with_ties(pool.scores[None], TIE, self.uniform())[0]])
+
+    def points(self, observation: Floats, action: Any) -> Ints:
+        """The number of the point that an action is in a context, a new one if need be, (1,)."""
+        assert self.model.visited is not None
+        arms = arms_of(self.setting, np.asarray(action)[None], "action")
+        return np.array([self.model.visited.index(with_context(self._context(observation), arms)[0])])
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """The largest mean among what is believed feasible; if nothing is, the most likely feasible."""
+        require_reset(self.round >= 0)
+        if observation is None and self.setting.has_contexts:
+            raise ValueError("recommend needs the observation of a context, got None")
+        context, surface = self._context(np.zeros(1) if observation is None else observation), self._surface()
+        if among is None:
+            arms = self._best_arms(surface, context)
+            among = self.setting.to_action(arms)
+        else:
+            arms = arms_of(self.setting, among, "among")
+        believed = surface.predict(with_context(context, arms))
+        scores = FeasibleMean()(believed)
+        best = int((log_feasibility(believed) if np.isneginf(scores).all() else scores).argmax())
+        mean, std = believed.mean[0, best], believed.std[0, best]
+        return Recommendation(among[best], arms[best], float(mean), float(std))
+
+    def _context(self, observation: Floats) -> Floats:
+        require_reset(self.round >= 0)
+        return self.setting.context_features(np.asarray(observation)[None])[0]
+
+    def _surface(self, hallucinate: bool = False) -> JointSurface:
+        told = self.surrogates
+        return JointSurface(told.surfaces(hallucinate), told.centre, told.scale)
+
+    def _played(self, surface: JointSurface, context: Floats) -> tuple[Floats, float | None]:
+        """Arms that have delivered, best first, (n, d), and the best mean of those believed feasible."""
+        arms = surface.each[0].centre.features[:, len(context) :]
+        believed = surface.predict(with_context(context, arms))
+        feasible = believed_feasible(believed)
+        worth = np.where(feasible, believed.mean[0], log_feasibility(believed))
+        order = np.lexsort((worth, feasible))[::-1]
+        return arms[order], float(worth[order[0]]) if feasible.any() else None
+
+    def _best_arms(self, surface: JointSurface, context: Floats) -> Floats:
+        """Candidates for the recommendation, of the whole box, (n, d)."""
+        arms, _ = self._played(surface, context)
+        wanted: tuple[Acquisition, ...] = (FeasibleMean(), FeasibleImprovement(None))
+        return np.vstack([self._pool(each, surface, context, arms).arms for each in wanted])
+
+    def _pool(self, wanted: Acquisition, surface: JointSurface, context: Floats, played: Floats) -> Pool:
+        landscape: Any = JointLandscape(wanted, surface, context, self.round + 1)
+        return self.search(Terrain.of(landscape, self.setting, played), self._rng)

@@ -1,0 +1,142 @@
+"""The named algorithms for delayed feedback.
+
+With contexts they are the contextual algorithms (CGB-SDF, Verma et al. 2022, section 5): points are
+(context, arm) pairs. `gp_ucb` under delay learns what is delivered and knows nothing of what is pending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from numbers import Real
+from typing import Any
+
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.rules import UCB, PosteriorVariance, Rule, Starting, Thompson
+from ..agent.assembly import Agent, assemble
+from ..agent.rule_makers import Always, WithWidth
+from ..beliefs.base import Belief
+from ..beliefs.censored import Censored
+from ..beliefs.hallucinated import Hallucinated
+from ..beliefs.imputed import FILL_INS, Imputed
+from ..capabilities import handles
+from ..model.model import Model
+from ..validation import Numeric
+from ..widths.by_name import make_gamma, make_width
+from ..widths.theorems import DelayedWidth, FixedWidth, Width
+
+DEFAULT_WINDOW = 20  # the papers' synthetic study; never longer than feedback can take
+
+
+@handles("delay", "context", "box")
+def gp_ucb_sdf(
+    setting: Setting,
+    *,
+    window: float | None = None,
+    width: str | float | Width = 1.0,
+    reward_bound: Numeric = 1.0,
+    fill_in: str = "zero",
+    delta: float = 0.1,
+    gamma: Any = "realised",
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """GP-UCB-SDF: argmax mu + (beta_t + bias) sigma, pending values 0 (Verma et al. 2022, Algorithm 1).
+
+    Args:
+        setting: what is published of the problem.
+        window: m, in rounds or the units of the published query times; default 20, at most max_delay.
+        width: beta_t: "delayed" (Theorem 1, for lambda > 1), a name of `make_width`, or a number; the paper's
+            experiments use 1.
+        reward_bound: B_y, which bounds the shifted |y|.
+        fill_in: what stands for a pending value: "zero", "mean" (posterior mean) or "nearest".
+        delta, gamma: of the width.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    belief = _censored(setting, window, reward_bound, fill_in)
+    width_of = partial(_width, width, reward_bound=reward_bound, delta=delta, gamma=gamma, union=2)
+    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
+
+
+@handles("delay", "context", "box")
+def gp_ts_sdf(
+    setting: Setting,
+    *,
+    window: float | None = None,
+    width: str | float | Width = 1.0,
+    reward_bound: Numeric = 1.0,
+    fill_in: str = "zero",
+    delta: float = 0.1,
+    gamma: Any = "realised",
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """GP-TS-SDF: argmax of one sample of GP(mu, (beta_t + bias)^2 k) (Verma et al. 2022); as `gp_ucb_sdf`."""
+    belief = _censored(setting, window, reward_bound, fill_in)
+    width_of = partial(_width, width, reward_bound=reward_bound, delta=delta, gamma=gamma, union=4)
+    return assemble(Model.of(setting, **options), WithWidth(Thompson, width_of), num_trials, belief=belief)
+
+
+@handles("delay", "context", "box")
+def gp_bucb(
+    setting: Setting,
+    *,
+    width: str | float | Width = 1.0,
+    start: int = 0,
+    delta: float = 0.1,
+    gamma: Any = None,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """GP-BUCB: mean from what is delivered, deviation from all plays (Desautels et al. 2014, Algorithm 1).
+
+    Args:
+        setting: what is published of the problem.
+        width: a name of `make_width` or a number; the theory multiplies it by exp(C).
+        start: rounds of uncertainty sampling at the beginning, which keep C small.
+        delta, gamma: of the width.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    rule_of = WithWidth(partial(_ucb_after, start), partial(make_width, width, delta=delta, gamma=gamma))
+    return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Hallucinated)
+
+
+@handles("delay", "context", "box")
+def gp_bts(setting: Setting, *, scale: float = 1.0, num_trials: int | None = None, **options: Any) -> Agent:
+    """GP-BTS: samples N(mu delivered, v^2 k of all plays), v = `scale` (as Verma et al. 2022 compare it)."""
+    rule = Thompson(FixedWidth(scale))
+    return assemble(Model.of(setting, **options), Always(rule), num_trials, belief=Hallucinated)
+
+
+@handles("delay", "context", "box")
+def asy_ts(setting: Setting, *, scale: float = 1.0, num_trials: int | None = None, **options: Any) -> Agent:
+    """Asy-TS: samples N(mu, v^2 k) of what is delivered, v = `scale` (Kandasamy et al. 2018)."""
+    rule = Thompson(FixedWidth(scale))
+    return assemble(Model.of(setting, **options), Always(rule), num_trials)
+
+
+def _ucb_after(start: int, width: Width) -> Rule:
+    return Starting(start, PosteriorVariance(), UCB(width)) if start else UCB(width)
+
+
+def _width(width: Any, model: Model, *, reward_bound: Numeric, delta: float, gamma: Any, union: int) -> Width:
+    if width == "delayed":
+        information = make_gamma(gamma, model)
+        return DelayedWidth(model.rkhs_bound, model.noise_std, reward_bound, information, delta, union)
+    return make_width(width, model, delta, gamma=gamma)
+
+
+def _censored(
+    setting: Setting, window: float | None, reward_bound: Numeric, fill_in: str
+) -> Callable[[Model, int], Belief]:
+    chosen = min(DEFAULT_WINDOW, setting.max_delay) if window is None else window
+    if not isinstance(chosen, Real):
+        raise ValueError(f"window must be one number, the same in all trials, got {window!r}")
+    if fill_in == "zero":
+        return partial(Censored, window=chosen, reward_bound=reward_bound)
+    if fill_in not in FILL_INS:
+        raise ValueError(f"fill_in must be zero or one of {', '.join(FILL_INS)}, got {fill_in!r}")
+    return partial(Imputed, window=chosen, reward_bound=reward_bound, fill=FILL_INS[fill_in])

@@ -1,0 +1,169 @@
+"""The named algorithms that forget: peers of change detection for rewards that change or drift.
+
+What they forget by default follows from `variation`, B_T: the sum of the distances between the reward
+functions of successive rounds, in prior deviations. It is rarely known; the default 1 is a guess. (In the
+third experiment of Avanesov 2020, T = 1200 with three changes, R-GP-UCB's regret is the same within its error
+from 0.3 to 3, and more at 10.)
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from bandit_envs.basics.types import Ints
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.rules import UCB
+from ..agent.assembly import Agent, assemble
+from ..agent.rule_makers import WithWidth
+from ..beliefs.forgetting import Forgetful, discounted, sliding_window, time_varying
+from ..capabilities import handles
+from ..model.model import Model
+from ..restarts.base import Periodic
+from ..validation import Numeric
+from ..widths.by_name import make_width
+from ..widths.logarithmic import LogarithmicWidth
+from ..widths.theorems import Width
+from .memory_length import DEFAULT_VARIATION, discount_of, drift_of, window_of
+
+
+@handles("delay", "context", "change", "box")
+def sw_gp_ucb(
+    setting: Setting,
+    *,
+    window: int | Ints | None = None,
+    variation: Numeric = DEFAULT_VARIATION,
+    width: str | float | Width | None = None,
+    delta: float = 0.1,
+    beta_scale: float = 1.0,
+    gamma: Any = None,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """SW-GP-UCB: GP-UCB on the last W plays (Zhou & Shroff 2021).
+
+    Args:
+        setting: what is published of the problem.
+        window: W; default ceil(gamma_T^(1/4) sqrt(T / B_T)). A play that is older is forgotten, and its value
+            too if it comes later.
+        variation: B_T of the default, in prior deviations.
+        width, delta, beta_scale, gamma: as for `gp_ucb`; the paper's own is for functions of bounded norm,
+            "self-normalised".
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    belief = partial(_sliding, window=window, variation=variation)
+    width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
+    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
+
+
+@handles("delay", "context", "change", "box")
+def r_gp_ucb(
+    setting: Setting,
+    *,
+    every: int | Ints | None = None,
+    variation: Numeric = DEFAULT_VARIATION,
+    width: str | float | Width | None = None,
+    delta: float = 0.1,
+    beta_scale: float = 1.0,
+    gamma: Any = None,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """R-GP-UCB: GP-UCB that starts over every H rounds, with t of the width too (Zhou & Shroff 2021).
+
+    Args:
+        setting: what is published of the problem.
+        every: H; default ceil(gamma_T^(1/4) sqrt(T / B_T)).
+        variation: B_T of the default, in prior deviations.
+        width, delta, beta_scale, gamma: as for `sw_gp_ucb`.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    restart = partial(_periodic, every=every, variation=variation)
+    width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
+    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, restart=restart)
+
+
+@handles("delay", "context", "change", "box")
+def tv_gp_ucb(
+    setting: Setting,
+    *,
+    eps: Numeric | None = None,
+    variation: Numeric = DEFAULT_VARIATION,
+    width: str | float | Width = "theory",
+    delta: float = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """TV-GP-UCB: GP-UCB under the kernel (1 - eps)^(|t - t'| / 2) k(x, x') (Bogunovic et al. 2016).
+
+    Args:
+        setting: what is published of the problem.
+        eps: drift of the function a round, in [0, 1]; default 2 / W with the default window of `sw_gp_ucb`.
+        variation: B_T of the default, in prior deviations.
+        width: "theory", sqrt(2 log(N pi^2 t^2 / (6 delta))), on a box "self-normalised"; "experiments",
+            sqrt(0.8 log(4 t)); or what `make_width` takes.
+        delta: failure probability.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    belief = partial(_drifting, eps=eps, variation=variation)
+    width_of = partial(_time_varying_width, width, delta=delta)
+    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
+
+
+@handles("delay", "context", "change", "box")
+def w_gp_ucb(
+    setting: Setting,
+    *,
+    discount: Numeric | None = None,
+    variation: Numeric = DEFAULT_VARIATION,
+    width: str | float | Width = "self-normalised",
+    delta: float = 0.1,
+    beta_scale: float = 1.0,
+    gamma: Any = None,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """WGP-UCB: GP-UCB with discounted plays (Deng et al. 2022).
+
+    Args:
+        setting: what is published of the problem.
+        discount: rho, in (0, 1]; default 1 - gamma_T^(-1/4) sqrt(B_T / T).
+        variation: B_T of the default, in prior deviations.
+        width: the paper's B + R / sqrt(lambda) sqrt(2 (gamma + log(1 / delta))), "self-normalised", gamma the
+            realised gain; or what `make_width` takes.
+        delta, beta_scale, gamma: of the width.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    belief = partial(_discounting, discount=discount, variation=variation)
+    width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
+    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
+
+
+def _sliding(model: Model, num_trials: int, *, window: int | Ints | None, variation: Numeric) -> Forgetful:
+    chosen = window_of(model, variation) if window is None else window
+    return sliding_window(model, num_trials, window=chosen)
+
+
+def _periodic(model: Model, num_trials: int, *, every: int | Ints | None, variation: Numeric) -> Periodic:
+    return Periodic(model, num_trials, window_of(model, variation) if every is None else every)
+
+
+def _drifting(model: Model, num_trials: int, *, eps: Numeric | None, variation: Numeric) -> Forgetful:
+    return time_varying(model, num_trials, eps=drift_of(model, variation) if eps is None else eps)
+
+
+def _discounting(model: Model, num_trials: int, *, discount: Numeric | None, variation: Numeric) -> Forgetful:
+    chosen = discount_of(model, variation) if discount is None else discount
+    return discounted(model, num_trials, discount=chosen)
+
+
+def _time_varying_width(width: str | float | Width, model: Model, *, delta: float) -> Width:
+    if isinstance(width, str) and width == "experiments":
+        return LogarithmicWidth()
+    theory = isinstance(width, str) and width == "theory"
+    return make_width(None if theory else width, model, delta)  # "finite-set", but on a box

@@ -1,0 +1,1 @@
+"""Beliefs: what is known of a function, given how pending feedback is treated."""

@@ -1,0 +1,205 @@
+"""What an agent believes about one unknown function, given how it treats pending feedback."""
+
+from __future__ import annotations
+
+import abc
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..model.model import Model
+from ..posteriors import Posterior, posterior
+from ..posteriors.tally import Tally
+
+
+class Belief(abc.ABC):
+    """Mean, deviation and samples of one function at the arms of each trial's context.
+
+    The mean comes from `centre` and the deviation from `spread`; they may be one object. A subclass says
+    what playing a point and receiving its value change.
+
+    Args:
+        model: kernel, noise and prior mean.
+        centre, spread: posteriors of the function minus its prior mean.
+    """
+
+    window: float = math.inf  # feedback that takes longer is discarded
+
+    def __init__(self, model: Model, centre: Posterior, spread: Posterior):
+        self.centre, self.spread = centre, spread
+        self.decisions = model.setting.decisions
+        num_trials = len(centre.noise)
+        self.rows = np.arange(num_trials)
+        self._assume_mean(model.prior_mean)
+
+    @property
+    def prior_mean(self) -> Floats:
+        """Prior mean at all points, (B, N)."""
+        return np.broadcast_to(self._mean, (len(self.rows), self.centre.gram.size))
+
+    @property
+    def constant_mean(self) -> Floats | float:
+        """Prior mean where it is the same at all points, as it is on a box: a number or (B, 1)."""
+        return self._mean
+
+    @abc.abstractmethod
+    def play(self, point: Ints) -> None:
+        """Every trial has just played a point, (B,)."""
+
+    @abc.abstractmethod
+    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
+        """Values arrive `delay` rounds after their points were played, (n,) each; trials ascend."""
+
+    @abc.abstractmethod
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        """Pending plays of `ago` rounds ago will never yield a value, (n,) each: as if never played."""
+
+    def assumed(self, trial: Ints, point: Ints) -> Floats:
+        """What pending plays count as, minus their prior mean, (n,) each -> (n,): the posterior mean."""
+        return self.centre.mean_of(trial, point)
+
+    def remodel(self, model: Model) -> None:
+        """Go over to another kernel, noise and prior mean; what was observed stays."""
+        shared = self.spread is self.centre
+        self.centre = successor(self.centre, model)
+        self.spread = self.centre if shared else successor(self.spread, model)
+        self._recentre(model.prior_mean)
+
+    def forget(self, trial: Ints) -> None:
+        """Return the given trials, (n,), to the prior."""
+        self.centre.reset(trial)
+        if self.spread is not self.centre:
+            self.spread.reset(trial)
+
+    def revalue(self, trial: Ints, total: Callable[[int, Tally], Floats]) -> None:
+        """Give what was delivered other values in some trials, (n,).
+
+        Args:
+            trial: which.
+            total: from a trial and its tally, the new sums of the values at the tally's points, (u,).
+        """
+        for i in trial.tolist():
+            tally = self.centre.tally(i)
+            self.centre.adopt(i, tally._replace(total=total(i, tally)))
+
+    def mean(self, context: Ints) -> Floats:
+        """Posterior mean at the arms of each trial's context, (B,) -> (B, A)."""
+        mean = self.centre.mean_at(self.cells(context))
+        return mean if self.centred else mean + self.prior_mean_at(context)
+
+    def std(self, context: Ints) -> Floats:
+        """Posterior deviation of f, without noise, (B,) -> (B, A)."""
+        std = np.maximum(self.spread.variance_at(self.cells(context)), 0.0)
+        return np.sqrt(std, out=std)
+
+    def deviation(self, context: Ints, rngs: Sequence[np.random.Generator]) -> Floats:
+        """One joint sample of f - mean a trial, (B, A)."""
+        return self.spread.deviation_at(self.cells(context), rngs)
+
+    @property
+    def gain(self) -> Floats:
+        """Information gain of the counted plays, (B,)."""
+        return self.spread.gain
+
+    @property
+    def bias(self) -> Floats | float:
+        """What censored feedback adds to the width, (B,)."""
+        return 0.0
+
+    def cells(self, context: Ints) -> Ints | None:
+        """Points of the arms in each trial's context, (B,) -> (B, A); None where that is all points."""
+        if self.decisions.num_contexts == 1:
+            return None
+        return self.decisions.point_index(context[:, None], np.arange(self.decisions.num_arms))
+
+    def prior_mean_at(self, context: Ints) -> Floats:
+        """Prior mean at the arms of each trial's context, (B, A)."""
+        cells = self.cells(context)
+        return self.prior_mean if cells is None else self.prior_mean[self.rows[:, None], cells]
+
+    def _assume_mean(self, mean: Floats | float) -> None:
+        self._mean, self.centred = mean, not np.any(mean)
+
+    def _recentre(self, mean: Floats | float) -> None:
+        if np.array_equal(mean, self._mean):
+            return
+        before = self.prior_mean
+        self._assume_mean(mean)
+        rise = self.prior_mean - before
+        self.revalue(self.rows, lambda i, tally: tally.total - tally.plays * rise[i, tally.point])
+
+    def residual(self, trial: Ints, point: Ints, value: Floats) -> Floats:
+        """Values minus the prior mean of their points, (n,): what the posteriors are given."""
+        if self.centred:
+            return value
+        return value - self.prior_mean[trial, point]
+
+
+class Delivered(Belief):
+    """Learns a value when it arrives and knows nothing of it until then."""
+
+    def __init__(self, model: Model, num_trials: int):
+        both = make_posterior(model, num_trials)
+        super().__init__(model, both, both)
+
+    def play(self, point: Ints) -> None:
+        """Nothing is known yet."""
+
+    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
+        """Observe the values, one a trial at a time."""
+        observe(self.centre, trial, point, self.residual(trial, point, value))
+
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        """Nothing was known."""
+
+
+def make_posterior(model: Model, num_trials: int) -> Posterior:
+    """The prior of a model, ready to learn."""
+    noise = np.asarray(model.noise_variance, dtype=np.float64)
+    setting = model.setting
+    return posterior(
+        model.gram, noise, num_trials, setting.horizon, model.form, setting.decisions.num_contexts
+    )
+
+
+def successor(old: Posterior, model: Model) -> Posterior:
+    """The posterior of another model that has seen the same."""
+    new = make_posterior(model, len(old.noise))
+    for i in range(len(old.noise)):
+        new.adopt(i, old.tally(i))
+    return new
+
+
+def observe(target: Posterior, trial: Ints, point: Ints, value: Floats) -> None:
+    """Condition on observations, (n,) each; trials ascend and may repeat."""
+    if len(trial) == 1:  # one trial without delays: every round comes this way
+        target.observe(trial, point, value)
+        return
+    for wave in waves(trial):
+        target.observe(trial[wave], point[wave], value[wave])
+
+
+def withdraw(target: Posterior, trial: Ints, point: Ints, value: Floats) -> None:
+    """Undo observations, (n,) each; trials may repeat. The posterior is built again from what is left."""
+    for i in np.unique(trial).tolist():
+        tally, mine = target.tally(i), trial == i
+        left = Tally.merge(
+            np.concatenate([tally.point, point[mine]]),
+            np.concatenate([tally.plays, -np.ones(mine.sum())]),
+            np.concatenate([tally.total, -value[mine]]),
+        )
+        here = left.plays > 0
+        target.adopt(i, Tally(left.point[here], left.plays[here], left.total[here]))
+
+
+def waves(trial: Ints) -> Iterator[Ints | slice]:
+    """Split ascending rows into groups in which no trial repeats."""
+    if len(trial) < 2 or (trial[1:] > trial[:-1]).all():
+        yield slice(None)
+        return
+    rank = np.arange(len(trial)) - np.searchsorted(trial, trial)
+    for k in range(int(rank.max()) + 1):
+        yield (rank == k).nonzero()[0]

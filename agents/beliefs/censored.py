@@ -1,0 +1,88 @@
+"""Pending feedback as the least that may come: stochastic delayed feedback (Verma et al. 2022)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..model.clock import Clock
+from ..model.model import Model
+from ..validation import Numeric, require_not_negative
+from .base import Belief, make_posterior, withdraw
+
+DROPPED = -1  # in the place of a point
+
+
+class Censored(Belief):
+    """Counts a pending value as 0, and corrects it if it arrives within a window of m rounds.
+
+    Values are shifted by their lower bound first (`Model.of` makes it the prior mean), so that 0 is the
+    least. Feedback that takes longer than m is discarded for ever; its play stays in the design.
+
+    Args:
+        model: kernel, noise and lower bound.
+        num_trials: B.
+        window: m, in rounds, or in units of time where the setting publishes query times.
+        reward_bound: B_y, which bounds the shifted |y|.
+    """
+
+    def __init__(self, model: Model, num_trials: int, window: float, reward_bound: Numeric = 1.0):
+        require_not_negative("window", window, "it is how long a pending reward is waited for")
+        require_not_negative("reward_bound", reward_bound, "it bounds the shifted rewards")
+        if model.learning is not None and model.learning.mean:
+            raise ValueError("fit_mean must be False here: pending values count as the lower bound, got True")
+        both = make_posterior(model, num_trials)
+        super().__init__(model, both, both)
+        self.window, self.reward_bound = window, reward_bound
+        self.clock = Clock.of(model.setting)
+        self._points: list[Ints] = []  # (B,) a round
+        self._since: Ints | None = None  # first round of each trial that counts, (B,); None is 0
+        self._nothing = np.zeros(num_trials)
+
+    def play(self, point: Ints) -> None:
+        """Observe 0 for now."""
+        self.centre.observe(self.rows, point, self._nothing)
+        self._points.append(point)
+
+    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
+        """Correct what arrives in time."""
+        kept = delay <= self.window
+        trial, point = trial[kept], point[kept]
+        self.centre.correct(trial, point, self.residual(trial, point, value[kept]))
+
+    def forget(self, trial: Ints) -> None:
+        """Return the given trials, (n,), to the prior; their earlier plays leave the sum of the bias."""
+        super().forget(trial)
+        since = np.zeros(len(self.rows), dtype=np.int64) if self._since is None else self._since.copy()
+        since[trial] = len(self._points)
+        self._since = since
+
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        """Take back the zeros, and leave the plays out of the bias."""
+        withdraw(self.centre, trial, point, self.take_back(trial, point))
+        for i, each in zip(trial.tolist(), ago.tolist(), strict=True):
+            self._points[-each][i] = DROPPED
+
+    def take_back(self, trial: Ints, point: Ints) -> Floats:
+        """What plays count as that are now no longer pending, (n,) each -> (n,)."""
+        return np.zeros(len(point))
+
+    def assumed(self, trial: Ints, point: Ints) -> Floats:
+        """Zeros, (n,)."""
+        return np.zeros(len(point))
+
+    @property
+    def bias(self) -> Floats | float:
+        """B_y sum_{s=t-m}^{t-1} sigma_{t-1}(x_s) over the last m plays, arrived or not, (B,)."""
+        recent = self.clock.recent(len(self._points), self.window)
+        if recent == 0:
+            return 0.0
+        point = np.concatenate(self._points[-recent:])
+        variance = self.spread.variance_of(np.tile(self.rows, recent), point)
+        std = np.sqrt(np.maximum(variance, 0.0)) * (point != DROPPED)
+        std = std.reshape(recent, -1)
+        if self._since is not None:
+            played = np.arange(len(self._points) - recent, len(self._points))
+            std[played[:, None] < self._since] = 0.0
+        return self.reward_bound * std.sum(axis=0)

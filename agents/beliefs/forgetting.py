@@ -1,0 +1,99 @@
+"""Beliefs in which older plays count for less; values that come late enter with the age of their plays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
+
+from ..model.clock import Clock
+from ..model.model import Model
+from ..posteriors import (
+    Discounted,
+    Drifting,
+    ForgettingPosterior,
+    LastPlays,
+    Memory,
+)
+from ..validation import Numeric, require_at_least_one, require_share
+from .base import Belief
+
+Maker = Callable[[Gram, float], Memory]
+
+
+class Forgetful(Belief):
+    """Learns a value when it arrives, as a play of the round in which it was played.
+
+    Args:
+        model: kernel, noise and prior mean.
+        memories: makes the memory of each trial, B of them.
+    """
+
+    def __init__(self, model: Model, memories: Sequence[Maker]):
+        if model.learning is not None and model.learning.mean:
+            raise ValueError("fit_mean must be False where older plays count for less, got True")
+        self._known = ForgettingPosterior(model.gram, model.noise_variance, memories)
+        super().__init__(model, self._known, self._known)
+        self._clock, self._now = Clock.of(model.setting), -1
+
+    def play(self, point: Ints) -> None:
+        """A round has begun: all that is known is one round older."""
+        self._now += 1
+        self._known.advance()
+
+    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
+        """Observe the values with the ages of their plays."""
+        age = self._clock.age(delay, self._now)
+        self._known.observe_aged(trial, point, self.residual(trial, point, value), age)
+
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        """Nothing was known."""
+
+    def remodel(self, model: Model) -> None:
+        """Go over to another kernel and noise; what was observed stays as old as it is."""
+        self._known = self._known.under(model.gram, model.noise_variance)
+        self.centre = self.spread = self._known
+
+
+def sliding_window(model: Model, num_trials: int, *, window: int | Ints) -> Forgetful:
+    """Only the last W plays (a value that comes later than its play leaves is not learnt).
+
+    Args:
+        model, num_trials: as for every belief.
+        window: W, an integer >= 1, or one a trial (B,).
+    """
+    require_at_least_one("window", window, "it is the number of last plays that count")
+    if np.asarray(window).dtype.kind not in "iu":
+        raise ValueError(f"window must be an integer, got {window!r}; it is a number of plays")
+    each = np.broadcast_to(window, num_trials).tolist()
+    return Forgetful(model, [partial(LastPlays, window=one) for one in each])
+
+
+def time_varying(model: Model, num_trials: int, *, eps: Numeric) -> Forgetful:
+    """The function drifts: kernel (1 - eps)^(|t - t'| / 2) k(x, x'), for the next round (Bogunovic 2016).
+
+    Args:
+        model, num_trials: as for every belief.
+        eps: in [0, 1], or one a trial (B,); 0 is no drift.
+    """
+    require_share("eps", eps, "the kernel is (1 - eps)^(|t - t'| / 2) k(x, x')")
+    each = np.broadcast_to(eps, num_trials).tolist()
+    return Forgetful(model, [partial(Drifting, eps=float(one)) for one in each])
+
+
+def discounted(model: Model, num_trials: int, *, discount: Numeric) -> Forgetful:
+    """A play of s rounds ago has the noise lambda rho^-s (Deng et al. 2022).
+
+    Args:
+        model, num_trials: as for every belief.
+        discount: rho, in (0, 1], or one a trial (B,); 1 forgets nothing.
+    """
+    require_share("discount", discount, "it is the factor of a play's weight a round")
+    if np.any(np.asarray(discount) == 0):
+        raise ValueError(f"discount must be positive, got {discount}; with 0 nothing would be learnt")
+    each = np.broadcast_to(discount, num_trials).tolist()
+    return Forgetful(model, [partial(Discounted, discount=float(one)) for one in each])

@@ -1,0 +1,122 @@
+"""Other values for pending feedback than the least that may come (Verma et al. 2022, footnote 3)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..model.model import Model
+from ..posteriors import Posterior
+from ..validation import Numeric, require_at_least_one
+from .base import make_posterior, observe, successor
+from .censored import Censored
+
+
+class FillIn(Protocol):
+    """What stands for a pending value, in the units of the posterior."""
+
+    def __call__(self, delivered: Posterior, trial: int, point: int) -> float:
+        """The value of a pending play, given the posterior on what was delivered in time."""
+        ...
+
+
+def posterior_mean(delivered: Posterior, trial: int, point: int) -> float:
+    """The posterior mean of the point: exactly hallucination."""
+    return float(delivered.mean_of(np.array([trial]), np.array([point]))[0])
+
+
+class NearestMeans:
+    """The average posterior mean of the k nearest points whose feedback has arrived; 0 before any has.
+
+    Args:
+        neighbours: k.
+    """
+
+    def __init__(self, neighbours: int = 3):
+        require_at_least_one("neighbours", neighbours, "it is the number of points to average")
+        self.neighbours = neighbours
+
+    def __call__(self, delivered: Posterior, trial: int, point: int) -> float:
+        """Average over the nearest points."""
+        arrived = delivered.played(trial)
+        if len(arrived) == 0:
+            return 0.0
+        features = delivered.gram.points
+        distance = ((features[arrived] - features[point]) ** 2).sum(axis=1)
+        nearest = arrived[np.argsort(distance, kind="stable")[: self.neighbours]]
+        return float(delivered.mean_of(np.full(len(nearest), trial), nearest).mean())
+
+
+class Imputed(Censored):
+    """Counts a pending value as its fill-in, kept up to date with everything that arrives in time.
+
+    Args:
+        model, num_trials, window, reward_bound: as for `Censored`.
+        fill: the fill-in value. Of feedback that came too late the last one stays.
+    """
+
+    def __init__(
+        self, model: Model, num_trials: int, window: float, reward_bound: Numeric = 1.0, *, fill: FillIn
+    ):
+        super().__init__(model, num_trials, window, reward_bound)
+        self.fill = fill
+        self.delivered = make_posterior(model, num_trials)
+        self._pending: list[dict[int, list[float]]] = [{} for _ in range(num_trials)]  # point -> fill-ins
+
+    def play(self, point: Ints) -> None:
+        """Observe the fill-in for now."""
+        values = np.array([self.fill(self.delivered, i, int(x)) for i, x in enumerate(point)])
+        self.centre.observe(self.rows, point, values)
+        self._points.append(point)
+        for pending, x, value in zip(self._pending, point.tolist(), values.tolist(), strict=True):
+            pending.setdefault(x, []).append(value)
+
+    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
+        """Put the values in the place of their fill-ins, and renew the other fill-ins."""
+        filled = self.take_back(trial, point)
+        kept = delay <= self.window
+        trial, point = trial[kept], point[kept]
+        residual = self.residual(trial, point, value[kept])
+        self.centre.correct(trial, point, residual - filled[kept])
+        observe(self.delivered, trial, point, residual)
+        for i in np.unique(trial):
+            self._renew(int(i))
+
+    def forget(self, trial: Ints) -> None:
+        """Return the given trials, (n,), to the prior; nothing of them is pending."""
+        super().forget(trial)
+        self.delivered.reset(trial)
+        for i in trial.tolist():
+            self._pending[i] = {}
+
+    def take_back(self, trial: Ints, point: Ints) -> Floats:
+        """The last fill-ins of plays that are now no longer pending, (n,)."""
+        pairs = zip(trial.tolist(), point.tolist(), strict=True)
+        return np.array([self._pending[i][x].pop() for i, x in pairs], dtype=np.float64)
+
+    def assumed(self, trial: Ints, point: Ints) -> Floats:
+        """The fill-ins of the plays, (n,)."""
+        pairs = zip(trial.tolist(), point.tolist(), strict=True)
+        return np.array([self.fill(self.delivered, i, x) for i, x in pairs], dtype=np.float64)
+
+    def remodel(self, model: Model) -> None:
+        """Go over to another kernel and noise, and renew the fill-ins."""
+        super().remodel(model)
+        self.delivered = successor(self.delivered, model)
+        for i in self.rows.tolist():
+            self._renew(i)
+
+    def _renew(self, trial: int) -> None:
+        for point, filled in self._pending[trial].items():
+            if not filled:
+                continue
+            value = self.fill(self.delivered, trial, point)
+            change = len(filled) * value - sum(filled)
+            self.centre.correct(np.array([trial]), np.array([point]), np.array([change]))
+            filled[:] = [value] * len(filled)
+
+
+FILL_INS: dict[str, FillIn] = {"mean": posterior_mean, "nearest": NearestMeans()}

@@ -1,0 +1,99 @@
+r"""What is believed about a function anywhere on a box, given the plays' factor.
+
+With v(x) = L^-1 k(X, x), a = L'^-1 L^-1 (b / n) and c(x) = L'^-1 v(x),
+
+    mu = m + k(x, X) a,    var = k(x, x) - v'v,    dmu = dk(x, X) a,    dvar = dk(x, x) - 2 dk(x, X) c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+
+from ..kernels.point_slopes import linearise, prior_variance
+from ..posteriors import ForgettingPosterior, PairPosterior, Posterior
+from ..posteriors.play_factor import Centre, Spread
+from .base import Belief
+
+KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # alone, and so know about points anywhere
+ONLY = 0  # the trial of an agent on a box
+LEAST_STD = 1e-10  # of the prior deviation, below which a deviation has no slope
+
+
+class Local(NamedTuple):
+    """The belief at n points, in S worlds that differ in the mean alone, and how it changes with them."""
+
+    mean: Floats  # (S, n)
+    std: Floats  # (n,)
+    pull: Callable[[Floats, Floats], Floats]  # ds/dmean (S, n), ds/dstd (n,) -> ds/dx, (n, D)
+
+
+class Surface:
+    """Mean, deviation and their slopes of one trial's belief; O(k^2) a point under k plays.
+
+    There may be S beliefs, equally likely worlds, that share the deviation; by itself a belief is one world.
+
+    Args:
+        kernel: a scikit-learn kernel over (context, arm) features.
+        centre, spread: the plays that the mean and the deviation come from.
+        prior_mean: of the function.
+    """
+
+    def __init__(self, kernel: Any, centre: Centre, spread: Spread, prior_mean: float):
+        self.kernel, self.centre, self.spread, self.prior_mean = kernel, centre, spread, prior_mean
+
+    @classmethod
+    def of(cls, belief: Belief) -> Surface:
+        """The surface of a belief on a box, which is about one trial; a ValueError if it kept no plays."""
+        centre, spread = keeping_plays(belief.centre), keeping_plays(belief.spread)
+        mean = float(np.ravel(belief.constant_mean)[0])
+        return cls(centre.gram.kernel, centre.factor(ONLY), spread.factor(ONLY), mean)
+
+    def mean(self, x: Floats) -> Floats:
+        """Posterior mean in the only world, (n, D) -> (n,); O(k) a point."""
+        return self.prior_mean + linearise(self.kernel, x, self.centre.features).values @ self.centre.weights
+
+    def predict(self, x: Floats) -> tuple[Floats, Floats]:
+        """Posterior mean in the first world, and deviation, (n, D) -> (n,) each."""
+        local = self.local(x)
+        return local.mean[0], local.std
+
+    def local(self, x: Floats) -> Local:
+        """Posterior mean and deviation, and what their slopes need, (n, D)."""
+        of_mean = linearise(self.kernel, x, self.centre.features)
+        shared = self.spread is self.centre
+        of_std = of_mean if shared else linearise(self.kernel, x, self.spread.features)
+        explained = self.spread.solve(of_std.values.T)  # v, (k, n)
+        prior, prior_slope = prior_variance(self.kernel, x)
+        least = LEAST_STD * np.sqrt(prior.max(initial=0.0))
+        std = np.sqrt(np.maximum(prior - np.einsum("kn,kn->n", explained, explained), 0.0))
+        weights = np.atleast_2d(self.centre.weights)
+
+        def pull(of_mean_slope: Floats, of_std_slope: Floats) -> Floats:
+            per_variance = np.where(std > least, of_std_slope / np.maximum(std, least), 0.0) / 2.0
+            toward = (-2.0 * per_variance) * self.spread.back(explained)  # (k, n)
+            slope = per_variance[:, None] * prior_slope
+            through_mean = of_mean_slope.T @ weights
+            if shared:
+                return slope + of_mean.pull(through_mean + toward.T)
+            return slope + of_mean.pull(through_mean) + of_std.pull(toward.T)
+
+        return Local(self.prior_mean + weights @ of_mean.values.T, std, pull)
+
+    def explain(self, x: Floats) -> Floats:
+        """v(x) of the plays that the deviation comes from, (n, D) -> (k, n)."""
+        return self.spread.solve(linearise(self.kernel, x, self.spread.features).values.T)
+
+
+def keeping_plays(posterior: Posterior) -> PairPosterior | ForgettingPosterior:
+    """The posterior itself; a ValueError if it keeps a table of its own points instead of the plays."""
+    if not isinstance(posterior, KEEPS_PLAYS):
+        raise ValueError(
+            f"belief must keep its plays on a box, got one on {type(posterior).__name__}; make its posterior "
+            "with agents.beliefs.base.make_posterior, or take ForgettingPosterior"
+        )
+    return posterior

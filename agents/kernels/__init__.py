@@ -1,0 +1,1 @@
+"""Kernels as agents need them: their form, their shape, and their slopes."""

@@ -1,0 +1,136 @@
+"""A kernel between points and plays, and how weighted sums of it change with the points.
+
+The slopes are never formed as an (n, k, D) array: what is wanted is sum_k w_ik dk(x_i, X_k)/dx_i, which is
+two matrix products for a stationary kernel and composes through sums, products and powers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.gaussian_process.kernels import (
+    ConstantKernel,
+    DotProduct,
+    Exponentiation,
+    Kernel,
+    Product,
+    Sum,
+    WhiteKernel,
+)
+
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.column_kernel import OnColumns
+
+from .forms import form_of, squared_distances
+
+STEP = 1e-6  # of finite differences, in units of the largest feature; the error is of the order 1e-10
+
+
+class Linearised(NamedTuple):
+    """k(x, X) and its slopes in x."""
+
+    values: Floats  # (n, k)
+    pull: Callable[[Floats], Floats]  # weights (n, k) -> sum_k w dk/dx, (n, D)
+
+
+def linearise(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
+    """Return a kernel between distinct points, (n, D) and (k, D), analytic where its form is known."""
+    if type(kernel) in RULES:
+        return RULES[type(kernel)](kernel, x, plays)
+    return _stationary(kernel, x, plays) if form_of(kernel) else _by_differences(kernel, x, plays)
+
+
+def prior_variance(kernel: Kernel, x: Floats) -> tuple[Floats, Floats]:
+    """k(x, x) and its slopes in x, (n, D) -> (n,) and (n, D): twice the slope in one of the two points."""
+    variance = np.asarray(kernel.diag(x), dtype=np.float64)
+    if kernel.is_stationary():
+        return variance, np.zeros_like(x)
+    return variance, linearise(kernel, x, x).pull(2.0 * np.eye(len(x)))
+
+
+def _stationary(kernel: Any, x: Floats, plays: Floats) -> Linearised:
+    form = form_of(kernel)
+    assert form is not None
+    scale = np.asarray(kernel.length_scale, dtype=np.float64)
+    values, slope = form(squared_distances(x, plays, scale))
+
+    def pull(weight: Floats) -> Floats:
+        steepness = weight * slope
+        return (steepness.sum(axis=1)[:, None] * x - steepness @ plays) / scale**2
+
+    return Linearised(values, pull)
+
+
+def _constant(kernel: Any, x: Floats, plays: Floats) -> Linearised:
+    values = np.full((len(x), len(plays)), kernel.constant_value)
+    return Linearised(values, lambda weight: np.zeros_like(x))
+
+
+def _white(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
+    return Linearised(np.zeros((len(x), len(plays))), lambda weight: np.zeros_like(x))
+
+
+def _linear(kernel: Any, x: Floats, plays: Floats) -> Linearised:
+    values = x @ plays.T + kernel.sigma_0**2
+    return Linearised(values, lambda weight: weight @ plays)
+
+
+def _sum(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
+    first, second = _parts(kernel, x, plays)
+    return Linearised(first.values + second.values, lambda weight: first.pull(weight) + second.pull(weight))
+
+
+def _product(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
+    first, second = _parts(kernel, x, plays)
+    return Linearised(
+        first.values * second.values,
+        lambda weight: first.pull(weight * second.values) + second.pull(weight * first.values),
+    )
+
+
+def _power(kernel: Any, x: Floats, plays: Floats) -> Linearised:
+    base, exponent = linearise(kernel.kernel, x, plays), kernel.exponent
+    slope = exponent * base.values ** (exponent - 1)
+    return Linearised(base.values**exponent, lambda weight: base.pull(weight * slope))
+
+
+def _on_columns(kernel: Any, x: Floats, plays: Floats) -> Linearised:
+    columns = list(kernel.columns)
+    inner = linearise(kernel.kernel, x[:, columns], plays[:, columns])
+
+    def pull(weight: Floats) -> Floats:
+        slope = np.zeros_like(x)
+        slope[:, columns] = inner.pull(weight)
+        return slope
+
+    return Linearised(inner.values, pull)
+
+
+def _by_differences(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
+    step = STEP * max(1.0, float(np.abs(x).max(initial=0.0)))
+
+    def pull(weight: Floats) -> Floats:
+        slope = np.empty_like(x)
+        for j, shift in enumerate(step * np.eye(x.shape[1])):
+            change = np.asarray(kernel(x + shift, plays)) - np.asarray(kernel(x - shift, plays))
+            slope[:, j] = (weight * change).sum(axis=1) / (2.0 * step)
+        return slope
+
+    return Linearised(np.asarray(kernel(x, plays), dtype=np.float64), pull)
+
+
+def _parts(kernel: Any, x: Floats, plays: Floats) -> tuple[Linearised, Linearised]:
+    return linearise(kernel.k1, x, plays), linearise(kernel.k2, x, plays)
+
+
+RULES: dict[type[Kernel], Callable[[Kernel, Floats, Floats], Linearised]] = {
+    ConstantKernel: _constant,
+    WhiteKernel: _white,
+    DotProduct: _linear,
+    Sum: _sum,
+    Product: _product,
+    Exponentiation: _power,
+    OnColumns: _on_columns,
+}

@@ -1,0 +1,134 @@
+"""A kernel between plays, and how weighted sums of it change with the logarithms of its hyperparameters.
+
+scikit-learn returns the slopes as an (n, n, p) array; what a likelihood wants is sum_ij w_ij dK_ij/dtheta,
+which for the common kernels costs little more than K itself (benchmarks/box_optimisation.py has figures).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    Kernel,
+    Product,
+    RationalQuadratic,
+    Sum,
+    WhiteKernel,
+)
+
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.column_kernel import OnColumns
+
+from .forms import form_of, squared_distances
+
+
+class InTheta(NamedTuple):
+    """K and its slopes in theta, the logarithms of the free hyperparameters."""
+
+    values: Floats  # (n, n)
+    pull: Callable[[Floats], Floats]  # symmetric weights (n, n) -> sum_ij w dK/dtheta, (p,)
+
+
+def in_theta(kernel: Kernel, x: Floats) -> InTheta:
+    """Return the covariance of points, (n, D), by formula where one is known, else by scikit-learn's own."""
+    if type(kernel) in RULES:
+        return RULES[type(kernel)](kernel, x)
+    if isinstance(kernel, RBF) and form_of(kernel):  # Matern is an RBF to scikit-learn
+        return _stationary(kernel, x)
+    return _by_scikit_learn(kernel, x)
+
+
+def _stationary(kernel: RBF, x: Floats) -> InTheta:
+    form = form_of(kernel)
+    assert form is not None
+    scale = np.asarray(kernel.length_scale, dtype=np.float64)
+    squares = squared_distances(x, x, scale)
+    values, slope = form(squares)
+
+    def pull(weight: Floats) -> Floats:
+        if kernel.hyperparameter_length_scale.fixed:
+            return np.zeros(0)
+        steepness = -weight * slope
+        if not kernel.anisotropic:
+            return np.array([(steepness * squares).sum()])
+        centred = (x - x.mean(axis=0)) / scale  # the two terms would cancel far from the origin
+        total = steepness.sum(axis=1) @ centred**2
+        return 2.0 * (total - np.einsum("nd,nd->d", centred, steepness @ centred))
+
+    return InTheta(values, pull)
+
+
+def _rational_quadratic(kernel: RationalQuadratic, x: Floats) -> InTheta:
+    form = form_of(kernel)
+    assert form is not None
+    squares = squared_distances(x, x, float(kernel.length_scale))
+    values, slope = form(squares)
+
+    def pull(weight: Floats) -> Floats:
+        base = 1.0 + squares / (2.0 * kernel.alpha)
+        of_alpha = values * (squares / (2.0 * base) - kernel.alpha * np.log(base))
+        free = {"alpha": of_alpha, "length_scale": -slope * squares}
+        fixed = {each.name: each.fixed for each in kernel.hyperparameters}
+        return np.array([(weight * free[name]).sum() for name in free if not fixed[name]])
+
+    return InTheta(values, pull)
+
+
+def _constant(kernel: ConstantKernel, x: Floats) -> InTheta:
+    value = float(kernel.constant_value)
+    fixed = kernel.hyperparameter_constant_value.fixed
+
+    def pull(weight: Floats) -> Floats:
+        return np.zeros(0) if fixed else np.array([value * weight.sum()])
+
+    return InTheta(np.full((len(x), len(x)), value), pull)
+
+
+def _white(kernel: WhiteKernel, x: Floats) -> InTheta:
+    value = float(kernel.noise_level)
+    fixed = kernel.hyperparameter_noise_level.fixed
+
+    def pull(weight: Floats) -> Floats:
+        return np.zeros(0) if fixed else np.array([value * np.trace(weight)])
+
+    return InTheta(value * np.eye(len(x)), pull)
+
+
+def _sum(kernel: Sum, x: Floats) -> InTheta:
+    first, second = in_theta(kernel.k1, x), in_theta(kernel.k2, x)
+    return InTheta(
+        first.values + second.values,
+        lambda weight: np.concatenate([first.pull(weight), second.pull(weight)]),
+    )
+
+
+def _product(kernel: Product, x: Floats) -> InTheta:
+    first, second = in_theta(kernel.k1, x), in_theta(kernel.k2, x)
+
+    def pull(weight: Floats) -> Floats:
+        return np.concatenate([first.pull(weight * second.values), second.pull(weight * first.values)])
+
+    return InTheta(first.values * second.values, pull)
+
+
+def _on_columns(kernel: OnColumns, x: Floats) -> InTheta:
+    return in_theta(kernel.kernel, x[:, list(kernel.columns)])
+
+
+def _by_scikit_learn(kernel: Kernel, x: Floats) -> InTheta:
+    values, slopes = kernel(x, eval_gradient=True)  # type: ignore[misc]
+    return InTheta(np.asarray(values), lambda weight: np.einsum("ij,ijp->p", weight, slopes))
+
+
+RULES: dict[type[Kernel], Callable[[Kernel, Floats], InTheta]] = {  # type: ignore[assignment]
+    RationalQuadratic: _rational_quadratic,
+    ConstantKernel: _constant,
+    WhiteKernel: _white,
+    Sum: _sum,
+    Product: _product,
+    OnColumns: _on_columns,
+}

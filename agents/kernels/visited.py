@@ -1,0 +1,82 @@
+"""The points that one trial has played on a box, numbered, so that beliefs can name them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+FIRST_CAPACITY = 64  # points; doubled whenever they are full
+
+
+class Visited:
+    """Features of distinct (context, arm) pairs in the order in which they were first played.
+
+    Args:
+        width: features of a pair, dz + d.
+    """
+
+    def __init__(self, width: int):
+        self.size = 0
+        self._features = np.empty((FIRST_CAPACITY, width))
+        self._index: dict[bytes, int] = {}
+
+    @property
+    def features(self) -> Floats:
+        """All of them, (u, dz + d). Read only."""
+        return self._features[: self.size]
+
+    def index(self, pair: Floats) -> int:
+        """The number of a pair, (dz + d,); a new one unless exactly the same was played before."""
+        pair = pair + 0.0  # -0.0 is 0.0
+        found = self._index.setdefault(pair.tobytes(), self.size)
+        if found == self.size:
+            self._append(pair)
+        return found
+
+    def _append(self, pair: Floats) -> None:
+        if self.size == len(self._features):
+            self._features = np.concatenate([self._features, np.empty_like(self._features)])
+        self._features[self.size] = pair
+        self.size += 1
+
+
+class VisitedGram:
+    """The prior covariance of a kernel on the visited points, however many there are by now.
+
+    Args:
+        kernel: a scikit-learn kernel.
+        visited: shared by all that believes something about them.
+    """
+
+    def __init__(self, kernel: Any, visited: Visited):
+        self.kernel, self._visited = kernel, visited
+        self._known = np.empty(0)  # prior variances
+
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        return self._visited.size
+
+    @property
+    def points(self) -> Floats:
+        """Features, (u, dz + d)."""
+        return self._visited.features
+
+    @property
+    def diagonal(self) -> Floats:
+        """Prior variances, (u,)."""
+        if len(self._known) < self.size:
+            new = self.kernel.diag(self.points[len(self._known) :])
+            self._known = np.concatenate([self._known, np.asarray(new, dtype=np.float64)])
+        return self._known
+
+    def between(self, rows: Ints, columns: Ints) -> Floats:
+        """k(x_i, x_j) of some points with others, (n,) and (m,) -> (n, m); a copy."""
+        block = np.array(self.kernel(self.points[rows], self.points[columns]), dtype=np.float64)
+        # A point covaries with itself by its full variance, also under scikit-learn's WhiteKernel.
+        same = rows[:, None] == columns
+        block[same] = np.broadcast_to(self.diagonal[columns], same.shape)[same]
+        return block

@@ -1,0 +1,35 @@
+"""Agents by name, from a setting or whatever has one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bandit_envs.problem.problem import Problem
+from bandit_envs.problem.setting import Setting
+
+from .saving.recorded import Recorded
+
+
+def make(name: str, setting: Any, num_trials: int | None = None, **options: Any) -> Recorded:
+    """Return an agent, which `save` writes to a file and `agents.load` makes again.
+
+    Args:
+        name: one of `names()`, or a class path "package.module:Class".
+        setting: a `Setting`, an environment (after its reset), or a `Problem`.
+        num_trials: None for one environment; B for one agent that plays B trials at once.
+        **options: of the agent.
+    """
+    return Recorded(name, setting_of(setting), num_trials, options)
+
+
+def setting_of(source: Any) -> Setting:
+    """The published setting of an environment, single or vector, or of a problem."""
+    if isinstance(source, Setting):
+        return source
+    if isinstance(source, Problem):
+        return source.setting()
+    if hasattr(source, "get_wrapper_attr"):
+        return source.get_wrapper_attr("setting")
+    if hasattr(source, "setting"):
+        return source.setting
+    raise ValueError(f"setting must be a Setting, an environment or a Problem, got {type(source).__name__}")

@@ -1,0 +1,1 @@
+"""Models: what an agent assumes, and what it learns of that."""

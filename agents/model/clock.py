@@ -1,0 +1,49 @@
+"""How long feedback took and which plays are recent: in rounds, or in units of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.problem.setting import Setting
+
+
+@dataclass(frozen=True, eq=False)
+class Clock:
+    """Counts in rounds, or in the units of the published query times (Verma et al. 2022, Appendix A.4).
+
+    Args:
+        times: start of each round, (T,); None counts rounds.
+    """
+
+    times: Floats | None = None
+
+    @classmethod
+    def of(cls, setting: Setting) -> Clock:
+        """The clock of a published setting."""
+        return cls(setting.query_times)
+
+    def delay(self, played: Ints, now: int) -> Ints | Floats:
+        """How long feedback took that came after round `now`, (n,).
+
+        In time it is known only up to a round; it counts from the play to the first use, at round now + 1.
+        """
+        if self.times is None:
+            return now - played
+        return self.times[min(now + 1, len(self.times) - 1)] - self.times[played]
+
+    def age(self, delay: Ints | Floats, now: int) -> Ints:
+        """How many rounds before round `now` the plays were that took so long, (n,): undoes `delay`."""
+        if self.times is None:
+            return np.asarray(delay, dtype=np.int64)
+        start = self.times[min(now + 1, len(self.times) - 1)] - delay  # of the round, but for rounding
+        return now - np.searchsorted((self.times[1:] + self.times[:-1]) / 2.0, start)
+
+    def recent(self, now: int, window: float) -> int:
+        """How many of the plays before round `now` are in the window, s = t - m, ..., t - 1."""
+        if self.times is None:
+            return int(min(window, now))
+        elapsed = self.times[min(now, len(self.times) - 1)] - self.times[:now]
+        return int(np.count_nonzero(elapsed < window))

@@ -1,0 +1,137 @@
+"""A kernel and a noise variance learnt by marginal likelihood."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.gaussian_process.kernels import ConstantKernel, Product
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..validation import require_at_least_one, require_not_negative
+from .likelihood import Sample, likelihood, negative_log_likelihood
+from .likelihood_prior import LengthScalePrior
+
+SOURCES = ("arrived", "all")
+AMPLITUDE_BOUNDS = (1e-4, 1e4)  # of the prior variance; the floor holds where all values are zero
+NOISE_BOUNDS = (1e-6, 1e2)  # of the prior variance
+RESTART_FACTOR = 10.0  # a restart is within this factor of the model's own values
+
+
+@dataclass(frozen=True)
+class Learning:
+    """When and from what hyperparameters are learnt.
+
+    Args:
+        every: rounds between fits.
+        on: "arrived" (values that were delivered and that the belief kept) or "all" (pending plays too,
+            with the value that the belief gives them: the least one, when it censors them).
+        restarts: random starts of a fit, beside the values so far.
+        mean: learn a constant prior mean too, in closed form.
+        spread: deviation of the prior on the logarithms of length-scales, infinite for none.
+    """
+
+    every: int = 10
+    on: str = "arrived"
+    restarts: int = 1
+    mean: bool = False
+    spread: float = math.inf
+
+    def __post_init__(self) -> None:
+        require_at_least_one(
+            "refit_every", self.every, "it is the number of rounds between fits; None is off"
+        )
+        require_not_negative("fit_restarts", self.restarts, "it is the number of random starts of a fit")
+        if not self.spread > 0:
+            raise ValueError(f"fit_spread must be positive, got {self.spread}; use inf for no prior")
+        if self.on not in SOURCES:
+            raise ValueError(f"fit_on must be one of {', '.join(SOURCES)}, got {self.on!r}")
+
+
+class Hyperparameters(NamedTuple):
+    """What is learnt."""
+
+    kernel: Any  # scikit-learn's
+    noise_variance: float
+    centre: float = 0.0  # by which the prior mean rises
+
+
+class Fitter:
+    """Fits by L-BFGS-B within the kernel's own bounds, from several starts.
+
+    Args:
+        kernel: a scikit-learn kernel; one without an amplitude is given one.
+        noise_variance: where the noise starts.
+        prior_variance: the unit of the bounds on the noise.
+        with_mean: learn a constant mean too.
+        spread: of a prior on length-scales around the kernel's own, see `LengthScalePrior`.
+    """
+
+    def __init__(
+        self,
+        kernel: Any,
+        noise_variance: float,
+        prior_variance: float,
+        with_mean: bool = False,
+        spread: float = math.inf,
+    ):
+        self._kernel, self._with_mean = with_amplitude(kernel), with_mean
+        noise_bounds = np.log(np.multiply(NOISE_BOUNDS, prior_variance))
+        self._bounds = np.vstack([self._kernel.bounds.reshape(-1, 2), noise_bounds])  # (p + 1, 2) logarithms
+        self._first = self._clip(np.append(self._kernel.theta, math.log(noise_variance)))
+        self._latest = self._first
+        self._prior = LengthScalePrior.of(self._kernel, self._first, spread)
+
+    def fit(
+        self, features: Floats, point: Ints, value: Floats, restarts: int, rng: np.random.Generator
+    ) -> Hyperparameters | None:
+        """Return the most likely hyperparameters, None where no start leads to finite ones.
+
+        Args:
+            features: coordinates of all points, (N, d).
+            point: points of the values, which may repeat, (n,).
+            value: values minus their prior mean, (n,).
+            restarts: random starts beside the latest hyperparameters.
+            rng: of the restarts; as much is drawn from it whether or not the fit succeeds.
+        """
+        span = math.log(RESTART_FACTOR)
+        random = self._first + rng.uniform(-span, span, (restarts, len(self._first)))
+        sample = Sample.of(features, point, value)
+        found = [self._descend(start, sample) for start in (self._latest, *map(self._clip, random))]
+        theta, height = min(found, key=lambda each: each[1])
+        if not (math.isfinite(height) and np.isfinite(theta).all()):
+            return None
+        self._latest = theta
+        centre = likelihood(theta, self._kernel, sample, self._with_mean).centre
+        return Hyperparameters(self._kernel.clone_with_theta(theta[:-1]), math.exp(theta[-1]), centre)
+
+    def _descend(self, start: Floats, sample: Sample) -> tuple[Floats, float]:
+        try:
+            end = minimize(self._loss, start, (sample,), "L-BFGS-B", True, bounds=self._bounds)
+        except (ArithmeticError, ValueError):  # of a kernel where it is not defined, or not finite
+            return start, math.inf
+        return end.x, float(end.fun) if np.isfinite(end.fun) else math.inf
+
+    def _loss(self, theta: Floats, sample: Sample) -> tuple[float, Floats]:
+        loss, slopes = negative_log_likelihood(theta, self._kernel, sample, self._with_mean)
+        more, steeper = self._prior(theta)
+        return loss + more, slopes + steeper
+
+    def _clip(self, theta: Floats) -> Floats:
+        return np.clip(theta, self._bounds[:, 0], self._bounds[:, 1])
+
+
+def with_amplitude(kernel: Any) -> Any:
+    """Give a kernel a constant factor, unless it has one."""
+    return kernel if has_amplitude(kernel) else ConstantKernel(1.0, AMPLITUDE_BOUNDS) * kernel
+
+
+def has_amplitude(kernel: Any) -> bool:
+    """Whether a kernel is a product with a constant."""
+    if isinstance(kernel, Product):
+        return has_amplitude(kernel.k1) or has_amplitude(kernel.k2)
+    return isinstance(kernel, ConstantKernel)

@@ -1,0 +1,108 @@
+r"""The marginal likelihood of a kernel and a noise variance, with repeated plays of a point condensed.
+
+n values of one point with mean m and squares S around it are as likely, given f there, as m with noise
+s2 / n times (2 pi s2)^(-(n - 1) / 2) n^(-1/2) exp(-S / (2 s2)). So over u distinct points, with
+C = K + diag(s2 / n) and a = C^-1 m,
+
+    log p = -1/2 m'a - 1/2 logdet C - u/2 log(2 pi) - sum_x [(n - 1)/2 log(2 pi s2) + 1/2 log n + S / (2 s2)]
+
+and d log p = 1/2 tr((a a' - C^-1) dC) plus what the sum gives (Rasmussen & Williams 2006, 5.9).
+
+A constant mean that is to be learnt too has, for given kernel and noise, its best value in closed form,
+1'C^-1 m / 1'C^-1 1; the slopes in the others are then those at that value.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_solve
+from scipy.linalg.lapack import dpotri  # type: ignore[attr-defined]
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..kernels.theta_slopes import in_theta
+
+
+class Sample(NamedTuple):
+    """Noisy values of a function, condensed to their distinct points."""
+
+    features: Floats  # (u, d)
+    plays: Floats  # (u,) n
+    mean: Floats  # (u,) m
+    scatter: float  # sum of all S
+
+    @classmethod
+    def of(cls, features: Floats, point: Ints, value: Floats) -> Sample:
+        """Condense values of points, (n,) each, of which `features` has the coordinates, (N, d)."""
+        distinct, place, plays = np.unique(point, return_inverse=True, return_counts=True)
+        mean = np.zeros(len(distinct))
+        np.add.at(mean, place, value)
+        mean /= plays
+        return cls(
+            features[distinct], plays.astype(np.float64), mean, float(((value - mean[place]) ** 2).sum())
+        )
+
+
+class Likelihood(NamedTuple):
+    """-log p of some hyperparameters, its slopes, and the most likely constant mean under them."""
+
+    loss: float
+    slopes: Floats  # (p + 1,)
+    centre: float  # 0 where no mean is learnt
+
+
+def negative_log_likelihood(
+    theta: Floats, kernel: Any, sample: Sample, with_mean: bool = False
+) -> tuple[float, Floats]:
+    """Return -log p and its gradient; infinity where the covariance cannot be factorised.
+
+    Args:
+        theta: the kernel's free hyperparameters and s2, all as logarithms, (p + 1,).
+        kernel: a scikit-learn kernel.
+        sample: the values.
+        with_mean: take the most likely constant mean out of the values first.
+    """
+    found = likelihood(theta, kernel, sample, with_mean)
+    return found.loss, found.slopes
+
+
+def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = False) -> Likelihood:
+    """Return -log p, its gradient and the mean; as `negative_log_likelihood`.
+
+    Args:
+        theta, kernel, sample, with_mean: as there.
+    """
+    noise, n = math.exp(theta[-1]), sample.plays
+    covariance, pull_back = in_theta(kernel.clone_with_theta(theta[:-1]), sample.features)
+    covariance = covariance.copy()  # a kernel may own it
+    covariance[np.diag_indices(len(n))] += noise / n
+    try:
+        triangle = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return Likelihood(math.inf, np.zeros(len(theta)), 0.0)
+    centre = _centre(triangle, sample.mean) if with_mean else 0.0
+    m = sample.mean - centre
+    weight = cho_solve((triangle, True), m)
+    pull = np.multiply.outer(weight, weight) - _inverse(triangle)
+    repeats = (n - 1.0).sum()
+    log_p = -0.5 * m @ weight - np.log(np.diag(triangle)).sum() - 0.5 * len(n) * math.log(2.0 * math.pi)
+    log_p -= 0.5 * (repeats * math.log(2.0 * math.pi * noise) + np.log(n).sum() + sample.scatter / noise)
+    gradient = np.empty(len(theta))
+    gradient[:-1] = 0.5 * pull_back(pull)
+    gradient[-1] = 0.5 * ((np.diag(pull) * noise / n).sum() - repeats + sample.scatter / noise)
+    return Likelihood(-float(log_p), -gradient, centre)
+
+
+def _centre(triangle: Floats, values: Floats) -> float:
+    weight = cho_solve((triangle, True), np.ones(len(values)))
+    return float(weight @ values / weight.sum())
+
+
+def _inverse(triangle: Floats) -> Floats:
+    """C^-1 from the lower factor L of C, (u, u): a third of the work of solving for the identity."""
+    upper, _ = dpotri(triangle.T, lower=0)  # Fortran sees L as its transpose
+    upper = np.triu(upper)
+    return upper + np.triu(upper, 1).T

@@ -1,0 +1,221 @@
+"""What a Gaussian-process agent assumes: the published setting, with the user's options over it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.kernels import LengthScale, make_kernel
+from bandit_envs.problem.checks import check_kernel
+from bandit_envs.problem.setting import Setting
+
+from ..kernels.visited import Visited, VisitedGram
+from ..validation import (
+    Numeric,
+    require_integer,
+    require_not_negative,
+    require_positive,
+)
+from .hyperparameters import Hyperparameters, Learning
+
+NOISE_FLOOR = 1e-6  # smallest lambda in units of the prior variance: a jitter, for noiseless problems
+LEARNT_NOISE_FLOOR = 1e-8  # the same where values say how little noise there is: 1e-6 blurs an optimum
+DEFAULT_NOISE_STD = 0.1  # prior deviations, where the setting withholds the noise
+DEFAULT_BOUND = 1.0  # prior deviations, where the setting states no RKHS bound
+DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
+SPREAD_ON_BOX = 3**0.5  # of log length-scales: tells a feature that counts from one that was not varied
+OF_THE_REWARD = ("kernel", "length_scale", "noise_std")  # options that say how rewards are distributed
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """The assumptions of a Gaussian-process agent.
+
+    Args:
+        setting: what is published.
+        kernel: a scikit-learn kernel over (context, arm) features, or a name.
+        noise_std: R, the deviation of the noise; a number or (B,).
+        noise_variance: lambda, the noise variance of the posterior; a number or (B,).
+        rkhs_bound: B, the bound on the norm of f; a number or (B,).
+        prior_mean: of the reward, a number, (N,) or (B, 1).
+        form: which posterior representation, None for the automatic choice.
+        initial: how many first rounds are played at random.
+        learning: when and from what hyperparameters are learnt, None if they are not.
+        search: on a box, how the largest score is found; see `box.search.make_search`.
+        visited: on a box, the points played so far.
+    """
+
+    setting: Setting
+    kernel: Any
+    noise_std: Numeric
+    noise_variance: Numeric
+    rkhs_bound: Numeric
+    prior_mean: Floats | float
+    form: str | None = None
+    initial: int = 0
+    learning: Learning | None = None
+    search: Any = None
+    visited: Visited | None = None
+
+    @classmethod
+    def of(
+        cls,
+        setting: Setting,
+        *,
+        kernel: Any = None,
+        length_scale: LengthScale | None = None,
+        noise_std: Numeric | None = None,
+        noise_variance: Numeric | None = None,
+        rkhs_bound: Numeric | None = None,
+        prior_mean: Floats | float | None = None,
+        form: str | None = None,
+        initial: int = 0,
+        refit_every: int | None = None,
+        fit_on: str = "arrived",
+        fit_restarts: int = 1,
+        fit_mean: bool = False,
+        fit_spread: float | None = None,
+        search: Any = None,
+    ) -> Model:
+        """Fill in from the setting what is not given, and from stated defaults what it withholds.
+
+        Args:
+            setting: with arms, or a box.
+            kernel: default the setting's, else an SE kernel of `length_scale`.
+            length_scale: default 0.2 of the width of the box; replaces a published kernel by its own.
+            noise_std: default the setting's, else 0.1 prior deviations.
+            noise_variance: default noise_std squared, at least 1e-6 of the prior variance.
+            rkhs_bound: default the setting's, else 1 prior deviation.
+            prior_mean: default the setting's; where feedback is delayed, the lower bound of the reward,
+                because pending feedback counts as the least that may come (Verma et al. 2022).
+            form: "weight-space", "dense", "factor" or "pairs".
+            initial: how many first rounds are played at random.
+            refit_every: learn kernel and noise by marginal likelihood every so many rounds; None or 0 is off.
+            fit_on: "arrived" or "all", see `Learning`.
+            fit_restarts: random starts of a fit, beside the values so far. Bounds are the kernel's own.
+            fit_mean: learn a constant prior mean too; not where pending feedback is censored.
+            fit_spread: deviation of a prior on log length-scales around the kernel's own. Default sqrt(3) on
+                a box, where the likelihood alone calls a feature irrelevant that was only not varied yet, and
+                infinite, which is no prior, on a finite set.
+            search: on a box, how the largest score is found: None, {"candidates": ..., "starts": ...,
+                "steps": ...} of `box.QuasiRandom`, or a `box.Search`.
+        """
+        require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
+        spread = _first(fit_spread, SPREAD_ON_BOX if setting.continuous else math.inf)
+        learning = Learning(refit_every or 1, fit_on, fit_restarts, fit_mean, spread)  # checked also if off
+        chosen = _kernel(setting, kernel, length_scale)
+        if setting.continuous:
+            _check_box(form, prior_mean)
+            check_kernel(chosen, setting.decisions)
+        deviation = float(np.sqrt(np.max(chosen.diag(setting.decisions.points))))
+        noise = _first(noise_std, setting.noise_std, DEFAULT_NOISE_STD * deviation)
+        bound = _first(rkhs_bound, setting.rkhs_bound, DEFAULT_BOUND * deviation)
+        require_not_negative("noise_std", noise, "it is the standard deviation of the noise")
+        require_not_negative("rkhs_bound", bound, "it bounds the norm of the reward function")
+        if noise_variance is not None:
+            require_positive("noise_variance", noise_variance, "it is the lambda of the posterior")
+        variance = np.square(noise) if noise_variance is None else noise_variance
+        return cls(
+            setting,
+            chosen,
+            noise,
+            np.maximum(variance, NOISE_FLOOR * deviation**2),
+            bound,
+            _first(prior_mean, _lower_bound(setting), setting.prior_mean),
+            form,
+            initial,
+            learning if refit_every else None,
+            search,
+        )
+
+    def of_trial(self, trial: int) -> Model:
+        """What is assumed in one trial of a batch."""
+        mean = np.asarray(self.prior_mean)
+        numbers = {name: _pick(getattr(self, name), trial) for name in ("noise_std", "noise_variance")}
+        return replace(
+            self,
+            setting=self.setting.of_trial(trial),
+            rkhs_bound=_pick(self.rkhs_bound, trial),
+            prior_mean=mean[trial] if mean.ndim == 2 else self.prior_mean,
+            **numbers,
+        )
+
+    def with_kernel(self, kernel: Any) -> Model:
+        """The same with another kernel."""
+        return replace(self, kernel=kernel)
+
+    def learnt(self, found: Hyperparameters) -> Model:
+        """The same with another kernel, R, lambda and prior mean."""
+        deviation = float(np.sqrt(np.max(found.kernel.diag(self.setting.decisions.points))))
+        return replace(
+            self,
+            kernel=found.kernel,
+            noise_std=float(np.sqrt(found.noise_variance)),
+            noise_variance=max(found.noise_variance, LEARNT_NOISE_FLOOR * deviation**2),
+            prior_mean=self.prior_mean + found.centre,
+        )
+
+    @cached_property
+    def gram(self) -> Gram:
+        """The prior covariance on the points; on a box, on those that were played."""
+        if self.visited is not None:  # it has what the posterior of a box asks of a Gram, and no table
+            return cast(Gram, VisitedGram(self.kernel, self.visited))
+        return Gram(self.kernel, self.setting.decisions.points)
+
+    @cached_property
+    def deviation(self) -> float:
+        """The largest prior standard deviation."""
+        return float(np.sqrt(np.max(self.kernel.diag(self.setting.decisions.points))))
+
+
+def _check_box(form: str | None, prior_mean: Any) -> None:
+    if form not in (None, "pairs"):
+        raise ValueError(f"form must be None on a box, which keeps the plays alone, got {form!r}")
+    if np.ndim(prior_mean) == 1:
+        raise ValueError("prior_mean must be one number on a box, got an array")
+
+
+def _kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> Any:
+    if kernel is None and length_scale is None and setting.kernel is not None:
+        return setting.kernel
+    assert setting.low is not None
+    assert setting.high is not None
+    width = float(np.max(setting.high - setting.low)) or 1.0
+    return make_kernel(
+        kernel or "rbf", DEFAULT_LENGTH_SCALE * width if length_scale is None else length_scale
+    )
+
+
+def _lower_bound(setting: Setting) -> Floats | float | None:
+    bound = setting.reward_lower_bound
+    if setting.max_delay == 0 or bound is None:
+        return None
+    return bound[:, None] if isinstance(bound, np.ndarray) else bound
+
+
+def _pick(value: Numeric, trial: int) -> float:
+    return float(value[trial]) if isinstance(value, np.ndarray) and value.ndim else float(value)
+
+
+def _first(*values: Any) -> Any:
+    return next(value for value in values if value is not None)
+
+
+def centred_model(setting: Setting, **options: Any) -> Model:
+    """Return the model of an agent whose prior means come from its own plays.
+
+    Args:
+        setting: what is published.
+        **options: of `Model.of`, but for `prior_mean` and what learns hyperparameters.
+    """
+    for name in ("prior_mean", "refit_every"):
+        given = options.get(name)
+        if given is not None and np.any(np.asarray(given) != 0.0):
+            raise ValueError(f"{name} must be left out: this agent centres and scales by its own plays")
+    return Model.of(setting, **{**options, "prior_mean": 0.0, "refit_every": None})

@@ -1,0 +1,60 @@
+"""Which point was played in which round: feedback names rounds, beliefs want points, each once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bandit_envs.basics.types import Ints
+
+COLLECTED, UNPLAYED = -1, -2
+
+
+class Plays:
+    """The points that B trials played and whose feedback is pending; grows beyond the expected horizon.
+
+    Args:
+        num_trials: B.
+        horizon: expected number of rounds.
+    """
+
+    def __init__(self, num_trials: int, horizon: int):
+        self.rounds = 0
+        self._points = np.full((horizon, num_trials), UNPLAYED)
+
+    def turn(self, point: Ints, trial: Ints, rounds: Ints) -> Ints:
+        """A round is over: every trial played a point, (B,), and feedback of rounds so far came, (n,) each.
+
+        Feedback comes once. Where it is wrong a ValueError says so, and nothing has changed.
+
+        Returns:
+            The points that the feedback is about, (n,).
+        """
+        if self.rounds == len(self._points):
+            self._points = np.concatenate([self._points, np.full_like(self._points, UNPLAYED)])
+        self._points[self.rounds] = point  # written anew if this round turns out to be wrong
+        played = self._points_of(trial, rounds)
+        self._points[rounds, trial] = COLLECTED
+        self.rounds += 1
+        return played
+
+    def drop(self, trial: Ints, rounds: Ints) -> Ints:
+        """Pending plays whose feedback will never come, (n,) each: their points, (n,)."""
+        played = self._points_of(trial, rounds)
+        self._points[rounds, trial] = COLLECTED
+        return played
+
+    def _points_of(self, trial: Ints, rounds: Ints) -> Ints:
+        try:
+            point = self._points[rounds, trial]
+        except IndexError:
+            raise ValueError(self._unknown(rounds)) from None
+        # Lists: the few entries of a round are compared faster in Python than by two numpy reductions.
+        if min(point.tolist(), default=0) < 0 or min(rounds.tolist(), default=0) < 0:
+            again = (point == COLLECTED).any()
+            raise ValueError(
+                f"feedback comes once, got round(s) {rounds} again" if again else self._unknown(rounds)
+            )
+        return point
+
+    def _unknown(self, rounds: Ints) -> str:
+        return f"feedback_step must name rounds in 0..{self.rounds}, got {rounds}"

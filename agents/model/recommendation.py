@@ -1,0 +1,14 @@
+"""What an agent says when it is asked what to use from now on."""
+
+from typing import Any, NamedTuple
+
+from bandit_envs.basics.types import Floats
+
+
+class Recommendation(NamedTuple):
+    """The answer of an agent: what to use from now on. Without a trial axis for one environment."""
+
+    action: Any  # (B,) arms
+    point: Floats  # (B, d) their features
+    mean: Any  # (B,) posterior mean of the reward there
+    std: Any  # (B,) posterior standard deviation of the mean reward

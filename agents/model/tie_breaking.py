@@ -1,0 +1,75 @@
+"""Which candidate to play: the one of largest score, and a fair draw among ties."""
+
+from collections.abc import Sequence
+from math import isnan
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+BLOCK = 1024  # uniforms drawn from a trial's generator at a time
+
+
+class TieBreaker:
+    """One uniform a trial and round, in [0, 1), each trial's from its own generator.
+
+    Drawn in blocks, so that a round costs a microsecond whatever B; the stream of a trial does not depend
+    on the batch it is in.
+
+    Args:
+        generators: one a trial, used for nothing else.
+    """
+
+    def __init__(self, generators: Sequence[np.random.Generator]):
+        self._generators = list(generators)
+        self._next = BLOCK
+        self._block = np.empty((BLOCK, len(self._generators)))
+
+    def __call__(self) -> Floats:
+        """Return the next uniform of every trial, (B,)."""
+        if self._next == BLOCK:
+            self._block = np.stack([rng.random(BLOCK) for rng in self._generators], axis=1)
+            self._next = 0
+        self._next += 1
+        return self._block[self._next - 1]
+
+
+def arms_among(among: Any, num_arms: int) -> Ints:
+    """The arms that may be chosen, (n,): those given, or all where nothing is."""
+    if among is None:
+        return np.arange(num_arms)
+    arms = np.asarray(among)
+    integers = arms.ndim == 1 and len(arms) > 0 and arms.dtype.kind in "iu"
+    if not integers or arms.min() < 0 or arms.max() >= num_arms:
+        raise ValueError(f"among must be arms in 0..{num_arms - 1}, at least one, got {among!r}")
+    return arms
+
+
+def argmax_with_ties(scores: Floats, tolerance: float | Floats, uniform: Floats) -> Ints:
+    """Return the index of each row's maximum, drawn evenly among the scores within `tolerance` of it, (B,).
+
+    A row of -inf is one tie: no candidate is better than another.
+
+    Args:
+        scores: no NaN, (B, A).
+        tolerance: of the score, one number or (B,). Without it the last bit of a batched product would decide
+            where the prior ties.
+        uniform: the draw of each trial, in [0, 1), (B,).
+    """
+    num_trials, num_arms = scores.shape
+    choice = scores.argmax(axis=1)  # of a row with NaN, the first NaN
+    best = scores.ravel()[choice + np.arange(0, scores.size, num_arms)]
+    if any(map(isnan, best.tolist())):  # a few numbers: faster than numpy
+        raise ValueError(_nan_message(best))
+    tied = scores >= (best - tolerance)[:, None]
+    if np.count_nonzero(tied) == num_trials:  # every row has its maximum and nothing else
+        return choice
+    count = np.count_nonzero(tied, axis=1)
+    rank = (uniform * count).astype(np.int64)
+    return np.flatnonzero(tied)[np.cumsum(count) - count + rank] % num_arms
+
+
+def _nan_message(best: Floats) -> str:
+    trials = ", ".join(map(str, np.flatnonzero(np.isnan(best))))
+    return f"agent computed NaN in trial {trials}: its rewards, noise or kernel are not finite; check them"

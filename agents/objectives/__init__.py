@@ -1,0 +1,1 @@
+"""Objectives: the reward, or the reward less a penalty for its costs."""

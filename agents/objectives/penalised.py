@@ -1,0 +1,212 @@
+"""What an agent maximises: the reward, or the reward less a penalty for its costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..posteriors.tally import Tally
+from ..validation import Numeric, require_costs
+from .multipliers import Multipliers
+from .penalties import Weights
+from .units import FirstPlays, GivenUnits, Units
+
+if TYPE_CHECKING:
+    from ..agent.gp_agent import GPAgent
+    from ..model.model import Model
+
+
+BoxTerms = Callable[[Floats, Floats, Ints], Floats]  # scores (n,), pairs (n, dz + d) and t (1,) -> (n,)
+
+
+class Objective(Protocol):
+    """Turns what a play earned into the value that the belief is about."""
+
+    def begin(self, agent: GPAgent) -> None:
+        """Before the first round: what the agent is to assume."""
+        ...
+
+    def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
+        """Values of plays whose feedback has come, (n,) rewards and (n, C) costs -> (n,)."""
+        ...
+
+    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+        """Keep what has come."""
+        ...
+
+    def adjusted(self, scores: Floats, context: Ints, age: Ints) -> Floats:
+        """Scores of the arms, (B, A), with what the belief does not know of."""
+        ...
+
+    @property
+    def on_box(self) -> BoxTerms | None:
+        """Returns scores of points of a box with what the belief does not know of; None leaves them."""
+        ...
+
+    def unscaled(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
+        """Mean and deviation of the belief, (B,) each, in the units of the reward."""
+        ...
+
+    def turn(self, agent: GPAgent) -> None:
+        """After every round: change, where it is time, what the agent models."""
+        ...
+
+    def forget(self, trial: Ints, rounds: int) -> None:
+        """Trials start over, (n,), after so many rounds."""
+        ...
+
+
+class Reward:
+    """The reward alone.
+
+    Args:
+        model, num_trials: not needed; every objective is built from them.
+    """
+
+    def __init__(self, model: Model, num_trials: int):
+        pass
+
+    def begin(self, agent: GPAgent) -> None:
+        """Nothing to assume."""
+
+    def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
+        """The rewards."""
+        return reward
+
+    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+        """Nothing to keep."""
+
+    def adjusted(self, scores: Floats, context: Ints, age: Ints) -> Floats:
+        """The scores."""
+        return scores
+
+    @property
+    def on_box(self) -> BoxTerms | None:
+        """The belief knows of all."""
+        return None
+
+    def unscaled(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
+        """What they are."""
+        return mean, std
+
+    def turn(self, agent: GPAgent) -> None:
+        """Nothing to change."""
+
+    def forget(self, trial: Ints, rounds: int) -> None:
+        """Nothing to forget."""
+
+
+class Penalised(Reward):
+    """y = (w0 f - sum_j w_j h_j - m) / s, whose weights move after every epoch of S rounds.
+
+    Because a posterior mean is linear in the values, one sum an arm of f and of each h_j is enough to know
+    the values of *all* past plays under new weights. Centre m and scale s are the mean and the deviation of
+    the objective over the first plays, which are uniform, under the weights of the epoch: what a learner
+    knows, and pessimistic, for most points are worse than the ones it will play. Or the user gives them.
+
+    Args:
+        multipliers: how costs enter and weights move.
+        first: the uniform first plays.
+        num_points: N; more come up on a box.
+        restart: begin every epoch with a fresh posterior (the paper) or reuse all plays under new weights.
+        incumbent_first: an epoch that starts afresh first plays the last epoch's best mean.
+        given: m and s, as far as the user gives them.
+        noise: deviations of the noise on the reward and on the costs, a number or (B,) each.
+    """
+
+    def __init__(
+        self,
+        multipliers: Multipliers,
+        first: FirstPlays,
+        num_points: int,
+        *,
+        restart: bool,
+        incumbent_first: bool,
+        given: GivenUnits,
+        noise: tuple[Numeric, Numeric],
+    ):
+        self.multipliers, self.first, self.noise = multipliers, first, noise
+        self.restart, self.incumbent_first, self.given = restart, incumbent_first, given
+        num_trials, num_constraints = multipliers.value.shape
+        self._unknown = given.over(Units(np.zeros(num_trials), np.ones(num_trials)))
+        self.centre, self.scale = self._unknown
+        self.delivered = np.zeros((num_trials, num_points))  # plays of each point
+        self.reward_sum = np.zeros((num_trials, num_points))  # over these plays
+        self.cost_sum = np.zeros((num_trials, num_constraints, num_points))
+
+    @property
+    def weights(self) -> Weights:
+        """w0 and w of this epoch."""
+        return self.multipliers.weights
+
+    def begin(self, agent: GPAgent) -> None:
+        """Assume the noise of the objective under the first weights."""
+        agent.assume_noise(self._noise())
+
+    def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
+        """Scaled values of plays, (n,)."""
+        require_costs(cost, self.multipliers.value.shape[1])
+        h = self.multipliers.penalty.transform(cost)
+        value = self.weights.reward[trial] * reward - (self.weights.cost[trial] * h).sum(axis=1)
+        return (value - self.centre[trial]) / self.scale[trial]
+
+    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+        """Add up rewards, transformed costs, and the epoch's costs."""
+        h = self.multipliers.penalty.transform(cost)
+        self._reserve(1 + int(point.max(initial=-1)))
+        np.add.at(self.delivered, (trial, point), 1.0)
+        np.add.at(self.reward_sum, (trial, point), reward)
+        for j in range(cost.shape[1]):
+            np.add.at(self.cost_sum[:, j], (trial, point), h[:, j])
+        self.multipliers.receive(trial, cost)
+        self.first.receive(trial, rounds, np.column_stack([reward, h]))
+
+    def unscaled(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
+        """Of w0 f - sum_j w_j h_j: the belief knows nothing of f alone."""
+        return self.centre + self.scale * mean, self.scale * std
+
+    def _reserve(self, num_points: int) -> None:
+        old = self.reward_sum.shape[1]
+        if num_points > old:
+            more = max(num_points, 2 * old) - old
+            self.delivered = np.pad(self.delivered, ((0, 0), (0, more)))
+            self.reward_sum = np.pad(self.reward_sum, ((0, 0), (0, more)))
+            self.cost_sum = np.pad(self.cost_sum, ((0, 0), (0, 0), (0, more)))
+
+    def turn(self, agent: GPAgent) -> None:
+        """Find the scale after the first plays; move the multipliers after every epoch."""
+        ends = self.multipliers.turn(agent.round)
+        moved = self.first.over(agent.round) | ends
+        if not moved.any():
+            return
+        weight = np.column_stack([self.weights.reward, -self.weights.cost])
+        found = self.given.over(self.first.standard(weight))
+        self.centre, self.scale = found.where(moved, Units(self.centre, self.scale))
+        agent.assume_noise(self._noise())
+        if self.restart and ends:
+            agent.start_over(opening=self.incumbent_first)
+        else:
+            agent.belief.revalue(moved.nonzero()[0], self._total)
+
+    def forget(self, trial: Ints, rounds: int) -> None:
+        """Begin with the first multipliers, no plays, and first plays to come."""
+        self.multipliers.forget(trial)
+        self.first.forget(trial, rounds)
+        begun = np.isin(np.arange(len(self.centre)), trial)
+        self.centre, self.scale = self._unknown.where(begun, Units(self.centre, self.scale))
+        self.delivered[trial] = self.reward_sum[trial] = self.cost_sum[trial] = 0.0
+
+    def _noise(self) -> Floats:
+        """R_l of the scaled objective, (B,)."""
+        penalty = self.multipliers.penalty
+        return self.weights.reward * penalty.noise_std(self.multipliers.value, *self.noise) / self.scale
+
+    def _total(self, trial: int, tally: Tally) -> Floats:
+        """Sums of the scaled values of a trial's delivered plays, (u,); what is pending counts as 0."""
+        reward, cost = self.reward_sum[trial, tally.point], self.cost_sum[trial][:, tally.point]
+        value = self.weights.reward[trial] * reward - self.weights.cost[trial] @ cost
+        return (value - self.centre[trial] * self.delivered[trial, tally.point]) / self.scale[trial]

@@ -1,0 +1,1 @@
+"""Posteriors that forget plays, or count old ones for less."""

@@ -1,0 +1,117 @@
+"""A posterior that knows the rounds of its observations, because older ones count for less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
+
+from ...validation import Numeric
+from ..base import Posterior
+from ..play_factor import Factor
+from ..tally import Tally
+from .memory import Memory
+
+
+class ForgettingPosterior(Posterior):
+    """One memory a trial; loops over trials, because their plays differ in number.
+
+    Beside what every posterior does it is told when a round begins and how old an observation is.
+
+    Args:
+        gram: the prior covariance, shared by the trials.
+        noise: lambda of a play that has not faded; one number, or one a trial (B,).
+        memories: makes the memory of each trial from the prior and its lambda, B of them.
+    """
+
+    def __init__(self, gram: Gram, noise: Numeric, memories: Sequence[Callable[[Gram, float], Memory]]):
+        super().__init__(gram, np.asarray(noise, dtype=np.float64), len(memories))
+        self._make = memories
+        self._trial = [make(gram, float(each)) for make, each in zip(memories, self.noise, strict=True)]
+
+    def advance(self) -> None:
+        """A round has begun in every trial."""
+        for memory in self._trial:
+            memory.advance()
+
+    def observe_aged(self, trial: Ints, point: Ints, value: Floats, age: Ints) -> None:
+        """Condition on observations of earlier rounds, (n,) each; age 0 is the latest. Trials may repeat."""
+        rows = zip(trial.tolist(), point.tolist(), value.tolist(), age.tolist(), strict=True)
+        for i, x, y, rounds in rows:
+            self._trial[i].observe(x, y, rounds)
+
+    def under(self, gram: Gram, noise: Numeric) -> ForgettingPosterior:
+        """The posterior of another prior that has seen the same in the same rounds."""
+        new = ForgettingPosterior(gram, noise, self._make)
+        for memory, old in zip(new._trial, self._trial, strict=True):
+            memory.replay(old)
+        return new
+
+    def factor(self, trial: int) -> Factor:
+        """The plays that one trial remembers, from which its posterior follows anywhere."""
+        return self._trial[trial].factor
+
+    @property
+    def gain(self) -> Floats:
+        """Information gain of what is remembered, (B,)."""
+        return np.array([memory.gain for memory in self._trial])
+
+    def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
+        """Condition on one observation of the latest round a trial, (n,) each."""
+        self.observe_aged(trial, point, value, np.zeros_like(trial))
+
+    def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
+        """Change the values of the latest observations of points, (n,) each; trials may repeat."""
+        for i, x, dy in zip(trial.tolist(), point.tolist(), change.tolist(), strict=True):
+            self._trial[i].correct(x, dy)
+
+    def mean_at(self, cells: Ints | None) -> Floats:
+        """Posterior mean for the next round at some points of each trial, (B, A)."""
+        return np.array([memory.mean(row) for memory, row in self._with(cells)])
+
+    def variance_at(self, cells: Ints | None) -> Floats:
+        """Posterior variance for the next round at some points of each trial, (B, A)."""
+        return np.array([memory.variance(row) for memory, row in self._with(cells)])
+
+    def count_at(self, cells: Ints | None) -> Floats:
+        """Plays that are remembered of some points of each trial, (B, A)."""
+        count = np.zeros((len(self._trial), self.gram.size))
+        for row, memory in zip(count, self._trial, strict=True):
+            tally = memory.tally
+            row[tally.point] = tally.plays
+        return count if cells is None else np.take_along_axis(count, cells, axis=1)
+
+    def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
+        """Draw f - mean for the next round jointly at some points of each trial, (B, A)."""
+        pairs = zip(self._with(cells), rngs, strict=True)
+        return np.array([memory.deviation(row, rng) for (memory, row), rng in pairs])
+
+    def mean_of(self, trial: Ints, point: Ints) -> Floats:
+        """Posterior mean at single points, (n,) each -> (n,)."""
+        return np.array([self._trial[i].mean(point[[k]])[0] for k, i in enumerate(trial.tolist())])
+
+    def variance_of(self, trial: Ints, point: Ints) -> Floats:
+        """Posterior variance at single points, (n,) each -> (n,)."""
+        return np.array([self._trial[i].variance(point[[k]])[0] for k, i in enumerate(trial.tolist())])
+
+    def reset(self, trial: Ints) -> None:
+        """Return the given trials, (n,), to the prior."""
+        for i in trial.tolist():
+            self._trial[i] = self._make[i](self.gram, float(self.noise[i]))
+
+    def tally(self, trial: int) -> Tally:
+        """Plays that are remembered, weighted where they fade, and sums of their values."""
+        return self._trial[trial].tally
+
+    def adopt(self, trial: int, tally: Tally) -> None:
+        """Take over plays and value sums in one trial, in place of its own, as if of the latest round."""
+        self.reset(np.array([trial]))
+        for x, plays, total in zip(*(each.tolist() for each in tally), strict=True):
+            self._trial[trial].observe(x, total / plays, 0, plays)
+
+    def _with(self, cells: Ints | None) -> list[tuple[Memory, Ints | None]]:
+        rows = [None] * len(self._trial) if cells is None else list(cells)
+        return list(zip(self._trial, rows, strict=True))

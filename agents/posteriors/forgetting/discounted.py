@@ -1,0 +1,130 @@
+r"""The memory of discounted plays (Deng et al. 2022): s rounds later a play has the noise lambda rho^-s.
+
+With weights rho^s of the plays, n their sum at each point and b the sum of the weighted values, n and b
+tell as much as one observation of b / n with noise lambda / n a point.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
+
+from ..condensed import solve_rows, solve_vector
+from ..play_factor import PlayFactor
+from ..tally import Tally
+from .memory import Memory
+
+NEGLIGIBLE = 1e-12  # weight
+
+
+class Discounted(Memory):
+    """The Gaussian-process posterior of the plays with noise that grows; O(u^3 + u^2 A) a round.
+
+    The noise of all u distinct points that still count changes in every round, each by its own amount, so
+    that the factor is computed anew. Deng et al. write the weights rho^-s and lambda_t = lambda rho^-t,
+    which is the same posterior; the play of the latest round has the noise lambda. A value that comes late
+    enters with the weight of its play.
+
+    Args:
+        gram, noise: the prior and lambda.
+        discount: rho, in (0, 1].
+    """
+
+    def __init__(self, gram: Gram, noise: float, discount: float):
+        super().__init__(gram, noise)
+        self.discount, self._now = discount, 0
+        self._count, self._total = np.zeros(gram.size), np.zeros(gram.size)  # n, b
+        self._latest = np.zeros(gram.size, dtype=np.int64)  # round of the latest known play of each point
+        self._forget_factor()
+
+    def advance(self) -> None:
+        """Let all weights fall, and forget the negligible ones."""
+        self._now += 1
+        if self.discount < 1.0:
+            self._count *= self.discount
+            self._total *= self.discount
+            faded = self._count < NEGLIGIBLE
+            self._count[faded] = self._total[faded] = 0.0
+            self._forget_factor()
+
+    def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
+        """Learn a value with the weight that its play has by now."""
+        weight = plays * self.discount**age
+        self._reserve(x)
+        self._count[x] += weight
+        self._total[x] += weight * value
+        self._latest[x] = max(self._latest[x], self._now - age)
+        self._forget_factor()
+
+    def correct(self, x: int, change: float) -> None:
+        """Change the value of the latest play of x."""
+        self._total[x] += self.discount ** (self._now - self._latest[x]) * change
+        self._forget_factor()
+
+    @property
+    def factor(self) -> PlayFactor:
+        """The plays with the weights that they have by now; O(u^3) after every change."""
+        if self._play_factor is None:
+            self._play_factor = PlayFactor(self.gram, self.noise, self.tally)
+        return self._play_factor
+
+    def rows(self, cells: Ints | None) -> Floats:
+        """V = L^-1 K_X, L L' = K_XX + diag(lambda / n), at some points, (u, A); None is all N. Read only."""
+        key = None if cells is None else cells.tobytes()
+        if key not in self._rows:
+            point, triangle = self._factor()
+            place = np.arange(self.gram.size) if cells is None else cells
+            rows = self.gram.columns(point) if cells is None else self.gram.between(point, place)
+            solve_rows(triangle, rows)
+            self._rows[key] = rows
+        return self._rows[key]
+
+    @property
+    def innovation(self) -> Floats:
+        """L^-1 (b / n), (u,)."""
+        point, triangle = self._factor()
+        return solve_vector(triangle, self._total[point] / self._count[point])
+
+    @property
+    def gain(self) -> float:
+        """1/2 logdet(I + diag(n / lambda) K_XX)."""
+        point, triangle = self._factor()
+        return float(np.log(triangle.diagonal()).sum() + 0.5 * np.log(self._count[point] / self.noise).sum())
+
+    @property
+    def tally(self) -> Tally:
+        """Sums of weights and of weighted values."""
+        point = self._count.nonzero()[0]
+        return Tally(point, self._count[point], self._total[point])
+
+    def replay(self, other: Any) -> None:
+        """Take over the weights and values."""
+        self._now, self._latest = other._now, other._latest.copy()
+        self._count, self._total = other._count.copy(), other._total.copy()
+        self._forget_factor()
+
+    def _factor(self) -> tuple[Ints, Floats]:
+        """The points X that count, (u,), and L, (u, u)."""
+        if self._known is None:
+            point = self._count.nonzero()[0]
+            covariance = self.gram.between(point, point)
+            covariance[np.diag_indices(len(point))] += self.noise / self._count[point]
+            self._known = point, np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
+        return self._known
+
+    def _reserve(self, x: int) -> None:
+        """Make room for a point that came up on a box."""
+        if x >= len(self._count):
+            more = max(x + 1, 2 * len(self._count)) - len(self._count)
+            self._count = np.concatenate([self._count, np.zeros(more)])
+            self._total = np.concatenate([self._total, np.zeros(more)])
+            self._latest = np.concatenate([self._latest, np.zeros(more, dtype=np.int64)])
+
+    def _forget_factor(self) -> None:
+        self._known: tuple[Ints, Floats] | None = None
+        self._play_factor: PlayFactor | None = None
+        self._rows: dict[bytes | None, Floats] = {}

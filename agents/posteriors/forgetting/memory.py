@@ -1,0 +1,87 @@
+"""What one trial still knows when older plays count for less, whatever the way in which they do."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import TOLERANCE, Gram
+
+from ..cell_rows import root_of
+from ..play_factor import Factor
+from ..tally import Tally
+
+
+class Memory(abc.ABC):
+    """Rows V (k, A) at any A points and the innovations e (k,): mu = V'e, Sigma = K - V'V.
+
+    A subclass says what a passing round and an observation do to them.
+
+    Args:
+        gram: the prior covariance.
+        noise: lambda, the noise variance of a play that has not faded.
+    """
+
+    def __init__(self, gram: Gram, noise: float):
+        self.gram, self.noise = gram, noise
+
+    @abc.abstractmethod
+    def advance(self) -> None:
+        """A round has begun: everything is one round older."""
+
+    @abc.abstractmethod
+    def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
+        """Learn the mean value of some plays of x in the round `age` rounds before the latest one."""
+
+    @abc.abstractmethod
+    def correct(self, x: int, change: float) -> None:
+        """Change the value of the latest play of x that is known."""
+
+    @abc.abstractmethod
+    def rows(self, cells: Ints | None) -> Floats:
+        """V at some points, (k, A); None is all N. Read only."""
+
+    @property
+    @abc.abstractmethod
+    def factor(self) -> Factor:
+        """The plays as a factor, from which the belief about the next round follows anywhere on a box."""
+
+    @property
+    @abc.abstractmethod
+    def innovation(self) -> Floats:
+        """e, (k,)."""
+
+    @property
+    @abc.abstractmethod
+    def gain(self) -> float:
+        """1/2 logdet(I + Lambda^-1/2 K_X Lambda^-1/2) of what is remembered, with its noise Lambda."""
+
+    @property
+    @abc.abstractmethod
+    def tally(self) -> Tally:
+        """Plays, weighted where they fade, and sums of their values."""
+
+    @abc.abstractmethod
+    def replay(self, other: Any) -> None:
+        """Remember what another memory of this kind does, perhaps of another prior; this one is empty."""
+
+    def mean(self, cells: Ints | None) -> Floats:
+        """Posterior mean for the next round, (A,)."""
+        return self.innovation @ self.rows(cells)
+
+    def variance(self, cells: Ints | None) -> Floats:
+        """Posterior variance for the next round, (A,)."""
+        rows = self.rows(cells)
+        diagonal = self.gram.diagonal if cells is None else self.gram.diagonal[cells]
+        return diagonal - np.einsum("ka,ka->a", rows, rows)
+
+    def deviation(self, cells: Ints | None, rng: np.random.Generator) -> Floats:
+        """Draw f - mean jointly for the next round, (A,); O(A^3)."""
+        rows, place = self.rows(cells), np.arange(self.gram.size) if cells is None else cells
+        covariance = self.gram.between(place, place)
+        covariance -= rows.T @ rows
+        root = root_of(covariance, TOLERANCE * float(self.gram.diagonal.max()))
+        return rng.standard_normal(len(root)) @ root

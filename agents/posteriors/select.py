@@ -1,0 +1,67 @@
+"""Which representation serves a problem best."""
+
+from __future__ import annotations
+
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.gram import Gram
+
+from ..validation import require_positive
+from .base import Posterior
+from .dense import DensePosterior
+from .factor import FactorPosterior
+from .pairs import PairPosterior
+from .table import TablePosterior
+from .weight_space import WeightSpacePosterior
+
+TABLES: dict[str, type[TablePosterior]] = {
+    "weight-space": WeightSpacePosterior,
+    "dense": DensePosterior,
+    "factor": FactorPosterior,
+}
+FORMS: dict[str, type[Posterior]] = {**TABLES, "pairs": PairPosterior}
+# Measured: up to 300 points the dense form is the faster one for many trials and loses 4 us a step for one.
+# Up to 500 it loses more, but its cost stays where the factor's grows with the points played.
+DENSE_POINTS = 300
+DENSE_POINTS_IN_LONG_RUNS = 500
+LONG_RUN = 4  # rounds a point
+DENSE_BYTES = 2**30  # of all trials' covariances
+TABLE_POINTS = 4096  # of all contexts; more are looked at one context at a time
+FACTOR_BYTES = 2**30  # of all trials' rows over the points of all contexts
+
+
+def posterior(
+    gram: Gram,
+    noise: float | Floats,
+    num_trials: int,
+    horizon: int,
+    form: str | None = None,
+    num_contexts: int = 1,
+) -> Posterior:
+    """Return the posterior of B trials on the points of a prior, in the fastest exact form.
+
+    Args:
+        gram: the prior covariance on the N points.
+        noise: lambda > 0, the noise variance that the model assumes; one number, or one a trial (B,).
+        num_trials: B.
+        horizon: observations that are expected of a trial; more are allowed.
+        form: a name in `FORMS`; None chooses by kernel rank, size and horizon.
+        num_contexts: Z, into which the points are divided; one of them is asked for at a time.
+    """
+    form = form or best_form(gram, num_trials, horizon, num_contexts)
+    if form not in FORMS:
+        raise ValueError(f"unknown posterior form {form!r}; choose one of {', '.join(sorted(FORMS))}")
+    require_positive("noise", noise, "give the noise variance that the model assumes, such as 0.01")
+    return FORMS[form](gram, noise, num_trials)
+
+
+def best_form(gram: Gram, num_trials: int, horizon: int, num_contexts: int = 1) -> str:
+    """Pairs for many points in contexts, weight space for low rank, dense for few points, else the factor."""
+    if num_contexts > 1 and gram.size > TABLE_POINTS:
+        return "pairs"
+    if gram.low_rank_root is not None:
+        return "weight-space"
+    points = DENSE_POINTS_IN_LONG_RUNS if horizon >= LONG_RUN * gram.size else DENSE_POINTS
+    if gram.size <= points and 8 * num_trials * gram.size**2 <= DENSE_BYTES:
+        return "dense"
+    fits = 8 * num_trials * gram.size * min(horizon, gram.size) <= FACTOR_BYTES
+    return "factor" if num_contexts == 1 or fits else "pairs"

@@ -1,0 +1,26 @@
+"""What every agent has: three methods, by which everything that plays knows it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+
+class Agent(Protocol):
+    """Anything that acts and learns. Agents of B trials at once have a leading trial axis in every array.
+
+    One that detects changes may say so in an attribute `alarms`, which is read after the episode: the rounds,
+    counted from 0, after whose update it started anew by itself; for B trials, a list of B such lists. None
+    is the same as no attribute.
+    """
+
+    def reset(self, seed: int) -> None:
+        """Forget everything; draw all randomness from this seed (B seeds for B trials)."""
+        ...
+
+    def act(self, observation: Any) -> Any:
+        """Choose an action."""
+        ...
+
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round; `observation` is the one that `act` saw."""
+        ...

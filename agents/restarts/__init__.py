@@ -1,0 +1,1 @@
+"""Restarts: when an agent starts over."""

@@ -1,0 +1,86 @@
+"""A detector with ridge and threshold of each trial's own noise, so that no trial sees another's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+
+from ..model.model import NOISE_FLOOR, Model
+from ..validation import Numeric
+from .detection import calibrate
+from .detection.places import representative_gram
+from .forced_exploration import uniform_rounds
+from .on_alarm import OnAlarm
+
+MOST_SAMPLES = 128  # of a calibration: the threshold hardly grows with more, its cost does
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedAlarm:
+    """Builds `OnAlarm` of any number of trials.
+
+    Args:
+        observed: the model of the reward: its kernel and, where the setting says nothing, its noise.
+        xi_squared: of the exploration; it says how many samples a run has.
+        false_alarm_rate: probability of a false alarm in a whole run without a change, at most; the reward
+            and each of C costs take an equal share of it.
+        theta: in place of the rate.
+        ridge: c of the detector; None is the reading's, or the noise variance where `ridge_of_noise`.
+        reading: of the detector.
+        noise_std: as the user gives it, None for each trial's own.
+    """
+
+    observed: Model
+    xi_squared: float
+    false_alarm_rate: float | None
+    theta: Numeric | None = None
+    ridge: float | None = None
+    ridge_of_noise: bool = False
+    reading: str = "experiments"
+    noise_std: Numeric | None = None
+    _found: dict[float, Numeric] = field(default_factory=dict, repr=False)
+
+    def __call__(self, model: Model, num_trials: int) -> OnAlarm:
+        """Return the detectors of the trials of a model, which may be all of a batch or one of it."""
+        each = []
+        for noise in self._noise(model, num_trials).tolist():
+            options = {"theta": self._threshold(noise), "ridge": self._ridge(noise), "reading": self.reading}
+            each.append({name: value for name, value in options.items() if value is not None})
+        return OnAlarm(model, num_trials, observed=self.observed, each=each)
+
+    def of_trial(self, trial: int) -> CalibratedAlarm:
+        """The same for one trial of a batch; a theta is one number a response, not one a trial."""
+        noise = self.noise_std[trial].item() if isinstance(self.noise_std, np.ndarray) else self.noise_std
+        return replace(self, observed=self.observed.of_trial(trial), noise_std=noise)
+
+    def _noise(self, model: Model, num_trials: int) -> Floats:
+        """Deviation of the noise on the reward in each trial, (B,)."""
+        known = (self.noise_std, model.setting.noise_std, self.observed.noise_std)
+        chosen = next(value for value in known if value is not None)
+        return np.broadcast_to(np.asarray(chosen, dtype=np.float64), num_trials)
+
+    def _ridge(self, noise: float) -> float | None:
+        if self.ridge is not None or not self.ridge_of_noise:
+            return self.ridge
+        return max((noise / self.observed.deviation) ** 2, NOISE_FLOOR)
+
+    def _threshold(self, noise: float) -> Numeric | None:
+        if self.theta is not None or self.false_alarm_rate is None:
+            return self.theta
+        if noise not in self._found:
+            self._found[noise] = self._calibrated(noise, self.false_alarm_rate)
+        return self._found[noise]
+
+    def _calibrated(self, noise: float, rate: float) -> float:
+        setting = self.observed.setting
+        return calibrate(
+            representative_gram(self.observed),
+            max(noise, setting.constraint_noise_std or 0.0),
+            min(max(uniform_rounds(setting.horizon, self.xi_squared), 2), MOST_SAMPLES),
+            rate / (1 + setting.num_constraints),
+            ridge=self._ridge(noise),
+            reading=self.reading,
+        )

@@ -1,0 +1,76 @@
+"""A threshold for a stated rate of false alarms, by simulation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import is_count, is_integer
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.gram import Gram
+
+from ...validation import Numeric, require_not_negative, require_probability
+from .detector import ChangePointDetector
+
+PER_DESIGN = 10  # functions on one sequence of covariates: they share its systems
+
+
+def calibrate(
+    gram: Gram,
+    noise_std: Numeric,
+    samples: int,
+    rate: float,
+    *,
+    runs: int = 200,
+    seed: int = 0,
+    **options: Any,
+) -> float:
+    """Return the theta with which a sequence without a change raises a false alarm at a stated rate.
+
+    Simulates sequences of f ~ GP at uniform points with Gaussian noise, and takes the 1 - rate quantile of
+    the largest statistic * n^e of each. Deterministic given the seed; its error is that of `runs` draws, ten
+    of which share their points. A few seconds with 100 samples.
+
+    Args:
+        gram: the prior.
+        noise_std: standard deviation of the noise.
+        samples: length of the sequence: with forced exploration about sqrt(xi^2 T) of T rounds.
+        rate: probability of at least one false alarm in a sequence.
+        runs: simulated sequences.
+        seed: of the simulation.
+        **options: of the detector, apart from theta.
+    """
+    require_not_negative("noise_std", noise_std, "it is the standard deviation of the noise")
+    require_probability("rate", rate, "give the probability of a false alarm in a sequence, such as 0.1")
+    if not is_count(samples) or samples < 2 or not is_count(runs):
+        raise ValueError(f"samples >= 2 and runs >= 1 must be integers, got {samples!r} and {runs!r}")
+    if not is_integer(seed) or seed < 0:
+        raise ValueError(f"seed must be an integer >= 0, got {seed!r}")
+    designs = np.random.default_rng(seed).spawn(-(-runs // PER_DESIGN))
+    largest = np.concatenate([_largest(gram, noise_std, samples, rng, options) for rng in designs])
+    return float(np.quantile(largest, 1.0 - rate, method="higher"))
+
+
+def _largest(
+    gram: Gram, noise_std: Numeric, samples: int, rng: np.random.Generator, options: dict[str, Any]
+) -> Floats:
+    """The largest statistic * n^e of stationary sequences at the same points, (PER_DESIGN,)."""
+    point = rng.integers(gram.size, size=samples)
+    truth = rng.standard_normal((PER_DESIGN, len(gram.root))) @ gram.root
+    value = truth[:, point].T + noise_std * rng.standard_normal((samples, PER_DESIGN))
+    return largest_statistic(
+        ChangePointDetector.on_points(gram, num_responses=PER_DESIGN, **options), point, value
+    )
+
+
+def largest_statistic(detector: ChangePointDetector, x: Any, y: Floats) -> Floats:
+    """The smallest theta without an alarm: the largest statistic * n^e of each response, (q,)."""
+    detector.reset()
+    largest = np.zeros(detector.num_responses)
+    for where, what in zip(x, y, strict=True):
+        detector.append(where, what)
+        statistics = detector.latest
+        scale = np.arange(1, len(statistics) + 1) ** detector.rates.exponent
+        largest = np.maximum(largest, (statistics * scale[:, None]).max(axis=0, initial=0.0))
+    return largest

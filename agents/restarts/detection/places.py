@@ -1,0 +1,70 @@
+"""What an agent plays as a detector sees it: indices on a finite set, features on a box."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import qmc
+
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.problem.setting import Setting
+
+from .detector import ChangePointDetector
+
+if TYPE_CHECKING:
+    from ...model.model import Model
+
+NODES = 256  # of the integral over a box, a power of two
+
+
+class Places:
+    """Makes the detectors of an agent, and turns what it is told of plays into their samples.
+
+    Args:
+        model: of the agent; on a box it knows where the plays are.
+        observed: of the reward.
+    """
+
+    def __init__(self, model: Model, observed: Model):
+        self._visited, self._observed = model.visited, observed
+
+    def detector(self, **options: Any) -> ChangePointDetector:
+        """A new detector."""
+        if self._visited is None:
+            return ChangePointDetector.on_points(self._observed.gram, **options)
+        nodes = box_nodes(self._observed.setting)
+        return ChangePointDetector.on_features(self._observed.kernel, nodes, **options)
+
+    def covariates(self, point: Ints) -> list[Any]:
+        """Where plays were, (n,)."""
+        return point.tolist() if self._visited is None else list(self._visited.features[point])
+
+    def prior_mean(self, point: Ints) -> Floats:
+        """The setting's, (n,): the model's is the least that may come where feedback is delayed."""
+        mean = np.asarray(self._observed.setting.prior_mean, dtype=np.float64)
+        return mean[point] if mean.ndim else np.full(len(point), float(mean))
+
+
+def representative_gram(model: Model) -> Gram:
+    """The prior covariance on the points, or on well spread points of a box."""
+    if not model.setting.continuous:
+        return model.gram
+    return Gram(model.kernel, box_nodes(model.setting))
+
+
+def box_nodes(setting: Setting) -> Floats:
+    """Sobol's points of a box, in its contexts in turn where they are a finite set, (n, dz + d)."""
+    low, high = setting.low, setting.high
+    assert low is not None
+    assert high is not None
+    if setting.context_low is not None:
+        assert setting.context_high is not None
+        low, high = np.append(setting.context_low, low), np.append(setting.context_high, high)
+    unit = qmc.Sobol(len(low), scramble=False).random(NODES)
+    nodes = low + (high - low) * unit
+    if setting.contexts is None:
+        return nodes
+    turns = np.arange(NODES) % len(setting.contexts)
+    return np.hstack([setting.contexts[turns], nodes])

@@ -1,0 +1,120 @@
+r"""How the ridge and the threshold of the change-point test fall with the number of samples.
+
+With a the smoothness of the kernel, d the features of a covariate and e = (2a + d) / (2a + d + 1),
+
+    rho_n = c n^-e,    theta_n = theta n^-e    (Avanesov 2020, equation 3.6 and section 4).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    Kernel,
+    KernelOperator,
+    RationalQuadratic,
+)
+
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.kernels import OnColumns
+
+from ...kernels.context_free import InContext
+from ...kernels.shape import smoothness
+from ...validation import Numeric, require_not_negative, require_positive
+
+PAPER_SMOOTHNESS = 2.5
+PAPER_THETA = 2.6  # on [0, 5], for functions of prior deviation 1
+PAPER_VOLUME = 5.0
+READINGS = {"experiments": 5.0, "theory": 1.0}  # c: the paper leaves it open
+INFINITELY_SMOOTH = (RBF, RationalQuadratic, DotProduct, ConstantKernel)
+
+
+@dataclass(frozen=True)
+class TestRates:
+    """rho_n and theta_n of the test on n + n samples.
+
+    Args:
+        exponent: e.
+        ridge: c, in units of the prior variance.
+        theta: the statistic that raises an alarm at n = 1; one number, or one a response, (q,).
+    """
+
+    __test__ = False  # no test class, whatever its name
+
+    exponent: float
+    ridge: float
+    theta: Numeric
+
+    def __post_init__(self) -> None:
+        require_not_negative("exponent", self.exponent, "it is (2a + d) / (2a + d + 1)")
+        require_positive("ridge", self.ridge, "it is the c of rho_n = c n^-e; use 5")
+        theta = np.asarray(self.theta)
+        if theta.dtype.kind not in "iuf" or not (theta > 0).all():  # NaN is not
+            raise ValueError(
+                f"theta must be positive, got {self.theta}; use inf for a test that never alarms"
+            )
+
+    @classmethod
+    def of(
+        cls,
+        kernel: Kernel,
+        dim: int,
+        *,
+        volume: float = PAPER_VOLUME,
+        variance: Numeric = 1.0,
+        smoothness: float | None = None,
+        ridge: float | None = None,
+        theta: Numeric | None = None,
+        reading: str = "experiments",
+    ) -> TestRates:
+        """Return the paper's rates for a kernel.
+
+        Args:
+            kernel: of the function; its smoothness is the smallest of its parts' (Matern: nu; squared
+                exponential, rational quadratic, linear: infinite). Others count as the paper's 5/2.
+            dim: features d of a covariate.
+            volume: what the statistic's integral over the covariates is worth; the default threshold is in
+                proportion, so that it decides nothing by itself. The paper integrates over [0, 5].
+            variance: prior variance of the responses, to which the default threshold is in proportion.
+            smoothness: a, in place of the kernel's.
+            ridge: c; default by `reading`.
+            theta: of the integral as `volume` scales it; default 2.6 volume / 5 times the variance.
+            reading: "experiments" (c = 5; with 4 to 5 the paper's curves come out) or "theory" (c = 1).
+        """
+        if reading not in READINGS:
+            raise ValueError(f"reading must be one of {', '.join(READINGS)}, got {reading!r}")
+        require_positive("volume", volume, "it is the measure of the set of covariates")
+        rough = order_of(kernel) if smoothness is None else smoothness
+        if not rough > 0:
+            raise ValueError(
+                f"smoothness must be positive, got {rough}; it is the nu of a Matern kernel, or inf"
+            )
+        order = 2.0 * rough + dim
+        share = 1.0 if math.isinf(order) else order / (order + 1.0)
+        given = PAPER_THETA * volume / PAPER_VOLUME * np.asarray(variance) if theta is None else theta
+        return cls(share, READINGS[reading] if ridge is None else ridge, given)
+
+    def penalty(self, n: int) -> float:
+        """Return n rho_n, what is added to the Gram matrix of n samples in units of the prior variance."""
+        return self.ridge * n ** (1.0 - self.exponent)
+
+    def threshold(self, n: Numeric) -> Floats:
+        """Return theta_n, (h,) -> (h, q)."""
+        return np.multiply.outer(np.asarray(n, dtype=np.float64) ** -self.exponent, np.atleast_1d(self.theta))
+
+
+def order_of(kernel: Kernel) -> float:
+    """Smoothness of a kernel's functions: of the roughest of its parts."""
+    if isinstance(kernel, KernelOperator):
+        return min(order_of(kernel.k1), order_of(kernel.k2))
+    if isinstance(kernel, OnColumns | InContext):
+        return order_of(kernel.kernel)
+    known = smoothness(kernel)
+    if known is not None:
+        return known
+    return math.inf if isinstance(kernel, INFINITELY_SMOOTH) else PAPER_SMOOTHNESS

@@ -1,0 +1,133 @@
+r"""The statistics of all even tails of a sequence of samples, kept up as samples come.
+
+For the last 2n samples, mu_1 is the ridge regression of the first n and mu_2 of the last n,
+
+    mu(x) = sum_i w_i k(x_i, x),    w = (K + n rho_n I)^-1 y,
+
+and the statistic is the integral of (mu_1 - mu_2)^2 (Avanesov 2020, Algorithm 1). With the weights of both
+halves in one vector a = (w_1, -w_2) and H_ij = volume / N sum_x k(x_i, x) k(x_j, x) it is a'Ha. Responses
+whose level is unknown are centred first: y less the mean of the 2n, which the weights are linear in.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import get_lapack_funcs
+
+from bandit_envs.basics.types import Bools, Floats
+
+from .covariates import Covariates
+from .rates import TestRates
+
+(_posv,) = get_lapack_funcs(("posv",), dtype=np.float64)
+
+FIRST_CAPACITY = 64  # samples; doubled whenever they are full
+
+
+class Tails:
+    """The m samples of one sequence.
+
+    A new sample costs O(m N), and the tests after it O(m^4) flops in 2m/3 small systems: the weights of a
+    block are the same when it is a second half and when it becomes a first half, and are kept till then.
+
+    Args:
+        covariates: where samples are taken.
+        rates: rho_n.
+        num_responses: q, whose tests share their systems.
+        volume: the measure of the covariates.
+        centred: which responses are centred, (q,).
+    """
+
+    def __init__(
+        self, covariates: Covariates, rates: TestRates, num_responses: int, volume: float, centred: Bools
+    ):
+        self.covariates, self.rates, self.centred = covariates, rates, centred
+        self._share = volume
+        self._samples: list[Any] = []
+        self._weights: dict[tuple[int, int], Floats] = {}  # (q + 1, n) of the block (start, n)
+        self._value = np.empty((FIRST_CAPACITY, num_responses + 1))  # the last is 1: see `_centre`
+        self._gram = np.empty((FIRST_CAPACITY, FIRST_CAPACITY))  # K
+        self._overlap = np.empty((FIRST_CAPACITY, FIRST_CAPACITY))  # H
+        self._profile = np.empty((FIRST_CAPACITY, 0))  # k(x_i, nodes), (m, N)
+
+    @property
+    def count(self) -> int:
+        """The number of samples m."""
+        return len(self._samples)
+
+    def clear(self) -> None:
+        """Forget all samples."""
+        self._samples.clear()
+        self._weights.clear()
+
+    def insert(self, position: int, x: Any, value: Floats) -> None:
+        """Put a sample with its responses, (q,), before the one at a position, or at the end."""
+        profile, between = self.covariates.profile(x), self.covariates.between(x, self._samples)
+        self._reserve(len(profile))
+        m, p = self.count, position
+        overlap = self._profile[:m] @ profile * (self._share / len(profile))
+        for rows in (self._value, self._gram, self._overlap, self._profile):
+            rows[p + 1 : m + 1] = rows[p:m]
+        for square, row, own in (
+            (self._gram, between, self.covariates.own(x)),
+            (self._overlap, overlap, profile @ profile * (self._share / len(profile))),
+        ):
+            square[: m + 1, p + 1 : m + 1] = square[: m + 1, p:m]
+            square[p, : m + 1] = square[: m + 1, p] = np.insert(row, p, own)
+        self._value[p], self._profile[p] = np.append(value, 1.0), profile
+        self._samples.insert(p, x)
+        self._shift(p)
+
+    def statistics(self) -> Floats:
+        """The integrals of (mu_1 - mu_2)^2 for n = 1, ..., floor(m / 2), (h, q)."""
+        m, half, responses = self.count, self.count // 2, self._value.shape[1] - 1
+        difference = np.zeros((half, responses + 1, m))
+        for n in range(1, half + 1):
+            first = self._weights.pop((m - 2 * n, n), None)  # it will not be a half again
+            difference[n - 1, :, m - 2 * n : m - n] = self._solve(m - 2 * n, n) if first is None else first
+            second = self._weights[m - n, n] = self._solve(m - n, n)
+            np.negative(second, out=difference[n - 1, :, m - n :])
+        flat = self._centre(difference).reshape(half * responses, m)
+        return np.vecdot(flat @ self._overlap[:m, :m], flat).reshape(half, responses)
+
+    def _centre(self, difference: Floats) -> Floats:
+        """Weights of responses less the mean over their tail, (h, q + 1, m) -> (h, q, m)."""
+        responses, ones = difference[:, :-1], difference[:, -1:]
+        if not self.centred.any():
+            return responses
+        backwards = self._value[self.count - 1 :: -1, :-1] if self.count else self._value[:0, :-1]
+        total = np.cumsum(backwards, axis=0)[1::2]  # of the last 2n
+        mean = total / (2.0 * np.arange(1, len(difference) + 1))[:, None]
+        return responses - (mean * self.centred)[:, :, None] * ones
+
+    def _solve(self, start: int, n: int) -> Floats:
+        """Return (K + n rho_n I)^-1 (y, 1) of the block of n samples, (q + 1, n)."""
+        block = slice(start, start + n)
+        system = np.array(self._gram[block, block])
+        system.ravel()[:: n + 1] += self.rates.penalty(n) * self.covariates.variance
+        _, weights, failed = _posv(system.T, self._value[block], overwrite_a=1)
+        if failed:
+            raise ValueError(f"the kernel is not positive definite at {n} samples; give a larger ridge")
+        return weights.T
+
+    def _shift(self, position: int) -> None:
+        """Rename the blocks behind a new sample, and drop those around it."""
+        if position == self.count - 1:
+            return
+        self._weights = {
+            (start + (start >= position), n): weights
+            for (start, n), weights in self._weights.items()
+            if start >= position or start + n <= position
+        }
+
+    def _reserve(self, nodes: int) -> None:
+        if self._profile.shape[1] != nodes:
+            self._profile = np.empty((len(self._value), nodes))
+        more = len(self._value)
+        if self.count == more:
+            self._value, self._profile = (
+                np.pad(rows, ((0, more), (0, 0))) for rows in (self._value, self._profile)
+            )
+            self._gram, self._overlap = np.pad(self._gram, (0, more)), np.pad(self._overlap, (0, more))

@@ -1,0 +1,74 @@
+"""The constants of the test from data without a change (Avanesov 2020, Remark 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.gaussian_process.kernels import Kernel
+
+from bandit_envs.basics.types import Floats
+
+from ...validation import require_positive
+from .calibration import largest_statistic
+from .detector import ChangePointDetector
+from .rates import TestRates
+
+CANDIDATES = tuple(np.geomspace(1e-3, 30.0, 19).tolist())
+
+
+def cross_validated_ridge(
+    kernel: Kernel, x: Floats, y: Floats, *, candidates: Sequence[float] = CANDIDATES, **options: Any
+) -> float:
+    """Return the c of rho_n whose regression predicts samples that it has not seen best.
+
+    Leave-one-out in closed form: with A = K + n rho_n I the error at sample i is (A^-1 y)_i / (A^-1)_ii.
+    What predicts best is far less ridge than what keeps the paper's threshold free of false alarms: calibrate
+    theta for the c it returns.
+
+    Args:
+        kernel: a scikit-learn kernel.
+        x: covariates, (n, d).
+        y: responses minus their prior mean, (n,) or (n, q).
+        candidates: values of c to choose from.
+        **options: smoothness and reading of `TestRates.of`.
+    """
+    x, y = _sequence(x, y)
+    gram = np.asarray(kernel(x), dtype=np.float64)
+    if not len(candidates):
+        raise ValueError("candidates must not be empty; they are values of c")
+    require_positive("candidates", np.asarray(candidates, dtype=np.float64), "they are values of c")
+    errors = [_left_out(gram, y, TestRates.of(kernel, x.shape[1], ridge=c, **options)) for c in candidates]
+    return float(candidates[int(np.argmin(errors))])
+
+
+def typical_theta(detector: ChangePointDetector, x: Any, y: Floats, *, margin: float = 2.0) -> Floats:
+    """Return a theta well above what the statistic typically is without a change, (q,).
+
+    The largest statistic * n^e over all tests on the samples, times a margin. The detector is reset.
+
+    Args:
+        detector: with the kernel, ridge and volume to be used.
+        x, y: samples of one function, in order; at least two.
+        margin: factor.
+    """
+    require_positive("margin", margin, "use 1 for the largest statistic seen")
+    if len(x) < 2:
+        raise ValueError(f"x must have at least two samples to compare, got {len(x)}")
+    largest = largest_statistic(detector, x, y)
+    detector.reset()
+    return margin * largest
+
+
+def _left_out(gram: Floats, y: Floats, rates: TestRates) -> float:
+    n = len(y)
+    inverse = np.linalg.inv(gram + rates.penalty(n) * gram.diagonal().max() * np.eye(n))
+    return float(np.mean((inverse @ y / inverse.diagonal()[:, None]) ** 2))
+
+
+def _sequence(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if x.ndim != 2 or len(x) != len(y) or len(x) < 2:
+        raise ValueError(f"x must be (n, d) and y (n,) or (n, q), n >= 2; got shapes {x.shape} and {y.shape}")
+    return x, y.reshape(len(y), -1)

@@ -1,0 +1,121 @@
+"""Restarts that look for changes: plays at random among the others, and a test on what they earned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+
+from .base import Never, Restart
+from .detection.places import Places
+from .forced_exploration import PAPER_XI_SQUARED, ForcedExploration
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+
+class OnAlarm(Never):
+    """Starts over when the change-point detector finds that the reward or a cost is another function.
+
+    Args:
+        model: kernel and setting.
+        num_trials: B.
+        observed: the same for agents whose own model is not of the reward, but of something made of it.
+        each: options of `ChangePointDetector` that differ from trial to trial, B of them.
+        **options: those of all trials; "theta" decides how often there is a false alarm.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        num_trials: int,
+        *,
+        observed: Model | None = None,
+        each: Sequence[Mapping[str, Any]] | None = None,
+        **options: Any,
+    ):
+        self.places = Places(model, observed or model)
+        costs = model.setting.num_constraints  # of unknown prior mean
+        options = {"num_responses": 1 + costs, "centred": [False] + [True] * costs, **options}
+        own = [{}] * num_trials if each is None else each
+        self.detectors = [self.places.detector(**{**options, **more}) for more in own]
+        self.alarms = [[] for _ in range(num_trials)]
+        self._alarmed = np.zeros(num_trials, dtype=bool)
+
+    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+        """Test after each value, in the order of play."""
+        response = np.column_stack([reward - self.places.prior_mean(point), cost])
+        where = self.places.covariates(point)
+        for i, x, t, y in zip(trial.tolist(), where, rounds.tolist(), response, strict=True):
+            self._alarmed[i] |= self.detectors[i].insert(t, x, y)
+
+    def turn(self, rounds: int, info: dict[str, Any]) -> Ints:
+        """The trials with an alarm in this round."""
+        alarmed = self._alarmed.nonzero()[0]
+        for i in alarmed.tolist():
+            self.alarms[i].append(rounds - 1)  # type: ignore[index] (it has a list a trial)
+        return alarmed
+
+    def forget(self, trial: Ints) -> None:
+        """Begin new sequences."""
+        self._alarmed[trial] = False
+        for i in trial.tolist():
+            self.detectors[i].reset()
+
+
+class Exploring:
+    """Plays some rounds uniformly, and shows these alone to another restart.
+
+    Args:
+        model, num_trials: as of every restart.
+        watch: builds the other restart: `OnAlarm`, `Oracle` or `Never`.
+        xi_squared: how many rounds are uniform, see `ForcedExploration`.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        num_trials: int,
+        *,
+        watch: Callable[[Model, int], Restart],
+        xi_squared: float = PAPER_XI_SQUARED,
+    ):
+        self.watch = watch(model, num_trials)
+        self.privileged = self.watch.privileged
+        self._schedule = ForcedExploration(num_trials, xi_squared)
+        self._was_uniform: list[Bools] = []  # (B,) a round
+
+    @property
+    def alarms(self) -> list[list[int]] | None:
+        """Rounds after which each trial noticed a change."""
+        return self.watch.alarms
+
+    @property
+    def uniform(self) -> Bools:
+        """Which trials play any arm in this round, (B,)."""
+        return self._schedule.due
+
+    def play(self, point: Ints) -> None:
+        """Note which trials have just played uniformly."""
+        self._was_uniform.append(self._schedule.advance())
+        self.watch.play(point)
+
+    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+        """Show what uniform plays have earned."""
+        pairs = zip(rounds.tolist(), trial.tolist(), strict=True)
+        uniform = np.array([self._was_uniform[t][i] for t, i in pairs], dtype=bool)
+        if uniform.any():
+            kept = trial[uniform], point[uniform], rounds[uniform], reward[uniform], cost[uniform]
+            self.watch.receive(*kept)
+
+    def turn(self, rounds: int, info: dict[str, Any]) -> Ints:
+        """The trials that the other restart names."""
+        return self.watch.turn(rounds, info)
+
+    def forget(self, trial: Ints) -> None:
+        """Trials start over, (n,)."""
+        self._schedule.restart(trial)
+        self.watch.forget(trial)

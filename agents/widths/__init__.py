@@ -1,0 +1,1 @@
+"""Widths: the multiplier of the posterior standard deviation."""

@@ -1,0 +1,130 @@
+"""Widths and information gains by name, for options that come from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import is_number
+
+from ..model.model import Model
+from ..restarts.detection.rates import order_of
+from .change_point import PAPER_CONSTANT, ChangePointWidth
+from .compact import CompactWidth
+from .gain_tables import greedy_bound, spectral_bound, upper_bound
+from .information_gain import Constant, Gamma, Realised, rate_for
+from .theorems import (
+    FiniteSetWidth,
+    FixedWidth,
+    ImprovedWidth,
+    RKHSWidth,
+    SelfNormalisedWidth,
+    Width,
+)
+
+
+def make_width(width: Any, model: Model, delta: float, beta_scale: float = 1.0, gamma: Any = None) -> Width:
+    """Return the width of a confidence band.
+
+    Args:
+        width: a name in `WIDTHS`, a number, or a `Width`; None is "finite-set", and "self-normalised" on a
+            box, which holds for every kernel and with contexts.
+        model: kernel, noise, bound and decision set.
+        delta: failure probability.
+        beta_scale: factor of beta_t in the widths of Srinivas et al.'s Theorems 1 and 2, and in Avanesov's.
+        gamma: see `make_gamma`; default a true bound for "rkhs", the realised gain for "self-normalised".
+    """
+    if width is None:
+        width = "self-normalised" if model.setting.continuous else "finite-set"
+    if is_number(width):
+        return FixedWidth(float(width))
+    if isinstance(width, Width):
+        return width
+    if not isinstance(width, str) or width not in WIDTHS:
+        raise ValueError(f"width must be a number or one of {', '.join(WIDTHS)}, got {width!r}")
+    return WIDTHS[width](model, delta, beta_scale, gamma)
+
+
+def make_gamma(gamma: Any, model: Model) -> Gamma:
+    """Return the information gain of a width.
+
+    Args:
+        gamma: "realised", "greedy", "spectral", "bound" (the smaller of these two), "rate" (constant 1, not
+            a bound), "rate-vakili", a number, or a `Gamma`.
+        model: kernel, noise and horizon.
+    """
+    if is_number(gamma):
+        return Constant(float(gamma))
+    if isinstance(gamma, Gamma):
+        return gamma
+    if not isinstance(gamma, str) or gamma not in GAMMAS:
+        raise ValueError(f"gamma must be a number or one of {', '.join(GAMMAS)}, got {gamma!r}")
+    return GAMMAS[gamma](model)
+
+
+def improved_width(model: Model, *, gamma: Any = "realised", delta: float = 0.1, union: int = 1) -> Width:
+    """The width of IGP-UCB (`union` 1) and of GP-TS (2)."""
+    return ImprovedWidth(model.rkhs_bound, model.noise_std, make_gamma(gamma, model), delta, union)
+
+
+def _dim(model: Model) -> int:
+    return model.setting.pairs_width
+
+
+def _table(bound: Callable[..., Gamma]) -> Callable[[Model], Gamma]:
+    def of_model(model: Model) -> Gamma:
+        if model.setting.continuous:
+            raise ValueError(
+                'gamma must not be bounded by a table of points on a box; take "realised", "rate" or a number'
+            )
+        return bound(model.gram, model.noise_variance, model.setting.horizon)
+
+    return of_model
+
+
+GAMMAS: dict[str, Callable[[Model], Gamma]] = {
+    "realised": lambda model: Realised(),
+    "greedy": _table(greedy_bound),
+    "spectral": _table(spectral_bound),
+    "bound": _table(upper_bound),
+    "rate": lambda model: rate_for(model.kernel, _dim(model)),
+    "rate-vakili": lambda model: rate_for(model.kernel, _dim(model), vakili=True),
+}
+
+
+def _finite_set(model: Model, delta: float, beta_scale: float, gamma: Any) -> Width:
+    if model.setting.continuous:
+        raise ValueError(
+            'width must not be "finite-set" on a box; take "self-normalised", "compact" or a number'
+        )
+    return FiniteSetWidth(model.gram.size, delta, beta_scale)
+
+
+def _compact(model: Model, delta: float, beta_scale: float, gamma: Any) -> Width:
+    bounds = np.column_stack([model.setting.low, model.setting.high])  # type: ignore[list-item]
+    return CompactWidth.for_kernel(model.kernel, bounds, delta, beta_scale)
+
+
+def _rkhs(model: Model, delta: float, beta_scale: float, gamma: Any) -> Width:
+    return RKHSWidth(model.rkhs_bound, make_gamma("bound" if gamma is None else gamma, model), delta)
+
+
+def _self_normalised(model: Model, delta: float, beta_scale: float, gamma: Any) -> Width:
+    information = make_gamma("realised" if gamma is None else gamma, model)
+    return SelfNormalisedWidth(model.rkhs_bound, model.noise_std, model.noise_variance, information, delta)
+
+
+def _change_point(model: Model, delta: float, beta_scale: float, gamma: Any) -> Width:
+    horizon, order = model.setting.horizon, order_of(model.kernel)
+    return ChangePointWidth(horizon, _dim(model), order, beta_scale * PAPER_CONSTANT)
+
+
+WIDTHS: dict[str, Callable[[Model, float, float, Any], Width]] = {
+    "finite-set": _finite_set,
+    "compact": _compact,
+    "rkhs": _rkhs,
+    "self-normalised": _self_normalised,
+    "change-point": _change_point,
+}

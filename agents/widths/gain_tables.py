@@ -1,0 +1,131 @@
+"""Tables of the maximum information gain of a finite set, computed once from its Gram matrix."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
+
+from ..validation import Numeric, require_not_negative, require_positive
+
+GREEDY_FACTOR = 1.0 / (1.0 - np.exp(-1.0))  # the gain is submodular (Nemhauser et al. 1978)
+
+
+@dataclass(frozen=True)
+class GainTable:
+    """gamma_t looked up for t = 0..T; trials with the same noise variance share a row."""
+
+    values: Floats  # (L, T + 1), one row a distinct noise variance
+    row: Ints  # (B,), or () for one row that serves all trials
+
+    def __call__(self, rounds: Ints, gain: Floats) -> Floats:
+        """Return the table's value at the number of observations, (B,)."""
+        try:
+            return self.values[self.row, rounds]
+        except IndexError:
+            horizon = self.values.shape[1] - 1
+            raise ValueError(
+                f"gamma is known for 0..{horizon} observations, got {rounds}; give a larger horizon"
+            ) from None
+
+
+def upper_bound(gram: Gram, noise_variance: Numeric, horizon: int) -> GainTable:
+    """The smaller of the spectral and the greedy bound, both of which hold for every design.
+
+    Greedy's factor wins in the first rounds and loses in the long run, so the greedy design is played only
+    until the spectral bound is the smaller one in every row.
+    """
+    spectral = spectral_bound(gram, noise_variance, horizon)
+    values = spectral.values.copy()
+    for t, gain in zip(range(1, horizon + 1), greedy_gains(gram, _distinct(noise_variance)[0]), strict=False):
+        if np.all(values[:, t] <= GREEDY_FACTOR * gain):
+            break
+        values[:, t] = np.minimum(values[:, t], GREEDY_FACTOR * gain)
+    return GainTable(values, spectral.row)
+
+
+def spectral_bound(gram: Gram, noise_variance: Numeric, horizon: int) -> GainTable:
+    """Max over m >= 0, sum m = T, of 1/2 sum_i log(1 + m_i e_i / lambda) (Srinivas et al. 2010, Lemma 7.6).
+
+    The eigenvalues e_i are those of K on the whole set. The lemma's factor 1 / (1 - 1/e) is not needed,
+    because det(I + K M) <= prod_i (1 + e_i(K) e_i(M)) for the diagonal matrix M of play counts.
+    """
+    noise, row = _distinct(noise_variance)
+    root = gram.root
+    eigenvalues = np.asarray(np.linalg.eigvalsh(root @ root.T)[::-1], dtype=np.float64)
+    eigenvalues = eigenvalues[eigenvalues > 0]  # the smallest may be rounding
+    return GainTable(water_filling(eigenvalues, _rounds(horizon) / noise[:, None]), row)
+
+
+def greedy_bound(gram: Gram, noise_variance: Numeric, horizon: int) -> GainTable:
+    """The greedy design's gain over its guaranteed share 1 - 1/e of gamma_t (Srinivas et al. 2010, 5.1)."""
+    value = greedy_value(gram, noise_variance, horizon)
+    return GainTable(GREEDY_FACTOR * value.values, value.row)
+
+
+def greedy_value(gram: Gram, noise_variance: Numeric, horizon: int) -> GainTable:
+    """The gain of playing the point of largest variance: a lower bound on gamma_t."""
+    noise, row = _distinct(noise_variance)
+    values = np.zeros((len(noise), _rounds(horizon).size))
+    for t, gain in zip(range(1, horizon + 1), greedy_gains(gram, noise), strict=False):
+        values[:, t] = gain
+    return GainTable(values, row)
+
+
+def water_filling(eigenvalues: Floats, budget: Floats) -> Floats:
+    """Max over m >= 0, sum m = budget, of 1/2 sum_i log(1 + m_i e_i), of any shape.
+
+    The optimum is m_i = max(0, w - 1/e_i), where the r largest eigenvalues are active at the level
+    w = (budget + sum_{i<=r} 1/e_i) / r; the r-th joins once the budget reaches r/e_r - sum_{i<=r} 1/e_i.
+
+    Args:
+        eigenvalues: positive and descending, (r,).
+        budget: not negative.
+    """
+    inverse = 1.0 / eigenvalues
+    count = np.arange(1, len(inverse) + 1)
+    total = np.cumsum(inverse)
+    joins_at = np.maximum.accumulate(count * inverse - total)  # ascending but for rounding
+    last = np.searchsorted(joins_at, budget, side="right") - 1
+    active = last + 1
+    level = (budget + total[last]) / active
+    gain = 0.5 * (active * np.log(level) + np.cumsum(np.log(eigenvalues))[last])
+    return np.maximum(gain, 0.0)  # rounding at budget 0
+
+
+def greedy_gains(gram: Gram, noise: Floats) -> Iterator[Floats]:
+    """Yield 1/2 sum_{s<=t} log(1 + sigma_{s-1}^2(x_s) / lambda), (L,) each, for t = 1, 2, ...
+
+    x_s is the point of largest variance. Works in the weights of K = R'R, R (r, N): O(L (r^2 + r N)) a round.
+
+    Args:
+        gram: the prior covariance of the N points.
+        noise: noise variances lambda, (L,).
+    """
+    root, rows = gram.root, np.arange(len(noise))
+    variance = np.tile((root**2).sum(axis=0), (len(noise), 1))  # (L, N)
+    spread = np.tile(np.eye(len(root)), (len(noise), 1, 1))  # (L, r, r) posterior covariance of the weights
+    gain = np.zeros(len(noise))
+    while True:
+        point = variance.argmax(axis=1)
+        largest = np.maximum(variance[rows, point], 0.0)
+        gain = gain + 0.5 * np.log1p(largest / noise)
+        weights = (spread @ root.T[point][:, :, None])[:, :, 0] / np.sqrt(noise + largest)[:, None]
+        variance -= (weights @ root) ** 2
+        spread -= weights[:, :, None] * weights[:, None, :]
+        yield gain
+
+
+def _distinct(noise_variance: Numeric) -> tuple[Floats, Ints]:
+    """Return the L distinct noise variances, (L,), and which of them each trial has, (B,) or ()."""
+    require_positive("noise_variance", noise_variance, "the information gain is infinite without noise")
+    noise, row = np.unique(np.asarray(noise_variance, dtype=np.float64), return_inverse=True)
+    return noise, row.reshape(np.shape(noise_variance))
+
+
+def _rounds(horizon: int) -> Ints:
+    """Return the numbers of observations 0..T."""
+    require_not_negative("horizon", horizon, "it is the number of rounds")
+    return np.arange(horizon + 1)

@@ -1,0 +1,1 @@
+"""The Gymnasium environments, and how they are made."""

@@ -1,0 +1,52 @@
+"""Actions at the boundary: coerced, checked, and never silently repaired."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.problem.decisions import Decisions
+from bandit_envs.problem.setting import SLACK
+
+
+def action_space(decisions: Decisions) -> spaces.Space:
+    """`Discrete(A)`, or `Box(-1, 1, (d,))`."""
+    if decisions.continuous:
+        return spaces.Box(-1.0, 1.0, (decisions.arms.shape[1],), np.float32)
+    return spaces.Discrete(decisions.num_arms)
+
+
+def shaped_actions(actions: Any, batch: tuple[int, ...], decisions: Decisions) -> np.ndarray:
+    """Return actions as an array, integers of shape `batch` or numbers (*batch, d), or raise ValueError."""
+    array = np.asarray(actions)
+    shape = (*batch, decisions.arms.shape[1]) if decisions.continuous else batch
+    if array.shape != shape or array.dtype.kind not in ("fiu" if decisions.continuous else "iu"):
+        kind = "numbers in [-1, 1]" if decisions.continuous else "integer arms" if batch else "an integer arm"
+        raise ValueError(f"action must be {kind} of shape {shape}, got {array!r}")
+    return array
+
+
+def checked_actions(array: np.ndarray, decisions: Decisions) -> Ints | Floats:
+    """Return the actions of n trials, (n,) arms or (n, d) in [-1, 1], or raise ValueError.
+
+    Args:
+        array: of the shape and kind that `shaped_actions` returns.
+        decisions: where they are played.
+    """
+    return _box(array) if decisions.continuous else _arms(array, decisions.num_arms)
+
+
+def _arms(array: np.ndarray, num_arms: int) -> Ints:
+    if ((array < 0) | (array >= num_arms)).any():
+        raise ValueError(f"action must be an arm in 0..{num_arms - 1}, got {array}")
+    return array.astype(np.int64, copy=False)
+
+
+def _box(array: np.ndarray) -> Floats:
+    array = array.astype(np.float64)
+    if not (np.abs(array) <= 1.0 + SLACK).all():  # NaN is not
+        raise ValueError(f"action must be finite and in [-1, 1], got {array}; see setting.to_action")
+    return np.clip(array, -1.0, 1.0)

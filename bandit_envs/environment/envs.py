@@ -1,0 +1,117 @@
+"""One trial as a Gymnasium environment: a thin shell on the simulator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.types import Floats
+from bandit_envs.environment.actions import action_space, checked_actions, shaped_actions
+from bandit_envs.environment.info import Info, single_info
+from bandit_envs.problem.problem import Problem
+from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.simulator import Simulator
+from bandit_envs.problems import build
+
+RENDER_MODES = ["rgb_array", "ansi"]
+ROW = np.zeros(1, dtype=np.int64)
+
+
+class BanditEnv(gym.Env):
+    """A Gaussian-process bandit; one episode is one trial of `horizon` rounds.
+
+    Args:
+        problem: a `Problem`, or the name of a registered one.
+        oracle: whether `info` holds the truth under "oracle", for evaluators.
+        render_mode: None, "rgb_array" or "ansi".
+        **keywords: of the named problem; see `bandit_envs.problems`.
+    """
+
+    metadata = {"render_modes": RENDER_MODES, "render_fps": 4}  # noqa: RUF012 (Gymnasium's own convention)
+
+    def __init__(
+        self, problem: str | Problem, *, oracle: bool = True, render_mode: str | None = None, **keywords: Any
+    ):
+        check_shown(oracle, render_mode)
+        self.problem = build(problem, keywords)
+        self.oracle, self.render_mode = oracle, render_mode
+        self.observation_space, self.action_space = spaces_of(self.problem)
+        self.simulator = Simulator(self.problem, 1)
+        self.watched: object = None  # an agent whose posterior `render` draws, if it tells it
+
+    @property
+    def setting(self) -> Setting:
+        """What a learner may know; parts of it may change at each reset."""
+        trial = self.simulator.trials[0]
+        return self.problem.setting() if trial is None else trial.setting
+
+    @property
+    def worst_regret(self) -> Floats:
+        """Regret of the worst arm in each round, (T,): the score, for evaluators, before any arrival."""
+        trial = self.simulator.trials[0]
+        if trial is None:
+            raise RuntimeError("worst_regret is known after reset; call reset first")
+        return trial.optimum - trial.worst
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, Info]:
+        """Draw a new trial.
+
+        Args:
+            seed: seeds the environment's generator, from which this and later trials are drawn.
+            options: {"function_seed": n} freezes the functions of this trial.
+        """
+        super().reset(seed=seed)
+        function_seed = checked_options(options)
+        trial = self.problem.draw(entropy_word(self.np_random), function_seed)
+        outcome = self.simulator.begin(ROW, [trial])
+        return outcome.observation[0], single_info(outcome, self.oracle)
+
+    def step(self, action: Any) -> tuple[Floats, float, bool, bool, Info]:
+        """Play an action; the reward is the sum of what *arrives* in this round."""
+        decisions = self.problem.decisions
+        actions = checked_actions(shaped_actions(action, (), decisions)[None], decisions)
+        outcome = self.simulator.play(ROW, actions)
+        info = single_info(outcome, self.oracle)
+        return outcome.observation[0], float(outcome.reward[0]), False, bool(outcome.finished[0]), info
+
+    def render(self) -> Any:
+        """The truth, the plays and what has arrived: an RGB array or text.
+
+        With `env.unwrapped.watched = agent` it shows what the agent believes too (GP agents on finite sets).
+        """
+        if self.render_mode is None:
+            gym.logger.warn('render needs a render_mode: gym.make(..., render_mode="rgb_array")')
+            return None
+        from bandit_envs.rendering.render import render
+
+        return render(self.simulator, self.render_mode, self.watched)
+
+
+def spaces_of(problem: Problem) -> tuple[spaces.Space, spaces.Space]:
+    """Observation and action space of one trial."""
+    width = problem.setting().scaled_contexts.shape[1]
+    return spaces.Box(0.0, 1.0, (width,), np.float32), action_space(problem.decisions)
+
+
+def entropy_word(rng: np.random.Generator) -> int:
+    """One word that seeds a trial (`rng.spawn` would not be restored with the generator's state)."""
+    return int(rng.integers(2**63))
+
+
+def checked_options(options: dict[str, Any] | None) -> int | None:
+    """The function seed that reset options ask for."""
+    unknown = sorted(set(options or {}) - {"function_seed"})
+    if unknown:
+        raise ValueError(f'unknown reset option {unknown[0]!r}; the only one is "function_seed"')
+    return (options or {}).get("function_seed")
+
+
+def check_shown(oracle: bool, mode: str | None) -> None:
+    """Raise unless `oracle` is a switch and the render mode one we draw."""
+    require(isinstance(oracle, bool), "oracle", "True or False", oracle)
+    if mode is not None and mode not in RENDER_MODES:
+        raise ValueError(f"render_mode must be None or one of {', '.join(RENDER_MODES)}, got {mode!r}")

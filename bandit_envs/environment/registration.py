@@ -1,0 +1,35 @@
+"""The registered ids. Nothing heavy is imported until an environment is made."""
+
+import gymnasium as gym
+
+IDS = {
+    "GPBandit-GP-v0": "gp",
+    "GPBandit-RKHS-v0": "rkhs",
+    "GPBandit-Delayed-v0": "delayed",
+    "GPBandit-Contextual-v0": "contextual",
+    "GPBandit-Constrained-v0": "constrained",
+    "GPBandit-PiecewiseStationary-v0": "piecewise-stationary",
+    "GPBandit-Composite-v0": "composite",
+    "GPBandit-Rosenbrock-v0": "rosenbrock",
+    "GPBandit-Hartmann3-v0": "hartmann3",
+    "GPBandit-SmallFeasibleRegion-v0": "small-feasible-region",
+    "GPBandit-DataRateAllocation-v0": "data-rate-allocation",
+    "GPBandit-IntelTemperature-v0": "intel-temperature",
+    "GPBandit-CMULight-v0": "cmu-light",
+    "GPBandit-LogisticTuning-v0": "logistic-tuning",
+    "GPBandit-SVMTuning-v0": "svm-tuning",
+    "GPBandit-MultiTaskSVM-v0": "multi-task-svm",
+    "GPBandit-GrowingDataSVM-v0": "growing-data-svm",
+}
+
+
+def register() -> None:
+    """Register every id that is not registered yet."""
+    for env_id, problem in IDS.items():
+        if env_id not in gym.registry:
+            gym.register(
+                env_id,
+                entry_point="bandit_envs.environment.envs:BanditEnv",
+                vector_entry_point="bandit_envs.environment.vector:BanditVectorEnv",
+                kwargs={"problem": problem},
+            )

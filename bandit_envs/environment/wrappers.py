@@ -1,0 +1,152 @@
+"""Gymnasium wrappers for people who train with a loop of their own."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+
+from bandit_envs.environment.observations import History, Statistics, Summary
+
+__all__ = [
+    "CostReturned",
+    "EpisodeRegret",
+    "HistoryObservation",
+    "StatisticsObservation",
+    "SummaryObservation",
+]
+
+
+class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
+    """Adds the score of an episode to `info["episode"]` of its last step.
+
+    The keys are those of Gymnasium's `RecordEpisodeStatistics` and more: "r" sum of rewards, "l" length,
+    "t" seconds, "regret" cumulative regret of the noiseless means, charged at play time, and with
+    constraints "violation", the sum of the norms of the positive parts of the mean costs. What an inner
+    wrapper has put under the key is kept.
+
+    Args:
+        env: a bandit whose `info` has "oracle".
+        stats_key: where in `info` the score goes.
+
+    Example:
+        >>> env = EpisodeRegret(gym.make("GPBandit-GP-v0", horizon=100))
+    """
+
+    def __init__(self, env: gym.Env, stats_key: str = "episode"):
+        RecordConstructorArgs.__init__(self, stats_key=stats_key)
+        gym.Wrapper.__init__(self, env)
+        self.stats_key = stats_key
+        self._score: dict[str, Any] = {}
+        self._started = perf_counter()
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
+        """Start a new trial and a new score."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        if "oracle" not in info:
+            raise ValueError('EpisodeRegret needs info["oracle"]; make the environment with oracle=True')
+        self._started = perf_counter()
+        self._score = {"r": 0.0, "l": 0, "t": 0.0, "regret": 0.0}
+        if np.size(info["oracle"]["cost_mean"]):
+            self._score["violation"] = 0.0
+        return observation, info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Play, and report the score where the episode ends."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self._count(float(reward), info["oracle"])
+        if terminated or truncated:
+            info[self.stats_key] = {**info.get(self.stats_key, {}), **self._score}
+        return observation, reward, terminated, truncated, info
+
+    def _count(self, reward: float, oracle: dict[str, Any]) -> None:
+        score = self._score
+        score["r"] += reward
+        score["l"] += 1
+        score["t"] = round(perf_counter() - self._started, 6)
+        for key in score.keys() & oracle.keys():
+            score[key] += oracle[key]
+
+
+class CostReturned(gym.Wrapper, RecordConstructorArgs):
+    """Returns six things from `step`: observation, reward, cost, terminated, truncated, info.
+
+    This is the form of safe-RL libraries (Safety-Gymnasium, OmniSafe). The cost is `info["cost"]`, the sum of
+    the positive parts of the costs that arrive in this round. Put it outermost: Gymnasium's own wrappers
+    expect five things.
+
+    Example:
+        >>> env = CostReturned(gym.make("GPBandit-Constrained-v0"))
+    """
+
+    def __init__(self, env: gym.Env):
+        RecordConstructorArgs.__init__(self)
+        gym.Wrapper.__init__(self, env)
+
+    def step(self, action: Any) -> tuple[Any, Any, float, bool, bool, dict[str, Any]]:  # type: ignore[override]
+        """Play; the cost is also left in `info`."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        if "cost" not in info:
+            raise ValueError('CostReturned needs info["cost"]; make an environment with constraints')
+        return observation, reward, info["cost"], terminated, truncated, info
+
+
+class SummaryObservation(gym.Wrapper):
+    """Shows what the episode has shown so far, for learners that see nothing but their observation.
+
+    Args:
+        env: a bandit, or a wrapped one.
+        summary: what is shown, made for the environment's setting.
+    """
+
+    def __init__(self, env: gym.Env, summary: Summary):
+        gym.Wrapper.__init__(self, env)
+        self.summary = summary
+        self.observation_space = summary.space
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
+        """Start a new trial, of which nothing is known."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        self.summary.begin()
+        return self.summary.vector(observation), info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Play, and show what that adds."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self.summary.note(action, info)
+        return self.summary.vector(observation), reward, terminated, truncated, info
+
+
+class HistoryObservation(SummaryObservation, RecordConstructorArgs):
+    """Adds the last play, the last reward and its play, whether it is news, and t / T to the observation.
+
+    The order is that of `observations.History`. Recurrent policies remember the rest (RL^2).
+
+    Example:
+        >>> env = HistoryObservation(gym.make("GPBandit-GP-v0", horizon=100))
+    """
+
+    def __init__(self, env: gym.Env):
+        RecordConstructorArgs.__init__(self)
+        SummaryObservation.__init__(self, env, History(env.get_wrapper_attr("setting")))
+
+
+class StatisticsObservation(SummaryObservation, RecordConstructorArgs):
+    """Adds how often each cell of a grid has paid, how much on average, and t / T to the observation.
+
+    The order is that of `bandit_envs.environment.observations.Statistics`.
+
+    Args:
+        env: a bandit, or a wrapped one.
+        bins: cells a dimension.
+
+    Example:
+        >>> env = StatisticsObservation(gym.make("GPBandit-GP-v0", horizon=100), bins=20)
+    """
+
+    def __init__(self, env: gym.Env, bins: int = 10):
+        RecordConstructorArgs.__init__(self, bins=bins)
+        SummaryObservation.__init__(self, env, Statistics(env.get_wrapper_attr("setting"), bins))

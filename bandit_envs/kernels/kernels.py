@@ -1,0 +1,104 @@
+"""Kernels by name: scikit-learn's objects, so that users bring their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    DotProduct,
+    Hyperparameter,
+    Kernel,
+    Matern,
+    RationalQuadratic,
+    WhiteKernel,
+)
+
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.column_kernel import OnColumns
+
+__all__ = ["NAMED", "LengthScale", "OnColumns", "TableKernel", "make_kernel"]
+
+LengthScale = float | Sequence[float]
+
+
+def _rational_quadratic(length_scale: LengthScale) -> Kernel:
+    if np.ndim(length_scale):
+        raise ValueError("kernel 'rational_quadratic' has one length_scale, got a list; pass a number")
+    return RationalQuadratic(length_scale, alpha=1.0)  # pyright: ignore[reportArgumentType]
+
+
+NAMED: dict[str, Callable[[Any], Kernel]] = {
+    "rbf": RBF,
+    "matern12": lambda scale: Matern(scale, nu=0.5),
+    "matern32": lambda scale: Matern(scale, nu=1.5),
+    "matern52": lambda scale: Matern(scale, nu=2.5),
+    "rational_quadratic": _rational_quadratic,
+    "linear": lambda scale: DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"),
+    "diagonal": lambda scale: WhiteKernel(1.0),
+}
+
+
+def make_kernel(kernel: str | Kernel, length_scale: LengthScale = 0.2) -> Kernel:
+    """Return a scikit-learn kernel from its name, or the kernel object itself.
+
+    Args:
+        kernel: one of `NAMED`, or a scikit-learn kernel (then `length_scale` is not used).
+        length_scale: in units of the decision set; one number, or one a dimension.
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if not isinstance(kernel, str) or kernel not in NAMED:
+        raise ValueError(
+            f"unknown kernel {kernel!r}; choose one of {', '.join(sorted(NAMED))}"
+            " or pass a scikit-learn kernel object"
+        )
+    scales = np.asarray(length_scale)
+    if scales.dtype.kind not in "iuf" or not ((scales > 0) & (scales < np.inf)).all():
+        raise ValueError(f"length_scale must be positive, got {length_scale!r}")
+    return NAMED[kernel](length_scale)
+
+
+class TableKernel(Kernel):
+    """The covariance of N things that have no coordinates, such as sensors; a point is an index, (n, 1).
+
+    Args:
+        covariance: symmetric and positive semi-definite, (N, N).
+    """
+
+    def __init__(self, covariance: Floats):
+        self.covariance = covariance
+
+    @property
+    def hyperparameters(self) -> list[Hyperparameter]:
+        """None: a table has nothing to learn."""
+        return []
+
+    def __call__(self, X: Floats, Y: Floats | None = None, eval_gradient: bool = False) -> Any:
+        """Covariances of points, (n, 1) and (m, 1) -> (n, m)."""
+        rows = _index(X)
+        values = self.covariance[np.ix_(rows, rows if Y is None else _index(Y))]
+        return (values, np.empty((*values.shape, 0))) if eval_gradient else values
+
+    def diag(self, X: Floats) -> Any:
+        """Variances of points, (n, 1) -> (n,)."""
+        return np.diag(self.covariance)[_index(X)].copy()
+
+    def is_stationary(self) -> Any:
+        """Whether the covariance depends on differences alone."""
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TableKernel) and np.array_equal(self.covariance, other.covariance)
+
+    def __hash__(self) -> int:
+        return hash(self.covariance.tobytes())
+
+    def __repr__(self) -> str:
+        return f"TableKernel({len(self.covariance)} points)"
+
+
+def _index(points: Floats) -> Any:
+    return np.asarray(points)[:, 0].astype(np.int64)

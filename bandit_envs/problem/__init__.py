@@ -1,0 +1,1 @@
+"""Problems: laws composed, drawn, and simulated."""

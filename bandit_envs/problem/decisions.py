@@ -1,0 +1,124 @@
+"""What may be chosen: arms or a box of them, and the contexts in which they are chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+
+def no_contexts() -> Floats:
+    """The neutral set: one context without features, (1, 0)."""
+    return np.zeros((1, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """A arms and Z contexts; a *point* is a (context, arm) pair with index context * A + arm.
+
+    Args:
+        arms: features in the kernel's units, (A, d). On a box they are the anchors that function
+            laws may use and where pictures are drawn.
+        contexts: (Z, dz); the default is one context without features.
+        low, high: the box, (d,); the bounds of the arms if not given.
+        continuous: whether any point of the box may be played, or the arms only.
+    """
+
+    arms: Floats
+    contexts: Floats | None = None
+    low: Floats | None = None
+    high: Floats | None = None
+    continuous: bool = False
+
+    def __post_init__(self) -> None:
+        arms = _features("arms", self.arms)
+        contexts = no_contexts() if self.contexts is None else _features("contexts", self.contexts)
+        low, high = _bounds(arms, self.low, self.high)
+        if not isinstance(self.continuous, bool):
+            raise ValueError(f"continuous must be True or False, got {self.continuous!r}")
+        for name, value in {"arms": arms, "contexts": contexts, "low": low, "high": high}.items():
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    @property
+    def num_arms(self) -> int:
+        """A."""
+        return len(self.arms)
+
+    @property
+    def num_contexts(self) -> int:
+        """Z, 1 without contexts."""
+        return 1 if self.contexts is None else len(self.contexts)
+
+    @cached_property
+    def points(self) -> Floats:
+        """Features of all points, (Z * A, dz + d)."""
+        points = np.concatenate([self.with_context(z, self.arms) for z in range(self.num_contexts)])
+        points.setflags(write=False)  # reward functions of users see it
+        return points
+
+    @property
+    def unit_arms(self) -> Floats:
+        """Features of the arms scaled from low..high to [0, 1], (A, d)."""
+        assert self.low is not None
+        assert self.high is not None
+        return (self.arms - self.low) / np.where(self.high > self.low, self.high - self.low, 1.0)
+
+    def scaled(self, factor: float) -> Decisions:
+        """The same arms and box in other units, in the same contexts."""
+        assert self.low is not None
+        assert self.high is not None
+        low, high = factor * self.low, factor * self.high
+        return Decisions(factor * self.arms, self.contexts, low, high, self.continuous)
+
+    def with_context(self, context: int, arms: Floats) -> Floats:
+        """Features of arms in a context, (n, d) -> (n, dz + d)."""
+        assert self.contexts is not None
+        return np.hstack([np.broadcast_to(self.contexts[context], (len(arms), self.contexts.shape[1])), arms])
+
+    def point_index(self, context: Ints, arm: Ints) -> Ints:
+        """Indices of (context, arm) pairs, (n,)."""
+        return context * self.num_arms + arm
+
+
+def unit_grid(num_arms: int, dim: int = 1) -> Floats:
+    """Evenly spread points of [0, 1]^dim, (num_arms, dim).
+
+    A regular grid where `num_arms` is a dim-th power, else Halton's sequence, which has any length.
+    """
+    side = round(num_arms ** (1.0 / dim))
+    if side**dim != num_arms:
+        from scipy.stats import qmc
+
+        return qmc.Halton(dim, scramble=False).random(num_arms)
+    axes = np.meshgrid(*[np.linspace(0.0, 1.0, side)] * dim, indexing="ij")
+    return np.stack(axes, axis=-1).reshape(-1, dim)
+
+
+def uniform_points(num_arms: int, dim: int, seed: int) -> Floats:
+    """Independent uniform points of [0, 1]^dim, (num_arms, dim), in ascending order where dim is 1."""
+    points = np.random.default_rng(seed).random((num_arms, dim))
+    return np.sort(points, axis=0) if dim == 1 else points
+
+
+def _features(name: str, values: Floats) -> Floats:
+    features = np.array(values, dtype=np.float64)
+    if features.ndim != 2 or len(features) == 0:
+        raise ValueError(f"{name} must be an array (count, features), got shape {features.shape}")
+    if not np.isfinite(features).all():
+        raise ValueError(f"{name} must be finite, got {features}")
+    return features
+
+
+def _bounds(arms: Floats, low: Floats | None, high: Floats | None) -> tuple[Floats, Floats]:
+    """Copies of the given bounds, (d,); those of the arms where none are given."""
+    low = np.array(arms.min(axis=0) if low is None else low, dtype=np.float64)
+    high = np.array(arms.max(axis=0) if high is None else high, dtype=np.float64)
+    shaped = low.shape == high.shape == (arms.shape[1],)
+    if not shaped or not np.isfinite([low, high]).all() or np.any(low > high):
+        expected = f"finite vectors of {arms.shape[1]} numbers"
+        raise ValueError(f"low <= high must be {expected}, got {low} and {high}")
+    return low, high

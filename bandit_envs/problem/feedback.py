@@ -1,0 +1,76 @@
+"""The feedback in `info` as one record, whatever its shape."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+
+
+class Feedback(NamedTuple):
+    """What arrives after a round: in row i, trial `trial[i]` learns what its round `round[i]` earned.
+
+    Trials ascend; a trial has any number of rows, none while everything is pending.
+    """
+
+    trial: Ints  # (n,)
+    round: Ints  # (n,)
+    reward: Floats  # (n,)
+    cost: Floats  # (n, C)
+
+    @classmethod
+    def arrived(cls, info: dict[str, Any]) -> Feedback:
+        """Read the `info` of one environment, slots (K,), or of a batch, (B, K)."""
+        try:
+            mask = info["feedback_mask"]
+        except KeyError:
+            raise ValueError(
+                'info has no "feedback_mask": agents learn from info, not from the reward; '
+                "pass the info that the environment's step returned"
+            ) from None
+        if mask.ndim == 1:
+            (slot,) = mask.nonzero()
+            row: Any = slot
+            trial = np.zeros(len(slot), dtype=np.int64)
+        else:
+            row = trial, _ = mask.nonzero()
+        reward = info["feedback_reward"][row]
+        cost = info["feedback_cost"][row] if "feedback_cost" in info else np.empty((len(trial), 0))
+        _check_finite("feedback_reward", reward)
+        if cost.size:
+            _check_finite("feedback_cost", cost)
+        return cls(trial, info["feedback_step"][row], reward, cost)
+
+    def where(self, kept: Bools) -> Feedback:
+        """Some of the rows, (n,) -> those."""
+        return Feedback(self.trial[kept], self.round[kept], self.reward[kept], self.cost[kept])
+
+
+def delivery(t: int, rounds: Ints, reward: Floats, cost: Floats, max_delay: int = 0) -> dict[str, Any]:
+    """Return the `info` of one environment's round in which feedback arrives, what `Feedback.arrived` reads.
+
+    Args:
+        t: the round, counted from 0.
+        rounds: which earned it, at most t, (n,); none twice.
+        reward, cost: what they earned, (n,) and (n, C).
+        max_delay: slots that may be needed later; there are more where feedback is older.
+    """
+    slot, slots = t - rounds, 1 + max(max_delay, t)
+    info: dict[str, Any] = {"t": t, "feedback_mask": np.zeros(slots, dtype=np.bool_)}
+    info["feedback_step"], info["feedback_reward"] = np.full(slots, -1), np.zeros(slots)
+    info["feedback_mask"][slot] = True
+    info["feedback_step"][slot] = rounds
+    info["feedback_reward"][slot] = reward
+    if cost.shape[1]:
+        info["cost"] = float(np.maximum(cost, 0.0).sum())
+        info["feedback_cost"] = np.zeros((slots, cost.shape[1]))
+        info["feedback_cost"][slot] = cost
+    return info
+
+
+def _check_finite(key: str, values: Floats) -> None:
+    if not all(map(isfinite, values.ravel().tolist())):  # a few numbers: faster than numpy
+        raise ValueError(f"{key} must be finite, got {values}")

@@ -1,0 +1,216 @@
+"""A problem is a frozen composition of laws; a trial is one draw of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.laws import changes, contexts, delays
+from bandit_envs.laws.changes import change_points_of
+from bandit_envs.laws.drift import STILL, Drift
+from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility
+from bandit_envs.laws.functions import Drawn, FunctionLaw
+from bandit_envs.laws.noise import Gaussian, Noise, NoNoise
+from bandit_envs.problem.checks import check_problem, check_seed
+from bandit_envs.problem.decisions import Decisions
+from bandit_envs.problem.drifting import Course, Playback
+from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.truth import Truth
+
+ROLES = ("functions", "noise", "delay", "context", "changes", "constraint_noise")
+
+
+class Trial(NamedTuple):
+    """Everything random about one run, drawn before it starts; playing it is looking it up."""
+
+    means: Any  # (V, 1 + C, N) reward, then costs (feasible when <= 0), of each version, by its index
+    between: list[list[Callable[[Floats], Floats]]]  # the same functions on a box; empty on a finite set
+    optimum: Floats  # (T,) largest mean reward of a feasible arm in the round's segment and context
+    worst: Floats  # (T,) smallest mean reward
+    segment: Ints  # (T,) how many changes there were so far
+    version: Ints  # (T,) which functions hold: the segment's, or with drift the round's own
+    context: Ints  # (T + 1,)
+    noise: Floats  # (T, 1 + C)
+    wait: Floats  # (T,) for feedback, infinite if it never arrives, before the played arm stretches it
+    setting: Setting
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A Gaussian-process bandit; absent features are neutral laws, so every combination works.
+
+    Args:
+        decisions: arms or box, and contexts.
+        reward: law of the reward function.
+        kernel: the model's kernel over (context, arm) features, a scikit-learn object.
+        noise: law of the reward noise.
+        constraints: laws of the cost functions; an arm is feasible where all are <= 0.
+        feasibility: what shifts the drawn costs of a segment; by default, nothing.
+        constraint_noise: law of the noise on each cost; of a stated deviation, not of a share of the range.
+        delay, max_delay: law of the delays, and the delay beyond which feedback never arrives
+            (default: the smallest k with P(d > k) < 1e-6, at most horizon - 1).
+        context, changes: laws of the contexts' sequence and of the change-points.
+        drift: how functions change within a segment, by default not at all.
+        horizon: rounds a trial.
+        prior_mean: the model's mean of the reward, one number or (N,).
+        rkhs_bound: what is published of ||f||: "true" (the exact norm where one is known), "paper"
+            (B^2 = f' K f over the points, as Chowdhury & Gopalan 2017 print it), a number, or None.
+        publish_model: whether learners are told kernel, noise and bound.
+        function_seed: freezes the functions (and so the optima), not noise, delays or contexts.
+    """
+
+    decisions: Decisions
+    reward: FunctionLaw
+    kernel: Any
+    noise: Noise = Gaussian(0.1)
+    constraints: tuple[FunctionLaw, ...] = ()
+    feasibility: Feasibility = AS_DRAWN
+    constraint_noise: Noise = NoNoise()
+    delay: delays.Delay = delays.Immediate()
+    max_delay: int | None = None
+    context: contexts.Context = contexts.Uniform()
+    changes: changes.Changes = changes.Stationary()
+    drift: Drift = STILL
+    horizon: int = 1000
+    prior_mean: Floats | float = 0.0
+    rkhs_bound: str | float | None = "true"
+    publish_model: bool = True
+    function_seed: int | None = None
+    name: str = field(default="custom")
+
+    def __post_init__(self) -> None:
+        check_problem(self)
+
+    @cached_property
+    def gram(self) -> Gram:
+        """The kernel on the points, factorised once a problem."""
+        return Gram(self.kernel, self.decisions.points)
+
+    @property
+    def drifts(self) -> bool:
+        """Whether each round has functions of its own."""
+        return self.drift != STILL
+
+    @cached_property
+    def window(self) -> int:
+        """The largest delay that arrives."""
+        return self.delay.window(self.horizon) if self.max_delay is None else int(self.max_delay)
+
+    def draw(self, entropy: int, function_seed: int | None = None) -> Trial:
+        """Draw one trial.
+
+        Every role has its own stream: changing one law leaves the draws of the others as they were.
+
+        Args:
+            entropy: seeds the trial.
+            function_seed: seeds the functions instead of `entropy`; default, the problem's own.
+        """
+        seeds = {role: np.random.SeedSequence(entropy, spawn_key=(i,)) for i, role in enumerate(ROLES)}
+        frozen = self.function_seed if function_seed is None else function_seed
+        check_seed(frozen)
+        if frozen is not None:
+            seeds["functions"] = np.random.SeedSequence(frozen)
+        rngs = {role: np.random.default_rng(seed) for role, seed in seeds.items() if role != "functions"}
+
+        segment = self.changes.draw(self.horizon, rngs["changes"])
+        context = self.context.draw(self.horizon + 1, self.decisions.num_contexts, rngs["context"])
+        truth = self._truth(segment, seeds["functions"], frozen)
+        version = np.arange(self.horizon) if self.drifts else segment
+        return Trial(
+            means=Playback(truth.means) if self.drifts else truth.means,
+            between=[[f.between for f in row if f.between] for row in truth.drawn]
+            if self.decisions.continuous
+            else [],
+            optimum=truth.optimum[version, context[:-1]],
+            worst=truth.worst[version, context[:-1]],
+            segment=segment,
+            version=version,
+            context=context,
+            noise=self._noise(truth.extent, rngs),
+            wait=self.delay.draw(self.horizon, rngs["delay"]),
+            setting=self.setting(truth),
+        )
+
+    def setting(self, truth: Truth | None = None) -> Setting:
+        """What a learner may know; without a draw, what holds for all trials."""
+        rewards = [functions[0] for functions in truth.drawn] if truth else []
+        std = self.noise.scale(truth.extent[:, 0]) if truth else self.noise.stated_std
+        bound = self.noise.relative_bound
+        publish, decisions = self.publish_model, self.decisions
+        return Setting(
+            arms=None if decisions.continuous else decisions.arms,
+            low=decisions.low,
+            high=decisions.high,
+            contexts=decisions.contexts if decisions.num_contexts > 1 else None,
+            horizon=self.horizon,
+            kernel=deepcopy(self.kernel) if publish else None,  # an agent may fit it in place
+            prior_mean=self.prior_mean if publish else 0.0,
+            noise_std=std if publish else None,
+            noise_bound=bound * std if publish and bound is not None and std is not None else None,
+            rkhs_bound=self._published_bound(rewards) if publish else None,
+            reward_lower_bound=float(truth.worst.min()) if truth else None,
+            max_delay=self.window,
+            num_constraints=len(self.constraints),
+            constraint_noise_std=self.constraint_noise.stated_std if publish else None,
+            query_times=self.delay.query_times(self.horizon),
+            may_change=self.drifts or not isinstance(self.changes, changes.Stationary),
+        )
+
+    @cached_property
+    def _kept(self) -> dict[Any, Truth]:
+        """The last functions that were drawn to be met again, with their extremes."""
+        return {}
+
+    def _truth(self, segment: Ints, seed: np.random.SeedSequence, frozen: int | None) -> Truth:
+        """The functions and their extremes; those that every reset meets again are made once."""
+        fixed = not self.drifts and all(law.is_fixed for law in (self.reward, *self.constraints))
+        key = (tuple(change_points_of(segment)) if self.drifts else segment[-1], None if fixed else frozen)
+        if key not in self._kept:
+            self._kept.clear()
+            truth = self._course(segment, seed).truth() if self.drifts else self._by_segment(segment, seed)
+            if not fixed and frozen is None:
+                return truth
+            self._kept[key] = truth
+        return self._kept[key]
+
+    def _by_segment(self, segment: Ints, seed: np.random.SeedSequence) -> Truth:
+        return Truth.of(self._functions(int(segment[-1]) + 1, seed), self.decisions)
+
+    def _course(self, segment: Ints, seed: np.random.SeedSequence) -> Course:
+        laws = [(self.reward, self.drift), *((law, self.drift.of_costs) for law in self.constraints)]
+        anew = np.diff(segment, prepend=-1) > 0
+        return Course(laws, self.feasibility, self.gram, self.decisions, anew, seed)
+
+    def _functions(self, segments: int, seed: np.random.SeedSequence) -> list[list[Drawn]]:
+        """The reward and the costs of each segment, every law from its own stream."""
+        of_costs = list(map(np.random.default_rng, seed.spawn(len(self.constraints))))
+        of_reward = np.random.default_rng(seed)
+        return [[self.reward.draw(self.gram, of_reward), *self._costs(of_costs)] for _ in range(segments)]
+
+    def _costs(self, rngs: list[np.random.Generator]) -> list[Drawn]:
+        """The costs of one segment."""
+        drawn = [law.draw(self.gram, rng) for law, rng in zip(self.constraints, rngs, strict=True)]
+        return self.feasibility.shift(drawn, self.decisions.num_contexts)
+
+    def _published_bound(self, rewards: list[Drawn]) -> float | None:
+        if not isinstance(self.rkhs_bound, str):
+            return self.rkhs_bound
+        if self.rkhs_bound == "paper":
+            norms = [float(np.sqrt(f.values @ self.gram.dense @ f.values)) for f in rewards]
+        else:
+            norms = [f.norm for f in rewards if f.norm is not None]
+        return max(norms) if norms and len(norms) == len(rewards) else None
+
+    def _noise(self, extent: Floats, rngs: dict[str, np.random.Generator]) -> Floats:
+        columns = [self.noise.scale(extent[:, 0]) * self.noise.draw(self.horizon, rngs["noise"])]
+        for c in range(1, extent.shape[1]):
+            scale = self.constraint_noise.scale(extent[:, c])
+            columns.append(scale * self.constraint_noise.draw(self.horizon, rngs["constraint_noise"]))
+        return np.stack(columns, axis=1)

@@ -1,0 +1,222 @@
+"""What a learner may know about a problem before it plays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import is_count, is_integer, require
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.problem.decisions import Decisions
+
+PER_TRIAL = ("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound")
+SLACK = 1e-6  # how far rounding may carry an action out of the box [-1, 1]
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """The published part of a problem. Points are in the kernel's units; actions are the environment's.
+
+    People without an environment build one themselves: `Setting(arms=grid, horizon=100)`.
+
+    Args:
+        arms: features of the arms, (A, d); None on a box.
+        low, high: bounds of the arms or the box, (d,); needed where `arms` is None.
+        contexts: features of the contexts, (Z, dz); None without contexts, or where they are any of a box.
+        context_low, context_high: bounds of contexts that are no finite set, (dz,). The observation is then
+            the context itself, in the kernel's units; arms must be a box too.
+        horizon: number of rounds T.
+        kernel: a scikit-learn kernel over (context, arm) features, None if it is withheld.
+        prior_mean: the model's mean of the reward at each point, (N,), or one number.
+        noise_std: standard deviation of the reward noise, R of the papers; None if withheld.
+        noise_bound: almost sure bound on the noise, None if there is none.
+        rkhs_bound: B with ||f|| <= B, None if unknown.
+        reward_lower_bound: a lower bound on f, None if unknown.
+        max_delay: feedback later than this many rounds never arrives.
+        num_constraints: C.
+        constraint_noise_std: standard deviation of the noise on costs.
+        may_change: whether the functions may change during a run; when they do is not published.
+        query_times: when each round starts, (T,), where delays are in units of time; else None.
+
+    `noise_std`, `noise_bound`, `rkhs_bound` and `reward_lower_bound` may differ from trial to trial;
+    they are then (B,) arrays in the setting of a batch.
+    """
+
+    arms: Floats | None = None
+    low: Floats | None = None
+    high: Floats | None = None
+    contexts: Floats | None = None
+    horizon: int = 1000
+    kernel: Any = None
+    prior_mean: Floats | float = 0.0
+    noise_std: float | Floats | None = None
+    noise_bound: float | Floats | None = None
+    rkhs_bound: float | Floats | None = None
+    reward_lower_bound: float | Floats | None = None
+    max_delay: int = 0
+    num_constraints: int = 0
+    constraint_noise_std: float | None = 0.0
+    query_times: Floats | None = None
+    may_change: bool = False
+    context_low: Floats | None = None
+    context_high: Floats | None = None
+
+    def __post_init__(self) -> None:
+        if self.arms is None and (self.low is None or self.high is None):
+            raise ValueError("a setting needs arms, or low and high of a box; got neither")
+        self._check_model()
+        for name, value in {**self._geometry(), **self._context_box()}.items():
+            object.__setattr__(self, name, value)
+        if self.arms is not None:
+            check_prior_mean(self.prior_mean, self.decisions)
+        if np.ndim(self.prior_mean):
+            object.__setattr__(self, "prior_mean", np.array(self.prior_mean, dtype=np.float64))
+            self.prior_mean.setflags(write=False)  # type: ignore[union-attr]
+
+    def _check_model(self) -> None:
+        require(is_count(self.horizon), "horizon", "a positive integer", self.horizon)
+        for name in ("max_delay", "num_constraints"):
+            value = getattr(self, name)
+            require(is_integer(value) and value >= 0, name, "0 or a positive integer", value)
+        for name in ("noise_std", "noise_bound", "rkhs_bound", "constraint_noise_std"):
+            value = getattr(self, name)
+            require(value is None or _is_scale(value), name, "None, 0 or positive", value)
+        usable = callable(getattr(self.kernel, "diag", None)) and not isinstance(self.kernel, type)
+        require(self.kernel is None or usable, "kernel", "None or a scikit-learn kernel", self.kernel)
+
+    def _geometry(self) -> dict[str, Floats | None]:
+        anchors = np.zeros((1, len(np.atleast_1d(self.low)))) if self.arms is None else self.arms  # type: ignore[arg-type]
+        decisions = Decisions(anchors, self.contexts, self.low, self.high)
+        arms = None if self.arms is None else decisions.arms
+        contexts = None if self.contexts is None else decisions.contexts
+        return {"arms": arms, "low": decisions.low, "high": decisions.high, "contexts": contexts}
+
+    def _context_box(self) -> dict[str, Floats | None]:
+        low, high = self.context_low, self.context_high
+        if low is None and high is None:
+            return {}
+        usable = self.arms is None and self.contexts is None and low is not None and high is not None
+        require(
+            usable, "context_low and context_high", "both given, with neither arms nor contexts", (low, high)
+        )
+        box = Decisions(np.zeros((1, len(np.atleast_1d(low)))), None, low, high)  # type: ignore[arg-type]
+        return {"context_low": box.low, "context_high": box.high}
+
+    @property
+    def continuous(self) -> bool:
+        """Whether the decision set is a box."""
+        return self.arms is None
+
+    @property
+    def dim(self) -> int:
+        """Number of features d of an arm."""
+        assert self.low is not None
+        return len(self.low)
+
+    @property
+    def has_contexts(self) -> bool:
+        """Whether observations show a context that matters."""
+        return self.contexts is not None or self.context_low is not None
+
+    @property
+    def pairs_width(self) -> int:
+        """Number of features dz + d of a (context, arm) pair."""
+        return self.decisions.points.shape[1]
+
+    @cached_property
+    def decisions(self) -> Decisions:
+        """Arms and contexts as one indexed set; of a box of either, two corners."""
+        anchors = np.vstack([self.low, self.high]) if self.arms is None else self.arms  # type: ignore[list-item]
+        contexts = self.contexts
+        if self.context_low is not None:
+            contexts = np.vstack([self.context_low, self.context_high])  # type: ignore[list-item]
+        return Decisions(anchors, contexts, self.low, self.high, self.continuous)
+
+    @cached_property
+    def scaled_contexts(self) -> Floats:
+        """What observations show of each context, (Z, dz) in [0, 1] as float32; one 0 without contexts."""
+        if self.contexts is None or self.contexts.shape[1] == 0:
+            return np.zeros((1, 1), dtype=np.float32)  # type: ignore[return-value]
+        low, span = self.contexts.min(axis=0), np.ptp(self.contexts, axis=0)
+        scaled = (self.contexts - low) / np.where(span > 0, span, 1.0)
+        return scaled.astype(np.float32)  # type: ignore[return-value]
+
+    def context_index(self, observation: Floats) -> Ints:
+        """Indices of the observed contexts, the nearest ones, (n, dz) -> (n,)."""
+        if len(self.scaled_contexts) == 1:
+            return np.zeros(len(observation), dtype=np.int64)
+        distance = ((np.asarray(observation)[:, None] - self.scaled_contexts) ** 2).sum(axis=2)
+        return distance.argmin(axis=1)
+
+    def context_features(self, observation: Floats) -> Floats:
+        """Features of the observed contexts, (n, ...) -> (n, dz); a box of contexts is observed as it is."""
+        if self.context_low is None:
+            contexts = self.decisions.contexts
+            assert contexts is not None
+            return contexts[self.context_index(observation)]
+        features = np.asarray(observation, dtype=np.float64)
+        wanted = f"finite numbers of shape {(len(features), len(self.context_low))}"
+        usable = features.shape[1:] == self.context_low.shape and np.isfinite(features).all()
+        require(usable, "observation", wanted, observation)
+        return features
+
+    def to_point(self, action: Any) -> Floats:
+        """Features of actions: arms by index, or [-1, 1]^d mapped to the box; (...,) -> (..., d)."""
+        if self.arms is not None:
+            return self.arms[np.asarray(action)]
+        assert self.low is not None
+        assert self.high is not None
+        return self.low + (self.high - self.low) * (np.asarray(action, dtype=np.float64) + 1.0) / 2.0
+
+    def to_action(self, point: Any) -> Any:
+        """The inverse of `to_point`; on a finite set, the index of the nearest arm, (..., d) -> (...)."""
+        point = np.asarray(point, dtype=np.float64)
+        if self.arms is not None:
+            return ((point[..., None, :] - self.arms) ** 2).sum(axis=-1).argmin(axis=-1)
+        assert self.low is not None
+        assert self.high is not None
+        return 2.0 * (point - self.low) / np.where(self.high > self.low, self.high - self.low, 1.0) - 1.0
+
+    def of_trial(self, trial: int) -> Setting:
+        """The setting of one trial of a batch."""
+        return replace(self, **{name: _pick(getattr(self, name), trial) for name in PER_TRIAL})
+
+    def __repr__(self) -> str:
+        shown = {field.name: getattr(self, field.name) for field in fields(self)}
+        parts = [f"{key}={_brief(value)}" for key, value in shown.items() if value is not None]
+        return f"Setting({', '.join(parts)})"
+
+
+def check_prior_mean(mean: Floats | float, decisions: Decisions) -> None:
+    """Raise unless it is one finite number, or one a point."""
+    size = decisions.num_contexts * decisions.num_arms
+    given = np.asarray(mean)
+    require(given.shape in ((), (size,)), "prior_mean", f"a number or ({size},) values", given.shape)
+    require(given.dtype.kind in "iuf" and np.isfinite(given).all(), "prior_mean", "finite numbers", mean)
+
+
+def batch_settings(settings: list[Setting]) -> Setting:
+    """Return the setting of a batch: scalars where the trials agree, else (B,) arrays."""
+    return replace(settings[0], **{name: _merge(settings, name) for name in PER_TRIAL})
+
+
+def _merge(settings: list[Setting], name: str) -> Any:
+    values = [getattr(setting, name) for setting in settings]
+    return values[0] if all(value == values[0] for value in values) else np.array(values, dtype=np.float64)
+
+
+def _pick(value: Any, trial: int) -> Any:
+    return float(value[trial]) if isinstance(value, np.ndarray) else value
+
+
+def _is_scale(value: Any) -> bool:
+    """Whether a number, or every number of a batch, is finite and not negative."""
+    values = np.asarray(value)
+    return values.dtype.kind in "iuf" and bool(((values >= 0) & (values < np.inf)).all())
+
+
+def _brief(value: Any) -> str:
+    return f"array{value.shape}" if isinstance(value, np.ndarray) and value.size > 4 else repr(value)

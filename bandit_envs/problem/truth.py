@@ -1,0 +1,81 @@
+"""The functions of a trial and their extremes, where they hold for a segment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.laws.functions import Drawn
+from bandit_envs.problem.decisions import Decisions
+from bandit_envs.problem.optimum import maximise
+
+
+class Truth(NamedTuple):
+    """V versions of the functions; without drift, a version is a segment, with it, a round."""
+
+    means: Any  # (V, 1 + C, N) an array, or what has its rows by index
+    optimum: Floats  # (V, Z) of the feasible
+    worst: Floats  # (V, Z)
+    extent: Floats  # (2, 1 + C) the least and the largest value of the reward and of each cost
+    drawn: Sequence[Sequence[Drawn]] = ()  # [segment][reward, then costs], where they are kept
+
+    @classmethod
+    def of(cls, drawn: list[list[Drawn]], decisions: Decisions) -> Truth:
+        """The truth of functions that hold for a segment each."""
+        means = np.array([[function.values for function in functions] for functions in drawn])
+        means.setflags(write=False)  # trials share it
+        extent = np.array([means.min(axis=(0, 2)), means.max(axis=(0, 2))])
+        extremes = _of_box(drawn, decisions) if decisions.continuous else of_table(means, decisions)
+        check_feasible(extremes[0], "segment")
+        return cls(means, *extremes, extent, drawn)
+
+
+def of_table(means: Floats, decisions: Decisions) -> tuple[Floats, Floats]:
+    """Best feasible (minus infinity if none) and worst mean reward, (V, 1 + C, N) -> (V, Z) each."""
+    table = means.reshape(*means.shape[:2], decisions.num_contexts, -1)  # (V, 1 + C, Z, A)
+    feasible: Bools = np.asarray((table[:, 1:] <= 0).all(axis=1))
+    best = np.where(feasible, table[:, 0], -np.inf).max(axis=2)
+    return best, table[:, 0].min(axis=2)
+
+
+def check_feasible(best: Floats, version: str) -> None:
+    """Raise unless something is feasible in every version and context, (V, Z)."""
+    if np.isneginf(best).any():
+        index, context = np.argwhere(np.isneginf(best))[0]
+        raise ValueError(
+            f"constraints must be <= 0 together somewhere, got no such point in {version} {index}, context "
+            f"{context}; lower the costs, add points, or draw them with a share that is feasible: "
+            'constraints={"law": "gp", "quantile": 0.3}'
+        )
+
+
+def _of_box(drawn: list[list[Drawn]], decisions: Decisions) -> tuple[Floats, Floats]:
+    contexts = range(decisions.num_contexts)
+    best = np.array([[_maximise(decisions, z, 1.0, *row) for z in contexts] for row in drawn])
+    worst = np.array([[-_maximise(decisions, z, -1.0, row[0]) for z in contexts] for row in drawn])
+    return best, worst
+
+
+def _maximise(decisions: Decisions, context: int, sign: float, reward: Drawn, *costs: Drawn) -> float:
+    """The largest value of sign times the reward on the box, where all given costs are <= 0."""
+
+    def within(function: Callable[[Floats], Floats], factor: float) -> Callable[[Floats], Floats]:
+        return lambda arms: factor * function(decisions.with_context(context, arms))
+
+    assert decisions.low is not None
+    assert decisions.high is not None
+    return maximise(
+        within(_between(reward), sign),
+        decisions.low,
+        decisions.high,
+        decisions.arms,
+        [within(_between(cost), 1.0) for cost in costs],
+    )
+
+
+def _between(drawn: Drawn) -> Callable[[Floats], Floats]:
+    assert drawn.between is not None
+    return drawn.between

@@ -1,0 +1,163 @@
+"""A scene as an RGB array; the only module of the environments that needs matplotlib."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure  # not pyplot: no global state, no screen
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from bandit_envs.basics.types import Floats
+from bandit_envs.rendering.scene import Scene
+
+SIZE = (6.4, 4.8)  # inches of 100 pixels
+# Fixed, in shares of the figure: a computed layout takes as long as the drawing, and moves from picture to
+# picture of a film.
+MARGINS = {"left": 0.1, "right": 0.975, "bottom": 0.14, "top": 0.93, "hspace": 0.35}
+BESIDE = {"right": 0.91, "top": 0.88, "wspace": 0.4, "hspace": 0.5}  # of a plane, with room for colour bars
+TRUTH, PLAYS, BEST, BELIEF, SHADE = "tab:blue", "tab:orange", "tab:red", "tab:purple", "0.85"
+TILED = 1000  # points of a plane, from which on they are drawn as tiles
+_DEVIATIONS = 2.0  # of the band
+
+
+def draw(scene: Scene) -> NDArray[np.uint8]:
+    """Draw a scene, (480, 640, 3)."""
+    figure = Figure(figsize=SIZE, dpi=100)
+    canvas = FigureCanvasAgg(figure)
+    plane = scene.features.shape[1] == 2
+    places: Any  # pyright takes lists of lists of texts for something else than matplotlib does
+    if plane and scene.belief is not None:
+        places, heights, widths = [["truth", "mean"], ["truth", "std"], ["time", "time"]], (2, 2, 1), (3, 2)
+    else:
+        places, heights, widths = [["truth"], ["time"]], (4, 1), (1,)
+    layout = MARGINS | (BESIDE if plane else {})
+    axes = figure.subplot_mosaic(places, height_ratios=heights, width_ratios=widths, gridspec_kw=layout)
+    (_draw_plane if plane else _draw_line)(axes, scene)
+    _draw_time(axes["time"], scene)
+    figure.suptitle(
+        f"{scene.name}: {scene.total} of {scene.horizon} rounds, regret {scene.regret:.3g}",
+        fontsize="medium",
+        y=0.985,
+    )
+    handles = axes["truth"].get_legend_handles_labels()
+    figure.legend(*handles, loc="lower center", ncols=6, frameon=False, fontsize="x-small", handletextpad=0.4)
+    canvas.draw()
+    return np.array(canvas.buffer_rgba())[:, :, :3]
+
+
+def _draw_line(places: dict[str, Any], scene: Scene) -> None:
+    """Reward over the feature of an arm, or over its rank where it has several."""
+    axes = places["truth"]
+    line = np.argsort(scene.order)
+    x, truth = scene.order[line], scene.truth[line]
+    if not scene.feasible.all():
+        axes.fill_between(
+            x, 0, 1, where=~scene.feasible[line], step="mid", color=SHADE, lw=0,
+            transform=axes.get_xaxis_transform(), label="infeasible",
+        )  # fmt: skip
+    if scene.belief is not None:
+        mean, std = (part[line] for part in scene.belief)
+        reach = _DEVIATIONS * std
+        axes.fill_between(x, mean - reach, mean + reach, color=BELIEF, alpha=0.2, lw=0, zorder=1)
+        axes.plot(x, mean, color=BELIEF, lw=1.2, ls="--", label="posterior ± 2 std", zorder=2)
+    marker = "." if len(x) <= 100 else ""
+    axes.plot(x, truth, color=TRUTH, marker=marker, label="mean reward", zorder=2)
+    _draw_plays(axes, scene, scene.places, scene.observed)
+    best = scene.best
+    axes.axhline(scene.optimum, color=BEST, lw=0.8, ls="--", zorder=1)
+    axes.plot(
+        scene.order[best], scene.truth[best], "*", color=BEST, ms=12, ls="none", label="optimum", zorder=4
+    )
+    axes.set_xlabel("x" if scene.features.shape[1] == 1 else "arms, from worst to best")
+    axes.set_ylabel("reward")
+
+
+def _draw_plane(places: dict[str, Any], scene: Scene) -> None:
+    """Reward as colour over two features; beside it an agent's mean on the same scale, and its deviation."""
+    mean, std = scene.belief or (scene.truth, None)
+    limits = (min(scene.truth.min(), mean.min()), max(scene.truth.max(), mean.max()))
+    _draw_values(places["truth"], scene.features, scene.truth, "mean reward", limits)
+    _draw_region(places["truth"], scene.features[~scene.feasible], len(scene.features))
+    _draw_plays(places["truth"], scene, *scene.plays.T)
+    places["truth"].plot(
+        *scene.features[scene.best], "*", color=BEST, mec="white", ms=14, ls="none", label="optimum", zorder=4
+    )
+    places["truth"].set_xlabel("$x_1$", labelpad=0)
+    places["truth"].set_ylabel("$x_2$", labelpad=0)
+    if std is not None:
+        _draw_values(places["mean"], scene.features, mean, "posterior mean, same colours", limits, bar=False)
+        _draw_values(places["std"], scene.features, std, "posterior std", (0.0, None))
+        for beside in (places["mean"], places["std"]):
+            beside.set(xticks=(), yticks=())
+
+
+def _draw_values(
+    axes: Any,
+    points: Floats,
+    values: Floats,
+    title: str,
+    limits: tuple[float | None, float | None],
+    bar: bool = True,
+) -> None:
+    """One tile or dot a point, in blue alone, so that plays of any other colour are seen on it."""
+    tiled = len(points) > TILED
+    look = {"marker": "s", "lw": 0.8, "edgecolors": "face"} if tiled else {"lw": 0.3, "edgecolors": "0.5"}
+    low, high = limits
+    dots = axes.scatter(
+        *points.T, c=values, cmap="Blues", s=_area(axes, len(points)), vmin=low, vmax=high, zorder=1, **look
+    )
+    axes.set_title(title, fontsize="small", pad=4)
+    if bar:
+        scale = axes.figure.colorbar(dots, cax=axes.inset_axes((1.03, 0.0, 0.05, 1.0)))
+        scale.ax.tick_params(labelsize="small")
+
+
+def _draw_region(axes: Any, infeasible: Floats, size: int) -> None:
+    """Cross out what is infeasible among so many points; where they are tiles, veil it."""
+    if not len(infeasible):
+        return
+    if size > TILED:
+        look = {"marker": "s", "s": _area(axes, size), "color": "0.6", "alpha": 0.55, "lw": 0}
+    else:
+        look = {"marker": "x", "s": 25, "color": "0.5", "lw": 1.0}
+    axes.scatter(*infeasible.T, zorder=2, **look)
+    axes.scatter([], [], label="infeasible", **look | {"s": 25})  # in the legend a tile would be too small
+
+
+def _area(axes: Any, size: int) -> float:
+    """Square points of a marker, of which so many fill the axes."""
+    extent = axes.get_window_extent()
+    inches = extent.width * extent.height / axes.figure.dpi**2
+    return float(min(inches * 72**2 * 0.9 / size, 120.0))
+
+
+def _draw_plays(axes: Any, scene: Scene, x: Any, y: Any) -> None:
+    """Arrived plays filled, pending ones hollow, lost ones crossed."""
+    style = {"color": PLAYS, "ls": "none", "zorder": 3}
+    kinds = (
+        (scene.arrived, "arrived", {"marker": "o", "ms": 6, "mec": "white", "mew": 0.5}),
+        (~scene.arrived & ~scene.lost, "pending", {"marker": "o", "ms": 6, "mfc": "none"}),
+        (scene.lost, "lost", {"marker": "x", "ms": 6}),
+    )
+    for chosen, label, look in kinds:
+        if chosen.any() or label == "arrived":
+            axes.plot(x[chosen], y[chosen], label=label, **style, **look)
+
+
+def _draw_time(axes: Any, scene: Scene) -> None:
+    """The regret of each round so far, and the change-points of the whole trial."""
+    axes.stairs(scene.regrets, np.arange(scene.total + 1) - 0.5, fill=True, color="0.45")
+    for change in scene.changes:
+        axes.axvline(change - 0.5, color=BEST, lw=1.0, ls=":")
+    axes.set_xlim(-0.5, scene.horizon - 0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(2))
+    axes.tick_params(labelsize="x-small")
+    axes.set_ylabel("regret", fontsize="x-small")
+    axes.set_xlabel(
+        "round, with change-points" if len(scene.changes) else "round", fontsize="x-small", labelpad=1
+    )
+    axes.spines[["top", "right"]].set_visible(False)

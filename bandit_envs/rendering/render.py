@@ -1,0 +1,57 @@
+"""A trial for people: as a picture or as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.extras import from_extra
+from bandit_envs.basics.types import Floats
+from bandit_envs.problem.simulator import Simulator
+from bandit_envs.rendering.scene import Scene
+
+COLUMNS = 60
+BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+def render(simulator: Simulator, mode: str, agent: object = None) -> Any:
+    """Show the truth in the current context and segment, the plays there and what has arrived.
+
+    Args:
+        simulator: of one trial, after its reset.
+        mode: "rgb_array" for a uint8 array (480, 640, 3), or "ansi" for text.
+        agent: whose posterior is drawn, if it has a method `posterior(observation)`.
+    """
+    scene = Scene.of(simulator, agent)
+    if mode == "ansi":
+        return text(scene)
+    with from_extra("eval", "pictures"):
+        from bandit_envs.rendering.picture import draw
+
+    return draw(scene)
+
+
+def text(scene: Scene) -> str:
+    """The figures of the last round, and the truth as a line of blocks with the last play marked below."""
+    head = f"{scene.name}: {scene.total} of {scene.horizon} rounds, regret {scene.regret:.4g}"
+    news = f"arrived in the last round: {scene.arrivals}, reward {scene.reward:.4g}"
+    news += f"; {scene.since}" if scene.since else ""
+    place = scene.places[-1:] if len(scene.places) else None
+    return "\n".join([head, news, *_sparkline(scene.order, scene.truth, place)]) + "\n"
+
+
+def _sparkline(order: Floats, truth: Floats, place: Floats | None) -> list[str]:
+    """One block a column, as high as the best truth in it; and the line of the mark."""
+    edges = np.linspace(order.min(), order.max(), min(COLUMNS, len(order)) + 1)
+    column = _column(edges, order)
+    best = np.full(len(edges) - 1, -np.inf)
+    np.maximum.at(best, column, truth)
+    span = max(float(np.ptp(truth)), np.finfo(float).tiny)
+    share = np.clip((best - truth.min()) / span, 0.0, 1.0)  # an empty column shows the lowest block
+    line = "".join(BLOCKS[level] for level in np.round(share * (len(BLOCKS) - 1)).astype(int))
+    return [line] if place is None else [line, " " * int(_column(edges, place)[0]) + "^ last play here"]
+
+
+def _column(edges: Floats, order: Floats) -> Any:
+    return np.clip(np.searchsorted(edges, order, side="right") - 1, 0, len(edges) - 2)

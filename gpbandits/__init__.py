@@ -1,0 +1,51 @@
+"""The lab of the Gaussian-process bandits: `from gpbandits import evaluate, check_agent, Tuner`.
+
+Nothing of it is imported before it is used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from gpbandits.shadowing import check_not_shadowed
+
+check_not_shadowed()
+
+if TYPE_CHECKING:
+    from agents.protocol import Agent
+    from agents.tuning import Categorical, Integer, Linear, Log, Tuner
+    from gpbandits.evaluation import AgentCheckError, Record, Result, check_agent, evaluate, trial_seeds
+
+__all__ = [
+    "Agent",
+    "AgentCheckError",
+    "Categorical",
+    "Integer",
+    "Linear",
+    "Log",
+    "Record",
+    "Result",
+    "Tuner",
+    "check_agent",
+    "evaluate",
+    "trial_seeds",
+]
+
+_HOMES = {
+    "agents.protocol": ["Agent"],
+    "agents.tuning": ["Categorical", "Integer", "Linear", "Log", "Tuner"],
+    "gpbandits.evaluation": [
+        *("AgentCheckError", "Record", "Result"),
+        *("check_agent", "evaluate", "trial_seeds"),
+    ],
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module 'gpbandits' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})  # names that are not imported yet are completed too

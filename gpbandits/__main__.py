@@ -1,0 +1,5 @@
+"""`python -m bandit_envs` is `gpbandits`."""
+
+from gpbandits.cli import main
+
+main()

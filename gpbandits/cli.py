@@ -1,0 +1,52 @@
+"""The console script `gpbandits`: checks that its packages are there and turns errors into one line."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from io import TextIOWrapper
+
+import gymnasium as gym
+
+PACKAGES = ("jinja2", "joblib", "matplotlib", "pandas", "pyarrow", "rich", "typer")  # of the extra `eval`
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command; bad input ends in one line and exit code 2, or in its traceback with --debug."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    missing = [name for name in PACKAGES if find_spec(name) is None]
+    if missing:
+        _stop(f"{', '.join(missing)} not found; the command line needs pip install 'gpbandits[eval]'")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without † is no reason to stop
+    from gpbandits.commands import app
+
+    try:
+        with _modules_of_this_folder():
+            app([argument for argument in given if argument != "--debug"], prog_name="gpbandits")
+    except (ValueError, OSError, ImportError, gym.error.Error) as error:
+        if "--debug" in given or isinstance(error, BrokenPipeError):
+            raise
+        _stop(f"{_one_line(error)} (--debug shows where)")
+
+
+@contextmanager
+def _modules_of_this_folder() -> Iterator[None]:
+    """Find `my_agent:Mine` beside the study, as `python` would, but after everything that is installed."""
+    folder = os.getcwd()
+    sys.path.append(folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _stop(message: str, code: int = 2) -> None:
+    print(f"gpbandits: {message}", file=sys.stderr)
+    sys.exit(code)

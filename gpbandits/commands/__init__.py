@@ -1,0 +1,37 @@
+"""The command line: one module a group of commands, registered here in the order in which help shows them.
+
+A command imports what computes inside its function, so that help and a typing error come at once.
+"""
+
+import typer
+
+from gpbandits.commands import (
+    catalogue,
+    clean,
+    leaderboard,
+    report,
+    reproduce,
+    run,
+    status,
+    watch,
+)
+
+app = typer.Typer(
+    help="Gaussian-process bandits: environments, agents and studies of both.",
+    epilog="Any command takes --debug, which shows the traceback of an error.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # `cli.main` says what is wrong in one line
+)
+for command in (
+    catalogue.envs,
+    catalogue.agents,
+    run.run,
+    reproduce.reproduce,
+    report.report,
+    status.status,
+    clean.clean,
+    leaderboard.leaderboard,
+    watch.watch,
+):
+    app.command()(command)

@@ -1,0 +1,51 @@
+"""All agents on all environments."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gpbandits.commands.terminal import console
+from gpbandits.commands.where import Kind, KindOption, Scheduler, Workers, chosen_backend
+
+
+def leaderboard(
+    out: Annotated[Path, typer.Option(help="Folder of the page, its figures and its tables.")] = Path("docs"),
+    store: Annotated[Path, typer.Option(help="Folder of the results; nothing is computed twice.")] = Path(
+        "results/leaderboard"
+    ),
+    env: Annotated[list[str] | None, typer.Option(help="An id; all of them by default.")] = None,
+    agent: Annotated[list[str] | None, typer.Option(help="A name; all of them by default.")] = None,
+    trials: Annotated[int, typer.Option(min=1, help="Of every pair.")] = 5,
+    horizon: Annotated[int, typer.Option(min=1, help="Rounds a trial at most.")] = 200,
+    seed: Annotated[int, typer.Option(min=0, help="Of the trials.")] = 0,
+    workers: Workers = None,
+    backend: KindOption = Kind.LOCAL,
+    scheduler: Scheduler = None,
+) -> None:
+    """Play every agent on every environment that it handles, and write who stands where."""
+    from gpbandits.commands.progress import print_failures, run_with_progress
+    from gpbandits.experiments import Store
+    from gpbandits.experiments.folder import CELLS
+    from gpbandits.report.board import write_board
+    from gpbandits.report.entrants import REFERENCE, enter
+    from gpbandits.report.holdings import Holdings
+    from gpbandits.report.standings import Standings
+
+    where = chosen_backend(backend, scheduler, workers)
+    entries = enter(trials, horizon, env or (), agent or (), seed)
+    cells = Store(store / CELLS)
+    failed = [outcome for study in entries.studies for outcome in run_with_progress(study, cells, where)]
+    found = (Holdings(study, cells).result(study.environments[0]) for study in entries.studies)
+    results = [result for result in found if result is not None and REFERENCE in result.agents]
+    raised = [(str(outcome.cell), str(outcome.failure).strip().splitlines()[-1]) for outcome in failed]
+    chosen = [part for name in env or () for part in ("--env", name)]
+    chosen += [part for name in agent or () for part in ("--agent", name)]
+    settings = ["--trials", str(trials), "--horizon", str(horizon), "--seed", str(seed)]
+    command = shlex.join(["gpbandits", "leaderboard", *settings, *chosen])
+    page = write_board(Standings(results, REFERENCE), out, command, [*entries.excluded, *raised])
+    console().print(f"Leaderboard in {page}, its figures in {out}/figures, its tables in {out}/tables.")
+    if failed:
+        print_failures(failed)
+        raise typer.Exit(1)

@@ -1,0 +1,90 @@
+"""Computing a study with a bar that says how long it will take and who leads."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+import numpy as np
+import typer
+from rich.console import Console, RenderableType
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from bandit_envs.basics.types import Floats
+from gpbandits.commands.terminal import console
+from gpbandits.evaluation.table import number
+from gpbandits.experiments import Outcome, Store, Study, run
+from gpbandits.experiments.backends import Backend
+
+INTERRUPTED = 130  # what shells return after Ctrl-C
+
+
+class Standing:
+    """Mean regret of the trials that this run has finished, on the environment whose cell came last."""
+
+    def __init__(self) -> None:
+        self._regret: dict[str, dict[str, list[Floats]]] = defaultdict(lambda: defaultdict(list))
+        self._latest = ""
+
+    def add(self, outcome: Outcome) -> None:
+        """Count a cell."""
+        if outcome.regret is not None:
+            self._latest = outcome.cell.environment.label
+            self._regret[self._latest][outcome.cell.agent.label].append(outcome.regret)
+
+    def __str__(self) -> str:
+        if not self._latest:
+            return ""
+        means = {label: np.concatenate(parts).mean() for label, parts in self._regret[self._latest].items()}
+        ranked = sorted(means, key=lambda label: means[label])
+        return f"mean regret on {self._latest}: " + ", ".join(
+            f"{label} {number(means[label])}" for label in ranked
+        )
+
+
+class Bars(Progress):
+    """A bar of cells with the time left, and the standing below it."""
+
+    def __init__(self) -> None:
+        self.standing = Standing()
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cells"))
+        times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+        super().__init__(*columns, *times, console=console())
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """The bar, and who leads."""
+        yield from super().get_renderables()
+        yield Text(str(self.standing), style="dim", overflow="ellipsis", no_wrap=True)
+
+
+def run_with_progress(study: Study, store: Store, backend: Backend) -> list[Outcome]:
+    """Compute what is missing and return the failures; Ctrl-C ends with a word on how to go on."""
+    total, done = len(list(study.cells())), sum(map(store.holds, study.cells()))
+    with Bars() as bars:
+        task = bars.add_task(study.name, total=total, completed=done)
+
+        def show(outcome: Outcome) -> None:
+            bars.standing.add(outcome)
+            bars.advance(task)
+
+        try:
+            return run(study, store, report=show, backend=backend)
+        except KeyboardInterrupt:
+            bars.stop()
+            kept = sum(map(store.holds, study.cells()))
+            console().print(f"Interrupted: {kept} of {total} cells are kept; run it again to go on.")
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def print_failures(failed: list[Outcome]) -> None:
+    """Say on the error stream what raised, and what becomes of it."""
+    errors = Console(stderr=True, highlight=False)
+    for outcome in failed:
+        errors.print(Text(f"\n{outcome.cell} failed:\n{outcome.failure}"))
+    errors.print(Text(f"{len(failed)} cells failed; run the same command again to repeat them alone."))

@@ -1,0 +1,25 @@
+"""Reporting on a study."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bandit_envs.basics.extras import from_extra
+from gpbandits.commands.terminal import console
+
+
+def report(
+    folder: Annotated[
+        Path, typer.Argument(help="Folder of results, as `gpbandits run` or `reproduce` made it.")
+    ],
+    figures: Annotated[bool, typer.Option(help="Write figures as PNG and PDF too.")] = True,
+) -> None:
+    """Write a page, tables and figures of what a folder holds, however far its study has come."""
+    with from_extra("eval", "reports"):
+        from gpbandits.report import write_report
+
+    page = write_report(folder, figures)
+    console().print(
+        f"Report in {page}; tables in {folder}/tables" + (f", figures in {folder}/figures." * figures)
+    )

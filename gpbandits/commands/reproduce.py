@@ -1,0 +1,77 @@
+"""Reproducing a figure of a paper."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gpbandits.commands.terminal import console, print_rows
+from gpbandits.commands.where import Kind, KindOption, Scheduler, Workers, chosen_backend
+
+if TYPE_CHECKING:
+    from gpbandits.experiments.backends import Backend
+    from gpbandits.reproductions import Reproduction
+    from gpbandits.reproductions.base import Compute, Part, Results
+
+ALL = "all"
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help="A figure, or all; without, they are listed.")] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="About a minute: at most 5 trials of at most 1000 rounds.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder of results.")] = Path("results/reproductions"),
+    page: Annotated[
+        Path | None, typer.Option(help="Write this Markdown page of what the folder holds, at the end.")
+    ] = None,
+    workers: Workers = None,
+    backend: KindOption = Kind.LOCAL,
+    scheduler: Scheduler = None,
+) -> None:
+    """Reproduce a figure of a paper, and say what of it holds; without a name, list them."""
+    from gpbandits.reproductions import REPRODUCTIONS, find
+    from gpbandits.reproductions.page import write_page
+
+    chosen = REPRODUCTIONS.values() if name == ALL else [find(name)] if name else []
+    compute = _computing(chosen_backend(backend, scheduler, workers))
+    for reproduction in chosen:
+        _reproduce(reproduction, out, quick, compute)
+    if page is not None:
+        write_page(page, REPRODUCTIONS.values(), out, quick)
+    if not chosen and page is None:
+        rows = [(each.name, each.paper, each.title) for each in REPRODUCTIONS.values()]
+        print_rows("Reproductions", ("name", "paper", "figure"), rows)
+
+
+def _reproduce(reproduction: "Reproduction", out: Path, quick: bool, compute: "Compute") -> None:
+    from rich.markdown import Markdown
+
+    from gpbandits.evaluation.plots import save_figure
+
+    findings = reproduction.run(out, quick, compute)
+    figures = out / ("figures-quick" if quick else "figures")
+    figures.mkdir(parents=True, exist_ok=True)
+    for name, figure in findings.figures.items():
+        save_figure(figure, figures / f"{name}.png")
+    title = f"# {reproduction.paper}, {reproduction.title}"
+    says, differs = f"The paper reports: {reproduction.reports}", f"Why we differ: {reproduction.differs}"
+    console().print(Markdown("\n\n".join([title, says, findings.text, differs])))
+    console().print(f"Figures in {figures}.", markup=False)
+
+
+def _computing(backend: "Backend") -> "Compute":
+    from gpbandits.commands.progress import print_failures, run_with_progress
+    from gpbandits.experiments import check_study, keep_study
+    from gpbandits.experiments.written import study_text
+
+    def compute(part: "Part", folder: Path) -> "Results":
+        check_study(part.shown)
+        store = keep_study(folder, part.whole, study_text(part.whole).encode())
+        failed = run_with_progress(part.shown, store, backend)
+        if failed:
+            print_failures(failed)
+            raise typer.Exit(1)
+        return store.load(part.shown)
+
+    return compute

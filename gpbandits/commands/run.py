@@ -1,0 +1,40 @@
+"""Running a study."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from gpbandits.commands.terminal import console
+from gpbandits.commands.where import Kind, KindOption, Scheduler, Workers, chosen_backend
+
+
+def run(
+    study: Annotated[Path, typer.Argument(help="A study file; examples/studies has some.")],
+    out: Annotated[Path, typer.Option(help="Folder of the results; what it holds is not computed again.")],
+    workers: Workers = None,
+    backend: KindOption = Kind.LOCAL,
+    scheduler: Scheduler = None,
+) -> None:
+    """Play every agent of a study on every environment, and show who did better."""
+    from gpbandits.commands.progress import print_failures, run_with_progress
+    from gpbandits.experiments import check_study, keep_study, load_study, write_tables
+    from gpbandits.report.write import write_figures
+
+    loaded, text = load_study(study), study.read_bytes()  # as it is now: it may be edited during the run
+    where = chosen_backend(backend, scheduler, workers)
+    check_study(loaded)
+    store = keep_study(out, loaded, text)  # before anything is computed, for `status` and for who resumes
+    failed = run_with_progress(loaded, store, where)
+    results = store.load(loaded)
+    write_tables(out, results)
+    for environment, result in results:
+        console().print(result.table(), "")
+        if result.alarms:
+            console().print(result.detection_table(), "")
+        write_figures(result, out / "figures", environment.file_name, (".png",))
+    console().print(Text(f"Tables of the recorded rounds in {out}/results, figures in {out}/figures."))
+    if failed:
+        print_failures(failed)
+        raise typer.Exit(1)

@@ -1,0 +1,68 @@
+"""How far a study has come."""
+
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from gpbandits.commands.terminal import console, print_rows
+
+if TYPE_CHECKING:
+    from gpbandits.experiments import Store, Study
+    from gpbandits.experiments.status import Count
+
+FOLDER = Annotated[Path, typer.Argument(help="Folder of results, as `gpbandits run` or `reproduce` made it.")]
+
+
+def status(folder: FOLDER) -> None:
+    """Count the trials that are done, failed and missing, and show what raised."""
+    from gpbandits.experiments import count_trials, failures, open_results
+
+    study, store = open_results(folder)
+    counts = {
+        (agent.label, environment.label): count_trials(study, store, environment, agent)
+        for agent in study.agents
+        for environment in study.environments
+    }
+    table = Table(title=f"{study.name}: trials", title_justify="left")
+    for name in ("agent", *(environment.label for environment in study.environments)):
+        table.add_column(Text(name), overflow="fold")
+    for agent in study.agents:
+        row = (_text(counts[agent.label, environment.label]) for environment in study.environments)
+        table.add_row(Text(agent.label), *row)
+    console().print(table)
+    _print_parts(study, store)
+    for cell, failure in failures(study, store):
+        console().print(Text(f"\n{cell} failed ({store.failure_path(cell)}):\n{failure.strip()}"))
+    done, failed, missing = (sum(column) for column in zip(*counts.values(), strict=True))
+    console().print(f"{done} trials done, {failed} failed, {missing} missing.{_superfluous(study, store)}")
+
+
+def _print_parts(study: "Study", store: "Store") -> None:
+    """Count each figure by itself: a reproduction computes its own part of a study alone."""
+    from gpbandits.experiments import count_trials
+    from gpbandits.reproductions.parts import parts_of
+
+    rows = []
+    for name, part in parts_of(study).items():
+        pairs = product(part.environments, part.agents)
+        done = sum(count_trials(part, store, *pair).done for pair in pairs)
+        rows.append((name, f"{done} of {part.trials * len(part.environments) * len(part.agents)}"))
+    if rows:
+        print_rows("Figures that are parts of it", ("reproduction", "trials"), rows)
+
+
+def _text(count: "Count") -> Text:
+    parts = [f"{count.done} of {count.total}"]
+    parts += [f"{count.failed} failed"] if count.failed else []
+    return Text(", ".join(parts), style="red" if count.failed else "" if count.missing else "green")
+
+
+def _superfluous(study: "Study", store: "Store") -> str:
+    number = len(store.superfluous(study))
+    return (
+        f" {number} files belong to no cell of the study; `gpbandits clean` removes them." if number else ""
+    )

@@ -1,0 +1,20 @@
+"""Evaluation: one loop for all agents, and what comes out of it."""
+
+from gpbandits.evaluation.check import AgentCheckError, check_agent
+from gpbandits.evaluation.detection import Detection, match_alarms
+from gpbandits.evaluation.loop import evaluate, trial_seeds
+from gpbandits.evaluation.mixture import Mixture, best_mixture
+from gpbandits.evaluation.result import Record, Result
+
+__all__ = [
+    "AgentCheckError",
+    "Detection",
+    "Mixture",
+    "Record",
+    "Result",
+    "best_mixture",
+    "check_agent",
+    "evaluate",
+    "match_alarms",
+    "trial_seeds",
+]

@@ -1,0 +1,162 @@
+"""The conformance suite for agents, built-in or plugged in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from threading import Thread
+from typing import Any
+
+import numpy as np
+
+from agents.generators import preserved_generators
+from agents.registry import AgentFactory, AgentSpec, resolve_agent
+from bandit_envs.environment.making import EnvLike, make
+from bandit_envs.environment.vector import BanditVectorEnv
+from gpbandits.evaluation.rehearsal import (
+    AgentCheckError,
+    Show,
+    everything,
+    rehearse,
+    scrambled,
+    without_oracle,
+)
+from gpbandits.evaluation.stages import stages
+
+__all__ = ["AgentCheckError", "check_agent"]
+
+SEEDS = [(11, 5), (12, 6), (13, 7)]  # of the environment and of the agent
+
+
+def check_agent(
+    agent: AgentSpec, environments: Mapping[str, EnvLike] | None = None, *, time_limit: float = 60.0
+) -> None:
+    """Raise AgentCheckError unless an agent keeps the rules that `evaluate` relies on.
+
+    It has `reset`, `act` and `update`; its actions are valid; it leaves what it is given unchanged; the
+    same seed gives the same actions, again and in another instance; it does not use the truth: with
+    `oracle` scrambled in `info`, or taken out, its actions are the same (unless it says
+    `privileged = True`); a factory that takes `num_trials` plays in a batch what its trials play alone;
+    and all this takes a finite time.
+
+    Args:
+        agent: as for `evaluate`: a name, "package.module:Class" or setting -> agent, or (agent, options).
+        environments: label -> an id, a `Problem` or a callable that makes an environment. Default: small
+            ones with the features that the factory declares, or with every feature of a finite set where
+            it declares none.
+        time_limit: seconds for all checks together.
+    """
+    factory = resolve_agent(agent)
+    chosen = stages(getattr(factory.make, "features", None)) if environments is None else environments
+
+    def run() -> None:
+        for label, environment in chosen.items():
+            _check_on(label, environment, factory)
+
+    with preserved_generators():
+        _finish(run, time_limit)
+
+
+def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
+    try:
+        env = make(environment)
+        first = _instance(env, factory)
+        played = _play(env, first, everything)
+        _expect_same(played, _play(env, first, everything), *REPEATS)
+        _expect_same(played, _play(env, _instance(env, factory), everything), *INSTANCES)
+        if not getattr(first, "privileged", False):
+            _expect_same(played, _play(env, _instance(env, factory), scrambled), *HONESTY)
+            _expect_same(played, _play(env, _instance(env, factory), without_oracle), *HONESTY)
+        if factory.batched:
+            _check_batch(env, factory)
+    except Exception as error:
+        error.add_note(f"on the environment {label!r}")
+        raise
+
+
+REPEATS = (
+    "same seed, same actions",
+    "reset with the same seed to start anew",
+    "draw all randomness from a generator made in reset from its seed, and forget everything else there",
+)
+INSTANCES = (
+    "same seed, same actions",
+    "two instances with the same seed to play alike",
+    "keep no state in the class, the module or numpy's global generator",
+)
+HONESTY = (
+    "honesty",
+    'the actions not to depend on info["oracle"]',
+    'learn from "feedback_mask", "feedback_step" and "feedback_reward" alone; an agent that is meant to know '
+    "the truth says so with the class attribute privileged = True",
+)
+BATCH = (
+    "a batch plays what its trials play alone",
+    "the actions of a trial not to depend on the others",
+    "give each trial its own generator, made from its own seed, and let no operation mix trials; break ties "
+    "with a tolerance, for the last bit of a batched product differs",
+)
+
+
+def _instance(env: Any, factory: AgentFactory, seed: int = SEEDS[0][0]) -> Any:
+    env.reset(seed=seed)
+    return _with_methods(factory(env.get_wrapper_attr("setting")))
+
+
+def _with_methods(agent: Any) -> Any:
+    missing = [name for name in ("reset", "act", "update") if not callable(getattr(agent, name, None))]
+    if missing:
+        raise AgentCheckError(
+            "interface",
+            "the methods reset(seed), act(observation) and update(observation, action, reward, info)",
+            f"{type(agent).__name__} has no {missing[0]}",
+            "add it; an agent that learns nothing has an empty update",
+        )
+    return agent
+
+
+def _play(env: Any, agent: Any, show: Show, seeds: tuple[int, int] = SEEDS[0]) -> np.ndarray:
+    return rehearse(env, agent, *seeds, show)
+
+
+def _check_batch(env: Any, factory: AgentFactory) -> None:
+    problem = getattr(env.unwrapped, "problem", None)
+    if problem is None:
+        return
+    alone = [_play(env, _instance(env, factory, seeds[0]), everything, seeds) for seeds in SEEDS]
+    env_seeds, agent_seeds = (list(column) for column in zip(*SEEDS, strict=True))
+    vector = BanditVectorEnv(problem, len(SEEDS), autoreset_mode="Disabled")
+    vector.reset(seed=env_seeds)
+    agent = _with_methods(factory(vector.setting, num_trials=len(SEEDS)))
+    _expect_same(np.stack(alone, axis=1), rehearse(vector, agent, env_seeds, agent_seeds, everything), *BATCH)
+
+
+def _expect_same(played: np.ndarray, again: np.ndarray, check: str, expected: str, remedy: str) -> None:
+    if np.array_equal(played, again):
+        return
+    same = played.shape == again.shape
+    t = int((played != again).reshape(len(played), -1).any(axis=1).argmax()) if same else 0
+    raise AgentCheckError(check, expected, f"in round {t} {played[t]} became {again[t]}", remedy)
+
+
+def _finish(task: Callable[[], None], seconds: float) -> None:
+    """Run a task; an agent that never returns is left behind in its thread."""
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            task()
+        except BaseException as error:
+            errors.append(error)
+
+    thread = Thread(target=work, daemon=True, name="check_agent")
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        raise AgentCheckError(
+            "finite time",
+            f"all checks to end within {seconds:g} s",
+            "the agent was still at work",
+            "look for a loop without end in reset, act or update, or give a slow agent a larger time_limit",
+        )
+    if errors:
+        raise errors[0]

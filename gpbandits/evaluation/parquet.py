@@ -1,0 +1,171 @@
+"""Results as Arrow tables in long form, and as Parquet files."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gpbandits.evaluation.files import DamagedFileError, whole_file
+from gpbandits.evaluation.record import Record, ragged
+from gpbandits.evaluation.result import Result
+
+_KEY = b"gpbandits"  # of our JSON in a file's metadata
+_DIGEST = b"gpbandits-digest"  # of that JSON and of the columns of numbers
+
+
+def to_table(result: Result) -> pa.Table:
+    """One row an agent, trial and recorded round; a column a constraint and a coordinate of the action."""
+    shape = (len(result.agents), result.num_trials, len(result.rounds))
+    agent, trial, index = (axis.ravel() for axis in np.indices(shape, dtype=np.int32))
+    records = [np.stack(parts) for parts in list(zip(*result.records.values(), strict=True))[:5]]
+    regret, simple_regret, cost, violation, action = (
+        part.reshape(agent.size, *part.shape[3:]) for part in records
+    )
+    columns: dict[str, Any] = {
+        "agent": pa.DictionaryArray.from_arrays(agent, result.agents),
+        "trial": trial.astype(np.int64) + result.first_trial,
+        "round": result.rounds[index],
+        "regret": np.stack(list(result.regret.values())).ravel(),
+        "round_regret": regret,
+        "simple_regret": simple_regret,
+        "round_violation": violation,
+    }
+    return pa.table(columns | _coordinates("cost", cost) | _coordinates("action", action))
+
+
+def write(
+    result: Result, path: str | os.PathLike[str], metadata: Mapping[str, Any], timings: bool = True
+) -> None:
+    """Write one file, so that a reader meets all of it or nothing.
+
+    Without timings its bytes depend on the numbers and the metadata alone.
+    """
+    header = _header(result, metadata) | ({} if timings else {"seconds": None})
+    table, text = to_table(result), json.dumps(header).encode()
+    table = table.replace_schema_metadata({_KEY: text, _DIGEST: _digest(text, table)})
+    with whole_file(path) as file:
+        pq.write_table(table, file, compression="zstd")
+
+
+def read(path: str | os.PathLike[str]) -> Result:
+    """Read a result back; its arrays equal those that were written, or DamagedFileError names the file."""
+    with _undamaged(path), pq.ParquetFile(path) as file:
+        stored, table = file.schema_arrow.metadata or {}, file.read()
+        if _DIGEST in stored and stored[_DIGEST] != _digest(stored[_KEY], table):
+            raise ValueError("its digest is another")
+        return _result(_header_of(stored, path), table)
+
+
+def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what was given to `write` as metadata, without the arrays."""
+    with _undamaged(path), pq.ParquetFile(path) as file:
+        return _header_of(file.schema_arrow.metadata or {}, path)["metadata"]
+
+
+def _result(header: dict[str, Any], table: pa.Table) -> Result:
+    shape = (len(header["agents"]), *header["shape"])
+    columns = zip(
+        _restored(table, "round_regret", shape),
+        _restored(table, "simple_regret", shape),
+        _restored(table, "cost", shape, header["cost_shape"]),
+        _restored(table, "round_violation", shape),
+        _restored(table, "action", shape, header["action_shape"]),
+        _seconds(header),
+        map(ragged, header["changes"]),
+        map(ragged, header["alarms"]),
+        strict=True,
+    )
+    records = dict(zip(header["agents"], map(Record._make, columns), strict=True))
+    checkpoints = None if header["checkpoints"] is None else np.array(header["checkpoints"], dtype=np.int64)
+    privileged = frozenset(header["privileged"])
+    return Result(
+        header["environment"],
+        header["seed"],
+        records,
+        privileged,
+        header["first_trial"],
+        checkpoints,
+        header.get("tracks", {}),
+    )
+
+
+def _header(result: Result, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    first = next(iter(result.records.values()))
+    return {
+        "environment": result.environment,
+        "seed": result.seed,
+        "shape": first.regret.shape,
+        "cost_shape": first.cost.shape[2:],
+        "action_shape": np.shape(first.action)[2:],
+        "first_trial": result.first_trial,
+        "checkpoints": None if result.checkpoints is None else result.rounds.tolist(),
+        "agents": result.agents,
+        "privileged": sorted(result.privileged),
+        "tracks": dict(result.tracks),
+        "seconds": [seconds.tolist() for seconds in result.seconds.values()],
+        "changes": [record.changes.tolist() for record in result.records.values()],
+        "alarms": [record.alarms.tolist() for record in result.records.values()],
+        "metadata": dict(metadata),
+    }
+
+
+@contextmanager
+def _undamaged(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say of whatever Arrow, JSON or we stumble over which file it is."""
+    try:
+        yield
+    except _ForeignFileError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # of the file system, which names the file
+            raise
+        raise DamagedFileError(
+            f"{os.fspath(path)} is damaged or not a Parquet file; delete it and compute it again"
+        ) from error
+
+
+class _ForeignFileError(ValueError):
+    """A file of somebody else."""
+
+
+def _header_of(stored: Mapping[bytes, bytes], path: str | os.PathLike[str]) -> dict[str, Any]:
+    if _KEY not in stored:
+        raise _ForeignFileError(f"{path} is a Parquet file, but not one that Result.save wrote")
+    return json.loads(stored[_KEY])
+
+
+def _digest(header: bytes, table: pa.Table) -> bytes:
+    """The hash of the header and of every column that `read` restores arrays from."""
+    total = hashlib.sha256(header)
+    for name in sorted(set(table.column_names) - {"agent"}):
+        total.update(name.encode() + table[name].to_numpy().tobytes())
+    return total.hexdigest().encode()
+
+
+def _seconds(header: dict[str, Any]) -> Any:
+    """Seconds of each agent's trials, (agents, B); NaN where the file was written without timings."""
+    if header["seconds"] is None:
+        return np.full((len(header["agents"]), header["shape"][0]), np.nan)
+    return np.array(header["seconds"], dtype=np.float64)
+
+
+def _coordinates(name: str, values: Any) -> dict[str, Any]:
+    """Columns of values (n,) or (n, d), by name."""
+    names = _names(name, np.shape(values)[1:])
+    return dict(zip(names, np.reshape(values, (len(values), len(names))).T.copy(), strict=True))
+
+
+def _restored(table: pa.Table, name: str, shape: tuple[int, ...], tail: list[int] | None = None) -> Any:
+    """The array of shape (agents, B, T, *tail) that `_coordinates` took apart."""
+    columns = [table[column].to_numpy() for column in _names(name, tail or ())]
+    return np.stack(columns, axis=-1).reshape(*shape, *(tail or ())) if columns else np.empty((*shape, 0))
+
+
+def _names(name: str, tail: Sequence[int]) -> list[str]:
+    return [f"{name}_{i}" for i in range(tail[0])] if tail else [name]

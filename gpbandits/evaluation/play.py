@@ -1,0 +1,132 @@
+"""Episodes of one agent: many trials at once where the agent can, one after another where it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from agents.generators import preserved_generators
+from agents.protocol import Agent
+from agents.registry import AgentFactory
+from bandit_envs.basics.arguments import require
+from bandit_envs.environment.envs import BanditEnv
+from bandit_envs.environment.making import EnvLike, make
+from bandit_envs.environment.vector import BanditVectorEnv
+from bandit_envs.problem.problem import Problem
+from gpbandits.evaluation.record import Record
+from gpbandits.evaluation.trace import Trace
+
+BATCH = 64  # trials in lockstep; more would cost memory without being faster
+
+
+class Stage:
+    """An environment made once, on which one agent after another plays.
+
+    Args:
+        environment: a registered id, a `Problem`, or a callable that makes an environment.
+        keywords: of the environment.
+    """
+
+    def __init__(self, environment: EnvLike, keywords: Mapping[str, Any]):
+        self.env: Any = make(environment, **keywords)
+        bandit = self.env.has_wrapper_attr("setting")
+        require(bandit, "environment", "a bandit, with an attribute `setting` for agents", self.env)
+        self.limit, self.oracle = keywords.get("max_episode_steps"), keywords.get("oracle", True)
+        # A callable may have wrapped the environment, which a batch of bare ones would not show.
+        ours = isinstance(environment, str | Problem) and isinstance(self.env.unwrapped, BanditEnv)
+        self.problem = self.env.unwrapped.problem if ours else None
+
+    def episodes(
+        self, factory: AgentFactory, seeds: list[tuple[int, int]], first_trial: int = 0
+    ) -> Iterator[tuple[Record, Trace]]:
+        """Yield the records of blocks of trials, and the traces that say what the agent is.
+
+        Args:
+            factory: makes the agent.
+            seeds: of the environment and of the agent, one pair a trial.
+            first_trial: index of the first, for errors to name the trial.
+        """
+        size = BATCH if factory.batched and self.problem else 1
+        for start in range(0, len(seeds), size):
+            block = seeds[start : start + size]
+            first = first_trial + start
+            with preserved_generators(), _noted(f"in trials {first}..{first + len(block) - 1}"):
+                if factory.batched and self.problem:
+                    env = BanditVectorEnv(
+                        self.problem,
+                        len(block),
+                        oracle=self.oracle,
+                        autoreset_mode="Disabled",
+                        max_episode_steps=self.limit,
+                    )
+                    yield _play_batch(env, factory, block)
+                else:
+                    yield _play_one(self.env, factory, *block[0])
+
+
+def _play_batch(
+    env: BanditVectorEnv, factory: AgentFactory, seeds: list[tuple[int, int]]
+) -> tuple[Record, Trace]:
+    first = env.reset(seed=[of_environment for of_environment, _ in seeds])
+    agent = factory(env.setting, num_trials=len(seeds))
+    with _closing(agent):
+        agent.reset([of_agents for _, of_agents in seeds])
+        trace = _run(env, agent, len(seeds), *first)
+        trace.alarms = getattr(agent, "alarms", None) or trace.alarms
+    return trace.record(np.stack(env.get_attr("worst_regret"))), trace
+
+
+def _play_one(env: Any, factory: AgentFactory, env_seed: int, agent_seed: int) -> tuple[Record, Trace]:
+    first = env.reset(seed=env_seed)
+    agent = factory(env.get_wrapper_attr("setting"))
+    with _closing(agent):
+        agent.reset(agent_seed)
+        trace = _run(env, agent, None, *first)
+        trace.alarms = [getattr(agent, "alarms", None)]
+    worst = env.get_wrapper_attr("worst_regret") if env.has_wrapper_attr("worst_regret") else None
+    return trace.record(None if worst is None else worst[None]), trace
+
+
+def _run(env: Any, agent: Agent, num_trials: int | None, observation: Any, info: dict[str, Any]) -> Trace:
+    require("oracle" in info, "oracle", "on: evaluate scores by it", False)
+    trace = Trace(num_trials, agent)
+    done = False
+    while not done:
+        start = perf_counter()
+        action = agent.act(observation)
+        decided = perf_counter()
+        following, reward, terminated, truncated, info = env.step(action)
+        trace.note(info["oracle"], action)
+        seen = info if trace.privileged else _without_oracle(info)
+        resumed = perf_counter()
+        agent.update(observation, action, reward, seen)
+        trace.seconds += perf_counter() - resumed + decided - start
+        observation, done = following, bool(np.all(np.logical_or(terminated, truncated)))
+    return trace
+
+
+def _without_oracle(info: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in info.items() if key not in ("oracle", "_oracle")}
+
+
+@contextmanager
+def _closing(agent: Any) -> Iterator[None]:
+    """Let an agent that holds threads or files give them back: it may have a method `close`."""
+    try:
+        yield
+    finally:
+        getattr(agent, "close", lambda: None)()
+
+
+@contextmanager
+def _noted(place: str) -> Iterator[None]:
+    """Let errors travel, with a note of where they happened."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(place)
+        raise

@@ -1,0 +1,173 @@
+"""Curves of regret and violation for papers: colour-blind-safe, and drawn without global state."""
+
+import os
+from collections.abc import Callable
+from itertools import cycle
+from pathlib import Path
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from bandit_envs.basics.types import Floats, Ints
+from gpbandits.evaluation.result import Metric, Result, Scale
+from gpbandits.evaluation.statistics import bootstrap_interval
+
+# Okabe & Ito (2008) without their yellow, which is too light for a line, and with a grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
+DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
+SUFFIXES = (".pdf", ".png", ".svg")
+
+LABELS: dict[Metric, str] = {
+    "cumulative": "cumulative regret $R_t$ (reward units)",
+    "average": "average regret $R_t/t$ (reward units)",
+    "simple": "simple regret (reward units)",
+    "violation": r"violation $\|[\sum_t g(x_t)]^+\|$",
+    "average-violation": r"average violation $\|[\sum_t g(x_t)]^+\|/t$",
+    "hard-violation": r"hard violation $\sum_t \|[g(x_t)]^+\|$",
+    "average-hard-violation": r"average hard violation $\sum_t \|[g(x_t)]^+\|/t$",
+}
+_SPACINGS: dict[Scale, Callable[..., Floats]] = {"linear": np.linspace, "log-log": np.geomspace}
+_MARKER_GAP = 0.15  # along a curve, as a share of the axes' diagonal
+_BINS = 60  # of alarms
+_POINTS = 200  # of a curve: more cannot be seen in print
+
+
+def regret_figure(result: Result, scale: Scale = "linear", metric: Metric = "cumulative") -> Figure:
+    """Mean over trials of each agent's regret or violation, with its 95 % bootstrap interval as a band.
+
+    Change-points that all trials share are marked, and the alarms of a single trial. Learners from scratch
+    and pretrained policies do not share a figure.
+    """
+    if scale not in _SPACINGS:
+        raise ValueError(f"unknown scale {scale!r}; choose one of {', '.join(_SPACINGS)}")
+    if len(tracks := result.by_track()) > 1:
+        raise ValueError(
+            f"a figure must show one track, got {' and '.join(tracks)}: what was learnt beforehand is not "
+            "comparable; plot each result of by_track()"
+        )
+    curves = result.curves(metric)
+    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    FigureCanvasAgg(figure)  # not pyplot: no window system, no global list of figures
+    axes = figure.subplots()
+    index = visible(result.rounds, scale)
+    styles = zip(cycle(COLOURS), cycle(DASHES), cycle(MARKERS))
+    for i, (label, style) in enumerate(zip(curves, styles, strict=False)):
+        offset = _MARKER_GAP * (i + 0.5) / len(curves)
+        _draw(axes, result.rounds[index], curves[label][:, index], result.marked(label), style, offset)
+        if result.num_trials == 1 and label in result.alarms:
+            _mark_alarms(axes, result.alarms[label][0], style[0])
+    _mark_changes(axes, result)
+    _finish(axes, result, scale, LABELS[metric])
+    return figure
+
+
+def alarm_figure(result: Result) -> Figure:
+    """Alarms a trial in each of at most `_BINS` equal stretches of time, of each agent that detects."""
+    alarms = result.alarms
+    if not alarms:
+        raise ValueError("alarms need an agent that detects changes, with an attribute alarms, got none")
+    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    edges = np.linspace(0, result.horizon, min(_BINS, result.horizon) + 1)
+    for (label, rows), colour, dashes in zip(alarms.items(), cycle(COLOURS), cycle(DASHES), strict=False):
+        counts, _ = np.histogram(np.concatenate(rows), edges)
+        height = counts / result.num_trials
+        axes.stairs(height, edges, color=colour, linestyle=dashes, label=result.marked(label), linewidth=1.4)
+    _mark_changes(axes, result)
+    axes.set(title=result.environment, xlabel="round $t$", ylabel="alarms a trial and stretch")
+    axes.set_xlim(0, result.horizon)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, alignment="left", handlelength=3)
+    return figure
+
+
+def _mark_changes(axes: Axes, result: Result) -> None:
+    """A line at each change-point, where all trials have the same ones."""
+    first, *others = result.changes
+    if len(first) and all(np.array_equal(first, other) for other in others):
+        up = axes.get_xaxis_transform()
+        axes.vlines(
+            first + 1, 0, 1, color="0.4", linestyle=":", linewidth=1, transform=up, label="change-point"
+        )
+
+
+def _mark_alarms(axes: Axes, alarms: Ints, colour: str) -> None:
+    """A tick on the time axis at each alarm of a trial, none of which an average can show."""
+    up = axes.get_xaxis_transform()
+    axes.vlines(alarms + 1, 0, 0.05, color=colour, linewidth=1.4, transform=up)
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write the figure at 300 dpi in the format of the path's suffix; a PDF has text as text (TrueType)."""
+    if Path(path).suffix not in SUFFIXES:
+        raise ValueError(f"a figure's path must end in one of {', '.join(SUFFIXES)}, got {path}")
+    with rc_context({"pdf.fonttype": 42}):  # journals refuse the default, outlines of type 3
+        figure.savefig(path, dpi=300, bbox_inches="tight")
+
+
+def visible(rounds: Ints, scale: Scale, points: int = _POINTS) -> Ints:
+    """Indices of at most so many rounds, evenly spread on the axis as it is drawn."""
+    wanted = _SPACINGS[scale](rounds[0], rounds[-1], points)
+    return np.unique(np.searchsorted(rounds, np.rint(wanted)).clip(max=len(rounds) - 1))
+
+
+def _draw(axes: Axes, rounds: Ints, values: Floats, label: str, style: tuple, offset: float) -> None:
+    colour, dashes, marker = style
+    mean, low, high = bootstrap_interval(values)
+    axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)
+    axes.plot(
+        rounds,
+        mean,
+        color=colour,
+        linestyle=dashes,
+        linewidth=1.4,
+        marker=marker,
+        markersize=4,
+        markevery=(offset, _MARKER_GAP),
+        label=label,
+    )
+
+
+def _finish(axes: Axes, result: Result, scale: Scale, label: str) -> None:
+    axes.set(title=result.environment, xlabel="round $t$", ylabel=label)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(color="0.9", linewidth=0.6)
+    axes.set_axisbelow(True)
+    if scale == "log-log":
+        _make_logarithmic(axes)
+    else:
+        axes.set_xlim(0, result.horizon)
+        axes.set_ylim(bottom=min(0.0, float(np.nanmin(_heights(axes)))))  # below 0: regret while violating
+    if result.privileged:
+        axes.plot([], [], " ", label="† privileged: told what\n   a learner cannot know")
+    if result.pretrained:
+        axes.plot([], [], " ", label="‡ pretrained: learnt on\n   other functions beforehand")
+    title = f"mean of {result.num_trials} trials\nand 95 % interval" if result.num_trials > 1 else "one trial"
+    axes.legend(
+        title=title,
+        loc="upper left",
+        bbox_to_anchor=(1.01, 1),
+        frameon=False,
+        alignment="left",
+        handlelength=3,
+    )
+
+
+def _make_logarithmic(axes: Axes) -> None:
+    """Logarithmic axes whose range the means decide: a band may reach zero, that is minus infinity."""
+    means = _heights(axes)
+    positive = means[means > 0]
+    axes.set_xscale("log")
+    if positive.size:  # else there is nothing that a logarithmic axis could show
+        axes.set_yscale("log", nonpositive="clip")
+        axes.set_ylim(positive.min() / 1.5, positive.max() * 1.5)
+
+
+def _heights(axes: Axes) -> Floats:
+    """Every mean that is drawn."""
+    return np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines])

@@ -1,0 +1,66 @@
+"""What one agent did in some trials of one environment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+
+class Record(NamedTuple):
+    """What one agent did in B trials at T recorded rounds; each round is recorded unless a study thins them.
+
+    Regret, cost and violation count what came since the previous recorded round: with every round recorded
+    they are those of the round itself, and their running sums over the recorded rounds are exact either way.
+    Change-points and alarms are kept whole; their rounds count from 0.
+    """
+
+    regret: Floats  # (B, T) regret of the noiseless mean, charged when played
+    simple_regret: Floats  # (B, T) regret of the best play that has arrived; before any, the largest possible
+    cost: Floats  # (B, T, C) noiseless constraint values of the plays
+    violation: Floats  # (B, T) norm of their positive part, which does not cancel over rounds
+    action: Any  # (B, T) arms or (B, T, d) points
+    seconds: Floats  # (B,) spent in act and update
+    changes: Any  # (B,) tuples of ascending rounds: those that began another segment
+    alarms: Any  # (B,) tuples of ascending rounds: those after which the agent alarmed; None without detector
+
+    def at(self, rounds: Ints) -> Record:
+        """Keep these rounds alone; they count from 1, increase, and end with the last, (R,)."""
+        index = rounds - 1
+        starts = np.r_[0, rounds[:-1]]
+        return self._replace(
+            regret=np.add.reduceat(self.regret, starts, axis=1),
+            simple_regret=self.simple_regret[:, index],
+            cost=np.add.reduceat(self.cost, starts, axis=1),
+            violation=np.add.reduceat(self.violation, starts, axis=1),
+            action=self.action[:, index],
+        )
+
+
+def join_trials(blocks: Sequence[Record]) -> Record:
+    """One record from blocks of trials of the same agent, in their order."""
+    return Record(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
+
+
+def ragged(rounds: Sequence[Any]) -> Any:
+    """Rounds of B trials, a different number in each, as an array (B,) of tuples; None stays."""
+    array = np.empty(len(rounds), dtype=object)
+    for i, row in enumerate(rounds):
+        array[i] = None if row is None else tuple(map(int, row))
+    return array
+
+
+def check_shapes(label: str, record: Record, expected: tuple[int, int, int]) -> None:
+    """Raise unless the record has B trials, T recorded rounds and C constraints."""
+    plays, trials = expected[:2], expected[:1]
+    given = (*map(np.shape, record[:4]), np.shape(record.action)[:2], *map(np.shape, record[5:]))
+    wanted = (plays, plays, expected, plays, plays, trials, trials, trials)
+    for name, shape, right in zip(Record._fields, given, wanted, strict=True):
+        if shape != right:
+            raise ValueError(
+                f"{name} of agent {label!r} must have shape {right} "
+                f"(trials, recorded rounds, constraints: {expected}), got {shape}"
+            )

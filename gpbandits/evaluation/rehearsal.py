@@ -1,0 +1,127 @@
+"""Short episodes in which an agent is watched: what it plays, and what it does to what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from bandit_envs.problem.setting import SLACK
+
+Show = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class AgentCheckError(AssertionError):
+    """An agent breaks a rule of the `Agent` protocol.
+
+    Args:
+        check: name of the check.
+        expected, happened, remedy: what the rule is, what the agent did, and what to do about it.
+    """
+
+    def __init__(self, check: str, expected: str, happened: str, remedy: str):
+        super().__init__(f"[{check}] expected {expected}, but {happened}. Remedy: {remedy}.")
+        self.check = check
+
+
+def rehearse(env: Any, agent: Any, env_seed: Any, agent_seed: Any, show: Show) -> np.ndarray:
+    """Play one episode, of one trial or of a batch, and return the actions, (T, ...).
+
+    Args:
+        env: single or vector.
+        agent: made for the setting of the same reset.
+        env_seed, agent_seed: one each, or one a trial.
+        show: what the agent sees of an `info`, which is its own to keep but not to change.
+    """
+    observation, _ = env.reset(seed=env_seed)
+    _call(agent.reset, agent_seed)
+    actions, done = [], False
+    while not done:
+        seen = observation.copy()
+        action = _call(agent.act, seen)
+        _check_action(action, env.action_space)
+        actions.append(np.array(action))
+        following, reward, terminated, truncated, info = env.step(action)
+        shown = show(info)
+        kept = deepcopy(shown)
+        _call(agent.update, seen, action, reward, shown)
+        _check_untouched("observation", observation, seen)
+        _check_untouched("info", kept, shown)
+        observation, done = following, bool(np.all(np.logical_or(terminated, truncated)))
+    return np.stack(actions)
+
+
+def _call(method: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return method(*arguments)
+    except Exception as error:
+        raise AgentCheckError(
+            "no errors",
+            f"{method.__name__} to return",
+            f"it raised {type(error).__name__}: {error}",
+            'see the error above; in a round without feedback "feedback_mask" is False everywhere, and in '
+            '`evaluate` info has no "oracle"',
+        ) from error
+
+
+def _check_action(action: Any, space: gym.Space) -> None:
+    if not _is_valid(np.asarray(action), space):
+        raise AgentCheckError(
+            "valid actions",
+            f"act to return an element of {space}",
+            f"it returned {action!r}",
+            "return an arm's index, or setting.to_action(point) on a box; a NaN often comes from a division "
+            "by a standard deviation of 0",
+        )
+
+
+def _is_valid(action: np.ndarray, space: gym.Space) -> bool:
+    if action.shape != space.shape:
+        return False
+    if isinstance(space, gym.spaces.Box):
+        inside = (action >= space.low - SLACK) & (action <= space.high + SLACK)  # NaN is not
+        return action.dtype.kind in "fiu" and bool(inside.all())
+    assert isinstance(space, gym.spaces.Discrete | gym.spaces.MultiDiscrete)
+    sizes = space.n if isinstance(space, gym.spaces.Discrete) else space.nvec
+    return action.dtype.kind in "iu" and bool(((action >= 0) & (action < sizes)).all())
+
+
+def _check_untouched(name: str, kept: Any, given: Any) -> None:
+    if not equal(kept, given):
+        raise AgentCheckError(
+            "nothing changed in place",
+            f"update to leave the {name} that it is given as it is",
+            f"the {name} was changed",
+            "copy arrays before writing to them; others read the same ones",
+        )
+
+
+def equal(first: Any, second: Any) -> bool:
+    """Whether two nested dictionaries of arrays and numbers are the same."""
+    if isinstance(first, dict):
+        same_keys = isinstance(second, dict) and first.keys() == second.keys()
+        return same_keys and all(equal(first[key], second[key]) for key in first)
+    return np.shape(first) == np.shape(second) and bool(np.all(np.asarray(first) == np.asarray(second)))
+
+
+def everything(info: dict[str, Any]) -> dict[str, Any]:
+    """The info as it is."""
+    return info
+
+
+def without_oracle(info: dict[str, Any]) -> dict[str, Any]:
+    """The info as `evaluate` shows it."""
+    return {key: value for key, value in info.items() if key not in ("oracle", "_oracle")}
+
+
+def scrambled(info: dict[str, Any]) -> dict[str, Any]:
+    """The info with other numbers of the same types and shapes under "oracle"."""
+    rng = np.random.default_rng(info["t"] + 1)
+    oracle = {}
+    for key, value in info["oracle"].items():
+        other = rng.normal(scale=3.0, size=np.shape(value))
+        oracle[key] = other if isinstance(value, np.ndarray) else type(value)(other)
+    return info | {"oracle": oracle}

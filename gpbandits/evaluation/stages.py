@@ -1,0 +1,79 @@
+"""Small problems, one a feature, on which agents are checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.gaussian_process.kernels import RBF
+
+from bandit_envs.basics.types import Floats
+from bandit_envs.laws.functions import GPSample, KnownFunction
+from bandit_envs.problem.decisions import Decisions, unit_grid
+from bandit_envs.problem.problem import Problem
+from bandit_envs.problems import build
+
+SMALL = {"num_arms": 20, "horizon": 24}
+OF_FINITE_SETS = ("finite", "delay", "context", "constraint", "change")
+
+
+def stages(features: Any = None) -> dict[str, Problem]:
+    """The problems that an agent must master.
+
+    Args:
+        features: what its factory declares to handle, in attributes "finite", "box", "delay", "context",
+            "constraint" and "change"; None stands for every feature of a finite set.
+    """
+    handled = (
+        OF_FINITE_SETS
+        if features is None
+        else tuple(name for name in MAKERS if getattr(features, name, False))
+    )
+    if "finite" not in handled:
+        handled = tuple(name for name in handled if name == "box")
+    return {name: MAKERS[name]() for name in MAKERS if name in handled}
+
+
+def _arms() -> Problem:
+    return build("gp", SMALL)
+
+
+def _box() -> Problem:
+    return build("rkhs", SMALL | {"dim": 2, "continuous": True})
+
+
+def _delay() -> Problem:
+    """Rounds without feedback, rounds with several, and feedback that never arrives."""
+    return build("gp", SMALL | {"delay": {"law": "poisson", "mean": 3}, "max_delay": 5})
+
+
+def _change() -> Problem:
+    return build("gp", SMALL | {"changes": {"law": "at", "rounds": [8, 16]}})
+
+
+def _context() -> Problem:
+    return _by_hand(contexts=np.array([[0.0], [0.4], [1.0]]))
+
+
+def _constraint() -> Problem:
+    return _by_hand(constraints=(KnownFunction(_cost),))
+
+
+def _by_hand(contexts: Floats | None = None, constraints: tuple[KnownFunction, ...] = ()) -> Problem:
+    decisions = Decisions(unit_grid(SMALL["num_arms"]), contexts=contexts)
+    return Problem(decisions, GPSample(), RBF(0.2), constraints=constraints, horizon=SMALL["horizon"])
+
+
+def _cost(x: Floats) -> Floats:
+    """Feasible on the left two thirds."""
+    return x[:, -1] - 0.7
+
+
+MAKERS = {
+    "finite": _arms,
+    "box": _box,
+    "delay": _delay,
+    "context": _context,
+    "constraint": _constraint,
+    "change": _change,
+}

@@ -1,0 +1,46 @@
+"""Statistics over trials: a trial (one function) is the independent unit, never a round.
+
+Values have the trial axis first, (B,) or (B, T); each column is treated by itself, with the same resamples.
+"""
+
+from gpbandits.evaluation.statistics.across import (
+    mean_improvement,
+    mean_ranks,
+    normalised_scores,
+    performance_profile,
+    pooled_score,
+)
+from gpbandits.evaluation.statistics.bootstrap import bootstrap_interval
+from gpbandits.evaluation.statistics.interval import RESAMPLES, Interval
+from gpbandits.evaluation.statistics.pairs import (
+    Comparison,
+    compare,
+    holm,
+    paired_difference,
+    paired_ratio,
+    probability_of_improvement,
+    sign_flip_test,
+)
+from gpbandits.evaluation.statistics.slopes import log_log_slope
+from gpbandits.evaluation.statistics.spread import interquartile_mean, quantile_band
+
+__all__ = [
+    "RESAMPLES",
+    "Comparison",
+    "Interval",
+    "bootstrap_interval",
+    "compare",
+    "holm",
+    "interquartile_mean",
+    "log_log_slope",
+    "mean_improvement",
+    "mean_ranks",
+    "normalised_scores",
+    "paired_difference",
+    "paired_ratio",
+    "performance_profile",
+    "pooled_score",
+    "probability_of_improvement",
+    "quantile_band",
+    "sign_flip_test",
+]

@@ -1,0 +1,136 @@
+"""Two agents on the same trials: by how much, how often, and how surely one does better."""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from bandit_envs.basics.types import Floats
+from gpbandits.evaluation.statistics.bootstrap import bootstrap_interval, interval_of
+from gpbandits.evaluation.statistics.interval import RESAMPLES, Interval, check_pairs, checked, tails
+
+FLIPS = 20_000  # of signs, drawn at random where there are more than that many ways to flip them
+
+
+class Comparison(NamedTuple):
+    """One agent against the baseline on the same B trials; less is better."""
+
+    difference: Interval  # of means
+    ratio: Interval  # of means; NaN where the baseline's is not positive
+    improvement: Interval  # probability of less than the baseline
+    p_value: float  # of no difference, alone
+    p_adjusted: float  # of no difference, corrected for all the comparisons made together
+    num_trials: int
+
+
+def compare(
+    finals: Mapping[str, Floats], baseline: str, level: float = 0.95, seed: int = 0
+) -> dict[str, Comparison]:
+    """Every agent but the baseline against it, with p-values corrected for their number (Holm 1979).
+
+    Args:
+        finals: what each agent reached in each trial, (B,) each, on the same trials; less is better.
+        baseline: one of the labels.
+        level: of the intervals.
+        seed: of resamples and flips.
+    """
+    if baseline not in finals:
+        raise ValueError(f"unknown baseline {baseline!r}; choose one of {', '.join(finals)}")
+    others = [label for label in finals if label != baseline]
+    against = np.asarray(finals[baseline], dtype=np.float64)
+    p_values = [sign_flip_test(finals[label], against, seed) for label in others]
+    positive = against.mean() > 0
+    return {
+        label: Comparison(
+            paired_difference(finals[label], against, level, seed),
+            paired_ratio(finals[label], against, level, seed) if positive else Interval(*np.full(3, np.nan)),
+            probability_of_improvement(finals[label], against, level),
+            p_value,
+            adjusted,
+            len(against),
+        )
+        for label, p_value, adjusted in zip(others, p_values, holm(p_values), strict=True)
+    }
+
+
+def paired_difference(
+    values: Floats, baseline: Floats, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
+) -> Interval:
+    """Mean of values - baseline on the same trials with its bootstrap interval, (B,) or (B, T)."""
+    check_pairs(values, baseline)
+    return bootstrap_interval(_differences(values, baseline), level, seed, resamples)
+
+
+def paired_ratio(
+    values: Floats, baseline: Floats, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
+) -> Interval:
+    """Mean of values over mean of baseline, trials resampled in pairs, with its BCa interval, (B,) or (B, T).
+
+    The mean of the baseline must be positive; where resampled means are not, the ratio has no interval.
+    """
+    check_pairs(values, baseline)
+    if not (np.mean(baseline, axis=0) > 0).all():
+        raise ValueError("a ratio needs a baseline with a positive mean; use paired_difference")
+    return interval_of(_ratio, (values, baseline), level, seed, resamples)
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    return np.divide(above, below, out=np.full_like(above, np.nan), where=below > 0)
+
+
+def probability_of_improvement(values: Floats, baseline: Floats, level: float = 0.95) -> Interval:
+    r"""Share of trials in which values < baseline, ties half, with Wilson's score interval, (B,) or (B, T).
+
+    (p + z^2 / 2B +- z sqrt(p (1 - p) / B + z^2 / 4B^2)) / (1 + z^2 / B) (Wilson 1927): unlike a bootstrap
+    it has a width when all trials agree. Pairs are trials: both agents met the same function. NaN where
+    a value is not finite.
+    """
+    difference = _differences(values, baseline)
+    n = len(difference)
+    share = np.asarray((difference < 0).mean(axis=0) + (difference == 0).mean(axis=0) / 2)
+    share = np.where(np.isnan(difference).any(axis=0), np.nan, share)
+    z = ndtri(tails(level)[1])
+    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    return Interval(share, centre - reach, centre + reach)
+
+
+def sign_flip_test(values: Floats, baseline: Floats, seed: int = 0, flips: int = FLIPS) -> float:
+    """Two-sided p-value of no difference between two agents on the same trials, (B,) each.
+
+    The share of the ways to swap the agents within trials whose mean difference is at least as large as
+    that observed (Fisher 1935): of all 2^B, or of `flips` random ones and the observed one. NaN where a value
+    is not finite.
+    """
+    difference = _differences(values, baseline)
+    if np.isnan(difference).any():
+        return float("nan")
+    n = len(difference)
+    observed = abs(difference.sum()) - 1e-12 * np.abs(difference).sum()  # sums of equal terms may differ
+    if 2**n <= flips:
+        sums = np.array(list(product((-1.0, 1.0), repeat=n))) @ difference
+        return float((np.abs(sums) >= observed).mean())
+    signs = np.random.default_rng(seed).choice((-1.0, 1.0), size=(flips, n))
+    return float((1 + (np.abs(signs @ difference) >= observed).sum()) / (1 + flips))
+
+
+def _differences(values: Floats, baseline: Floats) -> Floats:
+    """Paired differences, (B,) or (B, T); NaN where either is not finite."""
+    check_pairs(values, baseline)
+    finite = np.isfinite(values) & np.isfinite(baseline)
+    return np.subtract(checked(values), baseline, out=np.full(np.shape(values), np.nan), where=finite)
+
+
+def holm(p_values: Sequence[float] | Floats) -> list[float]:
+    """P-values adjusted so that rejecting those below alpha errs anywhere with probability alpha.
+
+    In ascending order p_(k) becomes max_{j <= k} min(1, (m - j + 1) p_(j)) (Holm 1979). NaN stays.
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(np.minimum((len(p) - np.arange(len(p))) * p[order], 1.0))
+    adjusted = np.empty_like(p)
+    adjusted[order] = stepped
+    return adjusted.tolist()

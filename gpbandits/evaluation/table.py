@@ -1,0 +1,202 @@
+"""A result as one table: who did better, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from gpbandits.evaluation.result import Result
+from gpbandits.evaluation.statistics import (
+    RESAMPLES,
+    Interval,
+    bootstrap_interval,
+    paired_difference,
+    quantile_band,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+MISSING = "-"
+VIOLATIONS = ("violation/round", "hard/round")  # columns where there are constraints
+# A console of fewer columns has no room for the bands, nor for averages, which are regret over the horizon.
+_NARROW, _SPARED = 90, ("median [10, 90 %]", "average")
+
+
+class Summary(NamedTuple):
+    """One agent at the horizon."""
+
+    label: str
+    regret: Interval  # mean cumulative regret, 95 % bootstrap
+    band: Interval  # median and the 10 and 90 % quantiles of the trials
+    difference: Interval | None  # to the baseline on the same trials, 95 % bootstrap; None for itself
+    average_regret: float
+    simple_regret: float
+    violation: float  # time average of V_T
+    hard_violation: float  # time average
+    seconds_per_decision: float
+
+
+def summarise(result: Result, baseline: str | None = None) -> list[Summary]:
+    """One summary an agent, least regret first; differences are to `baseline`, or to the best agent.
+
+    The best agent is the one with the least mean among those that are neither privileged nor pretrained, if
+    there are any.
+    """
+    final = {label: regret[:, -1] for label, regret in result.regret.items()}
+    ranked = sorted(final, key=lambda label: final[label].mean())
+    baseline = baseline or next((label for label in ranked if result.marked(label) == label), ranked[0])
+    if baseline not in final:
+        raise ValueError(f"unknown baseline {baseline!r}; choose one of {', '.join(result.agents)}")
+    return [
+        Summary(
+            label,
+            bootstrap_interval(final[label]),
+            quantile_band(final[label]),
+            None if label == baseline else paired_difference(final[label], final[baseline]),
+            float(final[label].mean() / result.horizon),
+            float(result.simple_regret[label][:, -1].mean()),
+            float(result.violation[label][:, -1].mean() / result.horizon),
+            float(result.hard_violation[label][:, -1].mean() / result.horizon),
+            float(result.seconds_per_decision[label].mean()),
+        )
+        for label in ranked
+    ]
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """Text cells that print as aligned columns, and as a rich table on a rich console."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+
+    @staticmethod
+    def of(result: Result, summaries: list[Summary]) -> Table:
+        """Lay out the summaries of a result."""
+        baseline = next(summary.label for summary in summaries if summary.difference is None)
+
+        def constrained(*cells: str) -> tuple[str, ...]:
+            return cells if result.num_constraints else ()
+
+        header = (
+            "agent",
+            "cumulative regret",
+            "median [10, 90 %]",
+            f"minus {baseline}",
+            "average",
+            "simple",
+            *constrained(*VIOLATIONS),
+            "µs/round",
+        )
+        rows = tuple(
+            (
+                result.marked(summary.label),
+                _interval(summary.regret),
+                _interval(summary.band),
+                _interval(summary.difference, signed=True) if summary.difference else MISSING,
+                number(summary.average_regret),
+                number(summary.simple_regret),
+                *constrained(number(summary.violation), number(summary.hard_violation)),
+                number(summary.seconds_per_decision * 1e6),
+            )
+            for summary in summaries
+        )
+        return Table(result.environment, header, rows, _notes(result))
+
+    def __str__(self) -> str:
+        widths = [max(map(len, column)) for column in zip(self.header, *self.rows, strict=True)]
+        lines = [_line(cells, widths) for cells in (self.header, *self.rows)]
+        rule = "─" * len(lines[0])
+        return "\n".join([self.title, rule, lines[0], rule, *lines[1:], rule, *self.notes])
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from rich import box
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        natural = len(str(self).splitlines()[1])
+        interval_start = " [" if options.max_width >= natural else "\n["
+        wide = options.max_width >= _NARROW
+        shown = [i for i, name in enumerate(self.header) if wide or name not in _SPARED]
+        table = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
+        for i in shown:
+            table.add_column(Text(self.header[i]), justify="right" if i else "left", overflow="fold")
+        for rank, row in enumerate(self.rows):
+            cells = (Text(row[i].replace(" [", interval_start)) for i in shown)
+            table.add_row(*cells, style=None if rank else "bold")
+        yield Text(self.title, style="bold")
+        yield table
+        yield from (Text(note, style="dim") for note in self.notes)
+
+
+def detection_table(result: Result) -> Table:
+    """One row an agent that detects changes."""
+    header = ("agent", "delay", "missed", "false alarms/run", "false alarms/round", "runs with one")
+    rows = tuple(
+        (
+            result.marked(label),
+            number(found.mean_delay),
+            number(found.missed_share),
+            _interval(bootstrap_interval(found.false_alarms.astype(np.float64))),
+            number(found.false_alarm_rate),
+            number(found.false_run_share),
+        )
+        for label, found in result.detections.items()
+    )
+    changes = sum(map(len, result.changes))
+    notes = (
+        f"{changes} changes in {result.num_trials} trials of {result.horizon} rounds, seed {result.seed}.",
+        "Delay: rounds from a change to the first alarm before the next one, where there is one; else the "
+        "change is missed. Every other alarm is false.",
+    )
+    return Table(f"{result.environment}: detection", header, rows, notes)
+
+
+def number(value: float, signed: bool = False) -> str:
+    """Three significant digits, integers in full, powers of ten only below 0.0001."""
+    sign = "+" if signed else ""
+    if not np.isfinite(value):
+        return MISSING if np.isnan(value) else f"{value:{sign}}"
+    if 0 < abs(value) < 1e-4:
+        return f"{value:{sign}.2e}"
+    decimals = 2 - int(np.floor(np.log10(abs(value)))) if value else 0
+    return f"{value:{sign}.{max(decimals, 0)}f}"
+
+
+def _interval(interval: Interval, signed: bool = False) -> str:
+    estimate, low, high = (number(float(part), signed) for part in interval)
+    return f"{estimate} [{low}, {high}]" if low != MISSING else estimate
+
+
+def _line(cells: tuple[str, ...], widths: list[int]) -> str:
+    first, *others = cells
+    padded = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+    return "  ".join([first.ljust(widths[0]), *padded])
+
+
+def _notes(result: Result) -> tuple[str, ...]:
+    trials = "1 trial" if result.num_trials == 1 else f"{result.num_trials} trials"
+    size = f"{trials} of {result.horizon} rounds, seed {result.seed}."
+    method = (
+        "Means with 95 % BCa bootstrap intervals over trials "
+        f"({RESAMPLES} resamples); differences are paired by trial, a positive one is more regret."
+    )
+    violation = (
+        "Violation: the norm of the positive part of the summed costs, which cancel over rounds; hard: "
+        "the sum of the norms of their positive parts. Regret may be negative while a constraint is violated."
+    )
+    dagger = "† privileged: told what a learner cannot know."
+    double = "‡ pretrained: learnt on other functions beforehand; not comparable with learning from scratch."
+    notes = {
+        size: True,
+        method: result.num_trials > 1,
+        violation: result.num_constraints > 0,
+        dagger: bool(result.privileged),
+        double: bool(result.pretrained),
+    }
+    return tuple(note for note, applies in notes.items() if applies)

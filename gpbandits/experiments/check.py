@@ -1,0 +1,38 @@
+"""Whether a study can run at all, found out before anything is computed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import gymnasium as gym
+
+from agents.registry import resolve_agent
+from bandit_envs.basics.arguments import require
+from gpbandits.evaluation.loop import trial_seeds
+from gpbandits.evaluation.play import Stage
+from gpbandits.experiments.study import EnvironmentEntry, Study
+
+
+def check_study(study: Study) -> None:
+    """Make every environment and every agent for it once; the error names the entry that cannot be made."""
+    for environment in study.environments:
+        _check_environment(study, environment)
+
+
+def _check_environment(study: Study, environment: EnvironmentEntry) -> None:
+    with _named(f"environment {environment.label!r}"):
+        env = Stage(environment.id, environment.kwargs).env
+        _, info = env.reset(seed=trial_seeds(study.seed, 0)[0])
+        require("oracle" in info, "oracle", "on: a study scores by it", False)
+        setting = env.get_wrapper_attr("setting")
+    for agent in study.agents:
+        with _named(f"agent {agent.label!r} for {environment.label!r}"):
+            resolve_agent((agent.name, agent.options))(setting)
+    env.close()
+
+
+@contextmanager
+def _named(entry: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, TypeError, AttributeError, OSError, ImportError, gym.error.Error) as error:
+        raise ValueError(f"{entry} cannot be made: {error}") from error

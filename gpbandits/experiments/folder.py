@@ -1,0 +1,62 @@
+"""The folder of a study's results: the study, its cells, and the tables that are made of them."""
+
+import csv
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from gpbandits.evaluation.files import write_whole
+from gpbandits.evaluation.result import Result
+from gpbandits.experiments.store import Store
+from gpbandits.experiments.study import EnvironmentEntry, Study
+from gpbandits.experiments.toml import load_study
+
+STUDY, CELLS, TIMINGS, RESULTS = "study.toml", "cells", "timings.csv", "results"
+
+
+def open_results(folder: str | os.PathLike[str]) -> tuple[Study, Store]:
+    """The study whose results a folder keeps, and its store; ValueError if the folder keeps none."""
+    path = Path(folder) / STUDY
+    if not path.is_file():
+        raise ValueError(
+            f"folder must hold the {STUDY} that `gpbandits run --out` keeps there, got {folder} without one"
+        )
+    return load_study(path), Store(Path(folder) / CELLS)
+
+
+def keep_study(folder: str | os.PathLike[str], study: Study, text: bytes) -> Store:
+    """Keep the file of a study in the folder of its results, and return their store.
+
+    Raises:
+        ValueError: the folder has the results of a study of another name, which `clean` would then remove.
+    """
+    path = Path(folder) / STUDY
+    if path.is_file() and (other := load_study(path).name) != study.name:
+        raise ValueError(
+            f"--out must be new or have results of the study {study.name!r}, got {folder} with those of "
+            f"{other!r}; choose another folder, or rename the study in {path} if it is the same"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text)
+    return Store(Path(folder) / CELLS)
+
+
+def write_tables(folder: Path, results: Sequence[tuple[EnvironmentEntry, Result]]) -> None:
+    """Write every recorded round of each environment, and the timings apart: the former never vary.
+
+    `results/LABEL.parquet` depends on the study alone, byte for byte, however often its run was interrupted;
+    `timings.csv` says how long each agent took for each trial, in seconds.
+    """
+    (folder / RESULTS).mkdir(parents=True, exist_ok=True)
+    for environment, result in results:
+        result.save(folder / RESULTS / f"{environment.file_name}.parquet", timings=False)
+    rows = [
+        (environment.label, label, trial, f"{seconds:.6f}")
+        for environment, result in results
+        for label, taken in result.seconds.items()
+        for trial, seconds in enumerate(taken, start=result.first_trial)
+    ]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([("environment", "agent", "trial", "seconds"), *rows])
+    write_whole(folder / TIMINGS, text.getvalue().encode())

@@ -1,0 +1,53 @@
+"""Computing the cells that a store does not hold yet."""
+
+from collections.abc import Callable, Sequence
+
+from gpbandits.experiments.backends import Backend, local
+from gpbandits.experiments.store import Store
+from gpbandits.experiments.study import Cell, Study
+from gpbandits.experiments.work import Outcome, Task
+
+Report = Callable[[Outcome], None]
+
+
+def run(
+    study: Study,
+    store: Store,
+    workers: int | None = None,
+    report: Report = lambda outcome: None,
+    backend: Backend | None = None,
+) -> list[Outcome]:
+    """Compute the cells that are missing or damaged, and return those that failed, which stop no others.
+
+    Args:
+        study: whose cells are computed.
+        store: keeps each cell as soon as it is computed, so that a run can be interrupted and resumed.
+        workers: number of processes on this machine; by default one a core.
+        report: called in this process after each cell.
+        backend: where the cells are computed instead, such as `backends.dask("tcp://10.0.0.1:8786")`.
+    """
+    store.folder.mkdir(parents=True, exist_ok=True)
+    missing = [cell for cell in study.cells() if not store.intact(cell)]
+    tasks = [Task(cell, store.path(cell).absolute(), store.metadata(cell)) for cell in missing]
+    backend, left = backend or local(workers), []
+    failed = _computed(backend, tasks, report, left.append)
+    waiting = [task._replace(wait=True) for task in tasks if task.cell in left]
+    return failed + _computed(backend, waiting, report, left.append)
+
+
+def _computed(
+    backend: Backend, tasks: Sequence[Task], report: Report, leave: Callable[[Cell], None]
+) -> list[Outcome]:
+    """Return the outcomes that failed, and leave cells that another run is computing for the end.
+
+    Two runs at once so share the work; waiting for each other's cells, they would go on in step.
+    """
+    failed = []
+    for outcome in backend(tasks):
+        if outcome.elsewhere:
+            leave(outcome.cell)
+            continue
+        report(outcome)
+        if outcome.failure is not None:
+            failed.append(outcome)
+    return failed

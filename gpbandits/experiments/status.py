@@ -1,0 +1,33 @@
+"""How far a study has come."""
+
+from typing import NamedTuple
+
+from gpbandits.experiments.store import Store
+from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
+
+
+class Count(NamedTuple):
+    """Trials of one agent on one environment."""
+
+    done: int
+    failed: int  # the last attempt raised, and the next run repeats it
+    missing: int  # not attempted yet
+
+    @property
+    def total(self) -> int:
+        """All that the study asks for."""
+        return sum(self)
+
+
+def count_trials(study: Study, store: Store, environment: EnvironmentEntry, agent: AgentEntry) -> Count:
+    """What the store has of one agent on one environment."""
+    cells = study.cells_of(environment, agent)
+    done = sum(cell.trials for cell in cells if store.holds(cell))
+    failed = sum(cell.trials for cell in cells if store.failure(cell) is not None)
+    return Count(done, failed, study.trials - done - failed)
+
+
+def failures(study: Study, store: Store) -> list[tuple[Cell, str]]:
+    """The cells whose last attempt raised, with the tracebacks."""
+    attempts = [(cell, store.failure(cell)) for cell in study.cells()]
+    return [(cell, failure) for cell, failure in attempts if failure is not None]

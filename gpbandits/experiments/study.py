@@ -1,0 +1,185 @@
+"""A study is a table of environments x agents x trials; its cells are the units of work and of storage."""
+
+import dataclasses
+import hashlib
+import itertools
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Ints
+from gpbandits.evaluation.result import Result
+from gpbandits.experiments.provenance import named_files, sources, versions
+
+SPACINGS = ("log", "every")
+_LONGEST = 120  # bytes of a file name, which gets endings; file systems allow 255
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # devices on Windows
+
+
+@dataclasses.dataclass(frozen=True)
+class EnvironmentEntry:
+    """An environment of a study: `gymnasium.make(id, **kwargs)`, printed as `label`."""
+
+    id: str
+    label: str
+    kwargs: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def file_name(self) -> str:
+        """The label with what file systems do not like replaced; a long one ends in its hash."""
+        name = re.sub(r"[^\w.]+", "-", self.label).strip("-.") or "environment"
+        if _RESERVED.fullmatch(name):
+            return f"{name}-"
+        if len(name.encode()) <= _LONGEST:
+            return name
+        digest = hashlib.sha256(self.label.encode()).hexdigest()[:8]
+        return f"{name.encode()[: _LONGEST - 9].decode(errors='ignore')}-{digest}"
+
+
+@dataclasses.dataclass(frozen=True)
+class AgentEntry:
+    """An agent of a study: a registered name or a class path with its options, printed as `label`."""
+
+    name: str
+    label: str
+    options: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Checkpoints:
+    """The rounds that are kept: about `per_decade` a decade of t ("log"), or each of them ("every")."""
+
+    spacing: str = "log"
+    per_decade: int = 50
+
+    def __post_init__(self) -> None:
+        if self.spacing not in SPACINGS:
+            raise ValueError(f"spacing must be one of {', '.join(SPACINGS)}, got {self.spacing!r}")
+        _check_positive("per_decade", self.per_decade)
+
+    def thin(self, result: Result) -> Result:
+        """Keep these rounds of a result."""
+        return result if self.spacing == "every" else result.at(self.rounds(result.horizon))
+
+    def rounds(self, horizon: int) -> Ints:
+        """Logarithmically spaced rounds, the first and the last among them, (R,)."""
+        count = 1 + int(np.ceil(self.per_decade * np.log10(horizon)))
+        return np.unique(np.rint(np.geomspace(1, horizon, count)).astype(np.int64))
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """One agent on one environment for one block of trials."""
+
+    environment: EnvironmentEntry
+    agent: AgentEntry
+    seed: int
+    first_trial: int
+    trials: int
+    checkpoints: Checkpoints
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """Everything the numbers depend on, as JSON; labels are not among it, so they can be changed."""
+        return {
+            "environment": self.environment.id,
+            "kwargs": self.environment.kwargs,
+            "agent": self.agent.name,
+            "options": self.agent.options,
+            "seed": self.seed,
+            "first_trial": self.first_trial,
+            "trials": self.trials,
+            "checkpoints": dataclasses.asdict(self.checkpoints),
+            "versions": versions(self.agent.name),
+            "sources": sources(self.environment.id, self.agent.name),
+            "files": named_files(self.environment.kwargs, self.agent.options),
+        }
+
+    @property
+    def key(self) -> str:
+        """The hash of the configuration."""
+        text = json.dumps(self.configuration, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def __str__(self) -> str:
+        last = self.first_trial + self.trials - 1
+        return f"{self.agent.label} on {self.environment.label}, trials {self.first_trial} to {last}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Study:
+    """Environments and agents by label; every agent meets the same trials of every environment.
+
+    Args:
+        name: of the study.
+        trials: of each agent on each environment.
+        environments: at least one, with different labels.
+        agents: at least one, with different labels.
+        seed: trial i is drawn from (seed, i).
+        description: free text.
+        block_size: trials in a cell; blocks start at its multiples, so that more trials reuse what exists.
+        checkpoints: the rounds that are kept.
+    """
+
+    name: str
+    trials: int
+    environments: tuple[EnvironmentEntry, ...]
+    agents: tuple[AgentEntry, ...]
+    seed: int = 0
+    description: str = ""
+    block_size: int = 10
+    checkpoints: Checkpoints = dataclasses.field(default_factory=Checkpoints)
+
+    def __post_init__(self) -> None:
+        _check_positive("trials", self.trials)
+        _check_positive("block_size", self.block_size)
+        if self.seed < 0:
+            raise ValueError(f"seed must not be negative, got {self.seed}")
+        _check_labels("environments", [entry.label for entry in self.environments])
+        _check_labels("agents", [entry.label for entry in self.agents])
+        _check_file_names(self.environments)
+
+    def cells(self) -> Iterator[Cell]:
+        """Every cell; everybody's first block comes first, so that an interrupted run is of use."""
+        pairs = itertools.product(self.environments, self.agents)
+        return itertools.chain.from_iterable(zip(*(self.cells_of(*pair) for pair in pairs), strict=True))
+
+    def cells_of(self, environment: EnvironmentEntry, agent: AgentEntry) -> list[Cell]:
+        """The blocks of trials of one agent on one environment, in order."""
+        firsts = range(0, self.trials, self.block_size)
+        sizes = (min(self.block_size, self.trials - first) for first in firsts)
+        return [
+            Cell(environment, agent, self.seed, first, size, self.checkpoints)
+            for first, size in zip(firsts, sizes, strict=True)
+        ]
+
+
+def _check_positive(name: str, value: int) -> None:
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}")
+
+
+def _check_labels(what: str, labels: list[str]) -> None:
+    if not labels:
+        raise ValueError(f"a study needs at least one entry of [[{what}]], got none")
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ValueError(
+                f"labels of [[{what}]] must differ, got {label!r} twice; give each entry its own label"
+            )
+
+
+def _check_file_names(environments: Sequence[EnvironmentEntry]) -> None:
+    known: dict[str, str] = {}
+    for entry in environments:
+        name = unicodedata.normalize("NFKC", entry.file_name).casefold()  # some file systems know no other
+        if name in known:
+            raise ValueError(
+                f"labels of [[environments]] must differ as names of files, got {known[name]!r} and "
+                f"{entry.label!r}, both {entry.file_name!r}; change one in letters or digits"
+            )
+        known[name] = entry.label

@@ -1,0 +1,86 @@
+"""Studies from TOML files; whatever is not understood is one clear error that names the file and the key."""
+
+import dataclasses
+import json
+import os
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_origin, get_type_hints
+
+from gpbandits.experiments.study import AgentEntry, Checkpoints, EnvironmentEntry, Study
+
+_SECTIONS: dict[str, type] = {"study": dict, "environments": list, "agents": list, "checkpoints": dict}
+_KINDS = {str: "a string", int: "an integer", dict: "a table", list: "an array of tables"}
+
+
+def load_study(path: str | os.PathLike[str]) -> Study:
+    """Read a study; `examples/studies/demo.toml` shows the format."""
+    try:
+        return parse_study(tomllib.loads(Path(path).read_text(encoding="utf-8-sig")))
+    except (ValueError, OSError) as error:  # syntax and encoding errors are ValueErrors
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ValueError(f"cannot read the study {os.fspath(path)}: {reason}") from error
+
+
+def parse_study(document: dict[str, Any]) -> Study:
+    """Turn a parsed TOML document into a study."""
+    _check_keys("the file", document, list(_SECTIONS))
+    for section, kind in _SECTIONS.items():
+        _check_kind(section, document.get(section, kind()), kind)
+    return Study(
+        environments=_entries(EnvironmentEntry, "environments", "id", document),
+        agents=_entries(AgentEntry, "agents", "name", document),
+        checkpoints=Checkpoints(**_checked(Checkpoints, "[checkpoints]", document.get("checkpoints", {}))),
+        **_checked(Study, "[study]", document.get("study", {}), apart=list(_SECTIONS)),
+    )
+
+
+def _entries(entry: type, section: str, named_by: str, document: dict[str, Any]) -> tuple[Any, ...]:
+    places = [f"[[{section}]] number {number}" for number in range(1, 1 + len(document.get(section, [])))]
+    tables = document.get(section, [])
+    for place, table in zip(places, tables, strict=True):
+        _check_kind(place, table, dict)
+    labelled = ({"label": table.get(named_by), **table} for table in tables)
+    return tuple(
+        entry(**_checked(entry, place, table)) for place, table in zip(places, labelled, strict=True)
+    )
+
+
+def _checked(made: type, place: str, table: dict[str, Any], apart: Sequence[str] = ()) -> dict[str, Any]:
+    """The table itself, if it has the keys and kinds of the dataclass `made`, but for the fields `apart`."""
+    fields = [field for field in dataclasses.fields(made) if field.name not in apart]
+    _check_keys(place, table, [field.name for field in fields])
+    kinds = get_type_hints(made)
+    for field in fields:
+        if field.name in table:
+            _check_kind(
+                f"{field.name} in {place}",
+                table[field.name],
+                get_origin(kinds[field.name]) or kinds[field.name],
+            )
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            raise ValueError(f"{place} needs the key {field.name!r}")
+    return table
+
+
+def _check_keys(place: str, table: dict[str, Any], allowed: Sequence[str]) -> None:
+    for key in table:
+        if key not in allowed:
+            raise ValueError(f"{place} has the unknown key {key!r}; allowed are {', '.join(allowed)}")
+
+
+def _check_kind(place: str, value: Any, kind: type) -> None:
+    if type(value) is not kind:  # not isinstance: True is an int
+        raise ValueError(f"{place} must be {_KINDS[kind]}, got {value!r}")
+    if kind is dict:
+        _check_plain(place, value)
+
+
+def _check_plain(place: str, table: dict[str, Any]) -> None:
+    try:
+        json.dumps(table)
+    except TypeError as error:
+        raise ValueError(
+            f"{place} must hold text, numbers, booleans, arrays and tables alone: {error}"
+        ) from error

@@ -1,0 +1,132 @@
+"""Computing one cell, in whatever process: what runs side by side, on this machine or on others."""
+
+import errno
+import os
+import platform
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from threadpoolctl import threadpool_limits
+
+from bandit_envs.basics.types import Floats
+from gpbandits.evaluation import evaluate
+from gpbandits.evaluation.files import write_whole
+from gpbandits.evaluation.result import Result
+from gpbandits.experiments.locks import claimed
+from gpbandits.experiments.store import failure_beside, sound
+from gpbandits.experiments.study import Cell
+
+
+class Task(NamedTuple):
+    """A cell, the file that is to hold it, and what is kept there beside the numbers.
+
+    Settled before the run: editing the code in the meantime must not rename what the old code computes.
+    """
+
+    cell: Cell
+    path: Path
+    metadata: dict[str, Any]
+    wait: bool = False  # for another run that is computing the cell, rather than leave it for later
+
+
+class Outcome(NamedTuple):
+    """What became of a cell."""
+
+    cell: Cell
+    failure: str | None = None  # the traceback, if it raised
+    regret: Floats | None = None  # (trials,) cumulative regret at the horizon, if it did not
+    elsewhere: bool = False  # another run is computing it
+
+
+def settle(task: Task) -> Outcome:
+    """Compute a cell and keep its numbers, or its traceback; take what another process has kept meanwhile.
+
+    Raises:
+        OSError: of the folder or the disk, which every other cell would meet as well; it names the file.
+        ValueError: this process runs other code than the one that settled the task.
+    """
+    _check_code(task)
+    _check_folder(task.path.parent)
+    with claimed(task.path.parent, task.path.stem, task.wait) as held:
+        if not held:
+            return Outcome(task.cell, elsewhere=True)
+        if task.path.exists() and (kept := sound(task.path)) is not None:
+            return _done(task, kept)
+        begun = time.perf_counter()
+        try:
+            with threadpool_limits(1):  # cells are parallel already, and the matrices small
+                result = compute(task.cell)
+        except Exception:  # whatever it is, the other cells go on and the caller reports it
+            return failed(task, traceback.format_exc())
+        _keep(task, result, time.perf_counter() - begun)
+        return _done(task, result)
+
+
+def compute(cell: Cell) -> Result:
+    """Play one cell: the same numbers as those trials of that agent in one `evaluate` of everything."""
+    result = evaluate(
+        cell.environment.id,
+        {cell.agent.name: (cell.agent.name, cell.agent.options)},
+        trials=cell.trials,
+        seed=cell.seed,
+        env_kwargs=cell.environment.kwargs,
+        first_trial=cell.first_trial,
+    )
+    return cell.checkpoints.thin(result)
+
+
+def _keep(task: Task, result: Result, seconds: float) -> None:
+    timings = {"seconds": seconds, "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+    with _writing(task.path):
+        result.save(task.path, task.metadata | {"timings": timings})
+        failure_beside(task.path).unlink(missing_ok=True)
+
+
+def failed(task: Task, failure: str) -> Outcome:
+    """Keep the reason why a cell could not be computed."""
+    path = failure_beside(task.path)
+    with _writing(path):
+        write_whole(path, f"{task.cell}\n\n{failure}".encode())
+    return Outcome(task.cell, failure=failure)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Say what to do about an error of the disk: it would meet every other cell as well."""
+    try:
+        yield
+    except OSError as error:
+        reason = f"{error.strerror or error}; mend that and run again, what is computed is kept"
+        raise OSError(error.errno, reason, str(path)) from error
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        reason = "the folder of the cells is gone, or not shared with this worker; run again when it is there"
+        raise FileNotFoundError(errno.ENOENT, reason, str(folder))
+
+
+def _check_code(task: Task) -> None:
+    """Raise unless this process has the code that the cell is named by: a cluster may have another."""
+    settled, here = task.metadata["configuration"], task.cell.configuration
+    names = ("versions", "sources", "files")
+    other = [
+        f"{name} of {key}: {here[name].get(key)} rather than {settled[name].get(key)}"
+        for name in names
+        for key in sorted(settled[name].keys() | here[name].keys())
+        if here[name].get(key) != settled[name].get(key)
+    ]
+    if other:
+        raise ValueError(
+            f"workers must have the code and the files that the run began with, but process {os.getpid()} on "
+            f"{platform.node()} has {'; '.join(other)}; install the same there, or run again after an edit"
+        )
+
+
+def _done(task: Task, result: Result) -> Outcome:
+    (curve,) = result.regret.values()
+    return Outcome(task.cell, regret=curve[:, -1])

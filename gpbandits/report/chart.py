@@ -1,0 +1,102 @@
+"""Line charts as SVG that needs nothing else: the page's style sheet gives colours, for day and for night.
+
+Agent n is drawn in the classes that `style_of(n)` names, for colour and dashes; `band` and `line` say what is
+drawn, and the attribute data-agent whose it is. For reading values off a chart, data-x has the points across
+as text, and data-values those of a line's values, with their intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+from gpbandits.evaluation.result import Scale
+from gpbandits.evaluation.table import number
+from gpbandits.report.axis import Axis, padded
+
+WIDTH, HEIGHT = 480, 300
+LEFT, RIGHT, TOP, BOTTOM = 52, 14, 10, 40  # margins
+COLOURS, DASHES = 8, 5  # in the style sheet: classes a0 to a7 and d0 to d4
+
+
+class Line(NamedTuple):
+    """A curve with its band."""
+
+    agent: int  # its number, for colour and dashes
+    label: str
+    x: Floats  # (n,)
+    y: Floats  # (n,)
+    low: Floats  # (n,), NaN where there is no interval
+    high: Floats  # (n,)
+
+
+def line_chart(lines: Sequence[Line], scale: Scale, title: str, x_label: str, y_label: str) -> str:
+    """An <svg> element of curves over the same points; its description says where every curve ends."""
+    logarithmic = scale == "log-log"
+    x = np.concatenate([line.x for line in lines])
+    across = Axis(float(x.min()), max(float(x.max()), float(x.min()) + 1), LEFT, WIDTH - RIGHT, logarithmic)
+    # A band may reach zero, that is minus infinity: on a logarithm the curves alone decide the range.
+    shown = [line.y if logarithmic else np.concatenate([line.y, line.low, line.high]) for line in lines]
+    up = padded(np.concatenate(shown), logarithmic, HEIGHT - BOTTOM, TOP)
+    ends = "; ".join(f"{line.label} {number(float(line.y[-1]))}" for line in lines)
+    parts = [
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" xmlns="http://www.w3.org/2000/svg" '
+        f'data-x="{" ".join(f"{x:.10g}" for x in lines[0].x)}" data-name="{escape(x_label)}">',
+        f"<title>{escape(title)}</title><desc>{escape(f'{y_label} at the end: {ends}')}</desc>",
+        *_frame(across, up, x_label, y_label),
+        *(_band(line, across, up) for line in lines if np.isfinite(line.low).all()),
+        *(_curve(line, across, up) for line in lines),
+        "</svg>",
+    ]
+    return "".join(parts)
+
+
+def style_of(agent: int) -> str:
+    """The classes of colour and dashes of an agent."""
+    return f"a{agent % COLOURS} d{agent % DASHES}"
+
+
+def _frame(across: Axis, up: Axis, x_label: str, y_label: str) -> list[str]:
+    """Grid, ticks and labels."""
+    lines = [f"M{at:.1f} {up.start}V{up.end}" for at, _ in across.ticks()]
+    lines += [f"M{across.start} {at:.1f}H{across.end}" for at, _ in up.ticks()]
+    below = [f'<text x="{at:.1f}" y="{up.start + 14}" class="x">{text}</text>' for at, text in across.ticks()]
+    beside = [
+        f'<text x="{across.start - 5}" y="{at + 3.5:.1f}" class="y">{text}</text>' for at, text in up.ticks()
+    ]
+    middle, height = (across.start + across.end) / 2, (up.start + up.end) / 2
+    return [
+        f'<path class="grid" d="{"".join(lines)}"/>',
+        *below,
+        *beside,
+        f'<text x="{middle}" y="{HEIGHT - 8}" class="x">{escape(x_label)}</text>',
+        f'<text transform="translate(11 {height}) rotate(-90)" class="x">{escape(y_label)}</text>',
+    ]
+
+
+def _band(line: Line, across: Axis, up: Axis) -> str:
+    there = _points(line.x, line.high, across, up)
+    back = _points(line.x[::-1], line.low[::-1], across, up)
+    return f'<path class="band {style_of(line.agent)}" data-agent="{line.agent}" d="M{there}L{back}Z"/>'
+
+
+def _curve(line: Line, across: Axis, up: Axis) -> str:
+    points = _points(line.x, line.y, across, up)
+    return (
+        f'<path class="line {style_of(line.agent)}" data-agent="{line.agent}" d="M{points}" '
+        f'data-values="{_values(line)}"><title>{escape(line.label)}</title></path>'
+    )
+
+
+def _values(line: Line) -> str:
+    """Points separated by commas; mean, low and high of each by blanks, the mean alone without interval."""
+    parts = [line.y, line.low, line.high] if np.isfinite(line.low).all() else [line.y]
+    return ",".join(" ".join(number(float(part)) for part in point) for point in zip(*parts, strict=True))
+
+
+def _points(x: Floats, y: Floats, across: Axis, up: Axis) -> str:
+    return " ".join(f"{h:.1f},{v:.1f}" for h, v in zip(across.place(x), up.place(y), strict=True))

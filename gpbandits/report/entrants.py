@@ -1,0 +1,106 @@
+"""Who enters the leaderboard: every agent on every environment whose features it handles, as studies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import gymnasium as gym
+
+from agents.registry import names as agent_names
+from agents.registry import resolve_agent
+from bandit_envs.environment.making import make
+from bandit_envs.environment.registration import IDS
+from bandit_envs.laws.changes import Stationary
+from bandit_envs.problem.problem import Problem
+from gpbandits.experiments.study import AgentEntry, Checkpoints, EnvironmentEntry, Study
+
+REFERENCE = "random"  # scores 0 in every environment
+
+
+class Entries(NamedTuple):
+    """One study an environment, and what cannot take part, with the reason."""
+
+    studies: list[Study]
+    excluded: list[tuple[str, str]]  # (who, why)
+
+
+def enter(
+    trials: int = 5,
+    horizon: int = 200,
+    environments: Sequence[str] = (),
+    agents: Sequence[str] = (),
+    seed: int = 0,
+) -> Entries:
+    """Pair agents and environments.
+
+    Args:
+        trials: of each pair.
+        horizon: rounds a trial at most; an environment's own horizon may be shorter.
+        environments: ids, each of which must be playable; all registered ones that are if empty.
+        agents: names, beside the reference; all registered ones if empty.
+        seed: of the trials.
+    """
+    studies, excluded = [], []
+    names = sorted({*(agents or agent_names()), REFERENCE})
+    for env_id in environments or IDS:
+        try:
+            kwargs = {"horizon": min(horizon, _problem(env_id).horizon)}
+            env = make(env_id, **kwargs)
+            env.reset(seed=seed)
+        except (ValueError, OSError, ImportError, gym.error.Error) as error:
+            if environments:  # who names an environment wants it
+                raise
+            excluded.append((env_id, _line(error)))
+            continue
+        demanded, setting = features_of(env.unwrapped.problem), env.get_wrapper_attr("setting")  # type: ignore[attr-defined]
+        env.close()
+        entrants = []
+        for name in names:
+            if not _handles(name, demanded):
+                continue
+            try:
+                resolve_agent(name)(setting)
+            except (ValueError, TypeError, OSError, ImportError) as error:
+                excluded.append((f"{name} on {env_id}", _line(error)))
+            else:
+                entrants.append(AgentEntry(name, name))
+        entry = EnvironmentEntry(env_id, env_id.removeprefix("GPBandit-").removesuffix("-v0"), kwargs)
+        studies.append(
+            Study(f"leaderboard: {entry.label}", trials, (entry,), tuple(entrants), seed, checkpoints=_EVERY)
+        )
+    return Entries(studies, excluded)
+
+
+def features_of(problem: Problem) -> set[str]:
+    """What an agent must handle to play a problem as it is meant."""
+    demands = {
+        "delay": problem.window > 0,
+        "context": problem.decisions.num_contexts > 1,
+        "constraint": bool(problem.constraints),
+        "change": not isinstance(problem.changes, Stationary),
+        "box": problem.decisions.continuous,
+        "finite": not problem.decisions.continuous,
+    }
+    return {feature for feature, is_there in demands.items() if is_there}
+
+
+_EVERY = Checkpoints("every")  # what a round costs counts, and sums of rounds would hide it
+
+
+def _problem(env_id: str) -> Problem:
+    env = make(env_id)
+    problem = env.unwrapped.problem  # type: ignore[attr-defined]
+    env.close()
+    return problem
+
+
+def _handles(name: str, demanded: set[str]) -> bool:
+    """An agent that declares nothing is taken to play finite sets without further features."""
+    features = getattr(resolve_agent(name).make, "features", None)
+    handled = {"finite"} if features is None else {key for key, is_so in features._asdict().items() if is_so}
+    return demanded <= handled
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,71 @@
+"""An agent at play, as pictures and as a moving one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from agents.registry import AgentSpec, resolve_agent
+from bandit_envs.environment.making import EnvLike, make
+from gpbandits.evaluation.loop import trial_seeds
+
+HOLD = 3  # times as long as the others is the last frame shown
+
+
+def frames(
+    environment: EnvLike,
+    agent: AgentSpec,
+    seed: int = 0,
+    count: int = 40,
+    env_kwargs: Mapping[str, Any] | None = None,
+) -> Iterator[NDArray[np.uint8]]:
+    """Pictures of trial 0 of `evaluate(seed=seed)`, the first before the first round, (480, 640, 3) each.
+
+    Args:
+        environment: as for `evaluate`.
+        agent: as for `evaluate`; its posterior is drawn if it has a method `posterior(observation)`.
+        seed: of the trial.
+        count: of pictures at most, evenly spread over the rounds.
+        env_kwargs: of the environment.
+    """
+    if count < 2:
+        raise ValueError(f"count must be at least 2, the first and the last picture, got {count}")
+    env = make(environment, **{"render_mode": "rgb_array"} | dict(env_kwargs or {}))
+    of_environment, of_agent = trial_seeds(seed, 0)
+    observation, _ = env.reset(seed=of_environment)
+    player = resolve_agent(agent)(env.get_wrapper_attr("setting"))
+    player.reset(of_agent)
+    env.unwrapped.watched = player  # type: ignore[attr-defined]
+    shown = set(np.linspace(0, env.get_wrapper_attr("setting").horizon, count).astype(int).tolist())
+    done, played = False, 0
+    while True:
+        if played in shown or done:
+            yield env.render()  # type: ignore[misc]
+        if done:
+            break
+        action = player.act(observation)
+        following, reward, terminated, truncated, info = env.step(action)
+        if not getattr(player, "privileged", False):
+            info.pop("oracle")
+        player.update(observation, action, reward, info)
+        observation, done, played = following, terminated or truncated, played + 1
+    env.close()
+
+
+def save_gif(pictures: Iterator[NDArray[np.uint8]], path: str | os.PathLike[str], fps: float = 5.0) -> int:
+    """Write pictures as an endless GIF, in a folder that is made if need be, and return their number."""
+    if Path(path).suffix.lower() != ".gif":
+        raise ValueError(f"the path of a GIF must end in .gif, got {path}")
+    if fps <= 0:
+        raise ValueError(f"fps must be positive, got {fps}")
+    Path(path).parent.mkdir(parents=True, exist_ok=True)  # before the pictures are drawn: that takes long
+    first, *others = (Image.fromarray(picture) for picture in pictures)
+    times = [round(1000 / fps)] * len(others) + [round(HOLD * 1000 / fps)]
+    first.save(path, save_all=True, append_images=others, duration=times, loop=0)
+    return 1 + len(others)

@@ -1,0 +1,141 @@
+"""A table of numbers and intervals as HTML cells, CSV and LaTeX; each says its n and its method in notes."""
+
+import csv
+import dataclasses
+import io
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from gpbandits.evaluation.statistics import Interval
+from gpbandits.evaluation.table import MISSING, number
+
+Cell = str | int | float | Interval | None
+
+_ESCAPES = str.maketrans(
+    {char: rf"\{char}" for char in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {
+        "†": r"$^\dagger$",
+        "‡": r"$^\ddagger$",
+        "τ": r"$\tau$",
+        "µ": r"$\mu$",
+        "λ": r"$\lambda$",
+        "ε": r"$\varepsilon$",
+        "<": "$<$",
+        ">": "$>$",
+        "|": "$|$",
+        "×": r"$\times$",  # noqa: RUF001
+        "β": r"$\beta$",
+    }
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """Rows of labels, numbers and intervals.
+
+    Args:
+        name: of its files.
+        title: printed above.
+        header: one text a column.
+        rows: one cell a column each; None prints as a dash.
+        notes: what n is, and by which method intervals and p-values are made.
+    """
+
+    name: str
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...]
+
+    def texts(self) -> list[list[str]]:
+        """The cells as text."""
+        return [[text(cell) for cell in row] for row in self.rows]
+
+    def csv(self) -> str:
+        """All digits; an interval has columns for its ends."""
+        spans = [any(isinstance(row[i], Interval) for row in self.rows) for i in range(len(self.header))]
+        lines = io.StringIO()
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow(
+            column
+            for name, is_interval in zip(self.header, spans, strict=True)
+            for column in ([name, f"{name} low", f"{name} high"] if is_interval else [name])
+        )
+        for row in self.rows:
+            writer.writerow(
+                part for cell, wide in zip(row, spans, strict=True) for part in _parts(cell, wide)
+            )
+        return lines.getvalue()
+
+    def markdown(self) -> str:
+        """A table of pipes, and its notes below."""
+        rule = ["---", *["---:"] * (len(self.header) - 1)]
+        rows = [list(self.header), rule, *self.texts()]
+        lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows]
+        return "\n".join([*lines, "", " ".join(self.notes)])
+
+    def latex(self) -> str:
+        """A tabular with the rules of booktabs in a float, its notes as caption; shrunk if it is too wide."""
+        return "\n".join(
+            [
+                r"% needs \usepackage{booktabs,graphicx}",
+                r"\begin{table}",
+                r"\centering\footnotesize",
+                rf"\caption{{{_escaped(' '.join((self.title + '.', *self.notes)))}}}",
+                r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
+                rf"\begin{{tabular}}{{l{'r' * (len(self.header) - 1)}}}",
+                r"\toprule",
+                _row(self.header),
+                r"\midrule",
+                *map(_row, self.texts()),
+                r"\bottomrule",
+                r"\end{tabular}}",
+                r"\end{table}",
+                "",
+            ]
+        )
+
+
+def text(cell: Cell) -> str:
+    """A cell as tables print it."""
+    match cell:
+        case None:
+            return MISSING
+        case str():
+            return cell
+        case Interval():
+            estimate, low, high = (number(float(part)) for part in cell)
+            return estimate if low == MISSING else f"{estimate} [{low}, {high}]"
+        case int():
+            return str(cell)
+        case _:
+            return number(float(cell))
+
+
+def p_text(p_value: float) -> str:
+    """A p-value with as many digits as are worth printing."""
+    if np.isnan(p_value):
+        return MISSING
+    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
+
+
+def _parts(cell: Cell, wide: bool) -> list[str | float]:
+    if isinstance(cell, Interval):
+        return ["" if np.isnan(part) else float(part) for part in cell]
+    return [cell if cell is not None else "", *([""] * 2 if wide else [])]
+
+
+def _escaped(cell: str) -> str:
+    r"""Text of LaTeX: a missing value is a dash, a number below 0 has a minus and not a hyphen."""
+    if cell == MISSING:
+        return "--"
+    return re.sub(r"(?<!\w)-(?=\d)", "$-$", cell.translate(_ESCAPES))
+
+
+def _row(cells: Iterable[str]) -> str:
+    r"""A line of a tabular; a bracket at its beginning would be taken for an argument of the \\ before."""
+    line = " & ".join(map(_escaped, cells))
+    return f"{'{}' * line.startswith(('[', '*'))}{line} " + r"\\"

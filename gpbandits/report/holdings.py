@@ -1,0 +1,125 @@
+"""What a folder of results holds of its study, complete or not, and by which code it was computed."""
+
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gpbandits.evaluation.parquet import read_metadata
+from gpbandits.evaluation.result import Record, Result, join_trials
+from gpbandits.experiments.store import Store
+from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
+
+_OF_CODE = ("gpbandits", "versions", "sources", "files")  # what is said of the code, not of the study
+
+
+class Count(NamedTuple):
+    """Trials of one agent on one environment."""
+
+    environment: str
+    agent: str
+    done: int
+    failed: int  # the last attempt raised
+    shown: int  # in the report: those that every agent shown has done
+    total: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether all trials are there, and shown."""
+        return self.shown == self.total
+
+
+class Holdings:
+    """The cells of a study that are in a store.
+
+    A cell computed by other versions of the code than the installed ones counts, and `outdated` tells: a
+    report must still be possible after an upgrade.
+    """
+
+    def __init__(self, study: Study, store: Store):
+        self.study, self.store = study, store
+
+    def path(self, cell: Cell) -> Path | None:
+        """Where the cell is, if it was computed; by the installed code, if that computed it."""
+        exact = self.store.path(cell)
+        return exact if exact.exists() else self._by_content.get(_content(cell.configuration))
+
+    @cached_property
+    def outdated(self) -> int:
+        """The number of cells that other code than the installed one computed."""
+        return sum(path is not None and path != self.store.path(cell) for cell, path in self._located)
+
+    @cached_property
+    def missing(self) -> int:
+        """The number of cells that are not there."""
+        return sum(path is None for _, path in self._located)
+
+    @cached_property
+    def failed(self) -> int:
+        """The number of missing cells whose last attempt raised."""
+        return sum(path is None and self.store.failure(cell) is not None for cell, path in self._located)
+
+    @cached_property
+    def versions(self) -> list[dict[str, str]]:
+        """The different sets of package versions that computed the cells."""
+        paths = [path for _, path in self._located if path is not None]
+        texts = {json.dumps(read_metadata(path)["versions"], sort_keys=True) for path in paths}
+        return [json.loads(text) for text in sorted(texts)]
+
+    def result(self, environment: EnvironmentEntry) -> Result | None:
+        """What can be compared: as many agents times leading blocks of trials as possible, all with all."""
+        rows = {agent.label: self._leading(environment, agent) for agent in self.study.agents}
+        depths = range(1 + max(map(len, rows.values())))
+        depth = max(depths, key=lambda depth: depth * sum(len(row) >= depth for row in rows.values()))
+        if not depth:
+            return None
+        blocks = {
+            label: [Result.load(path) for path in row[:depth]]
+            for label, row in rows.items()
+            if len(row) >= depth
+        }
+        return Result(
+            environment.label,
+            self.study.seed,
+            {label: join_trials([_only(block) for block in row]) for label, row in blocks.items()},
+            frozenset(label for label, row in blocks.items() if row[0].privileged),
+            checkpoints=next(iter(blocks.values()))[0].checkpoints,
+            tracks={label: track for label, row in blocks.items() for track in row[0].tracks.values()},
+        )
+
+    def count(self, environment: EnvironmentEntry, agent: AgentEntry, result: Result | None) -> Count:
+        """The trials of an agent on an environment, of which the result is shown."""
+        cells = self.study.cells_of(environment, agent)
+        absent = [cell for cell in cells if self.path(cell) is None]
+        done = self.study.trials - sum(cell.trials for cell in absent)
+        failed = sum(cell.trials for cell in absent if self.store.failure(cell) is not None)
+        shown = result.num_trials if result is not None and agent.label in result.agents else 0
+        return Count(environment.label, agent.label, done, failed, shown, self.study.trials)
+
+    def _leading(self, environment: EnvironmentEntry, agent: AgentEntry) -> list[Path]:
+        """The blocks before the first one that is missing."""
+        paths = [self.path(cell) for cell in self.study.cells_of(environment, agent)]
+        end = paths.index(None) if None in paths else len(paths)
+        return [path for path in paths[:end] if path is not None]
+
+    @cached_property
+    def _located(self) -> list[tuple[Cell, Path | None]]:
+        return [(cell, self.path(cell)) for cell in self.study.cells()]
+
+    @cached_property
+    def _by_content(self) -> dict[str, Path]:
+        """Every file by what it holds; the newest where several versions computed the same."""
+        files = sorted(self.store.folder.glob("*.parquet"), key=lambda path: path.stat().st_mtime)
+        return {_content(read_metadata(path)["configuration"]): path for path in files}
+
+
+def _content(configuration: dict[str, Any]) -> str:
+    """What a cell computes, whatever the code that does."""
+    kept = {key: value for key, value in configuration.items() if key not in _OF_CODE}
+    return json.dumps(kept, sort_keys=True)
+
+
+def _only(block: Result) -> Record:
+    """The record of the one agent of a cell, which the store does not know by label."""
+    (record,) = block.records.values()
+    return record

@@ -1,0 +1,207 @@
+"""The tables of a report: who did better, by how much, how surely, how fast regret grows, and the time."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+from gpbandits.evaluation.result import Metric, Result
+from gpbandits.evaluation.statistics import (
+    RESAMPLES,
+    Interval,
+    bootstrap_interval,
+    compare,
+    interquartile_mean,
+    log_log_slope,
+    quantile_band,
+)
+from gpbandits.report.grid import Grid, p_text
+from gpbandits.report.holdings import Count
+from gpbandits.report.views import NAMES
+
+BOOTSTRAP = f"95 % BCa bootstrap intervals over trials ({RESAMPLES} resamples)"
+_SUMMARY = (
+    f"Means with {BOOTSTRAP}; the interquartile mean is that of the middle half of the trials. "
+    "Simple regret is that of the best play that has arrived."
+)
+_VIOLATION = (
+    "Violation pays for regret, so the two are read together, and regret alone ranks nobody: undominated, "
+    "and first, least violation on top, are those such that no other has both less mean regret and less "
+    "mean violation. Violation is the norm of the positive part of the summed costs, which cancel "
+    "over rounds; hard violation the sum of the norms of their positive parts. Regret may be "
+    "negative while a constraint is violated."
+)
+DAGGER = "† privileged: told what a learner cannot know."
+DOUBLE_DAGGER = "‡ pretrained: learnt on other functions beforehand."
+
+
+def ranked(result: Result, metric: Metric = "cumulative") -> list[str]:
+    """Labels, least mean regret (or violation) first."""
+    curves = result.curves(metric)
+    return sorted(curves, key=lambda label: curves[label][:, -1].mean())
+
+
+def baseline_of(result: Result, metric: Metric = "cumulative") -> str:
+    """The agent of least mean regret (or violation) of those neither privileged nor pretrained."""
+    labels = ranked(result, metric)
+    return next((label for label in labels if result.marked(label) == label), labels[0])
+
+
+def undominated(result: Result) -> list[str]:
+    """Labels such that no other agent has both less mean regret and less mean violation at the horizon."""
+    regret, violation = (
+        {label: curve[:, -1].mean() for label, curve in result.curves(metric).items()}
+        for metric in ("cumulative", "violation")
+    )
+    return [
+        label
+        for label in result.agents
+        if not any(
+            regret[other] < regret[label] and violation[other] < violation[label] for other in result.agents
+        )
+    ]
+
+
+def ordered(result: Result) -> list[str]:
+    """Labels, least mean regret first; where there are constraints the undominated, least violation first."""
+    if not result.num_constraints:
+        return ranked(result)
+    best = undominated(result)
+    return sorted(ranked(result, "violation"), key=lambda label: label not in best)
+
+
+def summary(result: Result) -> Grid:
+    """Regret of each agent at the horizon, and beside it violation where there are constraints."""
+    measures, best = _at_horizon(result), undominated(result)
+    violations = _violations(result)
+    constrained = bool(result.num_constraints)
+    rows = tuple(
+        (
+            result.marked(label),
+            bootstrap_interval(result.regret[label][:, -1]),
+            *(bootstrap_interval(values[label]) for values in violations.values()),
+            *(["yes" if label in best else "no"] * constrained),
+            quantile_band(result.regret[label][:, -1]),
+            float(interquartile_mean(result.regret[label][:, -1])),
+            *(bootstrap_interval(values[label]) for values in measures.values()),
+        )
+        for label in ordered(result)
+    )
+    header = (
+        *("agent", "cumulative regret", *violations, *["undominated"] * constrained),
+        *("median [10, 90 %]", "interquartile mean", *measures),
+    )
+    notes = _notes(result, _SUMMARY, *[_VIOLATION] * constrained)
+    return Grid("summary", f"{result.environment}: summary", header, rows, notes)
+
+
+def comparison(result: Result, metric: Metric = "cumulative") -> Grid:
+    """Each agent against the best on the same trials."""
+    baseline, what = baseline_of(result, metric), NAMES[metric]
+    curves = result.curves(metric)
+    compared = compare({label: curves[label][:, -1] for label in ranked(result, metric)}, baseline)
+    header = ("agent", "difference", "ratio", "P(less)", "p", "p (Holm)")
+    rows = tuple(
+        (
+            result.marked(label),
+            against.difference,
+            None if np.isnan(against.ratio.estimate) else against.ratio,
+            against.improvement,
+            p_text(against.p_value),
+            p_text(against.p_adjusted),
+        )
+        for label, against in compared.items()
+    )
+    name = result.marked(baseline)
+    method = (
+        f"{what.capitalize()} minus and over that of {name}, the least here, on the same trials, with "
+        f"{BOOTSTRAP}; the share of trials with less, ties half, with Wilson's interval; two-sided p-values "
+        "of the paired sign-flip test, then corrected for the number of rows (Holm)."
+    )
+    if result.num_constraints:
+        method += " Violation pays for regret: read what is said of one beside what is said of the other."
+    title = f"{result.environment}: {what} against {name}"
+    return Grid(f"comparison-{metric}", title, header, rows, _notes(result, method))
+
+
+def growth(result: Result) -> Grid:
+    """The exponent at which each agent's mean regret grows over the last decade of rounds."""
+    window = (max(result.horizon // 10, 1), result.horizon)
+    rows = tuple((result.marked(label), _slope(result, label, window)) for label in ranked(result))
+    method = (
+        f"Exponent b of mean regret ~ t^b by least squares on logarithms, in rounds {window[0]} to "
+        f"{window[1]}, with its 95 % percentile bootstrap interval ({RESAMPLES} resamples); a dash "
+        "where a mean is not positive."
+    )
+    header = ("agent", "exponent")
+    return Grid("growth", f"{result.environment}: growth of regret", header, rows, _notes(result, method))
+
+
+def timing(result: Result) -> Grid:
+    """The time that each agent took to act and update."""
+    labels = sorted(result.agents, key=lambda label: result.seconds[label].mean())
+    rows = tuple(
+        (
+            result.marked(label),
+            bootstrap_interval(result.seconds_per_decision[label] * 1e6),
+            float(result.seconds[label].mean()),
+            float(result.seconds[label].sum()),
+        )
+        for label in labels
+    )
+    header = ("agent", "µs a round", "s a trial", "s in all")
+    method = (
+        f"Wall time in act and update, with {BOOTSTRAP}; trials played side by side share their time evenly, "
+        "and what else ran on the machine is not known."
+    )
+    return Grid("time", f"{result.environment}: time", header, rows, _notes(result, method))
+
+
+def absence(counts: list[Count]) -> Grid:
+    """What a study asks for and its folder does not hold."""
+    rows = tuple(
+        (count.environment, count.agent, count.done, count.failed, count.shown, count.total)
+        for count in counts
+        if not count.complete
+    )
+    header = ("environment", "agent", "trials done", "failed", "shown here", "of")
+    note = "Shown are the leading trials that most agents have in common, so that all can be compared."
+    return Grid("missing", "What is missing", header, rows, (note,))
+
+
+def _at_horizon(result: Result) -> Mapping[str, dict[str, Floats]]:
+    """What else is measured at the last round, by column, (B,) an agent."""
+    return _last(result, {"average regret": "average", "simple regret": "simple"})
+
+
+def _violations(result: Result) -> Mapping[str, dict[str, Floats]]:
+    """Violation at the last round where there are constraints, by column, (B,) an agent."""
+    columns: dict[str, Metric] = {
+        "violation a round": "average-violation",
+        "hard violation a round": "average-hard-violation",
+    }
+    return _last(result, columns if result.num_constraints else {})
+
+
+def _last(result: Result, columns: Mapping[str, Metric]) -> dict[str, dict[str, Floats]]:
+    return {
+        name: {label: curve[:, -1] for label, curve in result.curves(metric).items()}
+        for name, metric in columns.items()
+    }
+
+
+def _slope(result: Result, label: str, window: tuple[int, int]) -> Interval | None:
+    inside = (result.rounds >= window[0]) & (result.rounds <= window[1])
+    if inside.sum() < 2:
+        return None
+    try:
+        return log_log_slope(result.regret[label], result.rounds, window)
+    except ValueError:  # a resampled mean is not positive, which only the resampling finds out
+        return None
+
+
+def _notes(result: Result, *methods: str) -> tuple[str, ...]:
+    trials = "trial" if result.num_trials == 1 else "trials"
+    size = f"n = {result.num_trials} {trials} of {result.horizon} rounds, seed {result.seed}."
+    marks = [DAGGER] * bool(result.privileged) + [DOUBLE_DAGGER] * bool(result.pretrained)
+    return (size, *methods, *marks)

@@ -1,0 +1,61 @@
+"""The views of a result that one can switch between: a measure on a scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, get_args
+
+from gpbandits.evaluation.plots import visible
+from gpbandits.evaluation.result import Metric, Result, Scale
+from gpbandits.evaluation.statistics import bootstrap_interval
+from gpbandits.report.chart import Line, line_chart
+
+NAMES: dict[Metric, str] = {
+    "cumulative": "cumulative regret",
+    "average": "average regret",
+    "simple": "simple regret",
+    "average-violation": "average violation",
+    "average-hard-violation": "average hard violation",
+    "violation": "violation",
+    "hard-violation": "hard violation",
+}
+_OF_REGRET: tuple[Metric, ...] = ("cumulative", "average", "simple")
+_POINTS = 60  # of a curve: a page holds all views of all environments
+
+
+class View(NamedTuple):
+    """A measure on a scale, drawn."""
+
+    metric: Metric
+    scale: Scale
+    svg: str
+
+
+def metrics_of(result: Result) -> dict[Metric, str]:
+    """The measures that a result has, with their names."""
+    return {metric: name for metric, name in NAMES.items() if result.num_constraints or metric in _OF_REGRET}
+
+
+def views(result: Result, numbers: Mapping[str, int]) -> list[View]:
+    """Every measure on every scale: the mean over trials and its 95 % bootstrap interval.
+
+    Args:
+        result: that is drawn.
+        numbers: of the agents, for colour and dashes.
+    """
+    return [
+        View(metric, scale, _drawn(result, numbers, metric, scale))
+        for metric in metrics_of(result)
+        for scale in get_args(Scale)
+    ]
+
+
+def _drawn(result: Result, numbers: Mapping[str, int], metric: Metric, scale: Scale) -> str:
+    index = visible(result.rounds, scale, _POINTS)
+    rounds = result.rounds[index].astype(float)
+    lines = [
+        Line(numbers[label], result.marked(label), rounds, *bootstrap_interval(curve[:, index]))
+        for label, curve in result.curves(metric).items()
+    ]
+    title = f"{NAMES[metric]} on {result.environment}, {scale} axes"
+    return line_chart(lines, scale, title, "round", NAMES[metric])

@@ -1,0 +1,28 @@
+"""The figures of the papers, from one command: what they report, what we get, and why that differs.
+
+To add a paper, write a module with a tuple `FIGURES` and name it in `PAPERS`.
+"""
+
+from gpbandits.reproductions import (
+    avanesov2020,
+    chowdhury2017,
+    shi2022,
+    srinivas2010,
+    verma2022,
+)
+from gpbandits.reproductions.base import Findings, Reproduction
+from gpbandits.reproductions.study_figure import StudyFigure, study_path
+
+__all__ = ["PAPERS", "REPRODUCTIONS", "Findings", "Reproduction", "StudyFigure", "find", "study_path"]
+
+PAPERS = (srinivas2010, chowdhury2017, verma2022, shi2022, avanesov2020)
+REPRODUCTIONS: dict[str, Reproduction] = {
+    reproduction.name: reproduction for paper in PAPERS for reproduction in paper.FIGURES
+}
+
+
+def find(name: str) -> Reproduction:
+    """The reproduction of this name; ValueError where there is none."""
+    if name not in REPRODUCTIONS:
+        raise ValueError(f"unknown reproduction {name!r}; choose one of {', '.join(REPRODUCTIONS)}")
+    return REPRODUCTIONS[name]

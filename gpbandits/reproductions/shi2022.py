@@ -1,0 +1,100 @@
+"""Shi & Eryilmaz (2022), Appendix E: the figures, what the paper says of them, and where we differ."""
+
+from functools import partial
+
+from gpbandits.reproductions.claims import Claim
+from gpbandits.reproductions.study_figure import Drawing, StudyFigure
+
+_AVERAGES = ("average", "average-violation")
+_figure = partial(StudyFigure, paper="Shi & Eryilmaz (2022)", metrics=_AVERAGES)
+_OTHERS = ("bandit OCO, one point", "bandit OCO, two points", "ADMMBO")
+_MORE = "More on the page of studies of long-term constraints."
+_OPEN = (
+    "The paper names neither length-scale nor B, R, lambda and delta; ours were chosen on this problem. Its "
+    "algorithm taken literally learns nothing in epochs of 20 rounds: our default reuses the plays of all "
+    f"epochs under the new multipliers. A grid of 61 x 61 points. {_MORE}"
+)
+_RATES = (
+    "The constants of the utilities are ours, as those of the cited experiment are not public here, and "
+    f"regret is shown instead of utility. {_MORE}"
+)
+
+
+def _best(label: str) -> tuple[Claim, ...]:
+    """The paper's algorithm is below the others in violation and in regret."""
+    return tuple(Claim(label, other, metric) for metric in _AVERAGES for other in _OTHERS)
+
+
+def _feasible(label: str) -> tuple[Claim, ...]:
+    """The paper's algorithm is below the others in violation."""
+    return tuple(Claim(label, other, "average-violation") for other in _OTHERS)
+
+
+_SMALL: dict[int, tuple[str, Drawing, str]] = {
+    2: ("2", "boxes", "noiseless constraints, small feasible region"),
+    3: ("2", "curves", "noiseless constraints, small feasible region"),
+    4: ("3", "boxes", "noisy constraints, small feasible region"),
+    5: ("3", "curves", "noisy constraints, small feasible region"),
+}
+_SERVERS: dict[int, tuple[str, Drawing, str]] = {
+    6: ("2", "boxes", "noiseless constraints, data rates"),
+    7: ("2", "curves", "noiseless constraints, data rates"),
+    8: ("3", "boxes", "noisy constraints, data rates"),
+    9: ("3", "curves", "noisy constraints, data rates"),
+}
+_SHOWN: dict[Drawing, str] = {"boxes": "box plots", "curves": "means"}
+_LABELS = {"2": "Algorithm 2, reuse", "3": "Algorithm 3, step 5"}
+
+
+def _study(number: int) -> str:
+    first = number - number % 2
+    return f"shi2022-figures-{first}-{first + 1}"
+
+
+FIGURES = (
+    _figure(
+        name="shi2022-figure-1",
+        title="Figure 1: the trade-off between epochs L and their length S",
+        studies=("shi2022-figure-1",),
+        claims=(
+            Claim("reuse, S = 7", "reuse, S = 70", "average-violation"),
+            Claim("reuse, S = 70", "reuse, S = 7", "average"),
+        ),
+        reports="Larger S has less regret and more violation, for three of five choices of (L, S).",
+        differs=(
+            "With plays reused the trade-off holds for all our choices; with a fresh posterior in every "
+            "epoch there is none, because a short epoch ends before it has learnt anything. The paper's "
+            f"(L, S) are not named. {_MORE}"
+        ),
+    ),
+    *(
+        _figure(
+            name=f"shi2022-figure-{number}",
+            title=f"Figure {number}: {_SHOWN[drawing]}, {shown}",
+            studies=(_study(number),),
+            drawing=drawing,
+            claims=_best(_LABELS[algorithm]),
+            reports=(
+                f"Regret and violation of Algorithm {algorithm} are sublinear, and their averages tend to "
+                "0; bandit OCO is stuck after few iterations, and ADMMBO is worse, too."
+            ),
+            differs=_OPEN,
+        )
+        for number, (algorithm, drawing, shown) in _SMALL.items()
+    ),
+    *(
+        _figure(
+            name=f"shi2022-figure-{number}",
+            title=f"Figure {number}: {_SHOWN[drawing]}, {shown}",
+            studies=(_study(number),),
+            drawing=drawing,
+            claims=_feasible(_LABELS[algorithm]),
+            reports=(
+                f"The average violation of Algorithm {algorithm} approaches 0; ADMMBO and OCO have higher "
+                "utility at a violation that stays away from 0."
+            ),
+            differs=_RATES,
+        )
+        for number, (algorithm, drawing, shown) in _SERVERS.items()
+    ),
+)

@@ -1,0 +1,116 @@
+"""A figure that studies reproduce: its curves, the numbers at the last round, and the paper's claims."""
+
+import dataclasses
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+from matplotlib.figure import Figure
+
+from gpbandits.evaluation.plots import regret_figure
+from gpbandits.evaluation.result import Metric, Result, Scale
+from gpbandits.evaluation.statistics import bootstrap_interval
+from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study, load_study
+from gpbandits.reproductions.base import Compute, Findings, Part, Results
+from gpbandits.reproductions.boxes import box_figure
+from gpbandits.reproductions.claims import Claim, interval
+from gpbandits.reproductions.quick import shortened
+
+Drawing = Literal["curves", "boxes"]
+
+
+@dataclasses.dataclass(frozen=True)
+class StudyFigure:
+    """A figure of a paper as a part of one study or more.
+
+    Args:
+        name, paper, title, reports, differs: see `Reproduction`.
+        studies: names of the studies' files.
+        metrics: drawn and tabulated.
+        claims: orders that the paper states.
+        environments: beginnings of the labels that belong to the figure; by default all.
+        agents: labels that belong to it; by default all.
+        scale: of the axes.
+        drawing: "curves" of means with intervals, or "boxes" of single trials over time, as in `box_figure`.
+    """
+
+    name: str
+    paper: str
+    title: str
+    reports: str
+    differs: str
+    studies: tuple[str, ...]
+    metrics: tuple[Metric, ...] = ("cumulative",)
+    claims: tuple[Claim, ...] = ()
+    environments: tuple[str, ...] = ("",)
+    agents: tuple[str, ...] = ()
+    scale: Scale = "linear"
+    drawing: Drawing = "curves"
+
+    def load(self) -> list[Study]:
+        """The studies, whole."""
+        return [load_study(study_path(name)) for name in self.studies]
+
+    def shows(self, study: Study) -> bool:
+        """Whether anything of a study belongs to the figure."""
+        return all(self._chosen(study))
+
+    def part(self, study: Study) -> Study:
+        """What the figure shows of one of its studies."""
+        environments, agents = self._chosen(study)
+        return dataclasses.replace(study, environments=environments, agents=agents)
+
+    def _chosen(self, study: Study) -> tuple[tuple[EnvironmentEntry, ...], tuple[AgentEntry, ...]]:
+        environments = tuple(e for e in study.environments if e.label.startswith(self.environments))
+        return environments, tuple(a for a in study.agents if not self.agents or a.label in self.agents)
+
+    def short(self, study: Study) -> Study:
+        """The short version of one of its studies."""
+        return shortened(study)
+
+    def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
+        """Compute what is missing of the studies, and draw and tabulate this figure's part of them."""
+        studies = map(self.short, self.load()) if quick else self.load()
+        parts = [Part(self.part(study), study) for study in studies]
+        return self.findings([pair for part in parts for pair in compute(part, folder / part.whole.name)])
+
+    def findings(self, results: Results) -> Findings:
+        """The figure's curves, and Markdown tables of means and claims with 95 % bootstrap intervals."""
+        figures = {
+            "-".join((self.name, *([environment.file_name] if len(results) > 1 else []), metric)): (
+                self._drawn(result, metric)
+            )
+            for environment, result in results
+            for metric in self.metrics
+        }
+        parts = [self._means(result) for _, result in results]
+        return Findings(figures, "\n\n".join([*parts, *self._claims(results)]))
+
+    def _drawn(self, result: Result, metric: Metric) -> Figure:
+        if self.drawing == "boxes":
+            return box_figure(result, metric)
+        return regret_figure(result, self.scale, metric)
+
+    def _means(self, result: Result) -> str:
+        curves = {metric: result.curves(metric) for metric in self.metrics}
+        rows = [
+            [result.marked(label), *(interval(bootstrap_interval(curves[m][label][:, -1])) for m in curves)]
+            for label in sorted(result.agents, key=lambda name: curves[self.metrics[0]][name][:, -1].mean())
+        ]
+        lines = [["agent", *self.metrics], ["---"] * (1 + len(self.metrics)), *rows]
+        size = f"{result.num_trials} trials of {result.horizon} rounds, seed {result.seed}"
+        return f"{result.environment} ({size}):\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in lines)
+
+    def _claims(self, results: Results) -> list[str]:
+        rows = [
+            claim.row(result) for _, result in results for claim in self.claims if claim.applies_to(result)
+        ]
+        header = "| problem | the paper's order | difference, paired by trial | verdict |\n|---|---|---|---|"
+        return ["\n".join([header, *rows])] if rows else []
+
+
+def study_path(name: str) -> Path:
+    """Where a study's file is: in the installed package, or in the checkout's examples."""
+    installed = Path(str(files("gpbandits"))) / "reproductions" / "studies"
+    folder = installed if installed.is_dir() else installed.parents[2] / "examples" / "studies"
+    return folder / f"{name}.toml"

@@ -1,0 +1,1 @@
+"""Theory beside results: regret bounds, bounds on violation, and coverage of bands."""

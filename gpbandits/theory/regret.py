@@ -1,0 +1,68 @@
+"""Upper bounds on cumulative regret, to draw beside measured curves and to test them with.
+
+They hold with probability 1 - delta (of the width) if k(x, x) <= 1. `width` is w_T, and `gamma` is gamma_T
+or the realised gain after T rounds. GP-TS has none here: its theorem is an order of growth.
+"""
+
+import numpy as np
+
+from agents.validation import Numeric, require_not_negative, require_positive
+from bandit_envs.basics.types import Floats, Ints
+
+
+def gp_ucb_bound(rounds: Ints, width: Floats, gamma: Floats, noise_variance: Numeric) -> Floats:
+    """sqrt(C_1 T beta_T gamma_T), C_1 = 8 / log(1 + 1/lambda) (Srinivas et al. 2010, Theorems 1 and 3).
+
+    beta_T = w_T^2 of any width that never falls, the self-normalised one included; (T,) -> (T,).
+    """
+    return 2.0 * width * np.sqrt(rounds * sum_of_variances(gamma, noise_variance))
+
+
+def compact_bound(rounds: Ints, width: Floats, gamma: Floats, noise_variance: Numeric) -> Floats:
+    """sqrt(C_1 T beta_T gamma_T) + 2 (Srinivas et al. 2010, Theorem 2); the proof's grids cost < 2."""
+    return gp_ucb_bound(rounds, width, gamma, noise_variance) + 2.0
+
+
+def igp_ucb_bound(rounds: Ints, width: Floats, gamma: Floats) -> Floats:
+    """2 w_T sqrt(4 (T + 2) gamma_T) where lambda = 1 + 2/T (Chowdhury & Gopalan 2017, Theorem 3), (T,)."""
+    return 2.0 * width * np.sqrt(4.0 * (rounds + 2) * gamma)
+
+
+def delayed_bound(
+    rounds: Ints,
+    width: Floats,
+    gamma: Floats,
+    noise_variance: Numeric,
+    *,
+    window: int,
+    reward_bound: float,
+    arrival_probability: float,
+) -> Floats:
+    """(2 / rho_m) (C_1 beta_T sqrt(T gamma_T) + m B_y C_1^2 gamma_T) (Verma et al. 2022, Theorem 2).
+
+    C_1 = sqrt(2 / log(1 + 1/lambda)), lambda > 1; here `width` is beta_T, without the sum over the window.
+
+    Args:
+        rounds: T, (T,).
+        width: beta_T, (T,).
+        gamma: gamma_T, (T,).
+        noise_variance: lambda.
+        window: m, the rounds for which feedback is waited.
+        reward_bound: B_y, at least every shifted |y|.
+        arrival_probability: rho_m = P(delay <= m).
+    """
+    require_not_negative("window", window, "it is a number of rounds")
+    require_not_negative("reward_bound", reward_bound, "it bounds |y|")
+    require_positive("arrival_probability", arrival_probability, "it is P(delay <= window)")
+    variances = sum_of_variances(gamma, noise_variance)
+    return (
+        2.0 / arrival_probability * (width * np.sqrt(rounds * variances) + window * reward_bound * variances)
+    )
+
+
+def sum_of_variances(gamma: Floats, noise_variance: Numeric) -> Floats:
+    """2 gamma_T / log(1 + 1/lambda) >= sum_t sigma_{t-1}^2(x_t) (Srinivas et al. 2010, Lemma 5.4)."""
+    require_positive(
+        "noise_variance", noise_variance, "it is the noise variance lambda that the model assumes"
+    )
+    return 2.0 * gamma / np.log1p(1.0 / np.asarray(noise_variance))

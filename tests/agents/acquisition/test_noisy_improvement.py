@@ -1,0 +1,201 @@
+"""Noisy expected improvement on a box: sampled worlds, their slopes, and the agents that improve on them."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
+
+import agents
+from agents.acquisition.incumbents import MaxMean, NoisyPlays
+from agents.acquisition.rules import ExpectedImprovement
+from agents.beliefs.surface import Surface
+from agents.box.fantasies import fantasies, normal_points
+from agents.box.incumbents import SampledBest
+from agents.box.landscape import BoxView, Landscape, averaged
+from agents.kernels.visited import Visited, VisitedGram
+from agents.posteriors.play_factor import PlayFactor
+from agents.posteriors.tally import Tally
+from bandit_envs import Setting
+from bandit_envs.problem.feedback import delivery
+from bandit_envs.problems import build
+from gpbandits import evaluate
+
+KERNEL = ConstantKernel(1.7) * Matern([0.4, 0.7], nu=2.5)
+NOISE, MEAN = 0.04, 0.3
+BOX = {"low": np.zeros(2), "high": np.ones(2)}
+AT = np.random.default_rng(7).random((6, 2))
+
+
+def plays(count=9, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.random((count, 2))
+    return x, MEAN + np.sin(5.0 * x.sum(axis=1)) + 0.2 * rng.normal(size=count)
+
+
+def factor_of(x, y):
+    visited = Visited(2)
+    factor = PlayFactor(
+        VisitedGram(KERNEL, visited), NOISE, Tally(np.empty(0, int), np.empty(0), np.empty(0))
+    )
+    for point, value in zip(x, y, strict=True):
+        factor.append(visited.index(point), float(value))
+    return factor
+
+
+def shared_surface():
+    x, y = plays()
+    factor = factor_of(x, y - MEAN)
+    return Surface(KERNEL, factor, factor, MEAN)
+
+
+def hallucinating_surface():
+    """The mean comes from the first plays, the deviation from all."""
+    x, y = plays()
+    return Surface(KERNEL, factor_of(x[:6], y[:6] - MEAN), factor_of(x, 0.0 * y), MEAN)
+
+
+def joint(surface, at):
+    """Mean and covariance of f at some points, by the textbook."""
+    x = surface.spread.features
+    gain = np.linalg.solve(KERNEL(x) + NOISE * np.eye(len(x)), KERNEL(x, at)).T
+    own = surface.centre.features
+    values = np.linalg.solve(KERNEL(own) + NOISE * np.eye(len(own)), KERNEL(own, at)).T
+    _, y = plays()
+    return MEAN + values @ (y[: len(own)] - MEAN), KERNEL(at) - gain @ KERNEL(x, at)
+
+
+def landscape_of(worlds, xi=0.05):
+    nothing = np.empty((1, 0))
+    facts = BoxView(nothing, nothing, np.ones(1, int), np.zeros(1), 0.0, worlds.best, lambda: nothing)
+    rule = ExpectedImprovement(xi)
+    return Landscape(rule, worlds.surface, np.empty(0), facts, np.random.default_rng(0))
+
+
+SURFACES = pytest.mark.parametrize("surface_of", [shared_surface, hallucinating_surface])
+
+
+@SURFACES
+def test_a_world_is_the_belief_given_its_values(surface_of):
+    surface, white = surface_of(), np.random.default_rng(1).normal(size=(3, 4))
+    x, _ = plays()
+    local = fantasies(surface, x[:4], white).surface.local(AT)
+    mean, covariance = joint(surface, np.vstack([x[:4], AT]))
+    root = np.linalg.cholesky(covariance[:4, :4])
+    toward = np.linalg.solve(covariance[:4, :4], covariance[:4, 4:]).T
+    for s, z in enumerate(white):
+        np.testing.assert_allclose(local.mean[s], mean[4:] + toward @ root @ z, atol=1e-6)
+    variance = np.diag(covariance[4:, 4:] - toward @ covariance[:4, 4:])
+    np.testing.assert_allclose(local.std, np.sqrt(variance), atol=1e-6)
+
+
+@SURFACES
+def test_the_mean_over_worlds_is_noisy_expected_improvement(surface_of):
+    """Against plain Monte Carlo over the joint posterior of the candidates and the plays."""
+    surface = surface_of()
+    x, _ = plays()
+    worlds = fantasies(surface, x, normal_points(len(x), 4096, np.random.default_rng(0)))
+    mean, covariance = joint(surface, np.vstack([x, AT]))
+    root = np.linalg.cholesky(covariance + 1e-10 * np.eye(len(covariance)))
+    drawn = mean + np.random.default_rng(2).normal(size=(200_000, len(mean))) @ root.T
+    gain = np.maximum(drawn[:, len(x) :] - drawn[:, : len(x)].max(axis=1)[:, None] - 0.05, 0.0)
+    error = gain.std(axis=0) / np.sqrt(len(gain))
+    found = np.exp(landscape_of(worlds).scores(AT))
+    assert (gain.mean(axis=0) > 20 * error).sum() >= 4  # the comparison means something
+    assert (np.abs(found - gain.mean(axis=0)) < 4.5 * error + 0.02 * found + 1e-5).all()
+
+
+@SURFACES
+def test_slopes_of_noisy_improvement_are_those_of_finite_differences(surface_of):
+    x, _ = plays()
+    worlds = fantasies(surface_of(), x[:5], normal_points(5, 8, np.random.default_rng(0)))
+    landscape, step = landscape_of(worlds), 1e-6
+    scores, slopes = landscape.climb(AT)
+    np.testing.assert_array_equal(scores, landscape.scores(AT))
+    for j, shift in enumerate(step * np.eye(2)):
+        change = (landscape.scores(AT + shift) - landscape.scores(AT - shift)) / (2 * step)
+        np.testing.assert_allclose(slopes[:, j], change, rtol=1e-5, atol=1e-6)
+
+
+def test_a_play_is_no_improvement_on_itself():
+    surface = shared_surface()
+    x, y = plays()
+    best = x[np.argsort(-y)]
+    noisy = landscape_of(fantasies(surface, best, normal_points(9, 16, np.random.default_rng(0))), xi=0.0)
+    assert (noisy.scores(best) < np.log(1e-5)).all()
+    assert noisy.scores(AT).max() > np.log(1e-3)
+
+
+def test_normal_points_have_the_moments_of_normal_ones():
+    white = normal_points(64, 1024, np.random.default_rng(3))
+    np.testing.assert_allclose(white.mean(axis=0), 0.0, atol=5e-3)  # independent ones have 0.03
+    np.testing.assert_allclose(white.T @ white / 1024, np.eye(64), atol=5 / 1024**0.5)
+    few = normal_points(64, 16, np.random.default_rng(3))
+    assert (np.sort(np.floor(16 * ndtr(few)), axis=0) == np.arange(16)[:, None]).all()
+
+
+def test_worlds_are_averaged_as_logarithms_and_one_world_not_at_all():
+    scores = np.array([[-1.0, -np.inf, -np.inf, -800.0], [0.5, -2.0, -np.inf, -801.0]])
+    mean, share = averaged(scores)
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(mean[:3], np.log(np.exp(scores[:, :3]).mean(axis=0)))
+    np.testing.assert_allclose(mean[3], -800.0 + np.log((1 + np.exp(-1.0)) / 2))
+    np.testing.assert_allclose(share.sum(axis=0), [1.0, 1.0, 0.0, 1.0])
+    one = np.array([[3.0, np.inf, -np.inf]])
+    np.testing.assert_array_equal(averaged(one)[0], one[0])
+
+
+def run(rounds=40, noise=0.2, **options):
+    setting = Setting(**BOX, horizon=rounds, kernel=RBF(0.3), noise_std=noise)
+    agent = agents.make("gp-ei", setting, initial=6, **options)
+    agent.reset(0)
+    rng, points = np.random.default_rng(0), []
+    for t in range(rounds):
+        action = agent.act(np.zeros(1))
+        points.append(setting.to_point(action))
+        value = float(np.exp(-8.0 * ((points[-1] - 0.4) ** 2).sum()) + noise * rng.normal())
+        agent.update(
+            np.zeros(1), action, value, delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)))
+        )
+    return agent, np.array(points)
+
+
+def test_under_noise_an_agent_on_a_box_does_not_repeat_its_plays():
+    def spacing(points):
+        """The distance of a play to its nearest earlier one, in the last half of the run, on the median."""
+        gap = np.abs(points[:, None] - points[None]).max(axis=2) + np.where(
+            np.tri(len(points), k=-1), 0.0, 9.0
+        )
+        return float(np.median(gap.min(axis=1)[len(points) // 2 :]))
+
+    assert spacing(run()[1]) > 2.0 * spacing(run(incumbent="max_mean")[1])
+
+
+def test_plays_with_late_values_are_improved_on_too():
+    late = {"law": "constant", "rounds": 3}
+    problem = build(
+        "rkhs", {"num_arms": 20, "horizon": 30, "dim": 2, "continuous": True, "delay": late, "noise_std": 0.1}
+    )
+    result = evaluate(problem, {"EI": ("gp-agent", {"rule": "ei"}), "random": "random"}, trials=4)
+    regret = {name: values[:, -1].mean() for name, values in result.simple_regret.items()}
+    assert regret["EI"] < 0.2 * regret["random"]
+
+
+def test_improvement_is_noisy_on_boxes_and_on_the_largest_mean_elsewhere():
+    finite = Setting(arms=np.linspace(0, 1, 9)[:, None])
+    contexts = Setting(**BOX, context_low=np.zeros(1), context_high=np.ones(1))
+    kinds = {
+        name: [agents.make(name, setting, **options)._parts[1] for setting in (Setting(**BOX), finite)]
+        for name, options in {"gp-ei": {}, "gp-agent": {"rule": "ei"}, "gp-pi": {}}.items()
+    }
+    for name in ("gp-ei", "gp-agent"):
+        assert kinds[name] == [SampledBest, MaxMean]
+    assert kinds["gp-pi"][1] is MaxMean
+    assert agents.make("gp-ei", contexts)._parts[1] is not SampledBest
+    for setting in (finite, contexts):
+        with pytest.raises(ValueError, match='incumbent must not be "noisy"'):
+            agents.make("gp-ei", setting, incumbent="noisy")
+    with pytest.raises(ValueError, match="max_mean, best_value, noisy"):
+        agents.make("gp-ei", Setting(**BOX), incumbent="best")
+    with pytest.raises(ValueError, match="max_mean, best_value, got"):
+        agents.make("gp-pi", Setting(**BOX), incumbent="noisy")
+    assert issubclass(NoisyPlays, MaxMean)

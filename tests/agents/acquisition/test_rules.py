@@ -1,0 +1,281 @@
+"""Acquisition rules, accurate improvement and the choice among ties."""
+
+import copy
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import references
+from scipy.special import log_ndtr
+
+from agents.acquisition.improvement import (
+    ERFCX_LIMIT,
+    log_expected_improvement,
+    log_improvement_slopes,
+    log_mean_positive_part,
+)
+from agents.acquisition.rules import (
+    UCB,
+    ExpectedImprovement,
+    PosteriorMean,
+    PosteriorVariance,
+    ProbabilityOfImprovement,
+    Thompson,
+)
+from agents.model.tie_breaking import BLOCK, TieBreaker, argmax_with_ties
+from agents.widths.theorems import FiniteSetWidth, FixedWidth
+from bandit_envs.basics.types import Floats, Ints
+
+
+class Fixed(NamedTuple):
+    """Candidates of known values."""
+
+    mean: Floats
+    std: Floats
+    round_: Ints
+    gain: Floats
+    incumbent: Floats
+    bias: Floats
+    deviation: Callable[[], Floats]
+
+
+RULES = {
+    "ucb": UCB(FiniteSetWidth(7)),
+    "thompson": Thompson(FiniteSetWidth(7)),
+    "ei": ExpectedImprovement(0.1),
+    "pi": ProbabilityOfImprovement(0.1),
+    "mean": PosteriorMean(),
+    "variance": PosteriorVariance(),
+}
+
+
+@pytest.fixture
+def candidates():
+    rng = np.random.default_rng(0)
+    sample = rng.normal(size=(4, 7))
+    return Fixed(
+        mean=rng.normal(size=(4, 7)),
+        std=rng.uniform(0.1, 1.0, size=(4, 7)),
+        round_=np.array([1, 5, 9, 100]),
+        gain=np.array([0.0, 1.0, 2.0, 3.0]),
+        incumbent=rng.normal(size=4),
+        bias=np.array([0.0, 0.5, 0.0, 2.0]),
+        deviation=lambda: sample,
+    )
+
+
+# --- rules ---
+
+
+def test_ucb_and_thompson_add_the_width_times_the_spread(candidates):
+    width = (FiniteSetWidth(7)(candidates.round_, candidates.gain) + candidates.bias)[:, None]
+    ucb, thompson = RULES["ucb"](candidates), RULES["thompson"](candidates)
+    np.testing.assert_allclose(ucb, candidates.mean + width * candidates.std, rtol=1e-15)
+    np.testing.assert_allclose(thompson, candidates.mean + width * candidates.deviation(), rtol=1e-15)
+
+
+def test_thompson_of_no_width_is_pure_exploitation(candidates):
+    candidates = candidates._replace(bias=np.zeros(4))
+    np.testing.assert_array_equal(Thompson(FixedWidth(0.0))(candidates), PosteriorMean()(candidates))
+
+
+def test_expected_improvement_is_the_textbook_formula(candidates):
+    expected = references.expected_improvement(
+        candidates.mean, candidates.std, candidates.incumbent[:, None] + 0.1
+    )
+    np.testing.assert_allclose(np.exp(RULES["ei"](candidates)), expected, rtol=1e-11)
+
+
+def test_probability_of_improvement_ranks_like_the_probability(candidates):
+    scores = RULES["pi"](candidates)
+    gap = candidates.mean - candidates.incumbent[:, None] - 0.1
+    np.testing.assert_array_equal(np.argsort(scores), np.argsort(log_ndtr(gap / candidates.std)))
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_a_rule_leaves_the_beliefs_alone(name, candidates):
+    before = copy.deepcopy(candidates._replace(deviation=None))
+    sample = candidates.deviation().copy()
+    RULES[name](candidates)[:] = 0.0
+    np.testing.assert_equal(candidates._replace(deviation=None), before)
+    np.testing.assert_array_equal(candidates.deviation(), sample)
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_a_batch_of_trials_equals_single_trials(name, candidates):
+    scores = RULES[name](candidates)
+    for i in range(4):
+        one = Fixed(
+            *(field[i : i + 1] for field in candidates[:-1]),
+            deviation=lambda i=i: candidates.deviation()[i : i + 1],
+        )
+        np.testing.assert_array_equal(RULES[name](one), scores[i : i + 1])
+
+
+def test_every_trial_may_have_its_own_least_improvement(candidates):
+    xi = np.array([0.0, 0.1, 0.2, 0.3])
+    for rule in (ExpectedImprovement, ProbabilityOfImprovement):
+        scores = rule(xi)(candidates)
+        for i in range(4):
+            np.testing.assert_array_equal(rule(xi[i])(candidates)[i], scores[i])
+
+
+@pytest.mark.parametrize("rule", [ExpectedImprovement, ProbabilityOfImprovement])
+def test_a_negative_least_improvement_is_named(rule):
+    with pytest.raises(ValueError, match=r"^xi must not be negative"):
+        rule(-0.1)
+
+
+def test_known_candidates_have_their_own_improvement(candidates):
+    known = candidates._replace(mean=candidates.mean * 0 + [-1, 0, 2, 3, 0, 0, 0], std=candidates.std * 0)
+    known = known._replace(incumbent=np.zeros(4))
+    expected = [-np.inf, -np.inf, np.log(2), np.log(3), -np.inf, -np.inf, -np.inf]
+    np.testing.assert_array_equal(ExpectedImprovement()(known), [expected] * 4)
+    certain = [-np.inf, -np.inf, np.inf, np.inf, -np.inf, -np.inf, -np.inf]
+    np.testing.assert_array_equal(ProbabilityOfImprovement(0.0)(known), [certain] * 4)
+
+
+# --- improvement ---
+
+
+def test_log_improvement_agrees_with_quadrature():
+    for z in (-30.0, -12.0, -3.0, -1.0 - 1e-9, -1.0, 0.0, 2.0, 9.0):
+        assert log_mean_positive_part(np.array([z]))[0] == pytest.approx(
+            references.log_improvement(z), rel=1e-9
+        )
+
+
+def test_log_improvement_agrees_with_the_direct_formula_where_that_is_accurate():
+    z = np.linspace(-3.0, 8.0, 200)
+    direct = references.expected_improvement(z, np.ones_like(z), np.zeros_like(z))
+    np.testing.assert_allclose(np.exp(log_mean_positive_part(z)), direct, rtol=1e-11)
+
+
+def test_log_improvement_is_continuous_where_its_forms_meet():
+    for z in (-1.0, -ERFCX_LIMIT):
+        below, at, above = log_mean_positive_part(np.nextafter([z, z, z], [-np.inf, z, np.inf]))
+        assert below == pytest.approx(at, rel=1e-14, abs=1e-11)
+        assert above == pytest.approx(at, rel=1e-14, abs=1e-11)
+
+
+def test_log_improvement_has_its_leading_terms_at_the_extremes():
+    far = np.array([-1e3, -1e4, -1e6, -1e12])
+    leading = -0.5 * far**2 - 0.5 * np.log(2 * np.pi) - 2 * np.log(-far)
+    np.testing.assert_allclose(log_mean_positive_part(far), leading, rtol=1e-11)
+    np.testing.assert_allclose(log_mean_positive_part(np.array([40.0, 1e6])), np.log([40.0, 1e6]), rtol=1e-15)
+
+
+def test_slopes_of_log_improvement_have_their_leading_terms_at_the_extremes():
+    far = np.array([1e3, 1e5, 1e7, 1e8, 1e9, 1e10, 1e100])
+    in_gap, in_std = log_improvement_slopes(-2.0 * far, np.full(7, 2.0))
+    np.testing.assert_allclose(in_gap, (far + 2.0 / far) / 2.0, rtol=1e-10)
+    np.testing.assert_allclose(in_std, (far**2 + 3.0) / 2.0, rtol=1e-10)
+    in_gap, in_std = log_improvement_slopes(far, np.ones(7))
+    np.testing.assert_allclose(in_gap, 1.0 / far, rtol=1e-13)
+    np.testing.assert_array_equal(in_std, 0.0)
+
+
+def test_log_improvement_rises_with_z_everywhere():
+    z = np.concatenate([-np.logspace(6, -3, 3000), np.logspace(-3, 6, 3000)])
+    assert np.all(np.diff(log_mean_positive_part(z)) > 0)
+
+
+def test_expected_improvement_picks_the_candidate_that_plain_ei_picks():
+    rng = np.random.default_rng(1)
+    mean, std = rng.normal(size=(200, 30)), rng.uniform(0.2, 1.0, size=(200, 30))
+    best = mean.max(axis=1, keepdims=True)
+    plain = references.expected_improvement(mean, std, best)
+    np.testing.assert_array_equal(
+        log_expected_improvement(mean - best, std).argmax(axis=1), plain.argmax(axis=1)
+    )
+
+
+def test_expected_improvement_still_ranks_where_plain_ei_underflows():
+    gap, std = np.array([[-60.0, -50.0, -55.0]]), np.full((1, 3), 1.0)
+    assert np.all(references.expected_improvement(gap, std, 0.0) == 0.0)
+    assert log_expected_improvement(gap, std).argmax() == 1
+
+
+# --- ties ---
+
+
+def test_the_maximum_is_played_where_it_is_alone():
+    scores = np.random.default_rng(2).normal(size=(50, 20))
+    uniform = np.random.default_rng(3).random(50)
+    choice = argmax_with_ties(scores, 1e-9, uniform)
+    np.testing.assert_array_equal(choice, scores.argmax(axis=1))
+    assert choice.dtype == np.int64
+
+
+def test_ties_within_the_tolerance_are_drawn_by_the_uniform():
+    scores = np.array(
+        [[0.0, 1.0, 1.0 - 1e-12, 0.5, 1.0], [3.0, 0.0, 0.0, 0.0, 0.0], [2.0, 2.0, 0.0, 2.0, 2.0]]
+    )
+    np.testing.assert_array_equal(argmax_with_ties(scores, 1e-9, np.array([0.0, 0.9, 0.2])), [1, 0, 0])
+    np.testing.assert_array_equal(argmax_with_ties(scores, 1e-9, np.array([0.34, 0.0, 0.3])), [2, 0, 1])
+    np.testing.assert_array_equal(argmax_with_ties(scores, 1e-9, np.array([0.99, 0.5, 0.99])), [4, 0, 4])
+
+
+def test_every_trial_may_have_its_own_tolerance():
+    scores = np.array([[1.0, 1.1], [1.0, 1.1]])
+    np.testing.assert_array_equal(argmax_with_ties(scores, np.array([0.01, 0.5]), np.zeros(2)), [1, 0])
+
+
+def test_ties_are_drawn_evenly_up_to_the_largest_uniform():
+    scores, draws = np.array([0.0, 1.0, 1.0, 1.0]), 3000
+    choice = argmax_with_ties(np.tile(scores, (draws, 1)), 1e-9, (np.arange(draws) + 0.5) / draws)
+    np.testing.assert_array_equal(np.bincount(choice), [0, 1000, 1000, 1000])
+    assert argmax_with_ties(np.zeros((1, 999)), 1e-9, np.array([1.0 - 2**-53]))[0] == 998
+
+
+def test_a_row_without_hope_is_one_tie_and_certain_gains_tie_too():
+    scores = np.array([[-np.inf] * 4, [np.inf, 0.0, np.inf, -np.inf]])
+    np.testing.assert_array_equal(argmax_with_ties(scores, 1e-9, np.array([0.6, 0.6])), [2, 2])
+
+
+def test_a_nan_is_an_error_that_names_the_trial():
+    scores = np.zeros((3, 4))
+    scores[1, 2] = np.nan
+    with pytest.raises(ValueError, match="agent computed NaN in trial 1"):
+        argmax_with_ties(scores, 1e-9, np.zeros(3))
+
+
+def test_ties_of_a_batch_are_broken_as_in_single_trials():
+    rng = np.random.default_rng(4)
+    scores, uniform = rng.integers(3, size=(40, 12)).astype(float), rng.random(40)
+    singles = [argmax_with_ties(scores[i : i + 1], 1e-9, uniform[i : i + 1])[0] for i in range(40)]
+    np.testing.assert_array_equal(argmax_with_ties(scores, 1e-9, uniform), singles)
+
+
+def test_the_tie_breaker_of_a_trial_is_its_own_stream():
+    batch = TieBreaker([np.random.default_rng(seed) for seed in range(3)])
+    single = TieBreaker([np.random.default_rng(1)])
+    drawn = np.array([batch() for _ in range(2 * BLOCK + 5)])
+    assert drawn.shape == (2 * BLOCK + 5, 3)
+    np.testing.assert_array_equal(drawn[:, 1], [single()[0] for _ in range(2 * BLOCK + 5)])
+    np.testing.assert_array_equal(drawn[:, 1], np.random.default_rng(1).random(2 * BLOCK + 5))
+
+
+def test_a_copied_tie_breaker_continues_alike():
+    breaker = TieBreaker([np.random.default_rng(0)])
+    breaker()
+    twin = copy.deepcopy(breaker)
+    np.testing.assert_array_equal([breaker() for _ in range(BLOCK + 3)], [twin() for _ in range(BLOCK + 3)])
+
+
+@pytest.mark.parametrize("z", [-300.0, -60.0, -49.0, -8.0, -1.5, -0.9, 0.0, 2.0, 30.0])
+def test_slopes_of_the_log_improvement_are_those_of_finite_differences(z):
+    std, step = np.array([0.7]), 1e-6
+    gap = z * std
+    in_gap, in_std = log_improvement_slopes(gap, std)
+    by_gap = log_expected_improvement(gap + step, std) - log_expected_improvement(gap - step, std)
+    by_std = log_expected_improvement(gap, std + step) - log_expected_improvement(gap, std - step)
+    np.testing.assert_allclose(in_gap, by_gap / (2 * step), rtol=1e-4)
+    np.testing.assert_allclose(in_std, by_std / (2 * step), rtol=1e-4, atol=1e-8)
+
+
+def test_a_certain_improvement_has_the_slope_of_its_logarithm():
+    in_gap, in_std = log_improvement_slopes(np.array([0.5, -0.5]), np.zeros(2))
+    np.testing.assert_array_equal(in_gap, [2.0, 0.0])
+    np.testing.assert_array_equal(in_std, [0.0, 0.0])

@@ -1,0 +1,76 @@
+"""Options of one number a trial reach their trials, also where trials play side by side."""
+
+import numpy as np
+import pytest
+
+import agents
+from agents.agent.trial_parts import part_of_trial
+from agents.model.model import Model
+from agents.objectives.units import GivenUnits
+from agents.restarts.calibrated_alarm import CalibratedAlarm
+from bandit_envs import Setting
+from bandit_envs.problem.feedback import delivery
+
+SHARED = {"horizon": 8, "noise_std": 0.1, "max_delay": 2, "reward_lower_bound": -1.0}
+BOX = Setting(low=np.zeros(1), high=np.ones(1), **SHARED)
+FINITE = Setting(arms=np.linspace(0, 1, 9)[:, None], **SHARED)
+LIGHT = {"search": {"candidates": 16, "starts": 1, "steps": 3}}
+OPTIONS = {
+    "every": ("r-gp-ucb", (2, 3)),
+    "variation": ("r-gp-ucb", (1.0, 3.0)),
+    "xi": ("gp-ei", (0.0, 0.1)),
+    "eta": ("kernel-ucb", (1.0, 2.0)),
+    "delta": ("igp-ucb", (0.1, 0.4)),
+    "gamma": ("igp-ucb", (0.5, 9.0)),
+    "reward_bound": ("gp-ucb-sdf", (1.0, 2.0)),
+    "noise_std": ("gp-ucb", (0.1, 0.4)),
+}
+
+
+def actions(agent, point_of, trials):
+    """Actions of six rounds whose feedback comes at once, (6, ...)."""
+    shown, played = np.zeros((trials, 1)) if trials else np.zeros(1), []
+    for t in range(6):
+        played.append(agent.act(shown))
+        reward = -(point_of(played[-1])[..., 0] ** 2)
+        each = [delivery(t, np.array([t]), np.array([y]), np.empty((1, 0)), 2) for y in np.atleast_1d(reward)]
+        info = {key: np.stack([one[key] for one in each]) for key in each[0]} if trials else each[0]
+        agent.update(shown, played[-1], reward, info)
+    return np.array(played)
+
+
+@pytest.mark.parametrize("learning", [{}, {"refit_every": 3}])
+@pytest.mark.parametrize("setting", [FINITE, BOX], ids=["finite", "box"])
+@pytest.mark.parametrize(("option", "case"), OPTIONS.items(), ids=OPTIONS)
+def test_a_trial_of_a_batch_has_its_own_number(option, case, setting, learning):
+    name, numbers = case
+    own = learning | (LIGHT if setting.continuous else {})
+    given = list(map(agents.widths.information_gain.Constant, numbers)) if option == "gamma" else numbers
+    each = (
+        agents.widths.information_gain.Constant(np.array(numbers)) if option == "gamma" else np.array(numbers)
+    )
+    batch = agents.make(name, setting, num_trials=2, **{option: each}, **own)
+    batch.reset([0, 1])
+    together = actions(batch, setting.to_point, 2)
+    for i, number in enumerate(given):
+        single = agents.make(name, setting, **{option: number}, **own)
+        single.reset(i)
+        np.testing.assert_array_equal(together[:, i], actions(single, setting.to_point, 0))
+
+
+def test_numbers_that_are_not_one_a_trial_stay():
+    units = GivenUnits(np.array([1.0, 2.0]), 3.0)
+    assert part_of_trial(units, 1, 2) is units
+    alarm = CalibratedAlarm(
+        Model.of(FINITE), 3.0, 0.1, theta=np.array([1.0, 2.0]), noise_std=np.array([0.3, 0.5])
+    )
+    picked = part_of_trial(alarm, 1, 2)
+    np.testing.assert_array_equal(picked.theta, [1.0, 2.0])
+    assert picked.noise_std == 0.5
+    np.testing.assert_array_equal(part_of_trial(np.ones(3), 1, 2), np.ones(3))
+
+
+@pytest.mark.parametrize("window", [np.array([1, 2]), "all"])
+def test_a_window_that_is_no_number_is_refused_by_name(window):
+    with pytest.raises(ValueError, match="window must be one number"):
+        agents.make("gp-ucb-sdf", FINITE, num_trials=2, window=window)

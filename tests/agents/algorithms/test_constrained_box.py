@@ -1,0 +1,200 @@
+"""Constrained expected improvement on a box: the score of the finite set, its slopes, and what it finds."""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+from sklearn.gaussian_process.kernels import Matern
+
+import agents
+from agents import Linear, Log, Tuner
+from agents.acquisition.feasible_improvement import FeasibleImprovement, FeasibleMean, log_feasibility
+from agents.acquisition.improvement import log_expected_improvement
+from agents.beliefs.surrogates import Prediction
+from agents.box import AtPoints
+from agents.box.joint_landscape import JointLandscape
+from bandit_envs import Setting
+from bandit_envs.problem.decisions import unit_grid
+from bandit_envs.problem.feedback import delivery
+from bandit_envs.problems import build
+from gpbandits import check_agent, evaluate
+
+HERE = np.zeros(1)
+GRID = unit_grid(12**2, 2)
+COMMON = {
+    "horizon": 30,
+    "kernel": Matern([0.3, 0.4], nu=2.5),
+    "noise_std": 0.05,
+    "num_constraints": 2,
+    "constraint_noise_std": 0.02,
+    "max_delay": 3,
+}
+BOX = Setting(low=np.zeros(2), high=np.ones(2), **COMMON)
+LIGHT = {"search": {"candidates": 32, "starts": 2, "steps": 5}}
+
+
+def reward(x):
+    return np.sin(5.0 * x[0]) + x[1]
+
+
+def costs(x):
+    return np.array([x[0] + x[1] - 1.1, 0.3 - x[1]])
+
+
+def play(agent, rounds=20, delay=0, seed=0):
+    """Play rounds whose noisy feedback comes after `delay`; return the points."""
+    rng = np.random.default_rng(seed)
+    played, outcome = [], []
+    for t in range(rounds):
+        action = agent.act(HERE)
+        x = agent.setting.to_point(action)
+        played.append(x)
+        outcome.append([reward(x) + 0.05 * rng.normal(), *(costs(x) + 0.02 * rng.normal(size=2))])
+        due = np.array([t - delay] if t >= delay else [], dtype=np.int64)
+        values = np.array([outcome[s] for s in due.tolist()]).reshape(-1, 3)
+        agent.update(HERE, action, 0.0, delivery(t, due, values[:, 0], values[:, 1:], 3))
+    return np.array(played)
+
+
+def started(setting=BOX, **options):
+    agent = agents.make("constrained-ei", setting, **options)
+    agent.reset(3)
+    return agent
+
+
+@pytest.mark.parametrize("delay", [0, 2])
+@pytest.mark.parametrize("hallucinate", [False, True])
+def test_a_box_restricted_to_grid_points_plays_as_the_finite_set(delay, hallucinate):
+    finite = started(Setting(arms=GRID, **COMMON), hallucinate=hallucinate)
+    box = started(search=AtPoints(GRID), hallucinate=hallucinate)
+    np.testing.assert_allclose(play(box, delay=delay), play(finite, delay=delay), atol=1e-12)
+    best = [agent.recommend() for agent in (box, finite)]
+    np.testing.assert_allclose(best[0].point, best[1].point, atol=1e-12)
+    np.testing.assert_allclose([best[0].mean, best[0].std], [best[1].mean, best[1].std], atol=1e-9)
+
+
+@pytest.mark.parametrize("incumbent", [0.4, None])
+@pytest.mark.parametrize("pending", [0, 2])
+def test_slopes_are_those_of_finite_differences(incumbent, pending):
+    agent = started(hallucinate=True, **LIGHT)
+    play(agent, delay=pending)
+    landscape = JointLandscape(FeasibleImprovement(incumbent), agent._surface(True), np.empty(0), 1)
+    at = np.random.default_rng(1).random((6, 2))
+    scores, slopes = landscape.climb(at)
+    np.testing.assert_array_equal(scores, landscape.scores(at))
+    for x, slope in zip(at, slopes, strict=True):
+        expected = approx_fprime(x, lambda p: landscape.scores(p[None])[0], 1e-7)
+        np.testing.assert_allclose(slope, expected, rtol=1e-4, atol=1e-4 * np.abs(scores).max())
+
+
+def test_slopes_in_means_and_deviations_stay_finite_where_nothing_is_feasible():
+    mean, std = np.array([[0.1, 0.1], [50.0, 1.0]]), np.array([[0.2, 0.2], [1.0, 0.0]])
+    slopes = FeasibleImprovement(0.3).slopes(Prediction(mean, std))
+    assert np.isfinite(slopes).all()
+    assert slopes.mean[1, 0] == pytest.approx(-50.0, rel=1e-3)  # log Phi(-z) ~ -z^2 / 2
+    assert (slopes.mean[1, 1], slopes.std[1, 1]) == (0.0, 0.0)
+
+
+def test_slopes_of_feasibility_have_their_leading_terms_at_the_extremes():
+    far = np.array([1e3, 1e5, 1e7, 1e8, 1e9, 1e10, 1e100])
+    for sign, ratio in ((1.0, far + 1.0 / far), (-1.0, 0.0 * far)):
+        believed = Prediction(np.array([0.0 * far, sign * far]), np.ones((2, 7)))
+        slopes = FeasibleImprovement(None).slopes(believed)
+        np.testing.assert_allclose(slopes.mean[1], -ratio, rtol=1e-11)
+        np.testing.assert_allclose(slopes.std[1], far * ratio, rtol=1e-11)
+
+
+def test_the_score_is_the_sum_of_its_parts():
+    believed = Prediction(np.array([[0.5, 0.1], [-0.2, 0.3]]), np.array([[0.2, 0.3], [0.1, 0.4]]))
+    improvement = log_expected_improvement(believed.mean[0] - 0.2, believed.std[0])
+    np.testing.assert_allclose(FeasibleImprovement(0.2)(believed), improvement + log_feasibility(believed))
+    np.testing.assert_array_equal(FeasibleImprovement(None)(believed), log_feasibility(believed))
+    np.testing.assert_array_equal(FeasibleMean()(believed), [0.5, -np.inf])
+
+
+def test_it_keeps_the_rules_of_agents_on_boxes():
+    boxes = {
+        "discs": build("small-feasible-region", {"horizon": 9, "continuous": True}),
+        "contexts": build(
+            "composite",
+            {"horizon": 9, "continuous": True, "num_arms": 20, "num_contexts": 3, "changes": None},
+        ),
+    }
+    check_agent(("constrained-ei", LIGHT | {"initial": 3}), boxes, time_limit=120.0)
+
+
+def test_a_small_feasible_region_is_found_between_the_points_of_a_grid():
+    setting = Setting(
+        low=np.zeros(2),
+        high=np.ones(2),
+        kernel=Matern(0.4, nu=2.5),
+        noise_std=1e-3,
+        num_constraints=1,
+        constraint_noise_std=1e-3,
+    )
+    agent, found = started(setting), []
+    for t in range(35):
+        action = agent.act(HERE)
+        x = setting.to_point(action)
+        cost = 10 * (((x - [0.62, 0.31]) ** 2).sum() - 0.03**2)  # 0.3 % of the box
+        found.append((cost <= 0, x[0]))
+        info = delivery(t, np.array([t]), np.array([x[0]]), np.array([[cost]]), 0)
+        agent.update(HERE, action, x[0], info)
+    assert max(value for feasible, value in found if feasible) > 0.645  # of 0.65
+    best = agent.recommend()
+    assert best.point[0] == pytest.approx(0.65, abs=0.005)
+    assert ((best.point - [0.62, 0.31]) ** 2).sum() < 0.033**2
+
+
+def test_where_nothing_is_feasible_the_least_infeasible_is_recommended():
+    agent = started()
+    for t in range(12):
+        action = agent.act(HERE)
+        x = BOX.to_point(action)
+        row = np.array([[0.2 + x[0], -1.0]])
+        agent.update(HERE, action, 0.0, delivery(t, np.array([t]), np.array([x[1]]), row, 3))
+    assert agent.recommend().point[0] < 0.05
+    assert agent.recommend(among=np.array([[0.9, 0.9], [-0.5, 0.0]])).action[0] == -0.5
+
+
+def test_a_batch_plays_what_its_trials_play_alone_and_a_pickle_goes_on():
+    problem = build("small-feasible-region", {"horizon": 8, "continuous": True})
+    spec = ("constrained-ei", LIGHT | {"initial": 3})
+    together = evaluate(problem, {"it": spec}, trials=2)
+    alone = evaluate(problem, {"it": spec}, trials=1)
+    np.testing.assert_array_equal(together.actions["it"][0], alone.actions["it"][0])
+    agent = started(**LIGHT)
+    play(agent, 8)
+    twin = pickle.loads(pickle.dumps(agent))
+    np.testing.assert_array_equal(agent.act(HERE), twin.act(HERE))
+
+
+def test_a_constrained_tuner_looks_between_the_points_of_a_set(tmp_path):
+    space = {"rate": Log(1e-4, 1e-1), "momentum": Linear(0, 1)}
+    tuner = Tuner(space, constraints=["time"], goal="minimise")
+
+    def experiment(p):
+        return (np.log10(p["rate"]) + 2.345) ** 2 + (p["momentum"] - 0.9) ** 2, p["momentum"] - 0.61803
+
+    for _ in range(25):
+        ticket, parameters = tuner.ask()
+        value, time = experiment(parameters)
+        tuner.tell(ticket, value, {"time": time})
+    optimum = (0.9 - 0.61803) ** 2
+    assert tuner.best.value < optimum + 0.01
+    points = tuner.plan.parameters.spread(1024)
+    assert not any(each.parameters in points for each in tuner.experiments)
+    assert tuner.recommend().parameters["momentum"] < 0.61803 + 1e-3
+    tuner.save(tmp_path / "tuner.json")
+    loaded = agents.load(tmp_path / "tuner.json")
+    assert loaded.ask() == tuner.ask()
+
+
+@pytest.mark.parametrize("count", range(3, 12))
+def test_equal_costs_have_no_deviation_that_would_hide_later_ones(count):
+    """The computed deviation of 0.1 seven times is 1e-17, in units of which 0.4 more is no surprise."""
+    setting = Setting(arms=GRID[:20], **(COMMON | {"num_constraints": 1}))
+    agent = started(setting, initial=count)
+    agent.surrogates.standardise(np.column_stack([np.arange(count), np.full(count, 0.1)]))
+    assert agent.surrogates.scale[1] == 1.0

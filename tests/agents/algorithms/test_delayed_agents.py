@@ -1,0 +1,192 @@
+"""Beliefs about pending feedback: identities, and the textbook on every play."""
+
+import numpy as np
+import pytest
+import references
+
+import agents
+from agents.model.model import Model
+from bandit_envs import make
+from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.problems import build
+from gpbandits import evaluate
+
+DELAYED = {"horizon": 60, "num_arms": 80, "length_scale": 0.1, "delay": {"law": "poisson", "mean": 6}}
+HERE = np.zeros(1, dtype=np.int64)
+
+
+class Playing:
+    """An agent on a delayed environment, one trial, with a log of its plays and what it was told."""
+
+    def __init__(self, name, rounds=40, env=DELAYED, **options):
+        environment = make("GPBandit-GP-v0", **env)
+        observation, _ = environment.reset(seed=5)
+        self.setting = environment.get_wrapper_attr("setting")
+        self.agent = agents.make(name, environment, **options)
+        self.agent.reset(1)
+        self.points, self.value, self.delay = [], {}, {}
+        for t in range(rounds):
+            action = self.agent.act(observation)
+            observation, reward, _, _, info = environment.step(action)
+            self.agent.update(observation, action, reward, info)
+            self.points.append(action)
+            for slot in np.flatnonzero(info["feedback_mask"]):
+                step = int(info["feedback_step"][slot])
+                self.value[step], self.delay[step] = info["feedback_reward"][slot], t - step
+
+    def posterior(self, steps, values):
+        """The textbook posterior on some plays, values shifted by the lower bound."""
+        model = self.agent.model
+        gram = model.kernel(self.setting.arms)
+        points = np.array([self.points[s] for s in steps], dtype=np.int64)
+        noise, values = float(model.noise_variance), np.asarray(values, dtype=float)
+        return references.posterior(gram, noise, points, values)
+
+    @property
+    def shifted(self):
+        return {s: value - self.setting.reward_lower_bound for s, value in self.value.items()}
+
+
+@pytest.mark.parametrize("window", [0, 4, 100])
+def test_sdf_is_the_posterior_on_all_plays_with_zero_for_what_has_not_arrived_in_time(window):
+    playing = Playing("gp-ucb-sdf", window=window)
+    steps = range(len(playing.points))
+    values = [playing.shifted[s] if playing.delay.get(s, np.inf) <= window else 0.0 for s in steps]
+    mean, covariance = playing.posterior(steps, values)
+    belief = playing.agent.belief
+    np.testing.assert_allclose(
+        belief.mean(HERE)[0] - playing.setting.reward_lower_bound, mean, rtol=0, atol=1e-8
+    )
+    np.testing.assert_allclose(belief.std(HERE)[0] ** 2, np.diag(covariance), rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("window", [0, 3, 12, 1000])
+def test_the_bias_is_the_sum_of_latent_deviations_over_the_last_plays(window):
+    playing = Playing("gp-ucb-sdf", rounds=30, window=window, reward_bound=2.0)
+    _, covariance = playing.posterior(range(30), np.zeros(30))
+    recent = playing.points[max(0, 30 - window) :]
+    expected = 2.0 * np.sqrt(np.maximum(np.diag(covariance)[recent], 0.0)).sum()
+    np.testing.assert_allclose(playing.agent.belief.bias, expected, rtol=1e-6)
+
+
+def test_hallucination_has_the_mean_of_what_was_delivered_and_the_variance_of_all_plays():
+    playing = Playing("gp-bucb")
+    arrived = sorted(playing.value)
+    mean, _ = playing.posterior(arrived, [playing.shifted[s] for s in arrived])
+    _, covariance = playing.posterior(range(40), np.zeros(40))
+    belief = playing.agent.belief
+    np.testing.assert_allclose(
+        belief.mean(HERE)[0] - playing.setting.reward_lower_bound, mean, rtol=0, atol=1e-10
+    )
+    np.testing.assert_allclose(belief.std(HERE)[0] ** 2, np.diag(covariance), rtol=0, atol=1e-8)
+
+
+def test_filling_in_the_posterior_mean_is_hallucination():
+    imputed = Playing("gp-ucb-sdf", window=1000, reward_bound=0.0, fill_in="mean")
+    hallucinated = Playing("gp-bucb")
+    assert imputed.points == hallucinated.points
+    means = [playing.agent.belief.mean(HERE)[0] for playing in (imputed, hallucinated)]
+    np.testing.assert_allclose(means[0], means[1], rtol=0, atol=1e-8)
+
+
+def test_filling_in_nearest_means_lies_between_zero_and_hallucination():
+    plays = {fill: Playing("gp-ucb-sdf", window=1000, fill_in=fill) for fill in ("zero", "nearest", "mean")}
+    belief = plays["nearest"].agent.belief
+    pending = [x for x, filled in belief._pending[0].items() if filled]
+    assert pending
+    delivered = sorted({plays["nearest"].points[s] for s in plays["nearest"].value})
+    arms = plays["nearest"].setting.arms[:, 0]
+    for x in pending:
+        nearest = sorted(delivered, key=lambda y: (arms[y] - arms[x]) ** 2)[:3]
+        expected = belief.delivered.mean[0, nearest].mean()
+        np.testing.assert_allclose(belief._pending[0][x], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("length_scale", [0.02, 0.2])
+def test_no_delay_makes_all_delay_policies_equal(length_scale):
+    specs = {
+        "ucb": ("gp-ucb", {"width": 1.0}),
+        "sdf": ("gp-ucb-sdf", {"window": 0}),
+        "default": "gp-ucb-sdf",
+        "bucb": "gp-bucb",
+    }
+    keywords = {"horizon": 80, "length_scale": length_scale}
+    plays = evaluate("GPBandit-GP-v0", specs, trials=4, env_kwargs=keywords).actions
+    for label in ("sdf", "default", "bucb"):
+        np.testing.assert_array_equal(plays["ucb"], plays[label])
+    samplers = {"ts": ("gp-ts", {"width": 1}), "asy": "asy-ts", "bts": "gp-bts", "sdf": "gp-ts-sdf"}
+    plays = evaluate("GPBandit-GP-v0", samplers, trials=4, env_kwargs=keywords).actions
+    for label in ("asy", "bts", "sdf"):
+        np.testing.assert_array_equal(plays["ts"], plays[label])
+
+
+def test_the_initial_plays_are_uniform_and_the_first_of_the_horizon():
+    keywords = {"horizon": 8, "num_arms": 20}
+    result = evaluate("GPBandit-GP-v0", {"a": ("gp-ucb", {"initial": 5})}, trials=64, env_kwargs=keywords)
+    first = result.actions["a"][:, :5].ravel()
+    count = np.bincount(first, minlength=20)
+    assert count.min() > 0
+    assert ((count - 16) ** 2 / 16).sum() < 43.8  # chi-squared with 19 degrees, 1 in 1000
+
+
+def test_an_uncertainty_sampling_start_plays_like_pure_exploration():
+    specs = {"start": ("gp-bucb", {"start": 10}), "variance": "pure-exploration"}
+    plays = evaluate("GPBandit-GP-v0", specs, trials=3, env_kwargs={"horizon": 12}).actions
+    np.testing.assert_array_equal(plays["start"][:, :10], plays["variance"][:, :10])
+    assert not np.array_equal(plays["start"], plays["variance"])
+
+
+def test_every_agent_shifts_by_the_lower_bound_where_feedback_is_delayed_and_only_there():
+    delayed = Model.of(build("gp", {**DELAYED, "normalize": True}).setting())
+    assert delayed.prior_mean == 0.0
+    playing = Playing("gp-ucb")
+    assert playing.agent.model.prior_mean == playing.setting.reward_lower_bound
+    immediate = Playing("gp-ucb", env={"horizon": 60})
+    assert immediate.agent.model.prior_mean == 0.0
+
+
+def test_the_window_is_twenty_rounds_at_most_what_feedback_can_take():
+    setting = build("gp", {**DELAYED, "delay": {"law": "constant", "rounds": 7}}).setting()
+    for spec, expected in ((setting, 7), (build("gp", {"delay": {"law": "constant", "rounds": 30}}), 20)):
+        agent = agents.make("gp-ucb-sdf", spec)
+        agent.reset(0)
+        assert agent.belief.window == expected
+
+
+def test_the_delayed_width_is_the_formula_of_the_theorem():
+    setting = build("rkhs", {**DELAYED, "rkhs_norm": 2.0}).setting()
+    agent = agents.gp_ucb_sdf(setting, width="delayed", rkhs_bound=2.0, noise_std=0.5, reward_bound=3.0)
+    width = agent.rule.width(np.array([7]), np.array([1.3]))
+    expected = 2.0 + (0.5 + 3.0) * np.sqrt(2 * (1.3 + 1 + np.log(2 / 0.1)))
+    np.testing.assert_allclose(width, expected, rtol=1e-14)
+
+
+def test_the_kernel_is_the_published_one():
+    assert Model.of(build("gp", DELAYED).setting()).kernel == make_kernel("rbf", 0.1)
+
+
+IN_TIME = {
+    "horizon": 60,
+    "num_arms": 80,
+    "length_scale": 0.1,
+    "delay": {"law": "exponential", "mean": 3.0, "interval": 0.5},
+}
+
+
+def test_windows_and_biases_are_in_units_of_time_where_query_times_are_published():
+    playing = Playing("gp-ucb-sdf", env=IN_TIME, window=2.0)
+    times = playing.setting.query_times
+    assert times is not None
+    np.testing.assert_allclose(times, 0.5 * np.arange(60))
+    used = {s: times[s + delay + 1] - times[s] for s, delay in playing.delay.items()}
+    assert min(used.values()) <= 2.0 < max(used.values())
+    values = [playing.shifted[s] if used.get(s, np.inf) <= 2.0 else 0.0 for s in range(40)]
+    mean, covariance = playing.posterior(range(40), values)
+    belief = playing.agent.belief
+    np.testing.assert_allclose(
+        belief.mean(HERE)[0] - playing.setting.reward_lower_bound, mean, rtol=0, atol=1e-8
+    )
+    recent = [playing.points[s] for s in range(40) if times[40] - times[s] < 2.0]
+    assert len(recent) == 3
+    expected = np.sqrt(np.maximum(np.diag(covariance)[recent], 0.0)).sum()
+    np.testing.assert_allclose(belief.bias, expected, rtol=1e-6)

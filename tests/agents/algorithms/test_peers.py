@@ -1,0 +1,206 @@
+"""The algorithms that forget: GP-UCB where they forget nothing, and better than it after a change."""
+
+import copy
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+
+import agents
+import bandit_envs
+from agents.algorithms.forgetting import r_gp_ucb, sw_gp_ucb, tv_gp_ucb, w_gp_ucb
+from agents.algorithms.memory_length import discount_of, drift_of, memory_length, window_of
+from agents.beliefs.forgetting import discounted, sliding_window, time_varying
+from agents.model.clock import Clock
+from agents.model.model import Model
+from agents.widths.logarithmic import LogarithmicWidth
+from bandit_envs import Decisions, Problem, Setting
+from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.laws import GPSample, changes, delays
+from bandit_envs.problem.decisions import unit_grid
+from gpbandits import evaluate
+
+PEERS = ("sw-gp-ucb", "r-gp-ucb", "tv-gp-ucb", "w-gp-ucb")
+NEUTRAL = {
+    "sw-gp-ucb": {"window": 60},
+    "r-gp-ucb": {"every": 61},
+    "tv-gp-ucb": {"eps": 0.0},
+    "w-gp-ucb": {"discount": 1.0, "width": "finite-set"},
+}
+FORGETFUL = {
+    "sw-gp-ucb": {"window": 12},
+    "r-gp-ucb": {"every": 12},
+    "tv-gp-ucb": {"eps": 0.1},
+    "w-gp-ucb": {"discount": 0.9},
+}
+
+
+def problem(horizon=60, **laws):
+    laws = {"decisions": Decisions(unit_grid(40)), "kernel": make_kernel("matern52", 0.2), **laws}
+    return Problem(reward=GPSample(), horizon=horizon, **laws)
+
+
+PROBLEMS = {
+    "immediate": {},
+    "delayed": {"delay": delays.Poisson(4.0)},
+    "contexts": {"decisions": Decisions(unit_grid(10), contexts=unit_grid(5)), "delay": delays.Poisson(2.0)},
+    "changes": {"changes": changes.AtRounds((20, 40))},
+}
+
+
+@pytest.mark.parametrize("laws", PROBLEMS.values(), ids=PROBLEMS)
+@pytest.mark.parametrize("name", PEERS)
+def test_a_peer_that_forgets_nothing_is_gp_ucb(name, laws):
+    result = evaluate(problem(**laws), {"peer": (name, NEUTRAL[name]), "GP-UCB": "gp-ucb"}, trials=3)
+    np.testing.assert_array_equal(result.actions["peer"], result.actions["GP-UCB"])
+
+
+@pytest.mark.parametrize("laws", PROBLEMS.values(), ids=PROBLEMS)
+@pytest.mark.parametrize("options", [FORGETFUL, {name: {} for name in PEERS}], ids=["given", "default"])
+@pytest.mark.parametrize("name", PEERS)
+def test_a_batch_of_trials_plays_the_actions_of_the_trials_one_by_one(name, options, laws):
+    one = {"it": lambda setting: agents.make(name, setting, **options[name])}
+    batch = evaluate(problem(**laws), {"it": (name, options[name])}, trials=4)
+    np.testing.assert_array_equal(batch.actions["it"], evaluate(problem(**laws), one, trials=4).actions["it"])
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_a_peer_that_forgets_recovers_from_a_change_that_gp_ucb_does_not(name):
+    # 3 deviations of the paired difference; the change comes when GP-UCB is sure of the old function.
+    width = {"beta_scale": 0.2} if name != "tv-gp-ucb" else {"width": "experiments"}
+    given = {"sw-gp-ucb": {"window": 60}, "r-gp-ucb": {"every": 60}, "tv-gp-ucb": {"eps": 0.03}}
+    options = given.get(name, {"discount": 0.97, "width": "finite-set"}) | width
+    changing = problem(400, changes=changes.AtRounds((200,)))
+    contenders = {"peer": (name, options), "GP-UCB": ("gp-ucb", {"beta_scale": 0.2})}
+    result = evaluate(changing, contenders, trials=30)
+    late = {label: regret[:, -1] - regret[:, 199] for label, regret in result.regret.items()}
+    saved = late["GP-UCB"] - late["peer"]
+    assert saved.mean() > 3.0 * saved.std() / np.sqrt(len(saved))
+
+
+def play(env, agent, observation, rounds):
+    played = []
+    for _ in range(rounds):
+        action = agent.act(observation)
+        new, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        observation = new
+        played.append(int(action))
+    return played, observation
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_a_copied_or_pickled_agent_goes_on_alike(name):
+    env = bandit_envs.make(problem(delay=delays.Poisson(3.0)))
+    observation, _ = env.reset(seed=0)
+    agent = agents.make(name, env, **FORGETFUL[name])
+    agent.reset(0)
+    _, observation = play(env, agent, observation, 25)
+    others = [
+        (copy.deepcopy(env), other) for other in (copy.deepcopy(agent), pickle.loads(pickle.dumps(agent)))
+    ]
+    first, _ = play(env, agent, observation, 20)
+    assert len(set(first)) > 1
+    assert all(play(copied, other, observation, 20)[0] == first for copied, other in others)
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_a_peer_can_learn_its_hyperparameters(name):
+    options = {**FORGETFUL[name], "refit_every": 10}
+    result = evaluate(problem(30), {"it": (name, options)}, trials=2)
+    assert result.actions["it"].shape == (2, 30)
+
+
+@pytest.mark.parametrize("name", ["sw-gp-ucb", "tv-gp-ucb", "w-gp-ucb"])
+def test_values_that_come_late_in_units_of_time_have_the_age_of_their_plays(name):
+    times = np.cumsum(np.random.default_rng(0).exponential(size=50))
+    clock = Clock(times)
+    for now in range(50):
+        played = np.arange(now + 1)
+        np.testing.assert_array_equal(clock.age(clock.delay(played, now), now), now - played)
+    setting = Setting(arms=unit_grid(20), horizon=50, kernel=make_kernel("rbf"), noise_std=0.1)
+    in_time = Setting(
+        arms=unit_grid(20), horizon=50, kernel=make_kernel("rbf"), noise_std=0.1, query_times=times
+    )
+    make = {
+        "sw-gp-ucb": partial(sliding_window, window=12),
+        "tv-gp-ucb": partial(time_varying, eps=0.1),
+        "w-gp-ucb": partial(discounted, discount=0.9),
+    }[name]
+    beliefs = [make(Model.of(each), 1) for each in (setting, in_time)]
+    rng = np.random.default_rng(1)
+    for now in range(45):
+        point, late, value = rng.integers(20, size=1), min(int(rng.integers(15)), now), rng.normal(size=1)
+        for belief, counter in zip(beliefs, (Clock(), clock), strict=True):
+            belief.play(point)
+            delay = counter.delay(np.array([now - late]), now)
+            belief.receive(np.zeros(1, dtype=np.int64), point, delay, value)
+    zero = np.zeros(1, dtype=np.int64)
+    np.testing.assert_array_equal(beliefs[0].mean(zero), beliefs[1].mean(zero))
+    np.testing.assert_array_equal(beliefs[0].std(zero), beliefs[1].std(zero))
+
+
+def test_the_prior_mean_is_taken_from_values_and_given_back():
+    options = {"arms": unit_grid(20), "horizon": 50, "kernel": make_kernel("rbf"), "noise_std": 0.1}
+    plain = sliding_window(Model.of(Setting(**options)), 1, window=5)
+    shifted = sliding_window(Model.of(Setting(**options, prior_mean=3.0)), 1, window=5)
+    zero, rng = np.zeros(1, dtype=np.int64), np.random.default_rng(0)
+    for _ in range(8):
+        point, value = rng.integers(20, size=1), rng.normal(size=1)
+        for belief, shift in ((plain, 0.0), (shifted, 3.0)):
+            belief.play(point)
+            belief.receive(zero, point, zero, value + shift)
+    np.testing.assert_allclose(shifted.mean(zero), plain.mean(zero) + 3.0, atol=1e-12)
+
+
+def test_the_defaults_follow_the_papers_formulas():
+    setting = Setting(arms=unit_grid(50), horizon=900, kernel=make_kernel("matern52"), noise_std=0.1)
+    model = Model.of(setting)
+    length = memory_length(model, 2.25)
+    eigenvalues = np.linalg.eigvalsh(model.gram.dense)
+    # the spectral bound: the best of many allotments comes close to it from below
+    shares = np.random.default_rng(0).dirichlet(np.full(50, 0.05), size=500)
+    tried = 0.5 * np.log1p(900 * shares * eigenvalues[::-1] / 0.01).sum(axis=1).max()
+    assert length > tried**0.25 * np.sqrt(900 / 2.25)
+    assert length < 1.5 * tried**0.25 * np.sqrt(900 / 2.25)
+    assert window_of(model, 2.25) == np.ceil(length)
+    assert discount_of(model, 2.25) == pytest.approx(1.0 - 1.0 / length)
+    assert drift_of(model, 2.25) == pytest.approx(2.0 / np.ceil(length))
+    assert memory_length(model, 4 * 2.25) == pytest.approx(length / 2)
+    assert window_of(model, 1e-9) == 900
+    assert window_of(model, 1e9) == 2
+
+
+def test_defaults_are_one_a_trial_where_the_noise_differs():
+    noise = np.array([0.02, 0.3])
+    options = {"arms": unit_grid(30), "horizon": 200, "kernel": make_kernel("matern52")}
+    together = window_of(Model.of(Setting(**options, noise_std=noise)), 1.0)
+    alone = [window_of(Model.of(Setting(**options, noise_std=each)), 1.0) for each in noise]
+    np.testing.assert_array_equal(together, alone)
+    assert together[0] > together[1]
+
+
+def test_the_width_of_the_experiments_is_the_papers():
+    width = LogarithmicWidth()(np.array([1, 10]), np.zeros(2))
+    np.testing.assert_allclose(width, np.sqrt([0.8 * np.log(4.0), 0.8 * np.log(40.0)]))
+
+
+@pytest.mark.parametrize(
+    ("factory", "options", "named"),
+    [
+        (sw_gp_ucb, {"window": 0}, "window"),
+        (sw_gp_ucb, {"window": 2.5}, "window"),
+        (sw_gp_ucb, {"variation": 0.0}, "variation"),
+        (r_gp_ucb, {"every": 0}, "every"),
+        (tv_gp_ucb, {"eps": 1.5}, "eps"),
+        (tv_gp_ucb, {"width": "practice"}, "width"),
+        (w_gp_ucb, {"discount": 0.0}, "discount"),
+        (w_gp_ucb, {"discount": 1.1}, "discount"),
+        (w_gp_ucb, {"discount": "much"}, "discount"),
+    ],
+)
+def test_a_wrong_option_is_named(factory, options, named):
+    setting = Setting(arms=unit_grid(20), horizon=50, kernel=make_kernel("rbf"), noise_std=0.1)
+    with pytest.raises(ValueError, match=rf"\b{named}\b"):
+        factory(setting, **options).reset(0)

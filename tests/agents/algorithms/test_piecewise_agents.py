@@ -1,0 +1,153 @@
+"""GP-UCB-CPD and what it is compared with (Avanesov 2020)."""
+
+import math
+
+import numpy as np
+import pytest
+
+import agents
+from agents.registry import resolve_agent
+from agents.restarts.base import Never
+from agents.restarts.on_alarm import Exploring
+from agents.widths.change_point import ChangePointWidth
+from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem, Setting
+from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.laws import Gaussian, GPSample, changes, delays
+from gpbandits import evaluate
+
+GRID = np.linspace(0.0, 5.0, 100)[:, None]
+
+
+def problem(horizon=240, change_points=(120,), **laws):
+    kernel = make_kernel("matern52", 1.0)
+    laws = {"noise": Gaussian(0.05), "changes": changes.AtRounds(change_points), **laws}
+    return Problem(Decisions(GRID), GPSample(), kernel, horizon=horizon, **laws)
+
+
+def played(environment, trials=4, **named):
+    return evaluate(environment, named, trials=trials).actions
+
+
+def test_without_an_alarm_a_change_or_a_detector_the_plays_are_the_same():
+    actions = played(
+        problem(change_points=()),
+        cpd=("gp-ucb-cpd", {"theta": math.inf}),
+        oracle="gp-ucb-oracle",
+        never="gp-ucb-no-detector",
+    )
+    np.testing.assert_array_equal(actions["cpd"], actions["never"])
+    np.testing.assert_array_equal(actions["oracle"], actions["never"])
+
+
+def test_without_forced_exploration_it_is_gp_ucb():
+    actions = played(
+        problem(),
+        zero=("gp-ucb-no-detector", {"xi_squared": 0}),
+        plain=("gp-ucb", {"width": "change-point"}),
+        three="gp-ucb-no-detector",
+    )
+    np.testing.assert_array_equal(actions["zero"], actions["plain"])
+    assert not np.array_equal(actions["three"], actions["plain"])
+
+
+def test_the_first_rounds_are_u_u_u_u_g_g_u_g_g_u():
+    restart = Exploring(None, 1, watch=Never)  # type: ignore[arg-type]
+    rounds = ""
+    for _ in range(10):
+        rounds += "U" if restart.uniform[0] else "G"
+        restart.play(np.array([0]))
+    assert rounds == "UUUUGGUGGU"
+
+
+def test_uniform_rounds_are_uniform_over_the_arms():
+    setting = Setting(arms=np.linspace(0, 1, 4)[:, None], horizon=4, noise_std=0.1)
+    agent = agents.make("gp-ucb-no-detector", setting, num_trials=4000)
+    agent.reset(range(4000))
+    info = {
+        "feedback_mask": np.ones((4000, 1), dtype=bool),
+        "feedback_step": np.zeros((4000, 1), dtype=np.int64),
+        "feedback_reward": np.zeros((4000, 1)),
+    }
+    observation = np.zeros((4000, 1))
+    agent.update(observation, agent.act(observation), None, info)
+    counts = np.bincount(agent.act(observation), minlength=4)  # knows something, and plays any arm
+    assert np.abs(counts - 1000).max() < 4 * np.sqrt(4000 * 3 / 16)
+
+
+@pytest.mark.parametrize("laws", [{}, {"delay": delays.Poisson(4.0)}], ids=["now", "late"])
+@pytest.mark.parametrize("name", ["gp-ucb-cpd", "gp-ucb-oracle"])
+def test_a_batch_whose_trials_start_over_at_different_times_equals_the_trials_alone(name, laws):
+    alone = resolve_agent((name, {"theta": 0.5} if name == "gp-ucb-cpd" else {}))
+    several = problem(**laws)
+    batch = played(several, it=lambda setting, num_trials=None: alone(setting, num_trials))
+    singles = played(several, it=lambda setting: alone(setting))
+    np.testing.assert_array_equal(batch["it"], singles["it"])
+
+
+def test_alarms_follow_changes_and_restart_the_trial_that_raised_them():
+    env = BanditVectorEnv(problem(horizon=500, change_points=(200,)), 6)
+    observation, _ = env.reset(seed=list(range(6)))
+    agent = agents.make("gp-ucb-cpd", env.setting, num_trials=6)
+    agent.reset(list(range(6)))
+    for _ in range(500):
+        action = agent.act(observation)
+        observation, reward, *_, info = env.step(action)
+        agent.update(observation, action, reward, info)
+    detected = [trial for trial, rounds in enumerate(agent.alarms) if any(r >= 200 for r in rounds)]
+    assert len(detected) >= 4
+    for trial, rounds in enumerate(agent.alarms):
+        since = rounds[-1] + 1 if rounds else 0
+        assert agent.age[trial] == 500 - since + 1
+
+
+def test_one_trial_has_a_plain_list_of_alarms():
+    env = BanditEnv(problem())
+    env.reset(seed=0)
+    agent = agents.make("gp-ucb-cpd", env)
+    agent.reset(0)
+    assert agent.alarms == []
+    assert agents.make("gp-ucb", env).privileged is False
+
+
+def test_the_width_is_equation_3_7_of_the_plays_before():
+    width = ChangePointWidth(horizon=1200, dim=1, smoothness=2.5, constant=0.02)
+    found = width(np.array([1, 2, 101]), np.zeros(3))
+    beta = 0.02 * np.array([0.0, 1.0, 100.0 ** (2 / 7)]) * math.log(1200) ** 4
+    np.testing.assert_allclose(found, np.sqrt(beta))
+
+
+def test_the_theory_reading_assumes_the_noise_of_the_paper():
+    env = BanditEnv(problem(horizon=1200))
+    model = agents.make("gp-ucb-cpd", env, reading="theory").model
+    assert model.noise_variance == pytest.approx(6 * 0.05**2 * math.log(1200))
+
+
+def test_a_stated_false_alarm_rate_sets_the_threshold():
+    few, many = (
+        agents.make("gp-ucb-cpd", problem(horizon=100), false_alarm_rate=rate) for rate in (0.05, 0.8)
+    )
+    few.reset(0)
+    many.reset(0)
+    theta = [float(np.max(agent.restart.watch.detectors[0].rates.theta)) for agent in (few, many)]
+    assert theta[0] > theta[1]
+
+
+def test_only_the_oracle_is_privileged():
+    assert agents.features("gp-ucb-oracle").privileged
+    assert not agents.features("gp-ucb-cpd").privileged
+    result = evaluate(problem(horizon=20, change_points=()), ["gp-ucb-oracle", "gp-ucb-cpd"], trials=1)
+    assert result.privileged == {"gp-ucb-oracle"}
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"reading": "mine"}, "reading"),
+        ({"xi_squared": -1}, "xi_squared"),
+        ({"theta": 1.0, "false_alarm_rate": 0.1}, "theta"),
+        ({"ridge": 0.0}, "ridge"),
+    ],
+)
+def test_bad_options_are_named(options, named):
+    with pytest.raises(ValueError, match=named):
+        agents.make("gp-ucb-cpd", problem(), **options).reset(0)

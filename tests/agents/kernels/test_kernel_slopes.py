@@ -1,0 +1,88 @@
+"""Slopes of kernels, in the points and in the hyperparameters, are those of scikit-learn's kernels."""
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    ExpSineSquared,
+    Matern,
+    RationalQuadratic,
+    WhiteKernel,
+)
+
+from agents.kernels.point_slopes import linearise, prior_variance
+from agents.kernels.theta_slopes import in_theta
+from bandit_envs.kernels.column_kernel import OnColumns
+
+KERNELS = {
+    "squared exponential": RBF(0.4),
+    "anisotropic": RBF([0.3, 0.6, 0.9]),
+    "matern12": Matern([0.3, 0.6, 0.9], nu=0.5),
+    "matern32": Matern(0.5, nu=1.5),
+    "matern52": Matern([0.3, 0.6, 0.9], nu=2.5),
+    "matern of infinite order": Matern(0.5, nu=np.inf),
+    "matern of another order": Matern(0.5, nu=2.0),
+    "rational quadratic": RationalQuadratic(0.4, 1.3),
+    "linear": DotProduct(0.3),
+    "power": DotProduct(0.3) ** 2,
+    "periodic": ExpSineSquared(0.7, 1.1),
+    "scaled": ConstantKernel(2.3) * Matern(0.5, nu=2.5),
+    "fixed length-scale": ConstantKernel(2.3) * RBF([0.3, 0.6, 0.9], "fixed"),
+    "fixed shape": RationalQuadratic(0.4, 1.3, alpha_bounds="fixed"),
+    "with white noise": RBF(0.4) + WhiteKernel(0.3),
+    "product over contexts": OnColumns(RBF(0.5), [0]) * OnColumns(Matern([0.2, 0.4], nu=1.5), [1, 2]),
+    "sum over contexts": OnColumns(RBF(0.5), [0]) + OnColumns(RationalQuadratic(0.2), [2, 1]),
+}
+
+
+@pytest.fixture(params=KERNELS.values(), ids=KERNELS.keys())
+def kernel(request):
+    return request.param
+
+
+def points(size, seed):
+    return np.random.default_rng(seed).random((size, 3))
+
+
+def test_a_kernel_between_points_is_scikit_learns(kernel):
+    x, plays = points(6, 0), points(9, 1)
+    np.testing.assert_allclose(linearise(kernel, x, plays).values, kernel(x, plays), rtol=1e-12, atol=1e-14)
+
+
+def test_slopes_in_the_points_are_those_of_finite_differences(kernel):
+    x, plays, step = points(6, 0), points(9, 1), 1e-6
+    weight = np.random.default_rng(2).normal(size=(6, 9))
+    slope = linearise(kernel, x, plays).pull(weight)
+    for j, shift in enumerate(step * np.eye(3)):
+        change = (weight * (kernel(x + shift, plays) - kernel(x - shift, plays))).sum(axis=1) / (2 * step)
+        np.testing.assert_allclose(slope[:, j], change, rtol=1e-7, atol=1e-8)
+
+
+def test_slopes_of_the_prior_variance_are_those_of_finite_differences(kernel):
+    x, step = points(6, 0), 1e-6
+    variance, slope = prior_variance(kernel, x)
+    np.testing.assert_array_equal(variance, kernel.diag(x))
+    for j, shift in enumerate(step * np.eye(3)):
+        change = (kernel.diag(x + shift) - kernel.diag(x - shift)) / (2 * step)
+        np.testing.assert_allclose(slope[:, j], change, rtol=1e-7, atol=1e-8)
+
+
+def test_slopes_vanish_at_a_play_itself_under_stationary_kernels():
+    x = points(4, 0)
+    for order in (0.5, 1.5, 2.5):
+        slope = linearise(Matern(0.3, nu=order), x, x).pull(np.eye(4))
+        np.testing.assert_allclose(slope, 0.0, atol=1e-14)
+
+
+def test_slopes_in_the_hyperparameters_are_scikit_learns(kernel):
+    x = points(12, 3)
+    weight = np.random.default_rng(4).normal(size=(12, 12))
+    weight += weight.T
+    values, slopes = kernel(x, eval_gradient=True)
+    mine = in_theta(kernel, x)
+    np.testing.assert_allclose(mine.values, values, rtol=1e-12, atol=1e-14)
+    pulled = mine.pull(weight)
+    assert pulled.shape == kernel.theta.shape
+    np.testing.assert_allclose(pulled, np.einsum("ij,ijp->p", weight, slopes), rtol=1e-9, atol=1e-10)

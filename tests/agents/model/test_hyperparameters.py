@@ -1,0 +1,394 @@
+"""Kernel and noise are learnt by the marginal likelihood, and all that follows from them follows."""
+
+import numpy as np
+import pytest
+import references
+from scipy.optimize import check_grad
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+import agents
+import bandit_envs
+from agents.agent.evidence import Evidence
+from agents.agent.gp_agent import GPAgent
+from agents.model.hyperparameters import AMPLITUDE_BOUNDS, Fitter, has_amplitude
+from agents.model.likelihood import Sample, likelihood, negative_log_likelihood
+from agents.model.likelihood_prior import LengthScalePrior
+from agents.model.model import Model
+from agents.registry import resolve_agent
+from bandit_envs import Decisions, Problem, Setting
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.laws import GPSample, delays
+from gpbandits import evaluate
+
+WITHOUT = (  # they learn no hyperparameters
+    *("random", "bandit-oco", "admmbo", "constrained-ei"),
+    *("gp-ucb-noiseless-constraints", "gp-ucb-noisy-constraints"),
+)
+NAMES = [name for name in agents.names() if name not in WITHOUT and not name.startswith("sb3-")]
+HERE = np.zeros(1, dtype=int)
+LEARNING = {"refit_every": 7, "kernel": "rbf", "length_scale": 0.5}
+
+
+def values_at(points, rng, num_points=30, size=60):
+    """Noisy values of a wave at random points, most of them repeated."""
+    point = rng.integers(num_points, size=size)
+    return point, np.sin(9 * points[point, 0]) + 0.1 * rng.normal(size=size)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        ConstantKernel(0.7) * RBF(0.2),
+        make_kernel("matern52", [0.3, 0.6]) + make_kernel("linear"),
+        make_kernel("rational_quadratic") * make_kernel("rbf"),
+    ],
+    ids=["rbf", "sum", "product"],
+)
+def test_the_likelihood_of_condensed_values_is_scikit_learns_of_single_ones(kernel):
+    rng = np.random.default_rng(0)
+    features = rng.random((30, 2))
+    point, value = values_at(features, rng)
+    raw = GaussianProcessRegressor(kernel + WhiteKernel(0.05), alpha=0.0, optimizer=None)
+    raw.fit(features[point], value)
+    sample = Sample.of(features, point, value)
+    for _ in range(5):
+        theta = raw.kernel_.theta + rng.normal(size=len(raw.kernel_.theta)) * 0.5
+        height, slope = raw.log_marginal_likelihood(theta, eval_gradient=True)
+        mine = negative_log_likelihood(theta, kernel, sample)
+        np.testing.assert_allclose(mine[0], -height, rtol=1e-9, atol=1e-8)
+        np.testing.assert_allclose(mine[1], -slope, rtol=1e-7, atol=1e-7)
+
+
+def test_the_gradient_is_that_of_the_likelihood():
+    rng = np.random.default_rng(1)
+    features, kernel = rng.random((30, 2)), ConstantKernel(0.7) * RBF([0.2, 0.4])
+    sample = Sample.of(features, *values_at(features, rng))
+    theta = np.append(kernel.theta, np.log(0.02))
+    error = check_grad(
+        lambda at: negative_log_likelihood(at, kernel, sample)[0],
+        lambda at: negative_log_likelihood(at, kernel, sample)[1],
+        theta,
+    )
+    assert error < 1e-3  # of forward differences, where the slopes are of the order 100
+
+
+def test_a_known_process_is_recovered():
+    """Averaged over draws, log length-scale and log noise are within four standard errors of the truth."""
+    features, draws = np.linspace(0, 1, 120)[:, None], 12
+    prior, found = Gram(make_kernel("matern52", 0.15), features), []
+    for seed in range(draws):
+        rng = np.random.default_rng(seed)
+        truth = rng.standard_normal(len(prior.root)) @ prior.root
+        point = rng.integers(120, size=300)
+        fitter = Fitter(make_kernel("matern52", 0.4), 0.1, 1.0)
+        best = fitter.fit(features, point, truth[point] + 0.2 * rng.normal(size=300), 1, rng)
+        assert best is not None
+        found.append([np.log(best.kernel.k2.length_scale), np.log(best.noise_variance)])
+    found = np.array(found)
+    error = found.mean(axis=0) - np.log([0.15, 0.2**2])
+    assert np.all(np.abs(error) < 4 * found.std(axis=0, ddof=1) / np.sqrt(draws))
+    # A noise variance from 300 values has relative error sqrt(2/300): the fit is not just vaguely centred.
+    assert found[:, 1].std(ddof=1) < 2 * np.sqrt(2 / 300)
+
+
+def test_a_fit_starts_where_the_last_one_ended_and_is_at_least_as_likely_as_its_start():
+    rng = np.random.default_rng(2)
+    features = np.linspace(0, 1, 30)[:, None]
+    point, value = values_at(features, rng)
+    fitter, sample = Fitter(RBF(0.5), 0.1, 1.0), Sample.of(features, point, value)
+    heights = []
+    for restarts in (0, 0, 3):
+        best = fitter.fit(features, point, value, restarts, rng)
+        theta = np.append(best.kernel.theta, np.log(best.noise_variance))
+        heights.append(negative_log_likelihood(theta, best.kernel, sample)[0])
+    assert heights[0] >= heights[1] - 1e-9
+    assert heights[1] >= heights[2] - 1e-9
+
+
+def test_zeros_leave_an_amplitude_above_its_floor():
+    features = np.linspace(0, 1, 30)[:, None]
+    best = Fitter(RBF(0.2), 0.01, 1.0).fit(features, np.arange(30), np.zeros(30), 2, np.random.default_rng(0))
+    assert best.kernel.k1.constant_value >= AMPLITUDE_BOUNDS[0] * (1 - 1e-9)
+    assert best.noise_variance > 0
+
+
+def test_a_kernel_gets_one_amplitude():
+    own = ConstantKernel(2.0, "fixed") * RBF(0.2)
+    assert has_amplitude(own)
+    assert Fitter(own, 0.1, 1.0)._kernel is own
+    assert has_amplitude(Fitter(RBF(0.2), 0.1, 1.0)._kernel)
+
+
+class Recorder:
+    """Plays an agent in an environment and keeps what arrived."""
+
+    def __init__(self, name, rounds=40, seed=3, delay=None, **options):
+        problem = Problem(
+            Decisions(np.linspace(0, 1, 60)[:, None]),
+            GPSample(),
+            make_kernel("matern52", 0.15),
+            delay=delay or delays.Immediate(),
+            horizon=rounds,
+        )
+        env = bandit_envs.make(problem)
+        observation, _ = env.reset(seed=seed)
+        self.agent = agents.make(name, env, **options)
+        self.agent.reset(5)
+        self.played, self.round, self.value = [], [], []
+        for _ in range(rounds):
+            action = self.agent.act(observation)
+            following, reward, _, _, info = env.step(action)
+            self.agent.update(observation, action, reward, info)
+            observation = following
+            self.played.append(action)
+            self.round += info["feedback_step"][info["feedback_mask"]].tolist()
+            self.value += info["feedback_reward"][info["feedback_mask"]].tolist()
+
+
+@pytest.mark.parametrize("form", [None, "factor", "weight-space", "dense"])
+def test_after_a_fit_the_posterior_is_that_of_the_new_kernel_on_the_same_data(form):
+    seen = Recorder("igp-ucb", form=form, **LEARNING)
+    model, belief = seen.agent.model, seen.agent.belief
+    assert model.kernel != make_kernel("rbf", 0.5)
+    point = np.array(seen.played)[seen.round]
+    gram = model.kernel(model.setting.arms)
+    mean, covariance = references.posterior(gram, model.noise_variance, point, np.array(seen.value))
+    np.testing.assert_allclose(belief.mean(HERE)[0], mean, atol=1e-8)
+    np.testing.assert_allclose(belief.std(HERE)[0] ** 2, np.diag(covariance), atol=1e-8)
+    gain = references.information_gain(gram, model.noise_variance, point)
+    np.testing.assert_allclose(belief.gain, gain, atol=1e-8)
+
+
+def test_rule_width_and_ties_follow_the_learnt_noise_and_amplitude():
+    seen = Recorder("igp-ucb", **LEARNING)
+    model, agent = seen.agent.model, seen.agent.agent
+    assert model.noise_std**2 == pytest.approx(model.noise_variance)
+    assert agent.rule.width.noise_std == model.noise_std
+    assert agent._tolerance == pytest.approx(1e-9 * np.sqrt(model.kernel.diag(np.zeros((1, 1)))[0]))
+    kernel_ucb = Recorder("kernel-ucb", **LEARNING).agent
+    assert kernel_ucb.agent.rule.width.noise_variance == kernel_ucb.model.noise_variance
+
+
+class Hopeless(RBF):
+    """A kernel whose likelihood cannot be computed."""
+
+    def __call__(self, X, Y=None, eval_gradient=False):
+        if eval_gradient:
+            raise ValueError("no gradient here")
+        return super().__call__(X, Y)
+
+
+class NotANumber(RBF):
+    """A kernel whose likelihood is not finite."""
+
+    def __call__(self, X, Y=None, eval_gradient=False):
+        if not eval_gradient:
+            return super().__call__(X, Y)
+        return np.full((len(X), len(X)), np.nan), np.full((len(X), len(X), 1), np.nan)
+
+
+@pytest.mark.parametrize("kernel", [Hopeless(0.2), NotANumber(0.2)], ids=["raises", "nan"])
+def test_a_fit_that_fails_keeps_the_old_values_and_is_counted(kernel):
+    learning = Recorder("gp-ucb", kernel=kernel, refit_every=8)
+    fixed = Recorder("gp-ucb", kernel=kernel, form="pairs")
+    assert learning.agent.failed_fits == 5
+    assert learning.agent.model.kernel is kernel
+    assert learning.played == fixed.played
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "gp-bucb", "gp-ucb-sdf", "gp-ts-sdf"])
+@pytest.mark.parametrize("source", ["arrived", "all"])
+def test_fits_under_delay_use_what_arrived_or_all_plays(name, source):
+    seen = Recorder(name, delay=delays.Poisson(5.0), fit_on=source, **LEARNING)
+    evidence, belief = seen.agent._evidence, seen.agent.belief
+    point, value = evidence.sample(belief, source == "all")
+    shifted = np.array(seen.value) - belief.prior_mean[0, 0]
+    in_time = np.argsort(seen.round)  # the window of the censoring agents is the longest delay
+    if source == "arrived":
+        np.testing.assert_array_equal(point, np.array(seen.played)[np.sort(seen.round)])
+        np.testing.assert_allclose(value, shifted[in_time])
+    else:
+        np.testing.assert_array_equal(point, seen.played)
+        pending = np.setdiff1d(np.arange(40), seen.round)
+        assert len(pending)
+        assumed = 0.0 if "sdf" in name else belief.centre.mean_of(0 * pending, point[pending])
+        np.testing.assert_allclose(value[pending], assumed)
+    assert seen.agent.failed_fits == 0
+
+
+def test_what_the_belief_discards_is_no_evidence():
+    seen = Recorder("gp-ucb-sdf", delay=delays.Poisson(5.0), window=4, **LEARNING)
+    _, value = seen.agent._evidence.sample(seen.agent.belief, everything=False)
+    assert 0 < len(value) < len(seen.value)
+    total = seen.agent.belief.centre.tally(0).total.sum()  # a censored play counts as 0
+    np.testing.assert_allclose(value.sum(), total)
+
+
+@pytest.mark.parametrize("fill_in", ["mean", "nearest"])
+def test_fill_ins_are_renewed_under_the_new_kernel(fill_in):
+    seen = Recorder("gp-ucb-sdf", delay=delays.Poisson(5.0), fill_in=fill_in, fit_on="all", **LEARNING)
+    assert seen.agent.failed_fits == 0
+    if fill_in == "mean":  # in the last round of the 40 nothing was fitted; 35 was the last fit
+        belief = seen.agent.belief
+        np.testing.assert_allclose(
+            belief.centre.mean_at(None), belief.delivered.mean_at(None), atol=1e-8
+        )  # filling in the mean is hallucination
+
+
+def test_no_evidence_is_no_failure():
+    belief = Recorder("gp-ucb", rounds=2).agent.belief
+    point, value = Evidence().sample(belief, everything=False)
+    assert len(point) == len(value) == 0
+    never = Recorder("gp-ucb", delay=delays.Constant(39), **LEARNING).agent
+    assert never.failed_fits == 0
+    assert never.model.kernel == make_kernel("rbf", 0.5)
+
+
+def contextual(horizon=30):
+    decisions = Decisions(np.linspace(0, 1, 15)[:, None], np.linspace(0, 1, 3)[:, None])
+    kernel = make_kernel("rbf", [0.5, 0.2])
+    return Problem(decisions, GPSample(), kernel, delay=delays.Poisson(2.0), horizon=horizon)
+
+
+@pytest.mark.parametrize("source", ["arrived", "all"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_batch_that_learns_equals_single_trials(name, source):
+    options = {"refit_every": 6, "fit_on": source}
+    alone = resolve_agent((name, options))
+    batch, again, singles = (
+        evaluate(contextual(), {"it": agent}, trials=3).actions["it"]
+        for agent in ((name, options), (name, options), lambda setting: alone(setting))
+    )
+    np.testing.assert_array_equal(batch, singles)
+    np.testing.assert_array_equal(batch, again)
+
+
+def test_a_batch_counts_failures_and_recommends_for_each_trial():
+    setting = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"))
+    agent = agents.gp_ucb(setting, num_trials=3, refit_every=5)
+    agent.reset([1, 2, 3])
+    assert agent.failed_fits.tolist() == [0, 0, 0]
+    assert agent.recommend().point.shape == (3, 1)
+    with pytest.raises(ValueError, match="seed must be 3 integers"):
+        agent.reset([1])
+
+
+def test_learning_pays_where_the_model_is_wrong():
+    """The model's length-scale is eight times too long; an ordering, hence two standard errors."""
+    problem = Problem(
+        Decisions(np.linspace(0, 1, 60)[:, None]), GPSample(), make_kernel("rbf", 0.05), horizon=100
+    )
+    wrong = {"length_scale": 0.4, "width": 2.0}
+    learnt = ("gp-ucb", {**wrong, "refit_every": 10})
+    result = evaluate(problem, {"fixed": ("gp-ucb", wrong), "learnt": learnt}, trials=16)
+    saved = result.regret["fixed"][:, -1] - result.regret["learnt"][:, -1]
+    assert saved.mean() > 2 * saved.std(ddof=1) / np.sqrt(len(saved))
+
+
+def test_without_refits_agents_are_the_plain_ones():
+    setting = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"))
+    for refit_every in (None, 0):
+        assert isinstance(agents.gp_ucb(setting, refit_every=refit_every), GPAgent)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"refit_every": -1}, "refit_every must be at least 1"),
+        ({"fit_on": "some"}, "fit_on must be one of arrived, all"),
+        ({"refit_every": 5, "fit_restarts": -1}, "fit_restarts must not be negative"),
+        ({"refit_every": 5, "num_trials": 0}, "num_trials must be None or a positive"),
+    ],
+)
+def test_bad_options_get_one_clear_error(options, message):
+    setting = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"))
+    with pytest.raises(ValueError, match=message):
+        agents.gp_ucb(setting, **options)
+
+
+def test_the_learnt_mean_is_the_generalised_least_squares_one_and_its_slopes_are_right():
+    rng = np.random.default_rng(5)
+    features, kernel = rng.random((15, 2)), ConstantKernel(0.7) * RBF([0.2, 0.4])
+    value = 3.0 + rng.normal(size=15)
+    sample = Sample.of(features, np.arange(15), value)
+    theta = np.append(kernel.theta, np.log(0.02))
+    inverse = np.linalg.inv(kernel(features) + 0.02 * np.eye(15))
+    expected = inverse.sum(axis=0) @ value / inverse.sum()
+    found = likelihood(theta, kernel, sample, with_mean=True)
+    np.testing.assert_allclose(found.centre, expected, rtol=1e-10)
+    shifted = Sample.of(features, np.arange(15), value - expected)
+    np.testing.assert_allclose(found.loss, negative_log_likelihood(theta, kernel, shifted)[0], rtol=1e-10)
+    for j, shift in enumerate(1e-5 * np.eye(len(theta))):
+        up, down = (likelihood(theta + sign * shift, kernel, sample, True).loss for sign in (1, -1))
+        np.testing.assert_allclose(found.slopes[j], (up - down) / 2e-5, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "gp-bucb"])
+def test_a_learnt_mean_is_taken_out_of_all_that_was_observed(name):
+    setting = Setting(arms=np.linspace(0, 1, 30)[:, None], horizon=40, kernel=RBF(0.2), noise_std=0.1)
+    agent = agents.make(name, setting, refit_every=10, fit_mean=True, width=1.0)
+    agent.reset(0)
+    rng, seen = np.random.default_rng(0), {}
+    for t in range(20):
+        arm = agent.act(np.zeros(1))
+        reward = 50.0 + np.sin(9 * arm / 29) + 0.1 * rng.normal()
+        seen.setdefault(arm, []).append(reward)
+        info = {
+            "feedback_mask": np.array([True]),
+            "feedback_step": np.array([t]),
+            "feedback_reward": np.array([reward]),
+        }
+        agent.update(np.zeros(1), arm, reward, info)
+    mean = agent.model.prior_mean
+    assert abs(mean - 50.0) < 2.0
+    tally = agent.belief.centre.tally(0)
+    for arm, plays, total in zip(*tally, strict=True):
+        np.testing.assert_allclose(total, np.sum(seen[arm]) - plays * mean, atol=1e-9)
+
+
+def test_a_mean_is_not_learnt_from_censored_values():
+    setting = Setting(arms=np.linspace(0, 1, 30)[:, None], max_delay=5)
+    with pytest.raises(ValueError, match="fit_mean must be False"):
+        agents.gp_ucb_sdf(setting, refit_every=5, fit_mean=True).reset(0)
+
+
+def test_the_prior_pulls_length_scales_alone_and_its_slopes_are_right():
+    kernel = ConstantKernel(2.0) * RBF([0.3, 0.5])
+    centre = np.append(kernel.theta, np.log(0.1))
+    prior = LengthScalePrior.of(kernel, centre, 0.5)
+    np.testing.assert_array_equal(prior.precision, [0.0, 4.0, 4.0, 0.0])
+    theta = centre + np.array([0.3, -0.2, 0.7, 1.0])
+    loss, slopes = prior(theta)
+    assert loss == pytest.approx(0.5 * 4.0 * (0.2**2 + 0.7**2))
+    steps = 1e-6 * np.eye(4)
+    numeric = [(prior(theta + step)[0] - prior(theta - step)[0]) / 2e-6 for step in steps]
+    np.testing.assert_allclose(slopes, numeric, atol=1e-8)
+    assert not LengthScalePrior.of(kernel, centre, np.inf).precision.any()
+
+
+def test_the_prior_keeps_a_feature_that_was_never_varied():
+    rng = np.random.default_rng(0)
+    features = np.column_stack([np.full(25, 0.4), rng.random(25)])
+    value = np.sin(6 * features[:, 1])
+    free, held = (
+        Fitter(RBF([0.3, 0.3]), 0.01, 1.0, spread=spread).fit(
+            features, np.arange(25), value, 1, np.random.default_rng(1)
+        )
+        for spread in (np.inf, 1.0)
+    )
+    assert free is not None
+    assert held is not None
+    assert held.kernel.k2.length_scale[0] == pytest.approx(0.3, rel=1e-3)
+    assert held.kernel.k2.length_scale[1] == pytest.approx(free.kernel.k2.length_scale[1], rel=0.2)
+
+
+def test_boxes_have_the_prior_and_finite_sets_do_not():
+    box = Setting(low=np.zeros(2), high=np.ones(2))
+    assert Model.of(box, refit_every=5).learning.spread == 3**0.5
+    assert Model.of(box, refit_every=5, fit_spread=np.inf).learning.spread == np.inf
+    grid = Setting(arms=np.linspace(0, 1, 5)[:, None])
+    assert Model.of(grid, refit_every=5).learning.spread == np.inf
+    with pytest.raises(ValueError, match="fit_spread"):
+        Model.of(grid, refit_every=5, fit_spread=0.0)

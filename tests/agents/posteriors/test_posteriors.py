@@ -1,0 +1,301 @@
+"""Every representation of a posterior equals the textbook formula, whatever is done to it."""
+
+import numpy as np
+import pytest
+import references
+from sklearn.gaussian_process import GaussianProcessRegressor
+
+from agents.posteriors import (
+    TABLES,
+    DensePosterior,
+    FactorPosterior,
+    TablePosterior,
+    WeightSpacePosterior,
+    posterior,
+)
+from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
+from bandit_envs.kernels.kernels import make_kernel
+
+POINTS = np.linspace(0.0, 1.0, 40)[:, None]
+NOISE = np.array([0.02, 0.5, 1e-4])  # (B,) differs from trial to trial
+
+every_form = pytest.mark.parametrize("form", sorted(TABLES))
+every_kernel = pytest.mark.parametrize("kernel", ["rbf", "matern52", "matern12"])
+
+
+def make_gram(kernel: str, num_points: int = 40) -> Gram:
+    return Gram(make_kernel(kernel, 0.2), np.linspace(0.0, 1.0, num_points)[:, None])
+
+
+class Record:
+    """The plays of each trial as they are now, for the formulas that want them one by one."""
+
+    def __init__(self, num_trials: int):
+        self.plays: list[list[list[float]]] = [[] for _ in range(num_trials)]  # [point, value]
+
+    def observe(self, trial, point, value):
+        for i, x, y in zip(trial, point, value, strict=True):
+            self.plays[i].append([x, y])
+
+    def correct(self, rng, size):
+        """Change random earlier values by the size of their noise; the trials repeat."""
+        trial = rng.choice([i for i, plays in enumerate(self.plays) if plays], size)
+        point, change = np.empty(size, dtype=np.int64), rng.normal(size=size) * np.sqrt(NOISE[trial])
+        for k, i in enumerate(trial):
+            play = self.plays[i][rng.integers(len(self.plays[i]))]
+            play[1] += change[k]
+            point[k] = play[0]
+        return trial, point, change
+
+    def arrays(self, i):
+        plays = np.array(self.plays[i]).reshape(-1, 2)
+        return plays[:, 0].astype(np.int64), plays[:, 1]
+
+
+def assert_equals_brute_force(model: TablePosterior, record: Record, atol: float = 1e-8) -> None:
+    everything = np.arange(model.gram.size)
+    for i, noise in enumerate(model.noise):
+        point, value = record.arrays(i)
+        mean, covariance = references.posterior(model.gram.dense, noise, point, value)
+        columns = model.columns(np.full(model.gram.size, i), everything)
+        np.testing.assert_allclose(model.mean[i], mean, atol=atol, rtol=0)
+        np.testing.assert_allclose(model.variance[i], np.diag(covariance), atol=atol, rtol=0)
+        np.testing.assert_allclose(columns, covariance, atol=atol, rtol=0)
+        gain = references.information_gain(model.gram.dense, noise, point)
+        np.testing.assert_allclose(model.gain[i], gain, atol=atol, rtol=1e-10)
+        np.testing.assert_array_equal(model.count[i], np.bincount(point, minlength=model.gram.size))
+        total = np.bincount(point, value, minlength=model.gram.size)
+        np.testing.assert_allclose(model.total[i], total, atol=1e-12)
+
+
+def random_play(
+    model: TablePosterior, record: Record, rng: np.random.Generator, favourites: int = 12
+) -> None:
+    """One observation in each of some trials, mostly at a few points, as bandits do.
+
+    The values are ones that the model expects: at lambda = 1e-4 values like white noise would need
+    the prior to more digits than double precision has.
+    """
+    trial = np.flatnonzero(rng.random(len(model.noise)) < 0.8)
+    point = rng.integers(favourites if rng.random() < 0.9 else model.gram.size, size=len(trial))
+    value = np.sin(9.0 * POINTS[point, 0]) + np.sqrt(model.noise[trial]) * rng.normal(size=len(trial))
+    model.observe(trial, point, value)
+    record.observe(trial, point, value)
+
+
+@every_form
+@every_kernel
+@pytest.mark.parametrize("seed", range(3))
+def test_every_form_equals_brute_force_after_any_sequence(form, kernel, seed):
+    rng = np.random.default_rng(seed)
+    model, record = posterior(make_gram(kernel), NOISE, 3, 300, form), Record(3)
+    for step in range(240):
+        random_play(model, record, rng)
+        if step % 7 == 3:
+            model.correct(*record.correct(rng, 4))
+        if step in (60, 150):
+            model.reset(np.array([step // 60 - 1]))
+            record.plays[step // 60 - 1] = []
+        if step == 100:
+            model.restore(model.count.copy(), model.total.copy())
+        if step % 40 == 0:
+            assert_equals_brute_force(model, record)
+    assert_equals_brute_force(model, record)
+
+
+@every_form
+@pytest.mark.parametrize("kernel", ["rbf", "matern52"])
+def test_every_form_equals_scikit_learn(form, kernel):
+    rng = np.random.default_rng(0)
+    model, record = posterior(make_gram(kernel), 0.02, 1, 60, form), Record(1)
+    for _ in range(60):
+        random_play(model, record, rng)
+    point, value = record.arrays(0)
+    regressor = GaussianProcessRegressor(make_kernel(kernel, 0.2), alpha=0.02, optimizer=None)
+    mean, std = regressor.fit(POINTS[point], value).predict(POINTS, return_std=True)
+    np.testing.assert_allclose(model.mean[0], mean, atol=1e-9)
+    np.testing.assert_allclose(model.variance[0], std**2, atol=1e-9)
+
+
+@every_form
+@pytest.mark.parametrize("kernel", ["rbf", "matern52"])
+def test_every_form_is_exact_after_30000_steps(form, kernel):
+    noise = np.array([1e-2, 1e-4, 1e-6])
+    model, trial = posterior(make_gram(kernel, 30), noise, 3, 30_000, form), np.arange(3)
+    rng = np.random.default_rng(0)
+    truth = rng.standard_normal(len(model.gram.root)) @ model.gram.root
+    for point in 3 * rng.integers(10, size=(30_000, 3)):
+        model.observe(trial, point, truth[point] + np.sqrt(noise) * rng.standard_normal(3))
+    for i in range(3):
+        mean, covariance = references.counted_posterior(
+            model.gram.dense, noise[i], model.count[i], model.total[i]
+        )
+        np.testing.assert_allclose(model.mean[i], mean, atol=1e-8)
+        np.testing.assert_allclose(model.variance[i], np.diag(covariance), atol=1e-8)
+
+
+@every_form
+def test_a_late_correction_equals_observing_in_time(form):
+    rng = np.random.default_rng(1)
+    late, timely = (posterior(make_gram("matern52"), 0.02, 1, 200, form) for _ in range(2))
+    trial, plays = np.zeros(1, dtype=np.int64), rng.integers(15, size=(120, 1))
+    values = rng.normal(size=(120, 1))
+    for t, point in enumerate(plays):
+        timely.observe(trial, point, values[t])
+        late.observe(trial, point, np.zeros(1))
+        if t >= 10:
+            late.correct(trial, plays[t - 10], values[t - 10])
+    late.correct(np.zeros(10, dtype=np.int64), plays[-10:, 0], values[-10:, 0])
+    np.testing.assert_allclose(late.mean, timely.mean, atol=1e-10)
+    np.testing.assert_allclose(late.total, timely.total, atol=1e-12)
+    np.testing.assert_array_equal(late.variance, timely.variance)
+
+
+def played(form: str, kernel: str, noise, trials, steps: int = 90) -> TablePosterior:
+    """A posterior on which each of the given trials has played by its own generator."""
+    model = posterior(make_gram(kernel), noise, len(trials), steps, form)
+    rngs = [np.random.default_rng(i) for i in trials]
+    for _ in range(steps):
+        point = np.array([3 * rng.integers(14) for rng in rngs])
+        error = np.sqrt(model.noise) * np.array([rng.normal() for rng in rngs])
+        model.observe(np.arange(len(trials)), point, np.sin(9.0 * POINTS[point, 0]) + error)
+    return model
+
+
+@every_form
+@pytest.mark.parametrize("kernel", ["rbf", "matern52"])
+def test_a_deviation_has_the_posterior_covariance(form, kernel):
+    draws = 20_000
+    model = played(form, kernel, 0.5, [0], steps=20)
+    rng = np.random.default_rng(5)
+    sample = np.array([model.deviation([rng])[0] for _ in range(draws)])
+    covariance = model.columns(np.zeros(40, dtype=np.int64), np.arange(40))
+    variance = np.diag(covariance)
+    error = np.sqrt(
+        (np.multiply.outer(variance, variance) + covariance**2) / draws
+    )  # of an empirical covariance
+    assert np.all(np.abs(sample.T @ sample / draws - covariance) < 4.5 * error)  # 820 pairs: 4 is exceeded
+    assert np.all(np.abs(sample.mean(axis=0)) < 4 * np.sqrt(variance / draws))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "matern52"])
+@pytest.mark.parametrize("times", [1, 1000])  # plays as they were, or a checkpoint of far more
+def test_all_forms_draw_the_same_deviation(kernel, times):
+    samples = []
+    for form in TABLES:
+        model = played(form, kernel, np.array([1e-2, 1e-4, 1e-6]), [0, 1, 2], steps=300)
+        if times > 1:
+            model.restore(times * model.count, times * model.total)
+        samples.append(model.deviation([np.random.default_rng(i) for i in range(3)]))
+    for sample in samples[1:]:
+        np.testing.assert_allclose(sample, samples[0], atol=1e-8)
+
+
+@every_form
+def test_an_unplayed_trial_deviates_like_the_prior(form):
+    model = posterior(make_gram("rbf"), 0.02, 1, 10, form)
+    prior = np.random.default_rng(3).standard_normal(len(model.gram.root)) @ model.gram.root
+    np.testing.assert_allclose(model.deviation([np.random.default_rng(3)])[0], prior, atol=1e-12)
+
+
+@every_form
+@pytest.mark.parametrize("kernel", ["rbf", "matern52"])
+def test_a_batch_of_trials_equals_single_trials(form, kernel):
+    batch = played(form, kernel, NOISE, [0, 1, 2])
+    deviation = batch.deviation([np.random.default_rng(i) for i in range(3)])
+    for i in range(3):
+        single = played(form, kernel, NOISE[i], [i])
+        for name in ("mean", "variance", "gain", "count", "total"):
+            np.testing.assert_allclose(
+                getattr(batch, name)[i], getattr(single, name)[0], atol=1e-12, rtol=1e-12
+            )
+        np.testing.assert_allclose(deviation[i], single.deviation([np.random.default_rng(i)])[0], atol=1e-10)
+
+
+@every_form
+def test_restoring_a_checkpoint_reproduces_the_posterior(form):
+    model = played(form, "matern52", NOISE, [0, 1, 2])
+    copy = posterior(make_gram("matern52"), NOISE, 3, 90, form)
+    copy.restore(model.count, model.total)
+    assert copy.count is not model.count
+    trial, point, value = np.arange(3), np.array([3, 20, 39]), np.ones(3)
+    for _ in range(2):  # as restored, and after one more play
+        for name in ("mean", "variance", "gain", "count", "total"):
+            np.testing.assert_allclose(getattr(copy, name), getattr(model, name), atol=1e-10)
+        for each in (model, copy):
+            each.observe(trial, point, value)
+
+
+@every_form
+def test_asking_for_the_counts_each_round_changes_nothing(form):
+    rng, trial = np.random.default_rng(2), np.arange(3)
+    asked, silent = (posterior(make_gram("rbf"), NOISE, 3, 600, form) for _ in range(2))
+    value = np.zeros(3)  # one array for all rounds, as a caller may reuse his
+    for t in range(600):
+        point, value[:] = rng.integers(40, size=3), rng.normal(size=3)
+        for model in (asked, silent):
+            model.observe(trial, point, value)
+        assert asked.count.sum() == 3 * (t + 1)
+    for name in ("mean", "gain", "count", "total"):
+        np.testing.assert_array_equal(getattr(asked, name), getattr(silent, name))
+
+
+@every_form
+def test_a_reset_trial_is_the_prior_and_others_stay(form):
+    model = played(form, "matern52", NOISE, [0, 1, 2])
+    untouched = model.mean[[0, 2]].copy()
+    model.reset(np.array([1]))
+    np.testing.assert_array_equal(model.mean[[0, 2]], untouched)
+    np.testing.assert_array_equal(model.variance[1], model.gram.diagonal)
+    assert not model.mean[1].any()
+    assert model.gain[1] == 0.0
+    np.testing.assert_allclose(
+        model.columns(np.array([1]), np.array([7]))[0], model.gram.dense[7], atol=1e-11
+    )
+
+
+@every_form
+def test_observing_no_trial_changes_nothing(form):
+    model = played(form, "rbf", NOISE, [0, 1, 2], steps=5)
+    before = model.mean.copy(), model.variance.copy(), model.gain.copy()
+    none = np.zeros(0, dtype=np.int64)
+    model.observe(none, none, np.zeros(0))
+    model.correct(none, none, np.zeros(0))
+    for old, new in zip(before, (model.mean, model.variance, model.gain), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def test_large_sets_do_without_the_whole_matrix():
+    gram = Gram(make_kernel("matern52", 0.2), np.linspace(0.0, 1.0, DENSE_LIMIT + 1)[:, None])
+    model = posterior(gram, 0.01, 1, 100, "factor")
+    for point in np.random.default_rng(0).integers(20, size=(60, 1)) * 200:
+        model.observe(np.zeros(1, dtype=np.int64), point, np.ones(1))
+    assert "dense" not in vars(gram)
+    assert np.isfinite(model.mean).all()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "num_points", "num_trials", "horizon", "form"),
+    [
+        ("rbf", 100, 1, 10, WeightSpacePosterior),
+        ("linear", 100, 25, 10_000, WeightSpacePosterior),
+        ("matern52", 300, 25, 10, DensePosterior),
+        ("matern52", 400, 1, 1600, DensePosterior),
+        ("matern52", 400, 1, 1599, FactorPosterior),
+        ("matern52", 501, 1, 30_000, FactorPosterior),
+        ("matern52", 500, 1000, 30_000, FactorPosterior),
+    ],
+)
+def test_the_form_follows_rank_size_and_horizon(kernel, num_points, num_trials, horizon, form):
+    assert isinstance(posterior(make_gram(kernel, num_points), 0.1, num_trials, horizon), form)
+
+
+def test_an_unknown_form_is_an_error_that_names_the_choices():
+    with pytest.raises(ValueError, match="'sparse'; choose one of dense, factor, pairs, weight-space"):
+        posterior(make_gram("rbf"), 0.1, 1, 10, "sparse")
+
+
+@pytest.mark.parametrize("noise", [0.0, -1.0, np.nan, np.array([0.1, 0.0])])
+def test_a_noise_variance_that_is_not_positive_is_an_error(noise):
+    with pytest.raises(ValueError, match="noise must be positive, got"):
+        posterior(make_gram("rbf"), noise, 2, 10)

@@ -1,0 +1,114 @@
+"""Starting over: what is known afterwards is what a fresh agent would know."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from agents.acquisition.incumbents import BestValue
+from agents.acquisition.rules import UCB, ExpectedImprovement
+from agents.agent.assembly import assemble
+from agents.agent.rule_makers import Always
+from agents.beliefs.base import Delivered
+from agents.beliefs.censored import Censored
+from agents.beliefs.hallucinated import Hallucinated
+from agents.beliefs.imputed import FILL_INS, Imputed
+from agents.model.model import Model
+from agents.posteriors import FORMS
+from agents.restarts.base import Oracle, Periodic
+from agents.widths.theorems import FixedWidth
+from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
+from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.laws import GPSample, changes, delays
+
+BELIEFS = {
+    "delivered": Delivered,
+    "hallucinated": Hallucinated,
+    "censored": partial(Censored, window=6),
+    "imputed": partial(Imputed, window=6, fill=FILL_INS["mean"]),
+}
+RULES = {"ucb": UCB(FixedWidth(2.0)), "ei": ExpectedImprovement()}
+EVERY, ROUNDS = 25, 41
+
+
+def problem(**laws):
+    arms, contexts = np.linspace(0, 1, 30)[:, None], np.linspace(0, 1, 3)[:, None]
+    laws = {"changes": changes.AtRounds((EVERY,)), "delay": delays.Poisson(4.0), **laws}
+    return Problem(
+        Decisions(arms, contexts), GPSample(), make_kernel("matern52", [0.5, 0.2]), horizon=60, **laws
+    )
+
+
+def played(agent, env, rounds, *, seed=1):
+    """Let an agent play; return what it was shown in each round."""
+    observation, _ = env.reset(seed=seed)
+    agent.reset([3] * env.num_envs if agent.num_trials else 3)
+    shown = []
+    for _ in range(rounds):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        shown.append((observation, action, info))
+        observation = following
+    return shown
+
+
+def without_feedback_before(first, info):
+    """The info in which earlier plays never had any feedback, and rounds count from the first one."""
+    mask = info["feedback_mask"] & (info["feedback_step"] >= first)
+    return {**info, "feedback_mask": mask, "feedback_step": info["feedback_step"] - first}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("belief", BELIEFS)
+def test_after_a_restart_everything_equals_a_fresh_agent_that_saw_only_what_came_since(belief, rule, form):
+    env = BanditEnv(problem())
+    model = Model.of(env.setting, form=form)
+    make = partial(assemble, model, Always(RULES[rule]), belief=BELIEFS[belief], incumbent=BestValue)
+    agent = make(restart=partial(Periodic, every=EVERY))
+    shown = played(agent, env, ROUNDS)
+    fresh = make()
+    fresh.reset(3)
+    for observation, action, info in shown[EVERY:]:
+        fresh.act(observation)
+        fresh.update(observation, action, 0.0, without_feedback_before(EVERY, info))
+    context = np.array([1])
+    np.testing.assert_allclose(agent.belief.mean(context), fresh.belief.mean(context), atol=1e-12)
+    np.testing.assert_allclose(agent.belief.std(context), fresh.belief.std(context), atol=1e-12)
+    np.testing.assert_allclose(agent.belief.gain, fresh.belief.gain, atol=1e-12)
+    np.testing.assert_allclose(agent.belief.bias, fresh.belief.bias, atol=1e-12)
+    mean = agent.belief.mean(context)
+    np.testing.assert_allclose(
+        agent.incumbent(agent.belief, context, mean), fresh.incumbent(fresh.belief, context, mean)
+    )
+    np.testing.assert_array_equal(agent.age, fresh.age)
+
+
+def test_the_oracle_starts_over_after_the_first_round_of_a_new_segment():
+    env = BanditVectorEnv(problem(), 2)
+    agent = assemble(Model.of(env.setting), Always(RULES["ucb"]), 2, restart=Oracle)
+    played(agent, env, EVERY + 1, seed=[1, 2])
+    np.testing.assert_array_equal(agent.age, [1, 1])
+    np.testing.assert_array_equal(agent.since, [EVERY + 1, EVERY + 1])
+    assert agent.privileged
+    assert agent.alarms is None
+
+
+def test_the_oracle_says_that_it_needs_the_truth():
+    env = BanditEnv(problem(), oracle=False)
+    agent = assemble(Model.of(env.setting), Always(RULES["ucb"]), restart=Oracle)
+    with pytest.raises(ValueError, match="oracle=True"):
+        played(agent, env, 1)
+
+
+def test_an_agent_that_learns_its_kernel_fits_it_to_what_came_since_the_restart():
+    env = BanditEnv(problem(delay=delays.Immediate()))
+    agent = assemble(
+        Model.of(env.setting, refit_every=10),
+        Always(RULES["ucb"]),
+        restart=partial(Periodic, every=EVERY),
+    )
+    played(agent, env, ROUNDS)
+    point, value = agent._evidence.sample(agent.belief, everything=False)
+    assert len(point) == len(value) == ROUNDS - EVERY

@@ -1,0 +1,250 @@
+"""Policies trained beforehand: saved, loaded, frozen, and kept apart from those that learn from scratch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from stable_baselines3 import A2C
+
+import agents
+from agents.rl.policy import Policy
+from bandit_envs import BanditEnv, Setting
+from gpbandits.evaluation import Result, check_agent, evaluate
+from gpbandits.experiments import Store, load_study, run
+from gpbandits.report.write import write_figures
+
+KEYWORDS = {"num_arms": 8, "horizon": 20}
+PATH = "agents.rl:pretrained"
+
+
+@pytest.fixture(scope="module", params=["ppo", "recurrent-ppo"])
+def policy(request) -> Policy:
+    return agents.train_policy(
+        "GPBandit-GP-v0", request.param, env_kwargs=KEYWORDS, total_timesteps=320, num_envs=4
+    )
+
+
+@pytest.fixture(scope="module")
+def path(policy, tmp_path_factory):
+    path = tmp_path_factory.mktemp("policies") / "policy.pt"
+    policy.save(path)
+    return str(path)
+
+
+def test_a_saved_policy_is_the_same_when_loaded(policy, path):
+    loaded = Policy.load(path)
+    for name in ("algorithm", "options", "box", "observation", "training"):
+        assert getattr(loaded, name) == getattr(policy, name)
+    assert loaded.weights.keys() == policy.weights.keys()
+    assert all(torch.equal(loaded.weights[name], policy.weights[name]) for name in policy.weights)
+
+
+def test_training_is_reproducible_and_leaves_the_global_generators_alone(policy):
+    state = torch.get_rng_state()
+    again, other = (
+        agents.train_policy(
+            "GPBandit-GP-v0",
+            policy.algorithm,
+            env_kwargs=KEYWORDS,
+            total_timesteps=320,
+            num_envs=4,
+            seed=seed,
+        )
+        for seed in (0, 1)
+    )
+    assert torch.equal(torch.get_rng_state(), state)
+    assert all(torch.equal(again.weights[name], policy.weights[name]) for name in policy.weights)
+    assert not all(torch.equal(other.weights[name], policy.weights[name]) for name in policy.weights)
+
+
+def test_the_weights_stay_frozen_while_it_plays(path):
+    env = BanditEnv("gp", **KEYWORDS)
+    observation, _ = env.reset(seed=0)
+    agent = agents.pretrained(env.setting, path)
+    agent.reset(0)
+    for _ in range(20):
+        action = agent.act(observation)
+        observation, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+    state = agent._network.state_dict()
+    assert all(torch.equal(state[name], agent.policy.weights[name]) for name in state)
+
+
+def test_it_passes_the_conformance_suite_and_repeats_itself_in_any_order(path):
+    problem = BanditEnv("gp", **KEYWORDS).problem
+    check_agent((PATH, {"path": path}), {"problem": problem})
+    spec = {"it": (PATH, {"path": path})}
+    three = evaluate("GPBandit-GP-v0", spec, trials=3, env_kwargs=KEYWORDS).actions["it"]
+    last = evaluate("GPBandit-GP-v0", spec, trials=1, first_trial=2, env_kwargs=KEYWORDS).actions["it"]
+    np.testing.assert_array_equal(three[2:], last)
+
+
+def test_a_policy_for_boxes_plays_any_number_of_arms(tmp_path):
+    options = {"actions": "box", "observation": "history", "total_timesteps": 80, "num_envs": 2}
+    agents.train_policy("GPBandit-GP-v0", "ppo", env_kwargs=KEYWORDS, **options).save(tmp_path / "box.pt")
+    spec = {"it": (PATH, {"path": str(tmp_path / "box.pt")})}
+    result = evaluate("GPBandit-GP-v0", spec, trials=2, env_kwargs=KEYWORDS | {"num_arms": 30})
+    assert result.actions["it"].max() >= 8
+
+
+def test_what_it_has_learnt_is_worth_something():
+    """The documented recipe, cut to a fraction: it beats random clearly."""
+    policy = agents.train_policy("GPBandit-GP-v0", "ppo", env_kwargs=KEYWORDS, total_timesteps=12_000)
+    both = {"it": lambda setting: agents.rl.frozen.PretrainedAgent(setting, policy), "random": "random"}
+    regret = evaluate("GPBandit-GP-v0", both, trials=30, env_kwargs=KEYWORDS).regret
+    assert regret["it"][:, -1].mean() < 0.7 * regret["random"][:, -1].mean()
+
+
+# --- apart ---
+
+
+@pytest.fixture(scope="module")
+def mixed(path) -> Result:
+    chosen = {"A2C": "sb3-a2c", "trained": (PATH, {"path": path}), "random": "random"}
+    return evaluate("GPBandit-GP-v0", chosen, trials=2, env_kwargs=KEYWORDS)
+
+
+def test_tables_mark_what_was_trained_beforehand(mixed):
+    assert mixed.tracks == {"A2C": "from scratch", "trained": "pretrained"}
+    assert mixed.pretrained == {"trained"}
+    text = str(mixed.table())
+    assert "trained‡" in text
+    assert "A2C‡" not in text
+    assert "‡ pretrained" in text
+    assert "minus trained" not in text  # never the baseline of the others
+
+
+def test_a_figure_refuses_to_mix_the_tracks(mixed, tmp_path):
+    with pytest.raises(ValueError, match="a figure must show one track, got from scratch and pretrained"):
+        mixed.plot(tmp_path / "regret.png")
+    parts = mixed.by_track()
+    assert {track: part.agents for track, part in parts.items()} == {
+        "from scratch": ["A2C", "random"],
+        "pretrained": ["trained", "random"],
+    }
+    for track, part in parts.items():
+        part.plot(tmp_path / f"{track}.png")
+
+
+def test_a_study_of_both_tracks_draws_each_in_figures_of_its_own(mixed, tmp_path):
+    write_figures(mixed, tmp_path / "figures", "GP", (".png",))
+    drawn = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert {"GP-from-scratch-regret-linear.png", "GP-pretrained-regret-linear.png"} <= drawn
+    assert "GP-regret-linear.png" not in drawn
+
+
+def test_tracks_survive_saving_and_studies(mixed, path, tmp_path):
+    mixed.save(tmp_path / "result.parquet")
+    assert Result.load(tmp_path / "result.parquet").tracks == mixed.tracks
+    (tmp_path / "study.toml").write_text(
+        f"""
+        [study]
+        name = "both"
+        trials = 1
+        [[environments]]
+        id = "GPBandit-GP-v0"
+        kwargs = {{ num_arms = 8, horizon = 20 }}
+        [[agents]]
+        name = "sb3-a2c"
+        [[agents]]
+        name = "{PATH}"
+        label = "trained"
+        options = {{ path = "{path}" }}
+        """
+    )
+    study, store = load_study(tmp_path / "study.toml"), Store(tmp_path / "cells")
+    assert run(study, store, workers=1) == []
+    ((_, result),) = store.load(study)
+    assert result.tracks == {"sb3-a2c": "from scratch", "trained": "pretrained"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "keywords"),
+    [
+        ("GPBandit-GP-v0", {"function_seed": 3}),
+        ("GPBandit-Rosenbrock-v0", {}),
+        ("GPBandit-LogisticTuning-v0", {}),
+    ],
+)
+def test_training_refuses_functions_that_evaluations_would_play(environment, keywords):
+    with pytest.raises(ValueError, match="environment must draw a new function at each reset"):
+        agents.train_policy(environment, "ppo", env_kwargs=keywords, total_timesteps=10)
+
+
+def test_functions_that_are_normalised_are_trained_on_although_their_optima_are_alike(tmp_path):
+    keywords = {"num_arms": np.int64(6), "horizon": 20, "delay": {"law": "constant", "rounds": 2}}
+    policy = agents.train_policy("GPBandit-Delayed-v0", "ppo", env_kwargs=keywords, total_timesteps=10)
+    policy.save(tmp_path / "policy.pt")  # also with numbers of numpy
+    assert Policy.load(tmp_path / "policy.pt").training == policy.training
+    assert policy.training["env_kwargs"] == keywords
+
+
+def test_asked_again_in_the_same_round_it_plays_the_same(path):
+    env = BanditEnv("gp", **KEYWORDS)
+    observation, _ = env.reset(seed=0)
+    plays = []
+    for times in (1, 3):
+        agent = agents.pretrained(env.setting, path)
+        agent.reset(0)
+        asked = []
+        for _ in range(20):
+            actions = {agent.act(observation) for _ in range(times)}
+            (action,) = actions
+            observation, reward, _, done, info = env.step(action)
+            agent.update(observation, action, reward, info)
+            asked.append(action)
+        assert done
+        plays.append(asked)
+        observation, _ = env.reset(seed=0)
+    assert plays[0] == plays[1]
+    assert len(set(plays[0])) > 1
+
+
+REFUSED = {
+    "total_timesteps": ({"total_timesteps": 0}, "total_timesteps must be an integer of at least 1, got 0"),
+    "num_envs": ({"num_envs": 0}, "num_envs must be an integer of at least 1, got 0"),
+    "algorithm": ({"algorithm": A2C}, "algorithm must be made of text and numbers, which a file can keep"),
+    "network": ({"policy_kwargs": {"activation_fn": torch.nn.ReLU}}, "policy_kwargs must be made of text"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_could_not_be_trained_or_saved_is_refused_before_the_training(options, message):
+    known = {"algorithm": "ppo", "env_kwargs": KEYWORDS, "total_timesteps": 10}
+    with pytest.raises(ValueError, match=message):
+        agents.train_policy("GPBandit-GP-v0", **{**known, **options})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        [1, 2],
+        {"format": 1},
+        {"format": 1, "description": "{", "weights": {}},
+        {"format": 1, "description": "{}"},
+    ],
+)
+def test_files_of_others_are_refused(content, tmp_path):
+    torch.save(content, tmp_path / "other.pt")
+    with pytest.raises(ValueError, match=r"is damaged or not a file that Policy.save wrote"):
+        Policy.load(tmp_path / "other.pt")
+
+
+def test_a_file_that_was_cut_short_is_refused(policy, tmp_path):
+    policy.save(tmp_path / "policy.pt")
+    content = (tmp_path / "policy.pt").read_bytes()
+    (tmp_path / "half.pt").write_bytes(content[: len(content) // 2])
+    with pytest.raises(ValueError, match=r"is damaged or not a file that Policy.save wrote"):
+        Policy.load(tmp_path / "half.pt")
+
+
+def test_bad_input_gets_one_clear_error(path, tmp_path):
+    setting = Setting(arms=np.random.default_rng(0).random((9, 2)), horizon=20)
+    with pytest.raises(ValueError, match=r"trained on GPBandit-GP-v0 with .*'num_arms': 8.* another size"):
+        agents.pretrained(setting, path)
+    with pytest.raises(ValueError, match=r"path must be a file that Policy.save wrote; there is none"):
+        agents.pretrained(setting, str(tmp_path / "no.pt"))
+    (tmp_path / "bad.pt").write_text("nothing")
+    with pytest.raises(ValueError, match=r"is damaged or not a file that Policy.save wrote"):
+        agents.pretrained(setting, str(tmp_path / "bad.pt"))

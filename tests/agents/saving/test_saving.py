@@ -1,0 +1,262 @@
+"""Agents and what they are made of as data in a file."""
+
+import copy
+import json
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Exponentiation, Matern, RationalQuadratic
+
+import agents
+from agents.saving import decode, encode, read, write
+from bandit_envs import Setting, make
+from bandit_envs.kernels.kernels import OnColumns, TableKernel
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+DTYPES = st.sampled_from(["f8", "f4", "i8", "u1", "?"])
+ARRAYS = DTYPES.flatmap(lambda dtype: arrays.arrays(dtype, arrays.array_shapes(min_dims=0, min_side=0)))
+
+
+def through_json(value):
+    return decode(json.loads(json.dumps(encode(value), allow_nan=False)))
+
+
+@given(VALUES)
+def test_values_come_back_as_they_were(value):
+    back = through_json(value)
+    assert back == value
+    assert type(back) is type(value)
+
+
+@given(ARRAYS)
+def test_arrays_come_back_bit_for_bit(array):
+    back = through_json(array)
+    assert back.dtype == array.dtype
+    assert back.shape == array.shape
+    assert back.tobytes() == array.tobytes()
+    assert back.flags.writeable
+
+
+KERNELS = {
+    "sum and product": ConstantKernel(2.0, (1e-3, 10.0)) * RBF([0.1, 0.3], "fixed")
+    + Matern(0.2, nu=math.inf),
+    "power": Exponentiation(RationalQuadratic(0.3, 1.5), 2.0),
+    "product over contexts": OnColumns(RBF(0.5), [0]) * OnColumns(Matern(0.2, nu=2.5), [1]),
+    "table": TableKernel(np.array([[2.0, 0.5], [0.5, 1.0]])),
+}
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_kernels_come_back_with_their_hyperparameters_and_bounds(kernel):
+    back = through_json(kernel)
+    points = np.array([[0.0, 1.0], [1.0, 0.3], [0.0, 0.4]])
+    np.testing.assert_array_equal(back(points), kernel(points))
+    np.testing.assert_array_equal(back.theta, kernel.theta)
+    np.testing.assert_array_equal(back.bounds, kernel.bounds)
+    assert repr(back.clone_with_theta(back.theta)) == repr(kernel)
+
+
+class Mine(RBF):
+    """Not a kernel that a file may name."""
+
+
+REFUSED = {
+    "foreign kernel": (Mine(0.2), "cannot save the kernel Mine"),
+    "kernel in a sum": (RBF(0.2) + Mine(0.2), "cannot save the kernel Mine"),
+    "function": (print, "cannot save <built-in function print>: it must be a number, text"),
+    "objects": (np.array([print]), "cannot save an array of object"),
+}
+
+
+@pytest.mark.parametrize(("value", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_is_not_data_is_refused(value, message):
+    with pytest.raises(ValueError, match=message):
+        encode({"option": [value]})
+
+
+FOREIGN = {
+    "class": ({"type": "kernel", "class": "os.system", "parameters": {}}, "class 'os.system'"),
+    "type": ({"type": "module", "name": "os"}, "data of type 'module'"),
+    "array": ({"type": "array", "dtype": "|O", "shape": [0], "zlib": ""}, "array of object"),
+}
+
+
+@pytest.mark.parametrize(("data", "message"), FOREIGN.values(), ids=FOREIGN)
+def test_a_file_can_build_nothing_else(data, message):
+    with pytest.raises(ValueError, match=message):
+        decode(data)
+
+
+@pytest.mark.parametrize(
+    "env_id", ["GPBandit-Contextual-v0", "GPBandit-Constrained-v0", "GPBandit-Delayed-v0"]
+)
+def test_settings_come_back(env_id):
+    env = make(env_id, num_arms=25)
+    env.reset(seed=0)
+    setting = env.get_wrapper_attr("setting")
+    back = through_json(setting)
+    assert repr(back) == repr(setting)
+    np.testing.assert_array_equal(back.decisions.points, setting.decisions.points)
+    np.testing.assert_array_equal(
+        back.kernel(back.decisions.points), setting.kernel(setting.decisions.points)
+    )
+
+
+PLAIN = ("GPBandit-GP-v0", {"num_arms": 40, "horizon": 30})
+DELAYED = ("GPBandit-Delayed-v0", {"num_arms": 60, "horizon": 40, "length_scale": 0.1})
+CONTEXTUAL = ("GPBandit-Contextual-v0", {"num_arms": 25, "horizon": 30})
+CONSTRAINED = ("GPBandit-Constrained-v0", {"num_arms": 36, "horizon": 40})
+RUNS = {
+    "gp-ucb": (PLAIN, {}),
+    "gp-ei best value": (PLAIN, {"incumbent": "best_value"}, "gp-ei"),
+    "gp-ts": (PLAIN, {"kernel": Matern(0.2, nu=2.5)}),
+    "learning": (PLAIN, {"refit_every": 5}, "gp-ucb"),
+    "gp-bucb": (DELAYED, {}),
+    "gp-ucb-sdf": (DELAYED, {"window": 8}),
+    "imputed": (DELAYED, {"fill_in": "nearest"}, "gp-ts-sdf"),
+    "gp-bts": (DELAYED, {"initial": 3}),
+    "pairs": (CONTEXTUAL, {"form": "pairs", "width": 1.0}, "gp-ts"),
+    "gp-ucb-noisy-constraints": (CONSTRAINED, {"epoch": 8}),
+    "restarts": (CONSTRAINED, {"epoch": 8, "reuse": False, "inner": "thompson"}, "gp-ucb-noisy-constraints"),
+    "separate": (CONSTRAINED, {"epoch": 8, "models": "separate"}, "gp-ucb-noisy-constraints"),
+    "constrained-ei": (CONSTRAINED, {}),
+    "admmbo": (CONSTRAINED, {}),
+    "bandit-oco": (CONSTRAINED, {}),
+    "random": (PLAIN, {}),
+}
+
+
+def play(agent, env, observation, rounds):
+    actions = []
+    for _ in range(rounds):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        actions.append(action)
+        observation = following
+    return actions, observation
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_saved_agent_goes_on_with_the_same_actions(name, tmp_path):
+    (env_id, keywords), options, *other = RUNS[name]
+    env = make(env_id, **keywords)
+    observation, _ = env.reset(seed=2)
+    agent = agents.make(*(other or [name]), env, **options)
+    agent.reset(7)
+    _, observation = play(agent, env, observation, 13)
+    agent.save(tmp_path / "agent.json")
+    loaded = agents.load(tmp_path / "agent.json")
+    actions, _ = play(agent, copy.deepcopy(env), observation, 12)
+    again, _ = play(loaded, env, observation, 12)
+    np.testing.assert_array_equal(again, actions)
+    if hasattr(agent, "recommend"):
+        context = observation if agent.setting.contexts is not None else None
+        assert repr(loaded.recommend(context)) == repr(agent.recommend(context))
+
+
+def test_a_saved_batch_goes_on_with_the_same_actions(tmp_path):
+    setting = Setting(arms=np.linspace(0, 1, 20)[:, None], kernel=RBF(0.2), horizon=20, max_delay=1)
+    rng = np.random.default_rng(0)
+
+    def step(agent, rewards):
+        actions = agent.act(np.zeros((3, 1)))
+        info = {
+            "feedback_mask": np.ones((3, 1), dtype=bool),
+            "feedback_step": np.full((3, 1), agent.round),
+            "feedback_reward": rewards[:, None],
+        }
+        agent.update(np.zeros((3, 1)), actions, rewards, info)
+        return actions.tolist()
+
+    agent = agents.make("gp-ts", setting, num_trials=3)
+    agent.reset([3, 1, 2**70])
+    for _ in range(6):
+        step(agent, rng.normal(size=3))
+    agent.save(tmp_path / "agents.json")
+    loaded = agents.load(tmp_path / "agents.json")
+    for rewards in rng.normal(size=(6, 3)):
+        assert step(loaded, rewards) == step(agent, rewards)
+
+
+def test_a_dropped_play_stays_dropped(tmp_path):
+    env = make("GPBandit-Delayed-v0", num_arms=30, horizon=30, delay={"law": "constant", "rounds": 20})
+    observation, _ = env.reset(seed=0)
+    agent = agents.make("gp-bucb", env)
+    agent.reset(0)
+    play(agent, env, observation, 6)
+    agent.drop([2, 4])
+    agent.save(tmp_path / "agent.json")
+    context = np.zeros(1, dtype=np.int64)
+    loaded = agents.load(tmp_path / "agent.json")
+    np.testing.assert_array_equal(loaded.belief.std(context), agent.belief.std(context))
+    assert loaded.belief.gain < 6 * np.log(1e3)
+    with pytest.raises(ValueError, match="feedback comes once"):
+        loaded.drop([2])
+
+
+def test_an_agent_that_has_not_started_can_be_saved(tmp_path):
+    setting = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=20)
+    agents.make("gp-ucb", setting).save(tmp_path / "agent.json")
+    with pytest.raises(RuntimeError, match="first reset"):
+        agents.load(tmp_path / "agent.json").act(np.zeros(1))
+
+
+def test_a_made_agent_can_be_pickled_and_copied():
+    env = make(PLAIN[0], **PLAIN[1])
+    observation, _ = env.reset(seed=0)
+    agent = agents.make("gp-ts", env)
+    agent.reset(0)
+    _, observation = play(agent, env, observation, 5)
+    twins = [pickle.loads(pickle.dumps(agent)), copy.deepcopy(agent)]
+    assert len({each.act(observation) for each in [agent, *twins]}) == 1
+
+
+def test_an_option_that_is_no_data_cannot_be_saved(tmp_path):
+    setting = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=20)
+    agent = agents.make("gp-ucb", setting, width=agents.widths.by_name.FixedWidth(1.0))
+    with pytest.raises(ValueError, match="cannot save FixedWidth"):
+        agent.save(tmp_path / "agent.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+BROKEN = {
+    "no json": (b"\x80\x04pickle", "path must lead to a file written by save"),
+    "other": (
+        b'{"format": "something"}',
+        "of format 'gpbandits agent' or 'gpbandits tuner', got 'something'",
+    ),
+    "list": (b"[]", "got None"),
+    "version": (b'{"format": "gpbandits agent", "version": 99}', "has version 99 of the format"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), BROKEN.values(), ids=BROKEN)
+def test_other_files_are_refused(content, message, tmp_path):
+    file = tmp_path / "file"
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        agents.load(file)
+
+
+def test_an_interrupted_write_leaves_the_old_file(tmp_path):
+    file = tmp_path / "file.json"
+    write(file, "gpbandits agent", {"x": 1})
+    with pytest.raises(TypeError):
+        write(file, "gpbandits agent", {"x": print})
+    assert read(file, "gpbandits agent")["x"] == 1
+    assert list(tmp_path.iterdir()) == [file]

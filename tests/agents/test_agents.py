@@ -1,0 +1,353 @@
+"""The contracts of the Gaussian-process agents, for every registered name."""
+
+import copy
+import pickle
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import ConstantKernel
+
+import agents
+import bandit_envs
+from agents.posteriors import FORMS
+from agents.registry import resolve_agent
+from bandit_envs import Decisions, Problem, Setting
+from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.laws import Gaussian, GPSample, KnownFunction, delays
+from gpbandits import evaluate
+
+NAMES = [name for name in agents.names() if not name.startswith("sb3-")]  # theirs are in test_sb3
+GP_NAMES = [name for name in NAMES if name not in ("random", "bandit-oco")]
+NOT_LEARNING = ("admmbo", "constrained-ei", "gp-ucb-noiseless-constraints", "gp-ucb-noisy-constraints")
+LEARNING_NAMES = [name for name in GP_NAMES if name not in NOT_LEARNING]
+SETTINGS = {
+    "defaults": {},
+    "ties": {"length_scale": 0.02},  # the prior ties exactly far from data
+    "matern": {"kernel": "matern52", "length_scale": 0.05},
+    "delay": {"delay": {"law": "poisson", "mean": 5}, "length_scale": 0.02},
+    "noiseless": {"noise": "none"},
+}
+
+
+def actions(environment, name, trials=5, horizon=60, first_trial=0, **env_kwargs):
+    keywords = {} if isinstance(environment, Problem) else {"horizon": horizon, **env_kwargs}
+    result = evaluate(environment, {"it": name}, trials=trials, env_kwargs=keywords, first_trial=first_trial)
+    return result.actions["it"]
+
+
+def contextual_problem(horizon=60, **laws):
+    arms, contexts = np.linspace(0, 1, 40)[:, None], np.linspace(0, 1, 5)[:, None]
+    decisions = Decisions(arms, contexts)
+    return Problem(decisions, GPSample(), make_kernel("rbf", [0.5, 0.2]), horizon=horizon, **laws)
+
+
+@pytest.mark.parametrize("keywords", SETTINGS.values(), ids=SETTINGS.keys())
+@pytest.mark.parametrize("name", NAMES)
+def test_a_batch_of_trials_plays_exactly_the_actions_of_the_trials_one_by_one(name, keywords):
+    alone = resolve_agent(name)
+    batch = actions("GPBandit-GP-v0", name, **keywords)
+    singles = actions("GPBandit-GP-v0", lambda setting: alone(setting), **keywords)
+    np.testing.assert_array_equal(batch, singles)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_batch_equals_singles_with_contexts(name):
+    problem, alone = contextual_problem(delay=delays.Poisson(3.0)), resolve_agent(name)
+    np.testing.assert_array_equal(actions(problem, name), actions(problem, lambda setting: alone(setting)))
+
+
+@pytest.mark.parametrize("keywords", SETTINGS.values(), ids=SETTINGS.keys())
+@pytest.mark.parametrize("name", GP_NAMES)
+def test_every_representation_plays_the_same(name, keywords):
+    plays = [actions("GPBandit-GP-v0", (name, {"form": form}), **keywords) for form in FORMS]
+    np.testing.assert_array_equal(plays[0], plays[1])
+    np.testing.assert_array_equal(plays[0], plays[2])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_seed_gives_the_same_run_and_another_seed_another(name):
+    first, again = (actions("GPBandit-GP-v0", name, length_scale=0.02) for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first[0], first[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [*[(name, {}) for name in NAMES], *[(name, {"refit_every": 4}) for name in LEARNING_NAMES]],
+)
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
+def test_a_copy_in_the_middle_of_a_run_plays_on_alike(copied, name, options):
+    env = gym.make("GPBandit-Delayed-v0", num_arms=60, length_scale=0.1, horizon=30)
+    observation, _ = env.reset(seed=3)
+    agent = start(agents.make(name, env, **options))
+    observation = play(env, agent, observation, 10)[1]
+    other_env, other, seen = copied((env, agent, observation))
+    assert play(env, agent, observation, 20)[0] == play(other_env, other, seen, 20)[0]
+
+
+def play(env, agent, observation, rounds):
+    """The actions of some rounds and the observation after them."""
+    actions = []
+    for _ in range(rounds):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        actions.append(action)
+        observation = following
+    return actions, observation
+
+
+def test_trials_do_not_depend_on_their_number_or_on_the_other_agents():
+    keywords = {"env_kwargs": {"horizon": 30}}
+    whole = evaluate("GPBandit-GP-v0", ["gp-ts", "random", "gp-ucb"], trials=6, seed=4, **keywords)
+    part = evaluate("GPBandit-GP-v0", ["gp-ucb"], trials=2, seed=4, first_trial=3, **keywords)
+    np.testing.assert_array_equal(whole.actions["gp-ucb"][3:5], part.actions["gp-ucb"])
+    np.testing.assert_allclose(whole.regret["gp-ucb"][3:5], part.regret["gp-ucb"], rtol=0, atol=1e-12)
+
+
+def test_the_belief_is_the_posterior_of_scikit_learn():
+    from sklearn.gaussian_process import GaussianProcessRegressor
+
+    env = gym.make("GPBandit-GP-v0", num_arms=60, horizon=40)
+    observation, _ = env.reset(seed=2)
+    setting = env.get_wrapper_attr("setting")
+    agent = agents.make("gp-ts", env)
+    agent.reset(0)
+    played, seen = [], []
+    for _ in range(40):
+        action = agent.act(observation)
+        observation, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        played.append(setting.arms[action])
+        seen.append(reward)
+    model = GaussianProcessRegressor(setting.kernel, alpha=setting.noise_std**2, optimizer=None)
+    mean, std = model.fit(np.array(played), np.array(seen)).predict(setting.arms, return_std=True)
+    here = np.zeros(1, dtype=int)
+    np.testing.assert_allclose(agent.belief.mean(here)[0], mean, atol=1e-8)
+    np.testing.assert_allclose(agent.belief.std(here)[0], std, atol=1e-6)  # of a root near 0
+
+
+def test_recommend_gives_the_best_mean_with_and_without_a_trial_axis():
+    env = gym.make("GPBandit-GP-v0", horizon=5)
+    observation, _ = env.reset(seed=0)
+    agent = agents.make("gp-ucb", env)
+    agent.reset(0)
+    for _ in range(5):
+        action = agent.act(observation)
+        observation, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+    best = agent.recommend()
+    assert isinstance(best.action, int)
+    assert best.point.shape == (1,)
+    assert best.mean == agent.belief.mean(np.zeros(1, dtype=int)).max()
+    batch = agents.make("gp-ucb", env, num_trials=3)
+    batch.reset([1, 2, 3])
+    assert batch.recommend().point.shape == (3, 1)
+
+
+def test_recommend_in_a_context_needs_its_observation():
+    agent = agents.make("gp-ucb", contextual_problem())
+    agent.reset(0)
+    with pytest.raises(ValueError, match="observation of a context"):
+        agent.recommend()
+    assert agent.recommend(np.zeros(1, dtype=np.float32)).point.shape == (1,)
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "gp-ei", "gp-pi", "pure-exploitation", "pure-exploration"])
+@pytest.mark.parametrize("unit", [2.0**-30, 2.0**30])  # powers of two: rounding is the same
+def test_the_unit_of_the_reward_makes_no_difference(name, unit):
+    options = {"xi": 0.0} if name in ("gp-ei", "gp-pi") else {}
+    one, other = (actions(wave(scale), (name, options), trials=3) for scale in (1.0, unit))
+    np.testing.assert_array_equal(one, other)
+
+
+def wave(scale):
+    """The same problem with rewards in another unit."""
+    reward = KnownFunction(lambda x: scale * np.sin(6 * x[:, 0]))
+    kernel = ConstantKernel(scale**2, "fixed") * make_kernel("rbf")
+    arms = Decisions(np.linspace(0, 1, 60)[:, None])
+    return Problem(arms, reward, kernel, Gaussian(0.1 * scale), horizon=60)
+
+
+def test_a_prior_mean_shifts_the_model_and_nothing_else():
+    values = np.linspace(0, 3, 50)
+    arms = np.linspace(0, 1, 50)[:, None]
+    law = KnownFunction(lambda x: np.sin(6 * x[:, 0]))
+    plain = Problem(Decisions(arms), law, make_kernel("rbf"), horizon=40)
+    shifted = Problem(
+        Decisions(arms),
+        KnownFunction(lambda x: np.sin(6 * x[:, 0]) + 3 * x[:, 0]),
+        make_kernel("rbf"),
+        horizon=40,
+        prior_mean=values,
+    )
+    # Variances alone decide pure exploration; means differ by exactly the prior mean.
+    np.testing.assert_array_equal(actions(plain, "pure-exploration"), actions(shifted, "pure-exploration"))
+    agent_means = []
+    for problem in (plain, shifted):
+        env = bandit_envs.make(problem)
+        observation, _ = env.reset(seed=1)
+        agent = agents.make("pure-exploration", env)
+        agent.reset(0)
+        for _ in range(40):
+            action = agent.act(observation)
+            observation, reward, _, _, info = env.step(action)
+            agent.update(observation, action, reward, info)
+        agent_means.append(agent.belief.mean(np.zeros(1, dtype=int))[0])
+    np.testing.assert_allclose(agent_means[1] - agent_means[0], values, atol=1e-9)
+
+
+def test_withheld_models_fall_back_to_stated_defaults():
+    env = gym.make("GPBandit-GP-v0", publish_model=False, horizon=20)
+    env.reset(seed=0)
+    model = agents.make("igp-ucb", env).model
+    assert model.setting.kernel is None
+    assert model.kernel.length_scale == pytest.approx(0.2)
+    assert model.noise_std == pytest.approx(0.1)
+    assert model.rkhs_bound == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("width", ["finite-set", "compact", "rkhs", "self-normalised", 1.5])
+@pytest.mark.parametrize("gamma", ["realised", "greedy", "spectral", "bound", "rate", 1.0])
+def test_widths_and_gains_go_by_name(width, gamma):
+    options = {"width": width, "gamma": gamma}
+    assert actions("GPBandit-RKHS-v0", ("gp-ucb", options), trials=2, horizon=15).shape == (2, 15)
+
+
+def test_settings_need_no_environment():
+    setting = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("matern32"))
+    agent = agents.gp_ei(setting)
+    agent.reset(seed=1)
+    assert 0 <= agent.act(np.zeros(1)) < 20
+
+
+BAD = {
+    "unknown agent": (lambda: agents.make("gp-ucbb", SETTING), "did you mean 'gp-ucb'"),
+    "unknown option": (
+        lambda: agents.make("gp-ucb", SETTING, beta_scal=2.0),
+        r"unknown option 'beta_scal' of the agent agents\.algorithms\.\w+\.gp_ucb; did you mean 'beta_scale'",
+    ),
+    "unknown option, without any": (
+        lambda: agents.make("random", SETTING, colour=1),
+        "unknown option 'colour'",
+    ),
+    "unknown width": (lambda: agents.gp_ucb(SETTING, width="wide"), "width must be a number or one of"),
+    "unknown gamma": (lambda: agents.igp_ucb(SETTING, gamma="big"), "gamma must be a number or one of"),
+    "unknown incumbent": (lambda: agents.gp_ei(SETTING, incumbent="best"), "incumbent must be one of"),
+    "unknown form": (lambda: start(agents.gp_ucb(SETTING, form="cholesky")), "unknown posterior form"),
+    "delta": (lambda: agents.gp_ucb(SETTING, delta=1.0), "delta"),
+    "beta_scale": (lambda: agents.gp_ucb(SETTING, beta_scale=0.0), "scale"),
+    "noise_std": (lambda: agents.gp_ucb(SETTING, noise_std=-1.0), "noise_std"),
+    "noise_variance": (lambda: agents.gp_ucb(SETTING, noise_variance=0.0), "noise_variance"),
+    "kernel": (lambda: agents.gp_ucb(SETTING, kernel="rbff"), "unknown kernel 'rbff'"),
+    "num_trials": (lambda: agents.gp_ucb(SETTING, num_trials=0), "num_trials must be None or a positive"),
+    "num_trials, odd": (
+        lambda: agents.gp_ucb(SETTING, num_trials=2.5),
+        "None or a positive integer, got 2.5",
+    ),
+    "num_trials of random": (
+        lambda: agents.random(SETTING, num_trials=0),
+        "None or a positive integer, got 0",
+    ),
+    "num_trials, learning": (
+        lambda: agents.gp_ei(SETTING, num_trials=0, refit_every=3),
+        "num_trials must be",
+    ),
+    "text": (lambda: agents.gp_ucb(SETTING, delta="0.1"), r"delta must lie in \(0, 1\), got 0.1"),
+    "more text": (lambda: agents.gp_ucb(SETTING, noise_std="a"), "noise_std must not be negative, got a"),
+    "width, a list": (lambda: agents.gp_ucb(SETTING, width=[1]), r"width must be a number .*, got \[1\]"),
+    "width, a switch": (lambda: agents.gp_ucb(SETTING, width=True), "width must be a number .*, got True"),
+    "gamma, a list": (lambda: agents.igp_ucb(SETTING, gamma=[1]), r"gamma must be a number .*, got \[1\]"),
+    "beyond": (lambda: play_on(agents.gp_ucb(SETTING, width="rkhs")), r"gamma is known for 0\.\.10 obs"),
+    "arm": (
+        lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 20, 0.0, feedback(1.0)),
+        "an arm in 0..19",
+    ),
+    "arm -1": (
+        lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), -1, 0.0, feedback(1.0)),
+        "an arm in 0",
+    ),
+    "seeds": (lambda: agents.gp_ucb(SETTING, num_trials=2).reset([1]), "seed must be 2 integers"),
+    "a box": (lambda: agents.make("admmbo", BOX), "must have arms, got a box"),
+    "no setting": (lambda: agents.make("gp-ucb", 3), "setting must be a Setting"),
+    "path": (lambda: agents.make("no.such:Agent", SETTING), "does not lead to a class"),
+    "action": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 0.5, 0.0, {}), "integer arm"),
+    "no info": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, {}), "feedback_mask"),
+    "reward": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, feedback(np.nan)), "finite"),
+    "twice": (lambda: twice(agents.gp_ucb(SETTING)), "feedback comes once"),
+    "fill_in": (lambda: agents.gp_ucb_sdf(SETTING, fill_in="one"), "fill_in must be zero or one of"),
+    "window": (lambda: start(agents.gp_ucb_sdf(SETTING, window=-1)), "window must not be negative"),
+    "round": (lambda: start(agents.gp_ucb(SETTING)).update(np.zeros(1), 1, 0.0, feedback(1.0, 7)), "0..0"),
+}
+BOX = Setting(low=np.zeros(1), high=np.ones(1))
+SETTING = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"))
+
+
+def start(agent):
+    agent.reset(0)
+    return agent
+
+
+def play_on(agent):
+    start(agent)
+    for t in range(11):
+        agent.update(np.zeros(1), agent.act(np.zeros(1)), 0.0, feedback(1.0, t))
+
+
+def twice(agent):
+    start(agent)
+    for _ in range(2):
+        agent.update(np.zeros(1), 1, 0.0, feedback(1.0, 0))
+
+
+def feedback(reward, step=0):
+    return {
+        "feedback_mask": np.array([True]),
+        "feedback_step": np.array([step]),
+        "feedback_reward": np.array([reward]),
+    }
+
+
+@pytest.mark.parametrize(("call", "message"), BAD.values(), ids=BAD.keys())
+def test_bad_input_gets_one_clear_error(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    "wrong", [feedback(np.nan), feedback(1.0, 3), feedback(1.0, 9)], ids=["NaN", "old", "new"]
+)
+@pytest.mark.parametrize("name", [*(n for n in GP_NAMES if n != "gp-ucb-oracle"), "bandit-oco"])
+def test_a_round_with_wrong_feedback_can_be_told_again(name, wrong):
+    plays = {}
+    for disturbed in (False, True):
+        agent, plays[disturbed] = start(agents.make(name, SETTING)), []
+        for t in range(10):
+            action = agent.act(np.zeros(1))
+            if disturbed and t == 5:
+                with pytest.raises(ValueError, match="feedback"):
+                    agent.update(np.zeros(1), action, 0.0, wrong)
+            agent.update(np.zeros(1), action, 0.0, feedback(np.sin(action), t))
+            plays[disturbed].append(action)
+    assert plays[True] == plays[False]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_agent_asked_before_its_reset_says_so(name):
+    with pytest.raises(RuntimeError, match="call reset"):
+        agents.make(name, SETTING).act(np.zeros(1))
+
+
+@pytest.mark.parametrize("number", [np.float32(2), np.float64(2), np.int64(2)])
+def test_numbers_of_numpy_are_numbers(number):
+    expected = agents.gp_ucb(SETTING, width=2.0).rule
+    assert agents.gp_ucb(SETTING, width=number).rule == expected
+    assert agents.gp_ucb(SETTING, width="rkhs", gamma=number, rkhs_bound=1.0).rule.width.gamma.value == 2.0
+
+
+def test_features_say_what_an_agent_handles():
+    assert agents.features("gp-ucb").delay
+    assert agents.features("gp-ucb").box
+    assert not agents.features("admmbo").box
+    assert agents.features("random").box

@@ -1,0 +1,342 @@
+"""Ask and tell: the tuner is the agent in its loop, whatever the order of the news, and it can be saved."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import agents
+from agents import Categorical, Integer, Linear, Log, Tuner
+from bandit_envs.problem.feedback import delivery
+
+SPACE = {
+    "rate": Log(1e-5, 1e-1),
+    "depth": Integer(1, 12),
+    "kernel": Categorical(["rbf", "poly"]),
+    "momentum": Linear(0, 1),
+}
+SMALL = {"depth": Integer(1, 9), "kernel": Categorical(["rbf", "poly", "linear"])}
+
+
+def loss(p):
+    poly = 0.5 * (p["kernel"] == "poly")
+    return (math.log10(p["rate"]) + 3) ** 2 + 0.1 * (p["depth"] - 5) ** 2 + poly + p["momentum"] ** 2
+
+
+def score(p):
+    return -0.1 * (p["depth"] - 5) ** 2 - 0.5 * (p["kernel"] == "poly")
+
+
+def run(tuner, value, rounds, workers=1, **more):
+    """Ask until `workers` experiments are pending, then tell the oldest; return the questions."""
+    asked = []
+    for _ in range(rounds):
+        _, parameters = tuner.ask(**more)
+        asked.append(parameters)
+        if len(tuner.pending) == workers:
+            oldest = min(tuner.pending)
+            tuner.tell(oldest, value(tuner.pending[oldest]))
+    return asked
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+@pytest.mark.parametrize("name", ["gp-bucb", "gp-ucb", "gp-ei", "gp-ts", "gp-ucb-sdf", "gp-bts", "random"])
+def test_on_a_finite_set_the_tuner_is_the_agent_in_its_loop(name, delay):
+    tuner = Tuner(SMALL, agent=name, seed=4, standardise=False, budget=20)
+    asked = run(tuner, score, 20, workers=delay + 1)
+
+    arms = tuner.plan.parameters.spread(100)
+    setting = agents.tuning.boards.FiniteBoard(tuner.plan, agents.tuning.scale.Scale(1.0), [], [{}]).setting
+    agent = agents.make(name, setting)
+    agent.reset(4)
+    played, observation = [], np.zeros(1, dtype=np.float32)
+    for t in range(20):
+        played.append(arms[agent.act(observation)])
+        rounds = np.array([t - delay] if t >= delay else [], dtype=np.int64)
+        rewards = np.array([score(played[s]) for s in rounds.tolist()])
+        agent.update(
+            observation,
+            arms.index(played[-1]),
+            float(rewards.sum()),
+            delivery(t, rounds, rewards, np.empty((len(rounds), 0)), 19),
+        )
+    assert asked == played
+    if name != "random":
+        advice, answer = tuner.recommend(anywhere=True), agent.recommend()
+        assert advice.parameters == arms[answer.action]
+        assert advice.mean == answer.mean
+
+
+@pytest.mark.parametrize("name", ["gp-bucb", "gp-ts", "gp-ei"])
+def test_minimising_asks_what_maximising_the_negative_asks(name):
+    up, down = (Tuner(SPACE, agent=name, goal=goal, num_arms=64) for goal in ("maximise", "minimise"))
+    assert run(up, lambda p: -loss(p), 12) == run(down, loss, 12)
+    assert up.recommend().parameters == down.recommend().parameters
+    assert up.recommend().mean == -down.recommend().mean
+    assert up.best.parameters == down.best.parameters
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e3])
+def test_standardised_values_have_no_unit(shift):
+    plain, other = (Tuner(SMALL, agent=("gp-bucb", {"width": 2.0})) for _ in range(2))
+    assert run(plain, score, 15) == run(other, lambda p: shift + 64 * score(p), 15)
+
+
+def test_the_default_tuner_finds_good_parameters_with_four_workers():
+    tuner = Tuner(SPACE, goal="minimise", num_arms=256)
+    run(tuner, loss, 40, workers=4)
+    losses = sorted(loss(p) for p in tuner.plan.parameters.spread(256))
+    assert tuner.best.value <= losses[2]
+    assert loss(tuner.recommend().parameters) <= losses[5]
+
+
+def test_workers_are_given_different_experiments():
+    tuner = Tuner(SPACE, agent=("gp-bucb", {"width": 2.0}), num_arms=128)
+    run(tuner, loss, 8)
+    questions = [tuner.ask()[1] for _ in range(6)]
+    assert len({json.dumps(each) for each in questions}) == 6
+
+
+@pytest.mark.parametrize(("agent", "different"), [(None, {4, 5, 6}), ("constrained-ei", {1})])
+def test_workers_under_constraints_are_given_different_experiments(agent, different):
+    tuner = Tuner({"width": Integer(1, 40), "depth": Integer(1, 12)}, constraints=["c"], agent=agent)
+    for _ in range(8):
+        ticket, parameters = tuner.ask()
+        value = -((parameters["width"] / 10 - 2) ** 2) - 0.1 * (parameters["depth"] - 5) ** 2
+        tuner.tell(ticket, value, {"c": parameters["depth"] - 6.5})
+    questions = [tuner.ask()[1] for _ in range(6)]
+    assert len({json.dumps(each) for each in questions}) in different
+
+
+def test_results_may_come_in_any_order():
+    one, other = (Tuner(SMALL, agent="gp-bucb", standardise=False) for _ in range(2))
+    for tuner, order in ((one, [0, 1, 2]), (other, [2, 0, 1])):
+        points = dict(tuner.ask() for _ in range(3))
+        for ticket in order:
+            tuner.tell(ticket, score(points[ticket]))
+    assert one.recommend().parameters == other.recommend().parameters
+    assert one.recommend().mean == pytest.approx(other.recommend().mean, abs=1e-12)
+    assert one.ask()[1] == other.ask()[1]
+
+
+def test_recommending_changes_nothing():
+    watched, alone = (Tuner(SPACE, num_arms=64) for _ in range(2))
+    questions = []
+    for _ in range(12):
+        ticket, parameters = watched.ask()
+        watched.recommend(anywhere=True)
+        watched.tell(ticket, loss(parameters))
+        watched.recommend()
+        questions.append(parameters)
+    assert questions == run(alone, loss, 12)
+
+
+def test_a_dropped_experiment_is_as_if_it_had_not_been_asked_for():
+    options = {"agent": ("gp-bucb", {"kernel": "rbf", "length_scale": 0.3}), "standardise": False}
+    dropped, never = (Tuner(SMALL, **options) for _ in range(2))
+    parameters = {"depth": 2, "kernel": "poly"}
+    dropped.add({"depth": 5, "kernel": "rbf"}, 1.0)
+    never.add({"depth": 5, "kernel": "rbf"}, 1.0)
+    ticket, _ = dropped.ask()
+    dropped.drop(ticket)
+    dropped.add(parameters, 0.3)
+    never.add(parameters, 0.3)
+    assert dropped.pending == {}
+    assert dropped.recommend().parameters == never.recommend().parameters
+    assert dropped.recommend()[1:] == pytest.approx(never.recommend()[1:])
+    assert dropped.ask()[1] == never.ask()[1]
+    states = [each.state for each in dropped.experiments]
+    assert states == ["told", "dropped", "told", "pending"]
+
+
+def test_a_dropped_experiment_may_be_asked_for_again():
+    tuner = Tuner({"x": Categorical(["a", "b"])}, agent=("gp-bucb", {"width": 1e3}), standardise=False)
+    tuner.add({"x": "a"}, 0.0)
+    ticket, parameters = tuner.ask()
+    assert parameters == {"x": "b"}
+    tuner.drop(ticket)
+    assert tuner.ask()[1] == {"x": "b"}  # still the least known
+
+
+def test_past_data_are_a_start():
+    warm = Tuner(SPACE, agent="gp-ei", goal="minimise", num_arms=32, standardise=False)
+    past = {"rate": 1e-3, "depth": 5, "kernel": "rbf", "momentum": 0.0}
+    warm.add(past, -2.0)
+    assert warm.best.parameters == past
+    assert warm.recommend().parameters == past
+    run(warm, loss, 5)
+    assert warm.experiments[0] == (None, past, {}, "told", -2.0, {})
+    warm.add({**past, "depth": 4}, 0.1)  # in mid-run
+    run(warm, loss, 2)
+    assert len(warm.experiments) == 9
+
+
+def test_past_data_join_the_set_of_an_agent_that_plays_sets_alone():
+    tuner = Tuner(SPACE, agent="admmbo", constraints=["c"], num_arms=32)
+    past = {"rate": 1e-3, "depth": 5, "kernel": "rbf", "momentum": 0.0}
+    assert past not in tuner.plan.parameters.spread(32)
+    tuner.add(past, 1.0, {"c": -1.0})
+    for _ in range(8):
+        ticket, parameters = tuner.ask()
+        tuner.tell(ticket, -loss(parameters), {"c": 1.0})
+    tuner.add({**past, "depth": 6}, 2.0, {"c": -1.0})  # in mid-run
+    assert tuner.recommend().parameters == {**past, "depth": 6}
+
+
+CONTEXTS = {"size": Log(10, 1000), "site": Categorical(["a", "b"])}
+
+
+def contextual(p, size, site):
+    return -abs(p["depth"] - (3 if size < 100 else 7)) - (p["kernel"] != ("rbf" if site == "a" else "poly"))
+
+
+def test_contexts_of_any_value_are_learnt_from():
+    tuner = Tuner(SMALL, contexts=CONTEXTS, agent=("gp-bucb", {"width": 1.0}))
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        context = {"size": float(10 ** rng.uniform(1, 3)), "site": str(rng.choice(["a", "b"]))}
+        ticket, parameters = tuner.ask(context)
+        tuner.tell(ticket, contextual(parameters, **context))
+    found = [tuner.recommend({"size": size, "site": site}) for size in (15, 700) for site in "ab"]
+    assert [each.parameters["kernel"] for each in found] == ["rbf", "poly"] * 2
+    depths = [each.parameters["depth"] for each in found]
+    assert max(depths[:2]) <= 4
+    assert min(depths[2:]) >= 6
+
+
+@pytest.mark.parametrize("agent", [None, "gp-ucb-noisy-constraints", "admmbo"])
+def test_costs_keep_the_answer_feasible(agent):
+    tuner = Tuner(SMALL, constraints=["depth", "linear"], agent=agent, budget=60)
+    for _ in range(40):
+        ticket, parameters = tuner.ask()
+        costs = {"linear": float(parameters["kernel"] == "linear") - 0.5, "depth": parameters["depth"] - 3.5}
+        tuner.tell(ticket, score(parameters), costs)
+    feasible = {(p["depth"], p["kernel"]): score(p) for p in tuner.plan.parameters.spread(27)}
+    feasible = sorted(y for (depth, kernel), y in feasible.items() if depth <= 3 and kernel != "linear")
+    assert tuner.best.value >= feasible[-1 if agent is None else -3]
+    assert tuner.best.costs["depth"] == tuner.best.parameters["depth"] - 3.5
+    if agent is None:
+        assert tuner.recommend().parameters == {"depth": 3, "kernel": "rbf"}
+
+
+@pytest.mark.parametrize("name", ["gp-bucb", "gp-ts", "gp-ucb-sdf", "random"])
+@pytest.mark.parametrize("standardise", [True, False])
+def test_a_saved_tuner_goes_on_exactly(name, standardise, tmp_path):
+    tuner = Tuner(SPACE, agent=name, num_arms=64, standardise=standardise, goal="minimise", max_pending=4)
+    tuner.add({"rate": 1e-3, "depth": 5, "kernel": "rbf", "momentum": 0.123}, 0.5)
+    run(tuner, loss, 9, workers=3)
+    tuner.drop(min(tuner.pending))
+    file = tmp_path / "tuner.json"
+    tuner.save(file)
+    loaded = agents.load(file)
+    assert loaded.experiments == tuner.experiments
+    assert loaded.pending == tuner.pending
+    assert run(loaded, loss, 9, workers=2) == run(tuner, loss, 9, workers=2)
+    assert loaded.experiments == tuner.experiments
+
+
+def test_a_saved_tuner_keeps_learning_with_contexts_and_costs(tmp_path):
+    learning = ("constrained-ei", {"initial": 3})
+    tuner = Tuner(SMALL, contexts=CONTEXTS, constraints=["c"], agent=learning, noise_std=0.1, seed=3)
+
+    def step(each, i):
+        ticket, parameters = each.ask({"size": 10 * (i + 1), "site": "a"})
+        each.tell(ticket, score(parameters), {"c": parameters["depth"] - 5.5})
+        return parameters
+
+    for i in range(8):
+        step(tuner, i)
+    tuner.save(tmp_path / "tuner.json")
+    loaded = Tuner.load(tmp_path / "tuner.json")
+    assert [step(loaded, i) for i in range(8, 12)] == [step(tuner, i) for i in range(8, 12)]
+
+
+def test_no_more_than_so_many_experiments_are_pending():
+    tuner = Tuner(SMALL, max_pending=2)
+    tuner.ask()
+    tuner.ask()
+    with pytest.raises(RuntimeError, match=r"2 experiments are pending, and max_pending is 2; .* 0, 1 first"):
+        tuner.ask()
+    tuner.drop(1)
+    assert tuner.ask()[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("ticket", "message"), [(0, "0 is over"), (7, "7 was never given"), ("a", "never given")]
+)
+def test_a_ticket_is_told_or_dropped_once(ticket, message):
+    tuner = Tuner(SMALL)
+    tuner.tell(tuner.ask()[0], 1.0)
+    tuner.ask()
+    for report in (tuner.drop, lambda each: tuner.tell(each, 1.0)):
+        with pytest.raises(ValueError, match=f"{message}; pending tickets: 1"):
+            report(ticket)
+
+
+def told(**more):
+    tuner = Tuner(SMALL, **more)
+    tuner.ask()
+    return tuner
+
+
+WRONG = {
+    "goal": (lambda: Tuner(SMALL, goal="min"), "goal must be 'maximise' or 'minimise', got 'min'"),
+    "parameters": (lambda: Tuner({}), "parameters must be at least one"),
+    "kind": (lambda: Tuner({"x": (0, 1)}), r"parameters\['x'\] must be one of Linear, Log, Integer, Categ"),
+    "agent": (lambda: Tuner(SMALL, agent="gp-ucbb"), "did you mean 'gp-ucb'"),
+    "options": (lambda: Tuner(SMALL, constraints="cost"), "constraints must be a list of names"),
+    "constraints": (lambda: Tuner(SMALL, constraints=["a", "a"]), "constraints must be different names"),
+    "unconstrained agent": (
+        lambda: Tuner(SMALL, constraints=["a"], agent="gp-ucb"),
+        "agent must be one that takes a constraint into account, got 'gp-ucb'",
+    ),
+    "on-policy agent": (
+        lambda: Tuner(SMALL, agent="bandit-oco"),
+        "agent must be one that also learns from plays that it did not choose, got 'bandit-oco'",
+    ),
+    "no contexts": (lambda: Tuner(SMALL, contexts=CONTEXTS, agent="admmbo"), "takes a context into account"),
+    "seed": (lambda: Tuner(SMALL, seed=-1), "seed must be an integer >= 0, got -1"),
+    "budget": (lambda: Tuner(SMALL, budget=0), "budget must be a positive integer, got 0"),
+    "max_pending": (lambda: Tuner(SMALL, max_pending=0), "max_pending must be None or a positive integer"),
+    "noise_std": (lambda: Tuner(SMALL, noise_std=-1.0), "noise_std must be None, 0 or positive"),
+    "standardise": (lambda: Tuner(SMALL, standardise=1), "standardise must be True or False, got 1"),
+    "value": (lambda: told().tell(0, math.nan), "value must be a finite number; drop the ticket"),
+    "costs": (lambda: told().tell(0, 1.0, {"a": 1.0}), "costs must be a dict of exactly none"),
+    "missing costs": (
+        lambda: told(constraints=["a"]).tell(0, 1.0),
+        "costs must be a dict of exactly 'a', got None",
+    ),
+    "cost": (lambda: told(constraints=["a"]).tell(0, 1.0, {"a": math.inf}), r"costs\['a'\] must be a finite"),
+    "context": (lambda: Tuner(SMALL).ask({"a": 1}), "contexts must be exactly nothing"),
+    "missing context": (
+        lambda: Tuner(SMALL, contexts=CONTEXTS).ask(),
+        "contexts must be exactly 'size', 'site'",
+    ),
+    "past": (
+        lambda: Tuner(SMALL).add({"depth": 0, "kernel": "rbf"}, 1.0),
+        r"parameters\['depth'\] must be an",
+    ),
+    "best": (lambda: Tuner(SMALL).best, "best needs a feasible experiment, got 0 told"),
+    "advice": (
+        lambda: Tuner(SMALL, agent="random").recommend(anywhere=True),
+        "'random' recommends nothing; see the tuner's",
+    ),
+    "unsaved": (
+        lambda: Tuner(SMALL, agent=lambda setting: None).save("nowhere"),
+        "agent must be a name or .* for a tuner to be saved",
+    ),
+}
+
+
+@pytest.mark.parametrize(("build", "message"), WRONG.values(), ids=WRONG)
+def test_what_is_impossible_is_refused_by_name(build, message):
+    with pytest.raises(ValueError, match=message):
+        build()
+
+
+def test_a_refused_report_leaves_the_experiment_pending():
+    tuner = told(constraints=["a"])
+    with pytest.raises(ValueError, match="costs"):
+        tuner.tell(0, 1.0)
+    assert list(tuner.pending) == [0]

@@ -1,0 +1,146 @@
+"""Tuning a continuum: the tuner is the box agent in its loop, and only looks at what can be used."""
+
+import math
+
+import numpy as np
+import pytest
+
+import agents
+from agents import Categorical, Integer, Linear, Log, Tuner
+from agents.box.search import Pool
+from agents.tuning.boards import BoxBoard, FiniteBoard, board
+from agents.tuning.scale import Scale
+from agents.tuning.snapping import Snapped, Snapping
+from agents.tuning.space import Space
+from bandit_envs.problem.feedback import delivery
+
+SPACE = {
+    "rate": Log(1e-5, 1e-1),
+    "depth": Integer(1, 6),
+    "kernel": Categorical(["rbf", "poly", "linear"]),
+    "momentum": Linear(0, 1),
+}
+
+
+def loss(p):
+    other = 0.5 * (p["kernel"] != "poly")
+    return (
+        (math.log10(p["rate"]) + 3.3) ** 2 + 0.1 * (p["depth"] - 5) ** 2 + other + (p["momentum"] - 0.37) ** 2
+    )
+
+
+@pytest.mark.parametrize("name", ["gp-bucb", "gp-ei", "gp-ts", "random"])
+def test_on_a_box_the_tuner_is_the_agent_in_its_loop(name):
+    tuner = Tuner(SPACE, agent=name, goal="minimise", seed=4, standardise=False, budget=12)
+    space, place = tuner.plan.parameters, BoxBoard(tuner.plan, Scale(-1.0))
+    options = {} if name == "random" else {"search": Snapping(space)}
+    agent = agents.make(name, place.setting, **options)
+    agent.reset(4)
+    observation = np.zeros(1)
+    for t in range(12):
+        features = place.setting.to_point(agent.act(observation))
+        ticket, parameters = tuner.ask()
+        assert parameters == space.values(features)
+        reward = np.array([-loss(parameters)])
+        info = delivery(t, np.array([t]), reward, np.empty((1, 0)))
+        agent.update(observation, place.setting.to_action(space.features(parameters)), reward[0], info)
+        tuner.tell(ticket, loss(parameters))
+
+
+def test_the_continuum_is_searched_where_a_set_of_points_is_not_enough():
+    tuner = Tuner(SPACE, goal="minimise")
+    for _ in range(30):
+        ticket, parameters = tuner.ask()
+        tuner.tell(ticket, loss(parameters))
+    assert tuner.best.value < min(map(loss, tuner.plan.parameters.spread(1024)))
+    found = tuner.recommend()
+    assert found.parameters["kernel"] == "poly"
+    assert found.parameters["depth"] == 5
+    assert loss(found.parameters) < 0.01
+
+
+class Hill:
+    """A landscape with slopes, which says where it was asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def survey(self, unit):
+        self.asked.append(unit)
+        return Pool(unit, unit, -((unit - 0.6) ** 2).sum(axis=1))
+
+    def climb(self, unit):
+        return -((unit - 0.6) ** 2).sum(axis=1), -2 * (unit - 0.6)
+
+    landscape, low, span = None, np.zeros(6), np.ones(6)
+    anchors = np.array([[0.2, 0.4, 0.0, math.sqrt(0.5), 0.0, 0.9]])
+
+
+def test_a_search_scores_possible_points_alone_and_climbs_between_them():
+    space, hill = Space("parameters", SPACE), Hill()
+    pool = Snapping(space)(hill, np.random.default_rng(0))  # type: ignore[arg-type]
+    asked = np.vstack(hill.asked)
+    np.testing.assert_allclose(space.snap(asked), asked, rtol=0, atol=1e-9)
+    best = pool.unit[pool.scores.argmax()]
+    assert best[[0, 5]] == pytest.approx([0.6, 0.6], abs=1e-4)
+    assert best[1] == pytest.approx(0.6)  # depth 4 of 1..6
+    np.testing.assert_allclose(np.sort(best[2:5]), [0.0, 0.0, math.sqrt(0.5)])
+
+
+def test_slopes_are_flat_along_discrete_coordinates():
+    _, slopes = Snapped(Hill(), Space("parameters", SPACE)).climb(np.full((2, 6), 0.5))  # type: ignore[arg-type, misc]
+    np.testing.assert_allclose(slopes, 0.2 * np.array([[1, 0, 0, 0, 0, 1]] * 2))
+
+
+def test_the_best_plays_are_tried_with_one_parameter_changed():
+    space, anchors = Space("parameters", SPACE), np.repeat(Hill.anchors, 3, axis=0)
+    near = Snapping(space, changed=50)._neighbours(anchors, np.random.default_rng(0))
+    changed = near != np.repeat(anchors, 50, axis=0)
+    parameters = [set(space.parameter_of_feature[row].tolist()) for row in changed]
+    assert all(len(each) == 1 for each in parameters)
+    assert set.union(*parameters) == {0, 1, 2, 3}
+
+
+def test_a_set_is_played_where_it_is_small_or_the_agent_plays_no_boxes():
+    def chosen(space, **options):
+        return type(board(Tuner(space, **options).plan, Scale(1.0), [], [{}]))
+
+    discrete = {"depth": Integer(1, 32), "width": Integer(1, 32)}
+    assert chosen(discrete) is FiniteBoard
+    assert chosen(discrete, num_arms=1000) is BoxBoard
+    assert chosen(SPACE) is BoxBoard
+    assert chosen(SPACE, agent="constrained-ei") is BoxBoard
+    assert chosen(SPACE, agent="admmbo") is FiniteBoard
+
+
+def test_contexts_are_seen_on_a_box_as_they_are():
+    contexts = {"size": Log(10, 1000)}
+    tuner = Tuner({"rate": Linear(0, 1)}, contexts=contexts, agent=("gp-bucb", {"width": 1.0, "initial": 5}))
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        size = float(10 ** rng.uniform(1, 3))
+        ticket, parameters = tuner.ask({"size": size})
+        tuner.tell(ticket, -10 * (parameters["rate"] - math.log10(size / 10) / 2) ** 2)
+    for size in (20.0, 100.0, 500.0):
+        wanted = math.log10(size / 10) / 2
+        assert tuner.recommend({"size": size}).parameters["rate"] == pytest.approx(wanted, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    "agent", [None, "gp-ts", ("gp-ei", {"refit_every": 4, "search": {"candidates": 64}})]
+)
+def test_a_saved_tuner_of_a_continuum_goes_on_exactly(agent, tmp_path):
+    tuner = Tuner(SPACE, agent=agent, goal="minimise")
+    for _ in range(11):
+        ticket, parameters = tuner.ask()
+        if ticket % 3:
+            tuner.tell(ticket, loss(parameters))
+    tuner.drop(3)
+    tuner.save(tmp_path / "tuner.json")
+    loaded = agents.load(tmp_path / "tuner.json")
+    for _ in range(5):
+        ticket, parameters = tuner.ask()
+        assert loaded.ask() == (ticket, parameters)
+        for each in (tuner, loaded):
+            each.tell(ticket, loss(parameters))
+    assert loaded.recommend() == tuner.recommend()

@@ -1,0 +1,177 @@
+"""The information gain that stands in for gamma_t: rates, and tables that bound it."""
+
+import itertools
+
+import numpy as np
+import pytest
+from references import information_gain, largest_gain, spectral_optimum
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    Matern,
+    RationalQuadratic,
+    WhiteKernel,
+)
+
+from agents.widths.gain_tables import (
+    greedy_bound,
+    greedy_value,
+    spectral_bound,
+    upper_bound,
+    water_filling,
+)
+from agents.widths.information_gain import Constant, Rate, Realised, rate_for
+from bandit_envs.kernels.gram import Gram
+
+KERNELS = {
+    "rbf": RBF(0.2),
+    "matern12": Matern(0.2, nu=0.5),
+    "matern52": 2.5 * Matern(0.2, nu=2.5),
+    "linear": DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"),
+    "diagonal": WhiteKernel(1.0),
+}
+ROUNDS = np.array([0, 1, 2, 10, 1000])
+NOTHING = np.zeros(5)
+
+
+@pytest.fixture(params=sorted(KERNELS))
+def gram(request):
+    points = np.random.default_rng(0).uniform(size=(30, 2))
+    return Gram(KERNELS[request.param], points)
+
+
+def test_realised_gain_is_the_gain_and_constant_is_constant():
+    gain = np.array([0.3, 0.7])
+    np.testing.assert_array_equal(Realised()(np.array([4, 5]), gain), gain)
+    np.testing.assert_array_equal(Constant(2.0)(np.array([4, 5]), gain), [2.0, 2.0])
+    np.testing.assert_array_equal(Constant(np.array([1.0, 3.0]))(np.array([4, 5]), gain), [1.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "vakili", "expected"),
+    [
+        (RBF(0.2), False, lambda t: np.log(t) ** 3),
+        (Matern(0.2, nu=np.inf), False, lambda t: np.log(t) ** 3),
+        (Matern(0.2, nu=2.5), False, lambda t: t ** (6 / 11) * np.log(t)),
+        (Matern(0.2, nu=2.5), True, lambda t: t ** (2 / 7) * np.log(t) ** (5 / 7)),
+        (DotProduct(), False, lambda t: 2 * np.log(t)),
+        (ConstantKernel(0.05) * RBF(0.2), False, lambda t: np.log(t) ** 3),
+        (Matern(0.2, nu=1.5) * ConstantKernel(3.0), False, lambda t: t ** (6 / 9) * np.log(t)),
+    ],
+)
+def test_the_rate_of_a_kernel_in_two_dimensions_is_the_papers(kernel, vakili, expected):
+    gamma = rate_for(kernel, dim=2, vakili=vakili)(ROUNDS, NOTHING)
+    np.testing.assert_allclose(gamma, expected(np.maximum(ROUNDS, 1.0)), rtol=1e-13)
+    assert gamma[0] == 0.0
+
+
+def test_rates_of_chowdhurys_experiments_are_recognised():
+    np.testing.assert_allclose(Rate.squared_exponential(1)(ROUNDS[2:], NOTHING[2:]), np.log(ROUNDS[2:]) ** 2)
+    expected = ROUNDS[2:] ** (2 / 7) * np.log(ROUNDS[2:])
+    np.testing.assert_allclose(Rate.matern(1, nu=2.5)(ROUNDS[2:], NOTHING[2:]), expected)
+
+
+def test_an_unknown_rate_names_the_remedy():
+    with pytest.raises(ValueError, match="upper_bound"):
+        rate_for(RationalQuadratic(), dim=1)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: Constant(-1.0), "value"),
+        (lambda: Rate(-0.1, 1.0), "power"),
+        (lambda: Rate(0.0, 0.0), "log_power"),
+        (lambda: Rate.matern(1, nu=0.0), "nu"),
+        (lambda: Rate.linear(0), "dim"),
+        (lambda: spectral_bound(Gram(RBF(), np.eye(2)), 0.0, 5), "noise_variance"),
+        (lambda: greedy_bound(Gram(RBF(), np.eye(2)), 0.1, -1), "horizon"),
+    ],
+)
+def test_an_impossible_value_is_named(make, name):
+    with pytest.raises(ValueError, match=f"^{name} must"):
+        make()
+
+
+def test_water_filling_is_the_optimum_at_fractional_budgets():
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        eigenvalues = np.sort(rng.gamma(0.3, size=5))[::-1] + 1e-3
+        budget = rng.uniform(0.0, 30.0, size=3)
+        expected = [spectral_optimum(eigenvalues, one) for one in budget]
+        np.testing.assert_allclose(
+            water_filling(eigenvalues, budget), expected, rtol=1e-6
+        )  # SLSQP's accuracy
+
+
+def test_water_filling_of_equal_eigenvalues_spreads_evenly():
+    budget = np.array([0.0, 0.5, 4.0, 100.0])
+    np.testing.assert_allclose(water_filling(np.full(4, 2.0), budget), 2 * np.log1p(budget / 2), atol=1e-14)
+
+
+def test_the_bounds_hold_for_every_random_design(gram):
+    rng, horizon, noise = np.random.default_rng(2), 60, 0.1
+    bound = upper_bound(gram, noise, horizon)
+    for concentration in (0.05, 0.5, 50.0):  # designs from repetitive to uniform
+        weight = rng.dirichlet(np.full(gram.size, concentration))
+        design = rng.choice(gram.size, size=horizon, p=weight)
+        for rounds in (1, 2, 7, 20, horizon):
+            gain = information_gain(gram.dense, noise, design[:rounds])
+            assert gain <= bound(np.array([rounds]), np.zeros(1))[0] + 1e-9
+
+
+def test_the_bounds_hold_for_the_best_of_all_designs(gram):
+    for rounds in (1, 2, 3):
+        few = Gram(gram.kernel, gram.points[:5])
+        best = largest_gain(few.dense, 0.1, rounds)
+        value, greedy, spectral, upper = (
+            table(few, 0.1, rounds).values[0, rounds]
+            for table in (greedy_value, greedy_bound, spectral_bound, upper_bound)
+        )
+        assert value <= best + 1e-12
+        assert best <= min(greedy, spectral) + 1e-9
+        assert upper == pytest.approx(min(greedy, spectral), rel=1e-12)
+
+
+def test_greedy_value_is_the_gain_of_the_largest_variance(gram):
+    horizon, noise, design = 40, 0.1, []
+    gram = Gram(gram.kernel * DotProduct(), gram.points)  # no two points tie
+    for rounds in range(1, horizon + 1):
+        gains = [information_gain(gram.dense, noise, np.array([*design, x])) for x in range(gram.size)]
+        design.append(int(np.argmax(gains)))
+        value = greedy_value(gram, noise, rounds).values[0, rounds]
+        assert value == pytest.approx(max(gains), rel=1e-9)
+
+
+def test_spectral_bound_is_the_gain_itself_for_independent_arms():
+    gram = Gram(WhiteKernel(1.0), np.arange(4.0)[:, None])
+    table = spectral_bound(gram, 0.5, 12)
+    np.testing.assert_allclose(
+        table.values[0, [4, 8, 12]], [largest_gain(np.eye(4), 0.5, t) for t in (4, 8, 12)]
+    )
+
+
+def test_gain_tables_start_at_zero_rise_and_are_concave(gram):
+    for table in (spectral_bound, greedy_value, greedy_bound):
+        rise = np.diff(table(gram, 0.05, 200).values)
+        assert np.all(rise >= -1e-9)
+        assert np.all(np.diff(rise) <= 1e-9)
+    assert np.all(np.abs(upper_bound(gram, 0.05, 3).values[:, 0]) < 1e-9)
+
+
+def test_every_trial_reads_the_table_of_its_own_noise(gram):
+    noise = np.array([0.3, 0.1, 0.3])
+    rounds = np.array([5, 9, 17])
+    for table in (spectral_bound, greedy_value, greedy_bound, upper_bound):
+        batch = table(gram, noise, 20)
+        assert batch.values.shape == (2, 21)
+        singles = [
+            table(gram, one, 20)(np.array([t]), np.zeros(1))[0] for one, t in zip(noise, rounds, strict=True)
+        ]
+        np.testing.assert_allclose(batch(rounds, np.zeros(3)), singles, rtol=1e-11)
+
+
+def test_less_noise_lets_more_be_learnt(gram):
+    for table, (low, high) in itertools.product((spectral_bound, greedy_value), [(0.01, 0.1), (0.1, 1.0)]):
+        assert np.all(table(gram, low, 50).values[0, 1:] > table(gram, high, 50).values[0, 1:])

@@ -1,0 +1,236 @@
+"""Tuning support vector machines: shipped tables are what training gives, contexts name their tasks."""
+
+from __future__ import annotations
+
+import importlib.util
+import tracemalloc
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.model_selection import train_test_split
+from sklearn.svm import SVC
+
+from bandit_envs import BanditEnv, data
+from bandit_envs.data import svm_tuning
+from bandit_envs.data.svm_tuning import SVM_BOUNDS, accuracy_of, count_correct, svm_grid
+from bandit_envs.laws import contexts, delays
+from bandit_envs.problems import build, data_files
+
+PIMA = "pima_diabetes.csv"
+needs_tasks = pytest.mark.needs_data(*data_files("multi-task-svm"))
+SHIPPED = {"diabetes": (30, 1), "breast-cancer": (30, 1), "growing-diabetes": (20, 20)}
+
+
+# --- data ---
+
+
+@pytest.mark.needs_data(PIMA)
+def test_the_diabetes_data_are_768_patients_of_whom_a_third_are_ill():
+    x, y = data.pima_diabetes()
+    assert (x.shape, y.shape) == ((768, 8), (768,))
+    np.testing.assert_array_equal(x[0], [6, 148, 72, 35, 0, 33.6, 0.627, 50])
+    assert (y[:3].tolist(), int(y.sum())) == ([1, 0, 1], 268)
+
+
+@pytest.mark.needs_data(PIMA)
+def test_the_diabetes_data_grow_by_the_next_patients_of_one_order():
+    parts = svm_tuning.growing_diabetes()
+    assert [len(part.y) for part in parts] == [768 * i // 20 for i in range(1, 21)]
+    for smaller, larger in pairwise(parts):
+        np.testing.assert_array_equal(larger.x[: len(smaller.y)], smaller.x)
+    assert sorted(map(tuple, parts[-1].x)) == sorted(map(tuple, data.pima_diabetes().x))
+
+
+@needs_tasks
+def test_fifty_tasks_share_288_configurations():
+    tasks = data.tst_svm()
+    assert (tasks.features.shape, tasks.configurations.shape, tasks.accuracy.shape) == (
+        (50, 22),
+        (288, 6),
+        (50, 288),
+    )
+    assert tasks.names[:3] == ("A9A", "W8A", "abalone")
+    assert tasks.accuracy[0, :2].tolist() == [0.757908, 0.781759]
+    assert (tasks.configurations[:, :3].sum(axis=1) == 1).all()
+    assert (tasks.accuracy.min(), tasks.accuracy.max()) == (0.0, 1.0)
+    with pytest.raises(ValueError, match="read-only"):
+        tasks.accuracy[0, 0] = 0.5
+
+
+# --- tables ---
+
+
+def test_the_grid_is_log_spaced_and_reaches_both_edges_exactly():
+    grid = svm_grid(30)
+    assert grid.shape == (900, 2)
+    assert grid.min() == 0.0
+    assert grid.max() == 1.0
+    for column, (low, high) in zip(grid.T, SVM_BOUNDS.values(), strict=True):
+        values = np.unique(low + column * (high - low))
+        np.testing.assert_allclose(np.diff(np.log(values)), np.log(high / low) / 29, rtol=1e-9)
+    assert (grid[:, 1] < 0.004).mean() > 0.5  # where the accuracy changes
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_table_has_a_plateau_and_something_better(name):
+    side, parts = SHIPPED[name]
+    accuracy = data.svm_accuracy(name, side)
+    assert accuracy.shape == (parts, side**2)
+    assert accuracy.min() > 0.3
+    assert (accuracy.max(axis=1) > np.median(accuracy, axis=1)).all()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("diabetes", marks=pytest.mark.needs_data(PIMA)),
+        pytest.param("growing-diabetes", marks=pytest.mark.needs_data(PIMA)),
+        "breast-cancer",
+    ],
+)
+def test_training_again_gives_the_shipped_accuracies(name):
+    side, _ = SHIPPED[name]
+    some = np.array([0, side - 1, side * (side // 2), side**2 - side, side**2 - side // 2])
+    again = accuracy_of(count_correct(svm_tuning.DATA_SETS[name](), svm_grid(side)[some]))
+    np.testing.assert_array_equal(again, data.svm_accuracy(name, side)[:, some])
+
+
+def test_an_accuracy_is_that_of_the_machine_at_its_point():
+    x, y = data.breast_cancer()
+    part = data.Classification(x[:120], y[:120])
+    total, correct = count_correct([part], np.array([[0.5, 0.0]]))[0]
+    a, b, ya, yb = train_test_split(*part, test_size=0.3, stratify=part.y, random_state=0)
+    machine = SVC(C=1e-4 + 0.5 * (100 - 1e-4), gamma=1e-4).fit(a, ya)
+    assert total == len(yb)
+    assert correct / total == pytest.approx(machine.score(b, yb))
+
+
+def test_training_at_once_is_done_once_and_gives_the_table(monkeypatch):
+    calls: list[int] = []
+
+    def small() -> list[data.Classification]:
+        calls.append(1)
+        return [data.breast_cancer().prefix(80)]
+
+    monkeypatch.setitem(svm_tuning.DATA_SETS, "breast-cancer", small)
+    svm_tuning.train_svm.cache_clear()
+    keywords = {"data": "breast-cancer", "side": 4, "train": True, "noise_std": 0.0}
+    tables = [build("svm-tuning", keywords).draw(0).means for _ in range(2)]
+    svm_tuning.train_svm.cache_clear()
+    assert len(calls) == 1
+    expected = accuracy_of(count_correct(small(), svm_grid(4)))
+    np.testing.assert_array_equal(tables[0].ravel(), expected[0])
+    np.testing.assert_array_equal(*tables)
+
+
+def test_a_table_that_the_script_computed_is_found_in_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(ValueError, match=r"got 3; compute it by .*svm_tables.py breast-cancer 3`"):
+        data.svm_accuracy("breast-cancer", 3)
+    path = Path(__file__).parents[3] / "scripts" / "svm_tables.py"
+    spec: Any = importlib.util.spec_from_file_location(path.stem, path)
+    script: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    script.main(["breast-cancer", "3"])
+    expected = accuracy_of(count_correct([data.breast_cancer()], svm_grid(3)))
+    np.testing.assert_array_equal(data.svm_accuracy("breast-cancer", 3), expected)
+    assert build("svm-tuning", {"data": "breast-cancer", "side": 3}).decisions.num_arms == 9
+
+
+# --- problems ---
+
+
+def test_the_defaults_are_the_settings_of_the_paper():
+    tuning, growing = build("svm-tuning", {}), build("growing-data-svm", {})
+    assert (tuning.horizon, tuning.delay, tuning.decisions.num_arms) == (100, delays.Poisson(10), 900)
+    assert (growing.horizon, growing.delay, growing.decisions.num_arms) == (600, delays.Poisson(3), 400)
+    assert growing.context == contexts.Blocks(30)
+    np.testing.assert_allclose(growing.decisions.contexts[:, 0], np.arange(20) / 19)
+
+
+def test_both_scales_show_the_same_accuracies():
+    linear, log = (build("svm-tuning", {"scale": scale}) for scale in ("linear", "log"))
+    np.testing.assert_array_equal(linear.draw(0).means, log.draw(0).means)
+    low, high = np.array(list(SVM_BOUNDS.values())).T
+    machines = np.log((low + linear.decisions.arms * (high - low)) / low) / np.log(high / low)
+    np.testing.assert_allclose(machines, log.decisions.arms, atol=1e-9)
+
+
+def test_regret_is_against_the_best_configuration_of_the_current_data_set():
+    table = data.svm_accuracy("growing-diabetes", 20)
+    env = BanditEnv("growing-data-svm", noise_std=0.0)
+    env.reset(seed=0)
+    for t in range(600):
+        info = env.step(t % 400)[4]
+        best = table[t // 30].max()
+        assert info["oracle"]["optimum"] == best
+        assert info["oracle"]["regret"] == best - table[t // 30, t % 400]
+
+
+@needs_tasks
+def test_tasks_of_equal_features_are_told_apart_by_the_observation_and_have_their_own_accuracies():
+    tasks = data.tst_svm()
+    env = BanditEnv("multi-task-svm", noise_std=0.0)
+    observation, _ = env.reset(seed=0)
+    assert (env.problem.horizon, env.problem.delay) == (1500, delays.Poisson(3))
+    for t in range(1500):
+        task = t // 30
+        assert env.setting.context_index(observation[None])[0] == task
+        observation, _, _, _, info = env.step(t % 288)
+        assert info["oracle"]["mean"] == tasks.accuracy[task, t % 288]
+    for pair in (("breast-cancer", "saheart"), ("diabetes", "pima")):
+        one, other = (tasks.names.index(name) for name in pair)
+        np.testing.assert_array_equal(tasks.features[one, :6], tasks.features[other, :6])
+        assert np.abs(tasks.accuracy[one] - tasks.accuracy[other]).max() > 0.1
+
+
+@needs_tasks
+def test_the_kernel_over_tasks_does_not_see_their_numbers():
+    problem = build("multi-task-svm", {})
+    tasks = data.tst_svm()
+    one, other = (tasks.names.index(name) for name in ("diabetes", "pima"))
+    arms = problem.decisions.arms[:9]
+    pairs = [problem.decisions.with_context(task, arms) for task in (one, other)]
+    np.testing.assert_allclose(problem.kernel(*pairs), problem.kernel(pairs[0], pairs[0]), rtol=1e-12)
+    assert problem.kernel(pairs[0])[0, 0] == pytest.approx(tasks.accuracy.var())
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param("multi-task-svm", marks=needs_tasks), "growing-data-svm", "svm-tuning"]
+)
+def test_making_resetting_and_playing_need_no_matrix_over_all_pairs(name):
+    build(name, {})  # what is kept for the process
+    tracemalloc.start()
+    env = BanditEnv(name)
+    env.reset(seed=0)
+    env.step(0)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    gram = vars(env.problem.gram)
+    assert not {"dense", "diagonal", "root", "low_rank_root", "eigen_root"} & gram.keys()
+    assert not gram["_columns"]
+    assert peak < 16 * 2**20  # 900^2 numbers alone would be 6.5 MB, 14,400^2 1.7 GB
+
+
+@pytest.mark.parametrize(
+    ("name", "keywords", "message"),
+    [
+        ("svm-tuning", {"data": "iris"}, "data must be \"diabetes\" or \"breast-cancer\", got 'iris'"),
+        ("svm-tuning", {"side": 1}, r"side must be in 2\.\.60, got 1"),
+        ("svm-tuning", {"side": 61}, r"side must be in 2\.\.60, got 61"),
+        ("svm-tuning", {"side": 7}, "side must be that of a table that ships .* got 7; compute it by"),
+        ("growing-data-svm", {"side": 30}, "got 30; compute it by .* or train at once with train=True"),
+        ("svm-tuning", {"train": 1}, "train must be True or False, got 1"),
+        ("svm-tuning", {"scale": "sqrt"}, "scale must be \"linear\" or \"log\", got 'sqrt'"),
+        ("svm-tuning", {"signal_variance": 0}, "signal_variance must be None or positive, got 0"),
+        ("svm-tuning", {"continuous": True}, "continuous must be False: .* got True"),
+        ("growing-data-svm", {"context_kernel": {"combine": 1}}, "must be \"product\" or \"sum\", got 1"),
+    ],
+)  # fmt: skip
+def test_bad_keywords_are_one_clear_error(name, keywords, message, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(ValueError, match=message):
+        build(name, keywords)

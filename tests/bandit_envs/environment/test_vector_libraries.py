@@ -1,0 +1,155 @@
+"""The vector environments of Gymnasium and stable-baselines3 run every id, in this process and in others."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import cloudpickle
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv
+
+import bandit_envs  # noqa: F401 (registers the ids)
+from bandit_envs.data import find
+from bandit_envs.environment.registration import IDS
+from bandit_envs.environment.wrappers import HistoryObservation
+from bandit_envs.problems import data_files
+
+PLAYABLE = [env_id for env_id, problem in IDS.items() if all(map(find, data_files(problem)))]
+HORIZON, STEPS = 6, 9  # an episode ends, and another begins
+
+
+def make(env_id: str) -> gym.Env:
+    """As other programs do: nothing of ours is imported before."""
+    return gym.make(f"bandit_envs:{env_id}", horizon=HORIZON)
+
+
+def makers(env_id: str) -> list[Any]:
+    return [partial(make, env_id)] * 2
+
+
+def outputs(envs: gym.vector.VectorEnv) -> list[Any]:
+    """Everything that a run of Gymnasium's vector environment returns."""
+    envs.action_space.seed(0)
+    seen: list[Any] = [envs.reset(seed=5)]
+    seen += [envs.step(envs.action_space.sample()) for _ in range(STEPS)]
+    envs.close()
+    return seen
+
+
+def outputs_in_sb3(envs: Any) -> list[Any]:
+    """Everything that a run of stable-baselines3's vector environment returns."""
+    envs.seed(5)
+    envs.action_space.seed(0)
+    seen: list[Any] = [envs.reset()]
+    for _ in range(STEPS):
+        seen.append(envs.step(np.array([envs.action_space.sample() for _ in range(2)])))
+        seen[-1] = (seen[-1][0], seen[-1][1].astype(np.float32), *seen[-1][2:])  # as `DummyVecEnv` rounds
+    envs.close()
+    return seen
+
+
+def same(first: Any, second: Any) -> bool:
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(same(first[key], second[key]) for key in first)
+    if isinstance(first, list | tuple):
+        return len(first) == len(second) and all(map(same, first, second))
+    return bool(np.all(np.asarray(first) == np.asarray(second)))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm_forkserver() -> None:
+    """Processes of the fork server start with the packages imported: milliseconds instead of seconds."""
+    multiprocessing.set_forkserver_preload(
+        ["bandit_envs.environment.vector", "stable_baselines3.common.vec_env"]
+    )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def sent_by_value() -> Iterator[None]:
+    """What is sent takes its code along: a spawned process imports no tests, nor torch with them."""
+    module = sys.modules[__name__]
+    cloudpickle.register_pickle_by_value(module)
+    yield
+    cloudpickle.unregister_pickle_by_value(module)
+
+
+@pytest.mark.parametrize("env_id", PLAYABLE)
+def test_gymnasium_runs_every_id_in_other_processes_as_in_this_one(env_id):
+    here = outputs(SyncVectorEnv(makers(env_id)))
+    there = outputs(AsyncVectorEnv(makers(env_id), context="forkserver"))
+    assert same(here, there)
+    assert here[HORIZON][3].all()
+
+
+@pytest.mark.parametrize("env_id", PLAYABLE)
+def test_stable_baselines3_runs_every_id_in_other_processes_as_in_this_one(env_id):
+    here = outputs_in_sb3(DummyVecEnv(makers(env_id)))
+    there = outputs_in_sb3(SubprocVecEnv(makers(env_id), start_method="forkserver"))
+    assert same(here, there)
+    assert here[HORIZON][2].all()
+
+
+class Tour(gym.Env):
+    """Plays an episode of the id of each action, so that the same processes can visit them all."""
+
+    observation_space = gym.spaces.Box(-np.inf, np.inf, (2,), np.float64)
+    action_space = gym.spaces.Discrete(len(PLAYABLE))
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return np.zeros(2), {}
+
+    def step(self, action):
+        env = make(PLAYABLE[action])
+        env.reset(seed=int(action))
+        env.action_space.seed(0)
+        steps = [env.step(env.action_space.sample()) for _ in range(HORIZON)]
+        rewards, regret = (sum(step[1] for step in steps), sum(step[4]["oracle"]["regret"] for step in steps))
+        return np.array([rewards, regret]), 0.0, False, False, {}
+
+
+@pytest.mark.parametrize("library", ["gymnasium", "stable-baselines3"])
+def test_every_id_runs_in_processes_that_are_spawned(library):
+    if library == "gymnasium":
+        envs: Any = AsyncVectorEnv([Tour] * 2, context="spawn")
+        envs.reset(seed=0)
+    else:
+        envs = SubprocVecEnv([Tour], start_method="spawn")  # one: each imports torch, which takes seconds
+        envs.reset()
+    tour = Tour()
+    tour.reset()
+    for k in range(len(PLAYABLE)):
+        seen = envs.step(np.full(envs.num_envs, k))[0]
+        np.testing.assert_array_equal(seen, [tour.step(k)[0]] * envs.num_envs)
+    envs.close()
+
+
+def test_spawned_processes_return_what_this_one_does():
+    here = outputs(SyncVectorEnv(makers("GPBandit-Contextual-v0")))
+    assert same(here, outputs(AsyncVectorEnv(makers("GPBandit-Contextual-v0"), context="spawn")))
+
+
+def with_history() -> gym.Env:
+    env = gym.wrappers.RecordEpisodeStatistics(make("GPBandit-Delayed-v0"))
+    return gym.wrappers.TransformReward(HistoryObservation(env), abs)
+
+
+def test_the_loop_of_cleanrl_runs_with_our_wrappers_among_gymnasiums():
+    """A list of thunks, `AsyncVectorEnv`, `infos["episode"]` where an episode has ended."""
+    envs = AsyncVectorEnv([with_history] * 3, context="forkserver")
+    observations, _ = envs.reset(seed=1)
+    returns = []
+    for _ in range(2 * (HORIZON + 1)):
+        observations, _, _, _, infos = envs.step(envs.action_space.sample())
+        if "episode" in infos:
+            returns += infos["episode"]["l"][infos["_episode"]].tolist()
+    assert observations.shape == (3, 6)
+    assert returns == [HORIZON] * 6
+    envs.close()

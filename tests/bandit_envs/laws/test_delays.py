@@ -1,0 +1,267 @@
+"""Every reward is delivered once, in its round plus its delay, or never."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import by_hand
+from gymnasium.vector import AutoresetMode
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
+from bandit_envs.basics import arguments as parse
+from bandit_envs.laws import NoNoise, RKHSFunction, delays
+from bandit_envs.laws.delays import TAIL, Delay
+from bandit_envs.problem.decisions import unit_grid
+
+SPECS: dict[str, dict[str, Any]] = {
+    "immediate": {"law": "immediate"},
+    "constant": {"law": "constant", "rounds": 4},
+    "cyclic": {"law": "cyclic", "batch": 5},
+    "poisson": {"law": "poisson", "mean": 3},
+    "geometric": {"law": "geometric", "mean": 3},
+    "uniform": {"law": "uniform", "low": 1, "high": 6},
+    "heavy-tailed": {"law": "heavy-tailed", "tail": 0.8},
+    "exponential": {"law": "exponential", "mean": 2, "interval": 0.5},
+    "log-normal": {"law": "log-normal", "mean": 2, "sigma": 1.5},
+    "by arm": {"law": "by-arm", "base": {"law": "poisson", "mean": 3}, "slowest": 2.5},
+    "by arm, in time": {"law": "by-arm", "base": {"law": "exponential", "mean": 3}, "slowest": 4.0},
+}
+each_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+some_spec = st.builds(lambda spec, lost: {**spec, "lost": lost}, st.sampled_from(list(SPECS.values())),
+                      st.sampled_from([0.0, 0.2, 1.0]))  # fmt: skip
+
+
+def law(spec: dict[str, Any]) -> Delay:
+    return parse("delay", spec, delays.LAWS)
+
+
+def problem(spec: dict[str, Any], *, horizon: int = 30, box: bool = False, **more: Any) -> Problem:
+    decisions = Decisions(unit_grid(7), low=np.zeros(1), high=np.ones(1), continuous=box)
+    return by_hand(decisions=decisions, reward=RKHSFunction(), delay=law(spec), horizon=horizon, **more)
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+# --- delivery ---
+
+
+@settings(max_examples=60)
+@given(spec=some_spec, horizon=st.integers(1, 40), seed=st.integers(0, 2**20), box=st.booleans(),
+       limit=st.none() | st.integers(0, 12))  # fmt: skip
+def test_a_reward_arrives_once_in_its_round_plus_its_delay_or_never(spec, horizon, seed, box, limit):
+    limit = None if limit is None else min(limit, horizon - 1)
+    env = BanditEnv(problem(spec, horizon=horizon, box=box, max_delay=limit, noise=NoNoise()))
+    env.reset(seed=seed)
+    env.action_space.seed(seed)
+    outputs = [env.step(env.action_space.sample()) for _ in range(horizon)]
+    oracles = [info["oracle"] for *_, info in outputs]
+    seen: dict[int, tuple[int, float]] = {}
+    for r, (_, reward, _, _, info) in enumerate(outputs):
+        arrived = info["feedback_mask"]
+        for s, value in zip(info["feedback_step"][arrived], info["feedback_reward"][arrived], strict=True):
+            assert int(s) not in seen
+            seen[int(s)] = (r, value)
+        assert reward == pytest.approx(info["feedback_reward"][arrived].sum(), abs=1e-12)
+    due = {s: s + o["delay"] for s, o in enumerate(oracles) if o["delay"] >= 0 and s + o["delay"] < horizon}
+    assert {s: r for s, (r, _) in seen.items()} == due
+    assert all(value == oracles[s]["mean"] for s, (_, value) in seen.items())
+    assert sum(reward for _, reward, *_ in outputs) == pytest.approx(sum(v for _, v in seen.values()))
+    assert all(oracle["delay"] <= env.setting.max_delay for oracle in oracles)
+
+
+@each_spec
+@pytest.mark.parametrize("box", [False, True])
+def test_many_trials_at_once_are_delayed_like_trials_one_by_one(spec, box):
+    lossy = problem({**spec, "lost": 0.1}, box=box)
+    many = BanditVectorEnv(lossy, 3, autoreset_mode=AutoresetMode.DISABLED)
+    singles = [BanditEnv(lossy) for _ in range(3)]
+    many.reset(seed=[5, 6, 7])
+    for seed, env in zip([5, 6, 7], singles, strict=True):
+        env.reset(seed=seed)
+    many.action_space.seed(1)
+    for _ in range(30):
+        actions = many.action_space.sample()
+        info = many.step(actions)[4]
+        for i, env in enumerate(singles):
+            alone = env.step(actions[i])[4]
+            for key in ("feedback_mask", "feedback_step", "feedback_reward"):
+                np.testing.assert_array_equal(info[key][i], alone[key])
+            assert info["oracle"]["delay"][i] == alone["oracle"]["delay"]
+
+
+def played_delays(spec: dict[str, Any], actions: Any, seed: int = 3, **more: Any) -> list[int]:
+    env = BanditEnv(problem(spec, horizon=len(actions), **more))
+    env.reset(seed=seed)
+    return [env.step(action)[4]["oracle"]["delay"] for action in actions]
+
+
+def test_synchronous_batches_arrive_together_and_asynchronous_ones_one_by_one():
+    assert played_delays({"law": "cyclic", "batch": 3}, [0] * 7) == [2, 1, 0, 2, 1, 0, 2]
+    assert played_delays({"law": "constant", "rounds": 2}, [0] * 7) == [2] * 7
+
+
+# --- delays by arm ---
+
+
+@pytest.mark.parametrize("base", [{"law": "poisson", "mean": 2}, {"law": "exponential", "mean": 2}])
+def test_the_slower_arm_waits_longer_for_the_same_draw(base):
+    spec = {"law": "by-arm", "base": base, "slowest": 3.0}
+    plain = np.array(played_delays(base, [0] * 60, max_delay=59))
+    fast, middle, slow = (np.array(played_delays(spec, [arm] * 60)) for arm in (0, 3, 6))
+    np.testing.assert_array_equal(fast, plain)
+    assert (fast <= middle).all()
+    assert (middle <= slow).all()
+    if base["law"] == "poisson":
+        np.testing.assert_array_equal(slow, 3 * fast)
+        np.testing.assert_array_equal(middle, 2 * fast)
+
+
+def test_the_draw_behind_a_delay_does_not_depend_on_earlier_plays():
+    spec = SPECS["by arm"]
+    first, second = (played_delays(spec, [arm] * 20 + [5])[-1] for arm in (0, 6))
+    assert first == second
+
+
+def test_a_point_of_a_box_is_as_slow_as_the_arm_that_lies_there():
+    spec = SPECS["by arm"]
+    arms = rng().integers(7, size=40)
+    actions = 2.0 * unit_grid(7)[arms] - 1.0
+    assert played_delays(spec, actions, box=True) == played_delays(spec, arms)
+
+
+def test_one_arm_alone_is_not_slowed_down():
+    lone = by_hand(decisions=Decisions(np.array([[4.0]])), delay=law(SPECS["by arm"]))
+    env = BanditEnv(lone)
+    env.reset(seed=0)
+    wait: Any = env.simulator.trials[0]
+    assert [env.step(0)[4]["oracle"]["delay"] for _ in range(40)] == list(wait.wait)
+
+
+# --- delays in time ---
+
+
+@pytest.mark.parametrize("interval", [0.25, 1.0, 3.0])
+def test_feedback_in_time_is_known_when_the_first_round_after_it_starts(interval):
+    spec = {"law": "log-normal", "mean": 2.0, "sigma": 1.0, "interval": interval}
+    env = BanditEnv(problem(spec, horizon=50))
+    env.reset(seed=0)
+    times = env.setting.query_times
+    assert times is not None
+    np.testing.assert_allclose(times, interval * np.arange(50))
+    trial: Any = env.simulator.trials[0]
+    for s in range(50):
+        _, _, _, _, info = env.step(0)
+        r = s + info["oracle"]["delay"]
+        if info["oracle"]["delay"] >= 0 and r < 49:
+            assert times[s] + trial.wait[s] <= times[r + 1]  # it is known when round r + 1 starts
+            assert r == s or times[s] + trial.wait[s] > times[r]  # and was not when round r did
+
+
+def test_only_delays_in_time_publish_query_times():
+    for name, spec in SPECS.items():
+        in_time = name in ("exponential", "log-normal", "by arm, in time")
+        assert (problem(spec).setting().query_times is not None) == in_time
+
+
+def test_a_wait_of_exactly_one_interval_is_over_when_the_next_round_starts():
+    waits = np.array([0.0, 0.5, 1.0, 1.5, 2.0, np.inf])
+    np.testing.assert_array_equal(delays.Exponential().in_rounds(waits), [0, 0, 0, 1, 1, np.inf])
+
+
+# --- distributions ---
+
+
+@pytest.mark.parametrize(
+    ("delay", "mean", "variance"),
+    [
+        (delays.Geometric(4.0), 4.0, 20.0),  # p = 1/5: (1 - p) / p^2
+        (delays.Uniform(2, 8), 5.0, 4.0),  # (7^2 - 1) / 12
+        (delays.Exponential(4.0), 4.0, 16.0),
+        (delays.LogNormal(4.0, sigma=0.5), 4.0, 16.0 * (np.exp(0.25) - 1.0)),
+    ],
+)
+def test_waits_have_the_stated_mean_and_variance(delay, mean, variance):
+    waits = delay.draw(40_000, rng())
+    assert abs(waits.mean() - mean) < 4 * np.sqrt(variance / 40_000)
+    assert waits.var() == pytest.approx(variance, rel=0.1)
+
+
+@pytest.mark.parametrize("tail", [0.5, 1.0, 2.0])
+def test_heavy_tails_fall_as_a_power(tail):
+    waits = delays.HeavyTailed(tail, scale=2.0).draw(40_000, rng())
+    assert (waits == np.floor(waits)).all()
+    for k in (1, 5, 20):
+        chance = (1.0 + k / 2.0) ** -tail
+        assert abs((waits >= k).mean() - chance) < 4 * np.sqrt(chance * (1 - chance) / 40_000)
+
+
+TAILS = [
+    (delays.Poisson(10.0), stats.poisson(10.0).sf),
+    (delays.Geometric(5.0), lambda k: stats.geom(1 / 6, loc=-1).sf(k)),
+    (delays.Uniform(2, 8), lambda k: np.clip((8 - np.floor(k)) / 7, 0, 1)),
+    (delays.Cyclic(6), lambda k: np.clip((5 - np.floor(k)) / 6, 0, 1)),
+    (delays.HeavyTailed(4.0), lambda k: (1.0 + (k + 1)) ** -4.0),
+    (delays.Exponential(3.0), lambda k: np.exp(-(k + 1) / 3.0)),
+    (delays.Exponential(3.0, interval=0.5), lambda k: np.exp(-(k + 1) * 0.5 / 3.0)),
+    (delays.LogNormal(3.0, sigma=0.7), lambda k: stats.lognorm(0.7, scale=3.0 * np.exp(-0.245)).sf(k + 1)),
+]
+
+
+@pytest.mark.parametrize(("delay", "tail"), TAILS)
+def test_the_window_is_the_smallest_that_loses_less_than_a_millionth(delay, tail):
+    window = delay.window(10**9)
+    assert tail(window) < TAIL
+    assert window == 0 or tail(window - 1) >= TAIL
+
+
+def test_the_window_of_a_heavy_tail_is_the_whole_trial():
+    for tail in (1e-3, 0.5, 1.0, 2.0):
+        assert delays.HeavyTailed(tail).window(500) == 499
+
+
+def test_the_window_of_delays_by_arm_covers_the_slowest():
+    base = {"law": "poisson", "mean": 5}
+    slow = law({"law": "by-arm", "base": base, "slowest": 2.5})
+    assert slow.window(1000) == int(2.5 * law(base).window(1000))
+
+
+@each_spec
+def test_feedback_is_lost_with_the_stated_probability_and_the_other_waits_stay(spec):
+    whole, lossy = law(spec).draw(20_000, rng(1)), law({**spec, "lost": 0.3}).draw(20_000, rng(1))
+    gone = np.isinf(lossy)
+    np.testing.assert_array_equal(lossy[~gone], whole[~gone])
+    assert abs(gone.mean() - 0.3) < 4 * np.sqrt(0.3 * 0.7 / 20_000)
+    assert law({**spec, "lost": 0.3}).window(500) == law(spec).window(500)
+    assert np.isinf(law({**spec, "lost": 1}).draw(9, rng())).all()
+
+
+# --- errors ---
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"law": "poisson", "lost": 1.5}, "delay lost must be a probability, got 1.5"),
+        ({"law": "cyclic", "batch": 0}, "delay batch must be a positive integer, got 0"),
+        ({"law": "geometric", "mean": 0}, "delay mean must be positive, got 0"),
+        ({"law": "uniform", "low": -1}, "delay low must be 0 or a positive integer, got -1"),
+        ({"law": "uniform", "low": 5, "high": 4}, "delay high must be an integer >= low, got 4"),
+        ({"law": "heavy-tailed", "tail": 0}, "delay tail must be positive, got 0"),
+        ({"law": "exponential", "mean": -1}, "delay mean must be positive, got -1"),
+        ({"law": "exponential", "interval": 0}, "delay interval must be positive, got 0"),
+        ({"law": "log-normal", "sigma": -1}, "delay sigma must be 0 or positive, got -1"),
+        ({"law": "by-arm", "slowest": 0.5}, "delay slowest must be a factor >= 1, got 0.5"),
+        ({"law": "by-arm", "base": {"law": "by-arm"}}, r'delay\["base"\]\["law"\] must be one of immediate'),
+        ({"law": "by-arm", "base": {"law": "poisson", "mean": -1}}, "delay mean must be 0 or positive"),
+    ],
+)
+def test_wrong_delays_are_one_clear_error(spec, message):
+    with pytest.raises(ValueError, match=message):
+        law(spec)

@@ -1,0 +1,225 @@
+"""Functions that drift from round to round, and recorded ones that are replayed."""
+
+from __future__ import annotations
+
+import pickle
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+from cases import CONTEXTS, COSTS, Case, by_hand, played
+from gymnasium.vector import AutoresetMode
+from sklearn.gaussian_process.kernels import RBF
+from vector_pairs import pair, play_both, same
+
+from bandit_envs import BanditEnv, Decisions
+from bandit_envs.laws import (
+    GPSample,
+    KnownFunction,
+    Recorded,
+    RKHSFunction,
+    Uniform,
+    changes,
+    delays,
+)
+from bandit_envs.laws.drift import OrnsteinUhlenbeck, Replay
+from bandit_envs.laws.feasibility import FeasibleShare
+from bandit_envs.problem.decisions import unit_grid
+from bandit_envs.problem.drifting import BLOCK
+from bandit_envs.problems import build
+
+HORIZON = 2 * BLOCK + 9
+EVERYTHING = by_hand(
+    decisions=Decisions(unit_grid(25), contexts=CONTEXTS),
+    constraints=(GPSample(), GPSample()),
+    feasibility=FeasibleShare(0.2),
+    constraint_noise=Uniform(0.05),
+    changes=changes.AtRounds((10, 40)),
+    drift=OrnsteinUhlenbeck(0.05),
+    delay=delays.Poisson(4),
+    max_delay=6,
+    horizon=HORIZON,
+)
+
+
+def functions(problem: Any, entropy: int = 0) -> Any:
+    """All functions of a trial, (T, 1 + C, N)."""
+    means = problem.draw(entropy).means
+    return np.array([means[t] for t in range(problem.horizon)])
+
+
+def test_functions_have_the_kernels_covariance_and_forget_at_the_stated_rate():
+    epsilon, lag, count = 0.3, 4, 1500
+    problem = by_hand(decisions=Decisions(unit_grid(4)), drift=OrnsteinUhlenbeck(epsilon), horizon=BLOCK + 8)
+    draws = np.array([functions(problem, seed)[[BLOCK - 2, BLOCK + 2], 0] for seed in range(count)])
+    kernel = problem.gram.dense
+    # Products of two Gaussians of unit variance and covariance c have the variance 1 + c^2.
+    error = np.sqrt((1 + kernel**2) / count)
+    for i in range(2):
+        assert (np.abs(draws[:, i].T @ draws[:, i] / count - kernel) < 4.5 * error).all()
+    expected = (1 - epsilon) ** (lag / 2) * kernel
+    assert (np.abs(draws[:, 0].T @ draws[:, 1] / count - expected) < 4.5 * error).all()
+
+
+def test_no_drift_at_rate_zero_and_independent_functions_at_rate_one():
+    still = functions(by_hand(drift=OrnsteinUhlenbeck(0.0), horizon=HORIZON))
+    assert (still == still[0]).all()
+    fresh = functions(by_hand(drift=OrnsteinUhlenbeck(1.0), horizon=HORIZON))[:, 0]
+    assert np.abs((fresh[1:] * fresh[:-1]).mean()) < 0.2
+
+
+def test_a_change_point_ends_what_drifts():
+    problem = by_hand(drift=OrnsteinUhlenbeck(1e-6), changes=changes.AtRounds((10, 40)), horizon=HORIZON)
+    steps = np.abs(np.diff(functions(problem)[:, 0], axis=0)).max(axis=1)
+    assert (steps[[9, 39]] > 0.1).all()
+    assert np.delete(steps, [9, 39]).max() < 0.02
+    np.testing.assert_array_equal(np.unique(problem.draw(0).segment), [0, 1, 2])
+
+
+def test_the_optimum_of_each_round_is_that_of_its_own_functions():
+    trial = EVERYTHING.draw(3)
+    for t in range(HORIZON):
+        here = trial.means[t].reshape(3, len(CONTEXTS), 25)[:, trial.context[t]]
+        feasible = (here[1:] <= 0).all(axis=0)
+        assert feasible.sum() >= 5
+        assert trial.optimum[t] == here[0][feasible].max()
+        assert trial.worst[t] == here[0].min()
+    assert trial.setting.reward_lower_bound == functions(EVERYTHING, 3)[:, 0].min()
+
+
+def test_the_draw_depends_neither_on_plays_nor_on_other_laws():
+    plain = by_hand(drift=OrnsteinUhlenbeck(0.05), horizon=HORIZON)
+    more = by_hand(
+        drift=OrnsteinUhlenbeck(0.05), horizon=HORIZON, constraints=COSTS[:1], delay=delays.Poisson(3)
+    )
+    np.testing.assert_array_equal(functions(plain)[:, 0], functions(more)[:, 0])
+    backwards = plain.draw(0).means
+    there_and_back = [backwards[t] for t in range(HORIZON)][::-1]
+    np.testing.assert_array_equal(there_and_back, [backwards[t] for t in range(HORIZON)][::-1])
+
+
+@pytest.mark.parametrize("costs", [True, False])
+def test_costs_drift_or_stay_as_is_chosen(costs):
+    drift = OrnsteinUhlenbeck(0.05, costs=costs)
+    moving = by_hand(drift=drift, constraints=(GPSample(),), feasibility=FeasibleShare(0.3), horizon=HORIZON)
+    drawn = functions(moving)[:, 1]
+    assert bool((drawn == drawn[0]).all()) != costs
+    np.testing.assert_array_equal((drawn <= 0).sum(axis=1), 8)
+    given = functions(by_hand(drift=drift, constraints=COSTS, horizon=HORIZON))
+    assert (given[:, 1:] == given[0, 1:]).all()
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_the_vector_environment_equals_the_single_one(mode):
+    ours, theirs = pair(Case(EVERYTHING, {}), mode)
+    same(ours.reset(seed=11), theirs.reset(seed=11))
+    assert play_both(ours, theirs, mode, 2 * HORIZON + 5) >= 3
+
+
+def test_regret_is_charged_against_the_rounds_own_optimum():
+    env = BanditEnv(EVERYTHING)
+    outputs = played(env, seed=4)
+    trial: Any = env.simulator.trials[0]
+    for t, (*_, info) in enumerate(outputs[1:]):
+        oracle = info["oracle"]
+        assert oracle["regret"] == trial.optimum[t] - oracle["mean"]
+        assert oracle["segment"] == trial.segment[t]
+        assert oracle["mean"] in trial.means[t][0]
+
+
+def test_trials_of_frozen_functions_share_them_but_not_their_place_in_time():
+    problem = by_hand(drift=OrnsteinUhlenbeck(0.1), horizon=HORIZON, function_seed=5)
+    one, other = problem.draw(0), problem.draw(1)
+    late = one.means[HORIZON - 1].copy()
+    np.testing.assert_array_equal(other.means[0], functions(problem)[0])
+    np.testing.assert_array_equal(other.means[HORIZON - 1], late)
+    np.testing.assert_array_equal(one.optimum, other.optimum)
+
+
+def test_an_environment_can_be_pickled_in_the_middle_of_a_trial():
+    env = BanditEnv(EVERYTHING)
+    played(env, rounds=BLOCK + 3)
+    again = pickle.loads(pickle.dumps(env))
+    for action in (0, 7, 24) * 12:
+        same(env.step(action)[4], again.step(action)[4])
+
+
+def test_memory_does_not_grow_with_the_horizon():
+    def peak(horizon: int) -> int:
+        problem = build("gp", {"drift": "ornstein-uhlenbeck", "horizon": horizon, "num_arms": 1000})
+        _ = problem.gram.root
+        tracemalloc.start()
+        trial = problem.draw(0)
+        for t in range(0, horizon, BLOCK):
+            _ = trial.means[t]
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    # All functions of 2000 rounds would be 16 MB, of 200 rounds 1.6 MB.
+    assert peak(2000) < peak(200) + 500_000
+
+
+def test_recorded_functions_are_replayed_in_their_order():
+    values = np.random.default_rng(0).normal(size=(30, 25))
+    problem = by_hand(reward=Recorded(values), drift=Replay(2), constraints=COSTS, horizon=55)
+    np.testing.assert_array_equal(functions(problem)[:, 0], values[np.arange(55) // 2])
+    assert not problem.draw(0).segment.any()
+
+
+@pytest.mark.needs_data("intel_temperature_train.csv", "intel_temperature_test.csv")
+def test_the_sensors_are_replayed_time_by_time():
+    from bandit_envs.data import intel_temperature
+
+    problem = build("intel-temperature", {"replay": True, "standardize": False, "hold": 3})
+    assert problem.horizon == 3 * 96
+    recorded = intel_temperature().test
+    np.testing.assert_allclose(functions(problem)[:, 0], np.repeat(recorded, 3, axis=0), atol=1e-12)
+    np.testing.assert_allclose(problem.draw(0).optimum, np.repeat(recorded.max(axis=1), 3), atol=1e-12)
+    plain = build("intel-temperature", {})
+    assert (plain.horizon, plain.drifts) == (50, False)
+    with pytest.raises(ValueError, match="horizon must be at most 96: 96 records, each held for 1 rounds"):
+        build("intel-temperature", {"replay": True, "horizon": 97})
+    with pytest.raises(ValueError, match="drift must be None where replay is True, got 'orn"):
+        build("intel-temperature", {"replay": True, "drift": "ornstein-uhlenbeck"})
+
+
+@pytest.mark.parametrize(
+    ("laws", "message"),
+    [
+        ({"drift": 0.01}, "drift must be a law such as OrnsteinUhlenbeck"),
+        ({"drift": OrnsteinUhlenbeck(), "reward": RKHSFunction()}, "drift must be None unless functions are"),
+        ({"drift": OrnsteinUhlenbeck(), "constraints": (RKHSFunction(),)}, "drift must be None unless"),
+        (
+            {"drift": OrnsteinUhlenbeck(), "reward": KnownFunction(np.sum),
+             "decisions": Decisions(unit_grid(5), continuous=True)},
+            "continuous must be False: drifting functions are only known at their points",
+        ),
+        ({"drift": Replay()}, "drift must be other than a replay where nothing is recorded"),
+        (
+            {"drift": OrnsteinUhlenbeck(0.5), "constraints": (GPSample(),), "kernel": RBF(9.0)},
+            "constraints must be <= 0 together somewhere, got no such point in round",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_drift_is_one_clear_error(laws, message):
+    with pytest.raises(ValueError, match=message):
+        by_hand(**laws).draw(0)
+
+
+@pytest.mark.parametrize(
+    ("drift", "message"),
+    [
+        (
+            {"law": "ornstein-uhlenbeck", "epsilon": 1.5},
+            r'drift\["epsilon"\] must be a number in .*, got 1',
+        ),
+        ({"law": "ornstein-uhlenbeck", "costs": 1}, r'drift\["costs"\] must be True or False, got 1'),
+        ({"law": "replay", "hold": 0}, r'drift\["hold"\] must be a positive integer, got 0'),
+        ({"law": "brownian"}, r'drift\["law"\] must be one of still, ornstein-uhlenbeck, replay'),
+    ],
+)
+def test_bad_parameters_of_a_drift_are_one_clear_error(drift, message):
+    with pytest.raises(ValueError, match=message):
+        build("gp", {"drift": drift})

@@ -1,0 +1,237 @@
+"""What learners are told, and the sets of decisions it is about."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from cases import BY_HAND, CONTEXTS
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.gaussian_process.kernels import RBF
+
+from bandit_envs import Decisions, Setting
+from bandit_envs.problem.decisions import uniform_points, unit_grid
+from bandit_envs.problem.setting import batch_settings
+from bandit_envs.problems import build
+
+ARMS = unit_grid(12, 2)
+BOX = Setting(low=np.array([-1.0, 10.0]), high=np.array([1.0, 30.0]))
+
+
+# --- actions, points and observations ---
+
+
+@given(arrays(np.float64, (4, 2), elements=st.floats(-1, 1)))
+def test_points_of_a_box_become_actions_and_back(actions):
+    points = BOX.to_point(actions)
+    assert (points >= np.array([-1.0, 10.0])).all()
+    assert (points <= np.array([1.0, 30.0])).all()
+    np.testing.assert_allclose(BOX.to_action(points), actions, atol=1e-14)
+
+
+def test_the_corners_of_the_box_are_the_corners_of_the_actions():
+    np.testing.assert_array_equal(BOX.to_point([-1.0, -1.0]), [-1.0, 10.0])
+    np.testing.assert_array_equal(BOX.to_point([1.0, 1.0]), [1.0, 30.0])
+    np.testing.assert_array_equal(BOX.to_action([0.0, 20.0]), [0.0, 0.0])
+
+
+def test_a_flat_side_of_a_box_has_one_point():
+    flat = Setting(low=np.array([0.0, 2.0]), high=np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(flat.to_point([0.0, 0.7]), [0.5, 2.0])
+    assert np.isfinite(flat.to_action([0.5, 2.0])).all()
+
+
+def test_arms_become_their_features_and_points_the_nearest_arm():
+    setting = Setting(arms=ARMS)
+    index = np.arange(12)
+    np.testing.assert_array_equal(setting.to_point(index), ARMS)
+    np.testing.assert_array_equal(setting.to_action(ARMS + 1e-3), index)
+    assert setting.to_action(ARMS[5]) == 5
+    np.testing.assert_array_equal(setting.to_action(ARMS.reshape(3, 4, 2)), index.reshape(3, 4))
+
+
+def test_contexts_are_recognised_in_the_float32_that_observations_show():
+    setting = Setting(arms=ARMS, contexts=CONTEXTS)
+    assert setting.scaled_contexts.dtype == np.float32
+    assert setting.scaled_contexts.min() == 0
+    assert setting.scaled_contexts.max() == 1
+    np.testing.assert_array_equal(setting.context_index(setting.scaled_contexts), np.arange(4))
+
+
+def test_a_constant_feature_of_contexts_is_shown_as_zero():
+    contexts = np.array([[3.0, 0.0], [3.0, 1.0]])
+    np.testing.assert_array_equal(Setting(arms=ARMS, contexts=contexts).scaled_contexts, [[0, 0], [0, 1]])
+
+
+def test_without_contexts_there_is_one_and_it_is_shown_as_a_zero():
+    setting = Setting(arms=ARMS)
+    assert setting.decisions.num_contexts == 1
+    np.testing.assert_array_equal(setting.scaled_contexts, [[0.0]])
+    np.testing.assert_array_equal(setting.context_index(np.zeros((3, 1))), [0, 0, 0])
+    np.testing.assert_array_equal(setting.decisions.points, ARMS)
+
+
+def test_points_are_all_pairs_of_context_and_arm_in_the_order_of_their_index():
+    decisions = Decisions(ARMS, CONTEXTS)
+    assert decisions.points.shape == (48, 4)
+    context, arm = np.array([0, 2, 3]), np.array([5, 0, 11])
+    expected = np.hstack([CONTEXTS[context], ARMS[arm]])
+    np.testing.assert_array_equal(decisions.points[decisions.point_index(context, arm)], expected)
+
+
+# --- a setting of a trial and of a batch ---
+
+
+def test_a_batch_has_arrays_where_the_trials_differ_and_gives_each_trial_its_own():
+    trials = [Setting(arms=ARMS, noise_std=std, rkhs_bound=2.0) for std in (0.1, 0.2)]
+    batch = batch_settings(trials)
+    np.testing.assert_array_equal(batch.noise_std, [0.1, 0.2])
+    assert batch.rkhs_bound == 2.0
+    for i, trial in enumerate(trials):
+        assert repr(batch.of_trial(i)) == repr(trial)
+
+
+def test_a_setting_of_ones_own_needs_no_environment_and_says_what_it_holds():
+    setting = Setting(arms=ARMS, horizon=50, kernel=RBF(0.3), noise_std=0.1)
+    assert not setting.continuous
+    assert setting.dim == 2
+    assert repr(setting).startswith("Setting(arms=array(12, 2)")
+    assert "kernel=RBF(length_scale=0.3)" in repr(setting)
+    assert "rkhs_bound" not in repr(setting)
+
+
+def test_a_setting_is_frozen_to_its_arrays_and_leaves_those_of_its_maker_alone():
+    arms = ARMS.copy()
+    setting = Setting(arms=arms, contexts=CONTEXTS)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setting.horizon = 3  # type: ignore[misc]
+    assert setting.arms is not None
+    with pytest.raises(ValueError, match="read-only"):
+        setting.arms[0] = 1.0
+    arms[0] = 5.0
+    assert setting.arms[0, 0] != 5.0
+
+
+def test_a_prior_mean_is_copied_and_frozen():
+    mean = np.arange(12.0)
+    setting = Setting(arms=ARMS, prior_mean=mean)
+    mean[0] = 99.0
+    assert np.asarray(setting.prior_mean)[0] == 0.0
+    with pytest.raises(ValueError, match="read-only"):
+        np.asarray(setting.prior_mean)[0] = 1.0
+
+
+def test_bounds_given_by_the_maker_stay_writeable_for_the_maker():
+    low, high = np.zeros(2), np.ones(2)
+    setting = Setting(low=low, high=high)
+    low[0] = -3.0
+    assert setting.low is not None
+    assert setting.low[0] == 0.0
+
+
+def test_an_environments_setting_never_reveals_the_function():
+    problem = BY_HAND["everything"]
+    settings = [problem.draw(seed).setting for seed in (0, 1)]
+    for field in dataclasses.fields(Setting):
+        if field.name not in ("reward_lower_bound", "kernel"):
+            np.testing.assert_equal(*(getattr(setting, field.name) for setting in settings))
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({}, "a setting needs arms, or low and high of a box; got neither"),
+        ({"low": [0.0]}, "a setting needs arms, or low and high of a box"),
+        ({"arms": ARMS, "horizon": 0}, "horizon must be a positive integer, got 0"),
+        ({"arms": ARMS, "horizon": 2.5}, "horizon must be a positive integer, got 2.5"),
+        ({"arms": ARMS, "horizon": "long"}, "horizon must be a positive integer, got 'long'"),
+        ({"arms": np.zeros(4)}, r"arms must be an array \(count, features\), got shape \(4,\)"),
+        ({"arms": np.zeros((0, 2))}, r"arms must be an array \(count, features\), got shape \(0, 2\)"),
+        ({"arms": np.full((3, 1), np.nan)}, r"arms must be finite, got \[\[nan\]"),
+        ({"arms": ARMS, "contexts": np.zeros(4)}, r"contexts must be an array \(count, features\)"),
+        ({"low": [1.0], "high": [0.0]}, r"low <= high must be .* got \[1.\] and \[0.\]"),
+        ({"low": [0.0, 0.0], "high": [1.0]}, r"low <= high must be .* got \[0. 0.\] and \[1.\]"),
+        ({"arms": ARMS, "low": [0.0], "high": [1.0]}, r"low <= high must be finite vectors of 2 numbers"),
+        ({"low": [0.0], "high": [np.inf]}, "low <= high must be finite"),
+        ({"low": [np.nan], "high": [1.0]}, "low <= high must be finite"),
+        ({"arms": ARMS, "noise_std": -1.0}, "noise_std must be None, 0 or positive, got -1.0"),
+        ({"arms": ARMS, "rkhs_bound": np.nan}, "rkhs_bound must be None, 0 or positive, got nan"),
+        ({"arms": ARMS, "max_delay": -1}, "max_delay must be 0 or a positive integer, got -1"),
+        ({"arms": ARMS, "num_constraints": -1}, "num_constraints must be 0 or a positive integer, got -1"),
+        ({"arms": ARMS, "kernel": "rbf"}, "kernel must be None or a scikit-learn kernel, got 'rbf'"),
+        ({"arms": ARMS, "kernel": RBF}, "kernel must be None or a scikit-learn kernel, got <class"),
+        (
+            {"arms": ARMS, "prior_mean": np.zeros(99)},
+            r"prior_mean must be a number or \(12,\) values, got \(99,\)",
+        ),
+    ],
+)
+def test_a_bad_setting_is_one_clear_error(keywords, message):
+    with pytest.raises(ValueError, match=message):
+        Setting(**keywords)
+
+
+# --- sets of points ---
+
+
+@pytest.mark.parametrize(("count", "dim"), [(1, 1), (5, 1), (25, 2), (27, 3), (30, 2), (100, 3)])
+def test_a_grid_has_as_many_distinct_points_as_asked_for_in_the_unit_box(count, dim):
+    grid = unit_grid(count, dim)
+    assert grid.shape == (count, dim)
+    assert len(np.unique(grid, axis=0)) == count
+    assert grid.min() >= 0
+    assert grid.max() <= 1
+
+
+def test_a_power_is_a_regular_grid():
+    axis = [0.0, 0.5, 1.0]
+    np.testing.assert_array_equal(unit_grid(9, 2), [[x, y] for x in axis for y in axis])
+
+
+def test_uniform_points_ascend_on_a_line():
+    assert (np.diff(uniform_points(50, 1, 3)[:, 0]) > 0).all()
+    assert uniform_points(50, 2, 3).shape == (50, 2)
+
+
+# --- what is told of changes ---
+
+AT_TEN = {"law": "at", "rounds": [10]}
+
+
+@pytest.mark.parametrize(
+    ("keywords", "may_change"),
+    [
+        ({"changes": None}, False),
+        ({"changes": "stationary"}, False),
+        ({"changes": AT_TEN}, True),
+        ({"changes": {"law": "at", "rounds": []}}, True),  # it may, and does not
+        ({"changes": {"law": "geometric", "hazard": 1e-9}}, True),
+        ({"changes": None, "drift": {"law": "ornstein-uhlenbeck"}}, True),
+    ],
+)
+def test_a_learner_is_told_whether_functions_may_change(keywords, may_change):
+    problem = build("composite", {"num_arms": 10, "horizon": 20, **keywords})
+    for told in (problem.setting(), problem.draw(0).setting, problem.draw(1).setting):
+        assert told.may_change is may_change
+    assert batch_settings([problem.draw(i).setting for i in range(2)]).may_change is may_change
+    assert problem.draw(0).setting.of_trial(0).may_change is may_change
+
+
+def test_a_learner_is_not_told_when_they_do():
+    one, other = (
+        build("composite", {"num_arms": 10, "horizon": 20, "changes": {"law": "at", "rounds": rounds}})
+        for rounds in ([10], [3, 15])
+    )
+    for problem in (one, other):
+        problem.draw(0)
+    told, told_other = (repr(problem.setting()) for problem in (one, other))
+    assert told == told_other
+    assert "may_change=True" in told
+
+
+def test_a_setting_of_ones_own_does_not_change_unless_it_says_so():
+    assert not Setting(arms=ARMS).may_change
+    assert Setting(arms=ARMS, may_change=True).may_change

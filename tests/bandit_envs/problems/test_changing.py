@@ -1,0 +1,94 @@
+"""Problems whose functions change, alone and with every other feature."""
+
+from __future__ import annotations
+
+import warnings
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from cases import Case
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+from subsets import SUBSETS
+from vector_pairs import pair, play_both, same
+
+from bandit_envs.laws import changes
+from bandit_envs.problems import build
+
+each_subset = pytest.mark.parametrize(
+    "off", SUBSETS, ids=lambda off: "without " + ", ".join(off or ["nothing"])
+)
+
+
+def test_the_papers_problem_has_four_periods_of_300_rounds_on_0_to_5():
+    problem = build("piecewise-stationary", {})
+    trial = problem.draw(0)
+    assert (problem.horizon, problem.decisions.num_arms, problem.noise.std) == (1200, 1000, 0.05)
+    np.testing.assert_array_equal(changes.change_points_of(trial.segment), [300, 600, 900])
+    np.testing.assert_array_equal(problem.decisions.arms[:, 0], 5 * np.linspace(0, 1, 1000))
+    assert (trial.setting.low, trial.setting.high) == (0.0, 5.0)
+    # Matern 5/2 at distance 1 and length-scale 1: (1 + sqrt 5 + 5 / 3) exp(-sqrt 5).
+    ends = np.array([[0.0], [1.0]])
+    expected = (1 + 5**0.5 + 5 / 3) * np.exp(-(5**0.5))
+    assert problem.kernel(ends)[0, 1] == pytest.approx(expected, rel=1e-12)
+    assert trial.means.shape == (4, 1, 1000)
+    np.testing.assert_array_equal(trial.optimum, trial.means[trial.segment, 0].max(axis=1))
+
+
+def test_a_box_of_another_size_is_the_same_problem_in_other_units():
+    small = build("rkhs", {"continuous": True, "num_arms": 30})
+    large = build("rkhs", {"continuous": True, "num_arms": 30, "side": 5.0, "length_scale": 1.0})
+    one, other = small.draw(2), large.draw(2)
+    np.testing.assert_allclose(one.means, other.means, atol=1e-8)
+    np.testing.assert_allclose(one.optimum, other.optimum, atol=1e-8)
+    assert other.setting.high == 5.0
+
+
+@each_subset
+def test_every_subset_of_features_passes_both_checkers_without_a_warning(off):
+    sb3 = pytest.importorskip("stable_baselines3.common.env_checker")
+    env = gym.make("GPBandit-Composite-v0", num_arms=20, horizon=30, **off)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env.unwrapped)
+        sb3.check_env(env.unwrapped)
+
+
+@each_subset
+def test_none_switches_one_feature_off_and_leaves_the_others_on(off):
+    problem = build("composite", off)
+    trial = problem.draw(0)
+    assert (trial.setting.max_delay > 0) == ("delay" not in off)
+    assert (problem.decisions.num_contexts == 5) == ("context" not in off)
+    assert (trial.segment[-1] == 2) == ("changes" not in off)
+    assert (trial.setting.num_constraints == 1) == ("constraints" not in off)
+
+
+@pytest.mark.parametrize("off", [SUBSETS[0], SUBSETS[5], SUBSETS[10], SUBSETS[15]])
+def test_the_vector_environment_equals_the_single_one_on_subsets(off):
+    case = Case("GPBandit-Composite-v0", {"num_arms": 20, "horizon": 30, **off})
+    ours, theirs = pair(case, AutoresetMode.NEXT_STEP)
+    same(ours.reset(seed=11), theirs.reset(seed=11))
+    assert play_both(ours, theirs, AutoresetMode.NEXT_STEP, 80) >= 4
+
+
+@pytest.mark.parametrize(
+    ("keywords", "segments"),
+    [
+        ({"change_points": [10]}, 2),
+        ({"changes": {"law": "evenly", "num_segments": 6}}, 6),
+        ({"num_segments": 4}, 4),
+    ],
+)
+def test_a_users_change_points_replace_the_default_ones(keywords, segments):
+    assert build("composite", keywords).draw(0).segment[-1] + 1 == segments
+
+
+def test_regret_is_to_the_best_feasible_arm_of_the_rounds_segment_and_context():
+    problem = build("composite", {})
+    trial = problem.draw(4)
+    for t in range(0, problem.horizon, 37):
+        here = trial.means[trial.segment[t]].reshape(2, 5, 100)[:, trial.context[t]]
+        assert trial.optimum[t] == here[0][here[1] <= 0].max()
+        assert trial.worst[t] == here[0].min()

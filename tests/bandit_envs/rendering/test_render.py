@@ -1,0 +1,201 @@
+"""Pictures and text of trials."""
+
+import numpy as np
+import pytest
+from gymnasium.vector import SyncVectorEnv
+from sklearn.gaussian_process.kernels import RBF
+
+import agents
+from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
+from bandit_envs.laws import GPSample, KnownFunction, changes, delays
+from bandit_envs.problem.decisions import unit_grid
+from bandit_envs.rendering.picture import draw
+from bandit_envs.rendering.render import COLUMNS
+from bandit_envs.rendering.scene import Scene
+
+HORIZON = 12
+
+
+def composite(dim: int, continuous: bool = False) -> Problem:
+    """Contexts, delays and a change-point; on a finite set a constraint too."""
+    return Problem(
+        Decisions(unit_grid(49, dim), contexts=np.array([[0.0], [1.0]]), continuous=continuous),
+        KnownFunction(lambda x: np.sin(5 * x.sum(axis=1))) if continuous else GPSample(),
+        RBF(0.3),
+        constraints=() if continuous else (KnownFunction(lambda x: np.cos(9 * x[:, 1])),),
+        delay=delays.Constant(3),
+        changes=changes.AtRounds((7,)),
+        horizon=HORIZON,
+    )
+
+
+CASES = {f"{dim} features": composite(dim) for dim in (1, 2, 3)} | {
+    f"box of {dim}": composite(dim, True) for dim in (1, 2, 3)
+}
+
+
+def started(problem: Problem, rounds: int, mode: str = "rgb_array") -> BanditEnv:
+    env = BanditEnv(problem, render_mode=mode)
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    for _ in range(rounds):
+        env.step(env.action_space.sample())
+    return env
+
+
+@pytest.mark.parametrize("problem", CASES.values(), ids=CASES)
+def test_a_picture_is_an_rgb_array_and_shows_the_plays(problem):
+    pictures = [started(problem, rounds).render() for rounds in (0, 5)]
+    for picture in pictures:
+        assert picture.dtype == np.uint8
+        assert picture.shape == (480, 640, 3)
+        assert np.ptp(picture) > 200  # not an empty frame
+    assert not np.array_equal(pictures[0], pictures[1])
+
+
+@pytest.mark.parametrize("problem", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("rounds", [0, 5, HORIZON])
+def test_text_has_a_line_of_blocks_and_marks_the_last_play_of_this_context(problem, rounds):
+    env = started(problem, rounds, "ansi")
+    head, news, line, *mark = env.render().splitlines()
+    assert head.startswith(f"custom: {rounds} of {HORIZON} rounds, regret")
+    assert news.startswith("arrived in the last round:")
+    assert 0 < len(line) <= COLUMNS
+    assert bool(mark) == bool(len(Scene.of(env.simulator).plays))
+    if mark:
+        assert 0 <= mark[0].index("^") < len(line)
+
+
+def test_a_scene_holds_the_plays_of_the_current_context_and_segment_and_whether_they_arrived():
+    env = started(composite(1), 11)
+    scene, trial = Scene.of(env.simulator), env.simulator.trials[0]
+    assert trial is not None
+    here = (trial.segment[:11] == trial.segment[11]) & (trial.context[:11] == trial.context[11])
+    assert len(scene.plays) == here.sum() > 0
+    np.testing.assert_array_equal(scene.arrived, (np.arange(11) + 3 < 11)[here])
+    at = int(trial.context[11]) * 49
+    np.testing.assert_array_equal(scene.truth, trial.means[1, 0, at : at + 49])
+    assert scene.truth[scene.best] == scene.optimum == trial.optimum[11]
+    assert scene.feasible[scene.best]
+
+
+def test_text_tells_the_regret_and_the_reward_that_arrived():
+    env = BanditEnv("gp", num_arms=30, horizon=5, render_mode="ansi")
+    env.reset(seed=3)
+    regret = 0.0
+    for arm in (4, 20):
+        _, reward, _, _, info = env.step(arm)
+        regret += info["oracle"]["regret"]
+    head, news, _, mark = env.render().splitlines()
+    assert head == f"gp: 2 of 5 rounds, regret {regret:.4g}"
+    assert news == f"arrived in the last round: 1, reward {reward:.4g}"
+    assert mark.index("^") == 20
+
+
+def test_the_line_of_blocks_rises_and_falls_with_the_truth():
+    rise = Problem(Decisions(unit_grid(30)), KnownFunction(lambda x: x[:, 0]), RBF(1.0), horizon=3)
+    line = started(rise, 0, "ansi").render().splitlines()[2]
+    assert len(line) == 30
+    assert list(line) == sorted(line)
+    assert line[0] == "▁"
+    assert line[-1] == "█"
+
+
+def test_a_constant_truth_and_a_single_arm_can_be_drawn():
+    single = Problem(Decisions(np.zeros((1, 1))), KnownFunction(lambda x: x[:, 0]), RBF(1.0), horizon=3)
+    assert started(single, 2, "ansi").render().splitlines()[2] == "▁"
+    assert started(single, 2).render().shape == (480, 640, 3)
+
+
+@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
+def test_rendering_before_the_first_reset_is_one_clear_error(mode):
+    with pytest.raises(RuntimeError, match="render was called before reset"):
+        BanditEnv("gp", num_arms=10, render_mode=mode).render()
+
+
+def test_an_unknown_render_mode_is_refused_when_the_environment_is_made():
+    for make in (BanditEnv, BanditVectorEnv):
+        with pytest.raises(
+            ValueError, match="render_mode must be None or one of rgb_array, ansi, got 'human'"
+        ):
+            make("gp", num_arms=10, render_mode="human")
+
+
+@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
+def test_a_vector_environment_renders_what_its_copies_would(mode):
+    problem = composite(1)
+    vector = BanditVectorEnv(problem, 2, render_mode=mode)
+    sync = SyncVectorEnv([lambda: BanditEnv(problem, render_mode=mode)] * 2)
+    for env in (vector, sync):
+        env.reset(seed=5)
+        env.step(np.array([3, 40]))
+    for ours, theirs in zip(vector.render(), sync.render(), strict=True):
+        assert type(ours) is type(theirs)
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(("rounds", "changed"), [(0, False), (6, False), (7, True), (HORIZON, True)])
+def test_the_text_tells_the_last_change_so_far_and_the_picture_marks_all(rounds, changed):
+    env = started(composite(1), rounds, "ansi")
+    scene = Scene.of(env.simulator)
+    np.testing.assert_array_equal(scene.changes, [7])
+    assert ("last change at round 7" in env.render()) == changed
+    plain = scene._replace(changes=np.array([], dtype=np.int64))
+    assert not np.array_equal(draw(scene), draw(plain))
+
+
+class Oracle:
+    """An agent that believes the truth, and is sure of it."""
+
+    def __init__(self, env):
+        self.env = env
+
+    def posterior(self, observation):
+        scene = Scene.of(self.env.simulator)
+        return scene.truth, np.zeros(len(scene.truth))
+
+
+def test_a_scene_tells_pending_from_lost_and_where_changes_are():
+    env = started(composite(1), 5)
+    env.simulator.due[0, 1] = -1
+    scene = Scene.of(env.simulator)
+    here = env.simulator.context[0, :5] == env.simulator.context[0, 5]
+    np.testing.assert_array_equal(scene.lost, (np.arange(5) == 1)[here])
+    np.testing.assert_array_equal(scene.arrived, np.array([True, False, False, False, False])[here])
+    np.testing.assert_array_equal(scene.changes, [7])
+    assert len(scene.regrets) == 5
+    assert scene.regret == pytest.approx(scene.regrets.sum())
+
+
+@pytest.mark.parametrize("problem", CASES.values(), ids=CASES)
+def test_the_belief_of_a_watched_agent_is_drawn(problem):
+    env = started(problem, 4)
+    before = env.render()
+    env.watched = Oracle(env)
+    assert env.render().shape == before.shape
+    assert not np.array_equal(env.render(), before)
+
+
+def test_an_agent_that_does_not_tell_its_belief_changes_no_picture():
+    env = started(composite(1), 4)
+    before = env.render()
+    env.watched = object()
+    np.testing.assert_array_equal(env.render(), before)
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "gp-ucb-sdf"])
+def test_the_posterior_of_an_agent_is_that_of_its_recommendation(name):
+    env = BanditEnv("gp", num_arms=30, horizon=12)
+    observation, _ = env.reset(seed=0)
+    agent = agents.make(name, env)
+    agent.reset(0)
+    for _ in range(6):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        observation = following
+    mean, std = agent.posterior(observation)
+    best = agent.recommend()
+    assert mean.shape == std.shape == (30,)
+    assert mean.argmax() == best.action
+    assert (mean.max(), std[best.action]) == (best.mean, best.std)

@@ -1,0 +1,257 @@
+"""The command line: what it prints, writes and returns."""
+
+import os
+import subprocess
+import sys
+import time
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from study_cases import study_cases
+
+from agents.registry import names
+from gpbandits import cli
+from gpbandits.evaluation.result import Result
+from gpbandits.experiments import check_study, load_study
+
+SMALL = """
+[study]
+name = "small"
+trials = 3
+block_size = 2
+[[environments]]
+id = "GPBandit-GP-v0"
+label = "GP: l = 0.2"
+kwargs = { num_arms = 20, horizon = 15 }
+[[agents]]
+name = "gp-ucb"
+[[agents]]
+name = "random"
+"""
+
+
+class Broken:
+    """An agent that fails when it plays."""
+
+    def __init__(self, setting):
+        pass
+
+    def reset(self, seed):
+        pass
+
+    def act(self, observation):
+        raise RuntimeError("I cannot play")
+
+    def update(self, observation, action, reward, info):
+        pass
+
+
+class Fatal(Broken):
+    """An agent that takes its process with it."""
+
+    def act(self, observation):
+        os._exit(1)
+
+
+@pytest.fixture
+def call(capsys, tmp_path):
+    """Run a command; return its exit code, output and errors."""
+
+    def run(*arguments, study=None):
+        if study is not None:
+            (tmp_path / "study.toml").write_text(study)
+            arguments = ("run", str(tmp_path / "study.toml"), "--out", str(tmp_path / "out"), *arguments)
+        with pytest.raises(SystemExit) as stop:
+            cli.main(arguments)
+        captured = capsys.readouterr()
+        return stop.value.code, captured.out, captured.err
+
+    return run
+
+
+def test_envs_lists_every_registered_id(call):
+    code, out, _ = call("envs")
+    assert code == 0
+    ids = [env_id for env_id in gym.registry if env_id.startswith("GPBandit-")]
+    assert ids
+    assert all(env_id in out for env_id in ids)
+
+
+def test_agents_lists_every_registered_name(call):
+    code, out, _ = call("agents")
+    assert code == 0
+    assert names()
+    assert all(name in out for name in names())
+
+
+def test_run_shows_who_did_better_and_keeps_everything(call, tmp_path):
+    code, out, err = call("--workers", "1", study=SMALL)
+    assert (code, err) == (0, "")
+    assert "GP: l = 0.2" in out
+    assert "3 trials of 15 rounds" in out
+    written = {
+        str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()
+    }
+    assert len([name for name in written if name.startswith("cells/") and name.endswith(".parquet")]) == 4
+    assert {name for name in written if not name.startswith("cells/")} == {
+        "study.toml",
+        "timings.csv",
+        "results/GP-l-0.2.parquet",
+        "figures/GP-l-0.2-regret-linear.png",
+        "figures/GP-l-0.2-regret-log-log.png",
+        "figures/GP-l-0.2-simple-regret.png",
+    }
+    result = Result.load(tmp_path / "out" / "results" / "GP-l-0.2.parquet")
+    assert result.agents == ["gp-ucb", "random"]
+    assert result.regret["gp-ucb"].shape == (3, 15)
+
+
+def test_run_again_computes_nothing_and_prints_the_same(call, tmp_path, monkeypatch):
+    _, first, _ = call("--workers", "1", study=SMALL)
+
+    def compute(cell):
+        raise AssertionError("a stored cell was computed again")
+
+    monkeypatch.setattr("gpbandits.experiments.work.compute", compute)
+    code, second, _ = call("--workers", "1", study=SMALL)
+    assert code == 0
+    first_table, second_table = (out.partition("GP: l = 0.2\n")[2] for out in (first, second))
+    assert first_table
+    assert first_table == second_table
+
+
+def test_a_finished_run_is_run_again_from_the_study_that_it_kept(call, tmp_path):
+    call("--workers", "1", study=SMALL)
+    kept = tmp_path / "out" / "study.toml"
+    code, out, err = call("run", str(kept), "--out", str(tmp_path / "out"))
+    assert (code, err) == (0, "")
+    assert "3 trials of 15 rounds" in out
+    assert kept.read_text() == SMALL
+
+
+def test_an_agent_that_raises_is_shown_with_its_traceback_and_the_code_is_1(call, tmp_path):
+    broken = SMALL.replace('name = "gp-ucb"', 'name = "test_cli:Broken"\nlabel = "broken"')
+    code, out, err = call("--workers", "1", study=broken)
+    assert code == 1
+    assert "Traceback" in err
+    assert "RuntimeError: I cannot play" in err
+    assert "broken on GP: l = 0.2, trials 0 to 1 failed" in err
+    assert "2 cells failed" in err
+    assert "random" in out
+    assert Result.load(tmp_path / "out" / "results" / "GP-l-0.2.parquet").agents == ["random"]
+
+
+def test_an_agent_that_takes_its_process_with_it_costs_its_own_cells_alone(call, tmp_path):
+    fatal = SMALL.replace("trials = 3", "trials = 5").replace('"gp-ucb"', '"test_cli:Fatal"\nlabel = "fatal"')
+    code, out, err = call("--workers", "2", study=fatal)
+    assert code == 1
+    assert "fatal on GP: l = 0.2, trials 2 to 3 failed:\nthe process that computed it died" in err
+    assert "3 cells failed; run the same command again" in err
+    assert "random" in out
+    assert Result.load(tmp_path / "out" / "results" / "GP-l-0.2.parquet").num_trials == 5
+    code, out, _ = call("status", str(tmp_path / "out"))
+    assert "5 trials done, 5 failed, 0 missing." in out
+
+
+def test_a_killed_run_resumes_to_the_results_of_an_uninterrupted_one(call, tmp_path):
+    (tmp_path / "study.toml").write_text(SMALL)
+    command = [sys.executable, "-m", "bandit_envs", "run", str(tmp_path / "study.toml"), "--workers", "1"]
+    killed = subprocess.Popen([*command, "--out", str(tmp_path / "out")], stdout=subprocess.DEVNULL)
+    while not list((tmp_path / "out").glob("cells/*.parquet")):
+        assert killed.poll() is None
+        time.sleep(0.001)
+    killed.kill()
+    killed.wait()
+    assert call("--workers", "1", study=SMALL)[0] == 0
+    subprocess.run([*command, "--out", str(tmp_path / "whole")], capture_output=True, check=True)
+    resumed, whole = (
+        Result.load(tmp_path / out / "results" / "GP-l-0.2.parquet") for out in ("out", "whole")
+    )
+    for label in whole.agents:
+        np.testing.assert_array_equal(resumed.regret[label], whole.regret[label])
+        np.testing.assert_array_equal(resumed.actions[label], whole.actions[label])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("trials", "trails", "unknown key 'trails'"),
+        ("GPBandit-GP-v0", "GPBandit-PG-v0", "environment 'GP: l = 0.2' cannot be made"),
+        ("horizon = 15", "horizon = 15, oracle = false", "oracle must be on: a study scores by it"),
+        ("GPBandit-GP-v0", "CartPole-v1", "environment 'GP: l = 0.2' cannot be made"),
+        ("horizon = 15", "horizon = 0", "horizon"),
+        ("horizon = 15", "horizons = 15", "horizons"),
+        ('"gp-ucb"', '"gp-ubc"', "unknown agent 'gp-ubc'"),
+        ('"gp-ucb"', '"gp-ucb"\noptions = {delta = 2}', "delta"),
+        ('"gp-ucb"', '"gp-ucb"\noptions = {dleta = 0.1}', "dleta"),
+        ('"gp-ucb"', '"no.such:Agent"', "no.such"),
+        ('"gp-ucb"', '"gp-ucb"\noptions = {num_trials = 2}', "num_trials"),
+        ('"gp-ucb"', '"gp-ucb"\noptions = {delta = "0.1"}', "delta must lie in (0, 1), got 0.1"),
+        ("[study]", "[study", "cannot read the study"),
+    ],
+)
+def test_bad_studies_end_in_one_line_and_code_2_before_anything_is_computed(
+    call, tmp_path, old, new, message
+):
+    code, out, err = call(study=SMALL.replace(old, new))
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.startswith("gpbandits: ")
+    assert err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_debug_shows_the_traceback(tmp_path):
+    with pytest.raises(ValueError, match="No such file"):
+        cli.main(["run", str(tmp_path / "none.toml"), "--out", str(tmp_path), "--debug"])
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["run"], ["run", "s.toml", "--out", "o", "--workers", "0"]]
+)
+def test_bad_usage_is_code_2(call, arguments):
+    code, _, err = call(*arguments)
+    assert code == 2
+    assert "Traceback" not in err
+
+
+def test_without_its_packages_the_script_names_the_extra(call, monkeypatch):
+    monkeypatch.setattr(cli, "find_spec", lambda name: None if name == "typer" else object())
+    code, out, err = call("envs")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "typer not found" in err
+    assert "pip install 'gpbandits[eval]'" in err
+
+
+def test_an_agent_in_the_folder_in_which_one_is_takes_part(call, tmp_path, monkeypatch):
+    agent = "def cautious(setting, delta):\n    return gp_ucb(setting, delta=delta)\n"
+    (tmp_path / "beside_the_study.py").write_text(f"from agents import gp_ucb\n\n{agent}")
+    monkeypatch.chdir(tmp_path)
+    paths = list(sys.path)
+    own = '[[agents]]\nname = "beside_the_study:cautious"\nlabel = "own"\noptions = { delta = 0.1 }\n'
+    code, out, err = call(study=SMALL + own)
+    assert code == 0, err
+    means = {
+        line.split()[0]: line.split()[1] for line in out.splitlines() if line.startswith(("own", "gp-ucb"))
+    }
+    assert means["own"] == means["gp-ucb"]
+    assert sys.path == paths
+
+
+def test_the_module_runs_where_the_terminal_knows_ascii_alone():
+    environ = os.environ | {"PYTHONIOENCODING": "ascii", "TERM": "dumb"}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "bandit_envs", "envs"],
+        env=environ,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "GPBandit-GP-v0" in done.stdout
+
+
+@pytest.mark.parametrize("path", study_cases("*.toml"))
+def test_the_studies_of_the_examples_can_be_made(path):
+    check_study(load_study(path))

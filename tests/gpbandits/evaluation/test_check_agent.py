@@ -1,0 +1,316 @@
+"""The conformance suite lets honest agents pass and catches each kind of mistake by name."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import agents
+from bandit_envs import BanditEnv
+from gpbandits.evaluation import AgentCheckError, check_agent
+from gpbandits.evaluation.stages import MAKERS, stages
+
+FEW = {"arms": stages()["finite"]}
+BOX = {"box": MAKERS["box"]()}
+DELAYED = {"delayed": stages()["delay"]}
+
+
+class Careful:
+    """Uniform plays of its own generator: keeps every rule."""
+
+    def __init__(self, setting: Any):
+        self.num_arms = len(setting.arms)
+
+    def reset(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def act(self, observation: Any) -> Any:
+        return int(self.rng.integers(self.num_arms))
+
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        pass
+
+
+class Learner(Careful):
+    """Plays the best arm that has arrived, or explores; a user's agent without a trial axis."""
+
+    def reset(self, seed: int) -> None:
+        super().reset(seed)
+        self.played: list[int] = []
+        self.best = (-np.inf, 0)
+
+    def act(self, observation: Any) -> Any:
+        return super().act(observation) if self.rng.random() < 0.5 else self.best[1]
+
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        self.played.append(action)
+        mask = info["feedback_mask"]
+        for step, value in zip(info["feedback_step"][mask], info["feedback_reward"][mask], strict=True):
+            self.best = max(self.best, (float(value), self.played[step]))
+
+
+# --- agents that pass ---
+
+
+@pytest.mark.parametrize("name", agents.names())
+def test_every_registered_agent_passes(name):
+    check_agent(name)
+
+
+@pytest.mark.parametrize(
+    "agent", [Careful, Learner, lambda setting: Learner(setting), ("gp-ucb", {"delta": 0.05})]
+)
+def test_agents_of_ones_own_pass(agent):
+    check_agent(agent)
+
+
+def test_environments_of_ones_own_are_used():
+    check_agent(
+        Careful,
+        {"id": "GPBandit-GP-v0", "problem": FEW["arms"], "callable": lambda: BanditEnv("gp", horizon=3)},
+    )
+
+
+def test_the_global_generators_are_left_as_they_were():
+    class Global(Careful):
+        def reset(self, seed: int) -> None:
+            np.random.seed(seed % 2**32)  # noqa: NPY002 (what such an agent does)
+
+        def act(self, observation: Any) -> Any:
+            return int(np.random.randint(self.num_arms))  # noqa: NPY002
+
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    check_agent(Global, FEW)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+
+# --- agents that break a rule ---
+
+
+class WithoutUpdate:
+    def __init__(self, setting: Any):
+        pass
+
+    def reset(self, seed: int) -> None:
+        pass
+
+    def act(self, observation: Any) -> Any:
+        return 0
+
+
+class PlaysNaN(Careful):
+    def act(self, observation: Any) -> Any:
+        return float("nan")
+
+
+class PlaysBeyondTheBox(Careful):
+    def __init__(self, setting: Any):
+        self.dim = setting.dim
+
+    def act(self, observation: Any) -> Any:
+        return np.full(self.dim, 1.001)
+
+
+class PlaysOneTooFar(Careful):
+    def act(self, observation: Any) -> Any:
+        return self.num_arms
+
+
+class PlaysAnArray(Careful):
+    def act(self, observation: Any) -> Any:
+        return np.array([0])
+
+
+class IgnoresTheSeed(Careful):
+    def reset(self, seed: int) -> None:
+        self.rng = np.random.default_rng()
+
+
+class DoesNotForget(Careful):
+    def __init__(self, setting: Any):
+        super().__init__(setting)
+        self.age = 0
+
+    def reset(self, seed: int) -> None:
+        pass
+
+    def act(self, observation: Any) -> Any:
+        self.age += 1
+        return self.age % self.num_arms
+
+
+class SharesStateInItsClass(Careful):
+    made = 0
+
+    def __init__(self, setting: Any):
+        super().__init__(setting)
+        type(self).made += 1
+        self.number = self.made
+
+    def act(self, observation: Any) -> Any:
+        return self.number % self.num_arms
+
+
+class ReadsTheOracle(Careful):
+    def reset(self, seed: int) -> None:
+        super().reset(seed)
+        self.regret = 0.0
+
+    def act(self, observation: Any) -> Any:
+        return int(self.regret * 1e6) % self.num_arms
+
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        self.regret = abs(info["oracle"]["regret"])
+
+
+class LooksWhetherThereIsAnOracle(Careful):
+    def reset(self, seed: int) -> None:
+        self.arm = 0
+
+    def act(self, observation: Any) -> Any:
+        return self.arm
+
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        self.arm = int("oracle" in info)
+
+
+class ChangesInfo(Careful):
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        info["feedback_reward"] -= 0.5
+
+
+class AddsToInfo(Careful):
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        info["seen"] = True
+
+
+class ChangesTheObservation(Careful):
+    def act(self, observation: Any) -> Any:
+        observation += 0.25
+        return super().act(observation)
+
+
+class NeedsFeedbackInEveryRound(Careful):
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        info["feedback_reward"][info["feedback_mask"]][0]
+
+
+class NeverReturns(Careful):
+    def act(self, observation: Any) -> Any:
+        time.sleep(3600.0)
+
+
+class Batched:
+    """A batch that shares one generator: its trials depend on each other."""
+
+    def __init__(self, setting: Any, num_trials: int | None = None):
+        self.num_trials, self.num_arms = num_trials, len(setting.arms)
+
+    def reset(self, seed: Any) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def act(self, observation: Any) -> Any:
+        return self.rng.integers(self.num_arms, size=self.num_trials)
+
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        pass
+
+
+class Mistake(NamedTuple):
+    agent: Any
+    check: str
+    message: str
+    environments: Any = FEW
+
+
+MISTAKES = [
+    Mistake(WithoutUpdate, "interface", "WithoutUpdate has no update.*empty update"),
+    Mistake(PlaysNaN, "valid actions", r"element of Discrete\(20\), but it returned nan"),
+    Mistake(PlaysOneTooFar, "valid actions", r"element of Discrete\(20\), but it returned 20"),
+    Mistake(PlaysAnArray, "valid actions", r"element of Discrete\(20\), but it returned array\(\[0\]\)"),
+    Mistake(PlaysBeyondTheBox, "valid actions", r"element of Box\(.*returned array\(\[ ?1.*", BOX),
+    Mistake(IgnoresTheSeed, "same seed, same actions", "reset with the same seed to start anew.*in round"),
+    Mistake(
+        DoesNotForget, "same seed, same actions", "reset with the same seed to start anew, but in round 0"
+    ),
+    Mistake(
+        SharesStateInItsClass, "same seed, same actions", "two instances with the same seed to play alike"
+    ),
+    Mistake(
+        ReadsTheOracle, "honesty", r'not to depend on info\["oracle"\], but in round 1 .*privileged = True'
+    ),
+    Mistake(LooksWhetherThereIsAnOracle, "honesty", "but in round 1 1 became 0"),
+    Mistake(ChangesInfo, "nothing changed in place", "leave the info that it is given as it is.*copy arrays"),
+    Mistake(AddsToInfo, "nothing changed in place", "the info was changed"),
+    Mistake(ChangesTheObservation, "nothing changed in place", "the observation was changed"),
+    Mistake(
+        NeedsFeedbackInEveryRound, "no errors", "update.*raised IndexError.*feedback_mask.*False", DELAYED
+    ),
+    Mistake(
+        Batched, "a batch plays what its trials play alone", "a trial not to depend on the others.*round 0"
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "mistake", MISTAKES, ids=lambda mistake: f"{mistake.agent.__name__}, {mistake.check}"
+)
+def test_each_mistake_is_caught_and_named(mistake):
+    with pytest.raises(AgentCheckError, match=mistake.message) as caught:
+        check_agent(mistake.agent, mistake.environments)
+    assert caught.value.check == mistake.check
+    assert str(caught.value).startswith(f"[{mistake.check}] expected ")
+    assert "Remedy: " in str(caught.value)
+    assert caught.value.__notes__ == [f"on the environment {next(iter(mistake.environments))!r}"]
+
+
+def test_an_agent_that_never_returns_is_caught_in_time():
+    with pytest.raises(
+        AgentCheckError, match=r"\[finite time\] expected all checks to end within 0.2 s"
+    ) as caught:
+        check_agent(NeverReturns, FEW, time_limit=0.2)
+    assert "larger time_limit" in str(caught.value)
+
+
+def test_an_agent_that_reads_the_oracle_may_say_so():
+    class Privileged(ReadsTheOracle):
+        privileged = True
+
+    check_agent(Privileged, FEW)
+
+
+def test_an_agent_that_cannot_be_made_shows_its_own_error():
+    with pytest.raises(ValueError, match="unknown option 'colour' of the agent") as caught:
+        check_agent(("gp-ucb", {"colour": "blue"}))
+    assert caught.value.__notes__ == ["on the environment 'finite'"]
+    with pytest.raises(ValueError, match="unknown agent 'gp-ubc'; did you mean 'gp-ucb'"):
+        check_agent("gp-ubc")
+
+
+# --- which environments ---
+
+
+class Declared(NamedTuple):
+    finite: bool = True
+    delay: bool = False
+    box: bool = False
+
+
+def test_an_agent_is_checked_on_what_it_declares_to_handle():
+    assert list(stages()) == ["finite", "delay", "context", "constraint", "change"]
+    assert list(stages(Declared())) == ["finite"]
+    assert list(stages(Declared(delay=True, box=True))) == ["finite", "box", "delay"]
+    assert list(stages(Declared(finite=False, delay=True, box=True))) == ["box"]
+
+
+def test_the_delayed_stage_has_rounds_without_feedback_and_feedback_that_never_arrives():
+    env = BanditEnv(stages()["delay"])
+    env.reset(seed=11)
+    infos = [env.step(0)[4] for _ in range(24)]
+    arrivals = [int(info["feedback_mask"].sum()) for info in infos]
+    assert min(arrivals) == 0
+    assert max(arrivals) > 1
+    assert any(info["oracle"]["delay"] == -1 for info in infos)

@@ -1,0 +1,248 @@
+"""One loop, the same trials for all, and no look at the truth."""
+
+import random
+from functools import partial
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF
+
+import agents
+import bandit_envs  # noqa: F401 (registers the ids)
+from agents.registry import resolve_agent
+from bandit_envs import BanditEnv, Problem
+from bandit_envs.problems import build
+from gpbandits.evaluation import Result, evaluate, trial_seeds
+from gpbandits.evaluation.trace import simple_regret
+
+SMALL = {"horizon": 20, "num_arms": 50}
+
+
+class Scripted:
+    """Plays a fixed arm and keeps what it is told."""
+
+    def __init__(self, setting, arm=3):
+        self.setting, self.arm, self.told = setting, arm, []
+
+    def reset(self, seed):
+        self.seed = seed
+
+    def act(self, observation):
+        return self.arm
+
+    def update(self, observation, action, reward, info):
+        self.told.append(info)
+
+
+def test_regret_is_that_of_the_noiseless_means_charged_at_play_time():
+    for delay in (None, {"law": "constant", "rounds": 4}):
+        result = evaluate("GPBandit-GP-v0", {"a": Scripted}, trials=3, env_kwargs={**SMALL, "delay": delay})
+        for i in range(3):
+            env = gym.make("GPBandit-GP-v0", **SMALL)
+            env.reset(seed=trial_seeds(0, i)[0])
+            means = env.unwrapped.simulator.trials[0].means[0, 0]
+            expected = (means.max() - means[3]) * np.arange(1, 21)
+            np.testing.assert_allclose(result.regret["a"][i], expected, atol=1e-12)
+
+
+def test_simple_regret_counts_what_has_arrived_and_starts_at_the_worst():
+    regret = np.array([[5.0, 1.0, 3.0, 0.5, 2.0]])
+    delay = np.array([[2, 2, 0, -1, 0]])
+    worst = np.full((1, 5), 9.0)
+    np.testing.assert_array_equal(simple_regret(regret, delay, worst), [[9.0, 9.0, 3.0, 1.0, 1.0]])
+
+
+def test_all_agents_meet_the_same_function_and_noise():
+    told = {}
+
+    def keeper(name):
+        def make(setting):
+            told.setdefault(name, []).append(Scripted(setting))
+            return told[name][-1]
+
+        return make
+
+    evaluate("GPBandit-GP-v0", {"a": keeper("a"), "b": keeper("b")}, trials=3, env_kwargs=SMALL)
+    for one, other in zip(told["a"], told["b"], strict=True):
+        rewards = [[info["feedback_reward"][0] for info in agent.told] for agent in (one, other)]
+        assert rewards[0] == rewards[1]
+    first, second = (told["a"][i].told[0]["feedback_reward"][0] for i in range(2))
+    assert first != second
+
+
+def test_no_agent_sees_the_oracle_unless_it_declares_itself_privileged():
+    seen = []
+
+    class Privileged(Scripted):
+        privileged = True
+
+        def update(self, observation, action, reward, info):
+            seen.append("oracle" in info)
+
+    class Ordinary(Scripted):
+        def update(self, observation, action, reward, info):
+            assert "oracle" not in info
+            assert "_oracle" not in info
+
+    result = evaluate("GPBandit-GP-v0", {"p": Privileged, "o": Ordinary}, trials=2, env_kwargs=SMALL)
+    assert all(seen)
+    assert result.privileged == {"p"}
+
+
+def test_global_generators_are_left_as_they_were():
+    class Global(Scripted):
+        def act(self, observation):
+            random.random()
+            return int(np.random.randint(5))  # noqa: NPY002
+
+    random.seed(1)
+    np.random.seed(1)  # noqa: NPY002
+    before = random.getstate(), np.random.get_state()[1].copy()  # noqa: NPY002
+    evaluate("GPBandit-GP-v0", {"g": Global}, trials=2, env_kwargs=SMALL)
+    assert random.getstate() == before[0]
+    np.testing.assert_array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
+
+
+def test_environments_come_as_ids_problems_and_callables():
+    problem = gym.make("GPBandit-GP-v0", **SMALL).unwrapped.problem
+    assert isinstance(problem, Problem)
+    results = [
+        evaluate("GPBandit-GP-v0", ["gp-ucb"], trials=2, env_kwargs=SMALL),
+        evaluate(problem, ["gp-ucb"], trials=2),
+        evaluate(lambda: gym.make("GPBandit-GP-v0", **SMALL), ["gp-ucb"], trials=2),
+    ]
+    for other in results[1:]:
+        np.testing.assert_array_equal(results[0].actions["gp-ucb"], other.actions["gp-ucb"])
+
+
+@pytest.mark.parametrize("keywords", [{"continuous": True, "dim": 1}, {"num_constraints": 1}])
+def test_agents_without_a_trial_axis_are_recorded_in_the_shapes_of_those_with_one(keywords):
+    environment = "GPBandit-Constrained-v0" if "num_constraints" in keywords else "GPBandit-RKHS-v0"
+    both = {"batch": "random", "single": lambda setting: agents.make("random", setting)}
+    result = evaluate(environment, both, trials=2, env_kwargs={"num_arms": 12, "horizon": 6, **keywords})
+    batch, single = result.records["batch"], result.records["single"]
+    for name in ("regret", "simple_regret", "cost", "violation", "action"):
+        np.testing.assert_array_equal(getattr(batch, name), getattr(single, name))
+
+
+def test_an_earlier_end_is_respected_for_batches_and_singles():
+    keywords = {"max_episode_steps": 7, **SMALL}
+    result = evaluate("GPBandit-GP-v0", {"a": Scripted, "r": "random"}, trials=2, env_kwargs=keywords)
+    assert result.horizon == 7
+
+
+def test_a_seed_shares_no_trial_with_the_next_and_no_stream_with_the_agents():
+    seeds = [trial_seeds(s, i) for s in range(3) for i in range(50)]
+    assert len({word for pair in seeds for word in pair}) == 300
+
+
+class Vandal(Scripted):
+    """Changes the model that it is given."""
+
+    def __init__(self, setting):
+        super().__init__(setting)
+        setting.kernel.length_scale = 5.0
+
+
+def test_an_agent_that_changes_its_kernel_changes_it_for_nobody_else():
+    problem = build("rkhs", SMALL | {"continuous": True})
+    env = BanditEnv(problem)
+    Vandal(env.setting)
+    env.reset(seed=0)
+    Vandal(env.setting)
+    assert problem.kernel == RBF(0.2)
+    after = evaluate(build("gp", SMALL), {"vandal": Vandal, "it": "gp-ucb"}, trials=3)
+    alone = evaluate(build("gp", SMALL), {"it": "gp-ucb"}, trials=3)
+    np.testing.assert_array_equal(after.actions["it"], alone.actions["it"])
+
+
+def test_time_is_measured_per_trial():
+    result = evaluate("GPBandit-GP-v0", ["random"], trials=4, env_kwargs=SMALL)
+    assert result.seconds["random"].shape == (4,)
+    assert (result.seconds["random"] > 0).all()
+
+
+def test_progress_is_told_trial_by_trial():
+    calls = []
+    agents = {"a": Scripted, "r": "random"}
+    evaluate("GPBandit-GP-v0", agents, trials=3, env_kwargs=SMALL, progress=lambda *call: calls.append(call))
+    assert calls == [("a", 1), ("a", 1), ("a", 1), ("r", 3)]
+
+
+BAD = {
+    "trials": ({"trials": 0}, "trials must be a positive integer, got 0"),
+    "seed": ({"seed": -1}, "seed must be an integer >= 0, got -1"),
+    "first_trial": ({"first_trial": 1.5}, "first_trial must be an integer >= 0"),
+    "no agents": ({"agents": {}}, "agents must be at least one"),
+    "a string": ({"agents": "gp-ucb"}, "agents must be a mapping"),
+    "callables without labels": ({"agents": [Scripted]}, "agents must be a mapping of labels to agents"),
+    "a pair without a label": ({"agents": [("gp-ucb", {})]}, "agents must be a mapping of labels to agents"),
+    "a label": ({"agents": {1: "random"}}, "label of an agent must be text, got 1"),
+    "an agent, not its class": ({"agents": {"a": object()}}, "an agent is a name, .* or a callable"),
+    "num_trials": ({"agents": {"a": ("gp-ucb", {"num_trials": 3})}}, "options .* must not hold num_trials"),
+    "unknown agent": ({"agents": ["gp-ucb", "gp"]}, "unknown agent 'gp'"),
+    "no oracle": ({"env_kwargs": {"oracle": False}}, "oracle must be on"),
+    "keyword": ({"env_kwargs": {"horizons": 3}}, "unknown keyword 'horizons'"),
+    "NaN": ({"agents": {"nan": lambda setting: Scripted(setting, float("nan"))}}, "integer arm"),
+    "arm": ({"agents": {"far": lambda setting: Scripted(setting, 1000)}}, "arm in 0..999"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), BAD.values(), ids=BAD.keys())
+def test_bad_input_gets_one_clear_error(change, message):
+    agents = change.pop("agents", ["random"])
+    with pytest.raises(ValueError, match=message):
+        evaluate("GPBandit-GP-v0", agents, **change)
+
+
+def test_a_callable_takes_options_as_its_name_does():
+    options = {"delta": 0.4, "beta_scale": 0.1}
+    chosen = {
+        "by name": ("gp-ucb", options),
+        "callable": (agents.gp_ucb, options),
+        "class": (Scripted, {"arm": 4}),
+    }
+    result = evaluate("GPBandit-GP-v0", chosen, trials=2, env_kwargs=SMALL)
+    np.testing.assert_array_equal(result.actions["callable"], result.actions["by name"])
+    assert (result.actions["class"] == 4).all()
+    for make in (Scripted, partial(Scripted, arm=3)):
+        with pytest.raises(ValueError, match="unknown option 'arms' of the agent"):
+            evaluate("GPBandit-GP-v0", {"a": (make, {"arms": 3})}, trials=1, env_kwargs=SMALL)
+
+
+def test_an_environment_that_is_no_bandit_is_named():
+    with pytest.raises(
+        ValueError, match=r"environment must be a bandit, with an attribute `setting`.*CartPole"
+    ):
+        evaluate("CartPole-v1", ["random"], trials=1)
+
+
+def test_any_integers_will_do_and_can_be_saved(tmp_path):
+    integers = {"trials": np.int64(2), "seed": np.int64(3), "first_trial": np.int64(1)}
+    result = evaluate("GPBandit-GP-v0", ["random"], env_kwargs={"horizon": np.int64(5)}, **integers)
+    result.save(tmp_path / "result.parquet")
+    plain = evaluate("GPBandit-GP-v0", ["random"], trials=2, seed=3, first_trial=1, env_kwargs={"horizon": 5})
+    loaded = Result.load(tmp_path / "result.parquet")
+    np.testing.assert_array_equal(loaded.actions["random"], plain.actions["random"])
+
+
+def test_an_error_says_which_agent_and_trials_it_came_from():
+    with pytest.raises(ValueError, match="action") as caught:
+        evaluate("GPBandit-GP-v0", {"far": lambda setting: Scripted(setting, -1)}, trials=2, env_kwargs=SMALL)
+    assert caught.value.__notes__ == ["in trials 0..0", "while agent 'far' played"]
+
+
+@pytest.mark.parametrize("num_constraints", [1, 2])
+def test_an_agent_of_one_trial_has_costs_and_violations_like_one_of_many(num_constraints):
+    keywords = {"horizon": 12, "num_arms": 20, "num_constraints": num_constraints}
+    one = resolve_agent("random")
+    result = evaluate(
+        "GPBandit-Constrained-v0",
+        {"many": "random", "one": lambda setting: one(setting)},
+        trials=3,
+        env_kwargs=keywords,
+    )
+    assert result.costs["one"].shape == (3, 12, num_constraints)
+    np.testing.assert_array_equal(result.costs["one"], result.costs["many"])
+    np.testing.assert_array_equal(result.violation["one"], result.violation["many"])

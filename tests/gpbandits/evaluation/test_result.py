@@ -1,0 +1,277 @@
+"""Results: their arithmetic, files, tables and figures."""
+
+import io
+import subprocess
+import sys
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from rich.console import Console
+from synthetic import record, result
+
+from gpbandits.evaluation.plots import regret_figure
+from gpbandits.evaluation.result import Record, Result, join_trials
+from gpbandits.evaluation.table import number, summarise
+
+
+@pytest.fixture(
+    params=[{}, {"num_constraints": 2}, {"dim": 3}, {"dim": 1, "num_constraints": 1, "num_trials": 1}]
+)
+def any_result(request):
+    return result(privileged={"GP-TS"}, **request.param)
+
+
+def assert_same(a, b):
+    assert (a.environment, a.seed, a.privileged, a.first_trial) == (
+        b.environment,
+        b.seed,
+        b.privileged,
+        b.first_trial,
+    )
+    assert a.agents == b.agents
+    np.testing.assert_array_equal(a.rounds, b.rounds)
+    for label in a.agents:
+        for left, right in zip(a.records[label], b.records[label], strict=True):
+            assert left.dtype == right.dtype
+            np.testing.assert_array_equal(left, right)
+
+
+def test_regret_is_the_running_sum_and_the_average_its_share_of_rounds():
+    res = result(num_constraints=2)
+    assert res.regret["GP-UCB"].shape == (8, 60)
+    assert res.costs["GP-UCB"].shape == (8, 60, 2)
+    np.testing.assert_array_equal(res.regret["GP-UCB"], res.records["GP-UCB"].regret.cumsum(axis=1))
+    np.testing.assert_array_equal(res.average_regret["GP-UCB"][:, 9], res.regret["GP-UCB"][:, 9] / 10)
+    np.testing.assert_allclose(res.seconds_per_decision["GP-UCB"] * 60, res.seconds["GP-UCB"])
+    assert (res.horizon, res.num_trials, res.num_constraints) == (60, 8, 2)
+
+
+def test_a_saved_result_is_loaded_unchanged(any_result, tmp_path):
+    any_result.save(tmp_path / "r.parquet")
+    assert_same(Result.load(tmp_path / "r.parquet"), any_result)
+
+
+def test_missing_values_and_thinned_rounds_survive_the_file(tmp_path):
+    res = result(num_constraints=1)
+    res.simple_regret["GP-TS"][:, :3] = np.nan
+    res.at([1, 7, 60]).save(tmp_path / "r.parquet")
+    assert_same(Result.load(tmp_path / "r.parquet"), res.at([1, 7, 60]))
+
+
+def test_saving_over_a_file_leaves_nothing_else_behind(tmp_path):
+    for _ in range(2):
+        result().save(tmp_path / "r.parquet")
+    assert [path.name for path in tmp_path.iterdir()] == ["r.parquet"]
+
+
+def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path):
+    res = result()
+    res.save(tmp_path / "r.parquet")
+    with pytest.raises(TypeError):
+        res.save(tmp_path / "r.parquet", metadata={"not JSON": object()})
+    (tmp_path / "folder.parquet").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        res.save(tmp_path / "folder.parquet")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.parquet", "r.parquet"]
+    assert_same(Result.load(tmp_path / "r.parquet"), res)
+
+
+def test_thinned_sums_are_exact_at_the_rounds_kept():
+    res = result(num_constraints=1)
+    thin = res.at([1, 2, 10, 60])
+    index = np.array([0, 1, 9, 59])
+    for label in res.agents:
+        np.testing.assert_allclose(thin.regret[label], res.regret[label][:, index])
+        np.testing.assert_allclose(thin.average_regret[label], res.average_regret[label][:, index])
+        np.testing.assert_array_equal(thin.simple_regret[label], res.simple_regret[label][:, index])
+        np.testing.assert_allclose(
+            thin.costs[label].cumsum(axis=1), res.costs[label].cumsum(axis=1)[:, index]
+        )
+        np.testing.assert_array_equal(thin.actions[label], res.actions[label][:, index])
+    assert thin.horizon == res.horizon
+
+
+def test_blocks_of_trials_join_to_the_whole():
+    whole = record(num_constraints=1)
+    blocks = [Record(*(part[rows] for part in whole)) for rows in (slice(0, 3), slice(3, 8))]
+    for left, right in zip(join_trials(blocks), whole, strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+def test_the_frame_has_one_row_an_agent_trial_and_round():
+    res = result(num_constraints=1, dim=2)
+    frame = res.to_frame()
+    assert len(frame) == 3 * 8 * 60
+    assert {"environment", "cost_0", "action_0", "action_1"} < set(frame.columns)
+    row = frame[(frame["agent"] == "GP-TS") & (frame["trial"] == 5) & (frame["round"] == 31)].iloc[0]
+    assert row["regret"] == res.regret["GP-TS"][5, 30]
+    assert row["simple_regret"] == res.simple_regret["GP-TS"][5, 30]
+    assert row["cost_0"] == res.costs["GP-TS"][5, 30, 0]
+    assert row["action_1"] == res.actions["GP-TS"][5, 30, 1]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Result("e", 0, {}), "at least one agent"),
+        (
+            lambda: Result("e", 0, {"a": record(), "b": record(num_trials=3)}),
+            r"regret of agent 'b' must have shape \(8",
+        ),
+        (lambda: Result("e", 0, {"a": record()._replace(seconds=np.ones(3))}), "seconds of agent 'a'"),
+        (lambda: Result("e", 0, {"a": record()}, frozenset({"b"})), "without a record: b"),
+        (lambda: result().at([1, 5]), "horizon 60"),
+        (lambda: result().at([0, 60]), "at least 1"),
+        (lambda: result().curves("total"), "choose one of cumulative, average, simple"),  # pyright: ignore
+        (lambda: result().table(baseline="GP-UBC"), "unknown baseline 'GP-UBC'"),
+        (lambda: result().plot("r.bmp"), "one of .pdf, .png, .svg"),
+        (lambda: result().plot("r.png", scale="log"), "unknown scale 'log'"),  # pyright: ignore
+    ],
+)
+def test_bad_input_gives_a_clear_error(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_a_foreign_file_is_named(tmp_path):
+    result().to_frame().to_parquet(tmp_path / "f.parquet")
+    with pytest.raises(ValueError, match=r"f\.parquet is a Parquet file, but not one"):
+        Result.load(tmp_path / "f.parquet")
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    result().save(tmp_path / "r.parquet")
+    (tmp_path / "r.parquet").write_bytes((tmp_path / "r.parquet").read_bytes()[:-100])
+    with pytest.raises(ValueError, match=r"r\.parquet is damaged"):
+        Result.load(tmp_path / "r.parquet")
+
+
+def test_the_table_ranks_agents_and_pairs_differences_with_the_best_that_is_not_privileged():
+    res = result(privileged={"GP-UCB"})
+    first, second, third = summarise(res)
+    assert [first.label, second.label, third.label] == ["GP-UCB", "GP-TS", "random"]
+    assert second.difference is None
+    assert first.difference is not None
+    final = {label: regret[:, -1] for label, regret in res.regret.items()}
+    assert first.difference.estimate == pytest.approx((final["GP-UCB"] - final["GP-TS"]).mean())
+    assert first.difference.high < 0
+    assert third.average_regret == pytest.approx(final["random"].mean() / 60)
+    assert third.seconds_per_decision == pytest.approx(res.seconds["random"].mean() / 60)
+
+
+def test_the_table_prints_as_aligned_text_and_marks_privileged_agents():
+    text = str(result(privileged={"GP-UCB"}).table(baseline="random"))
+    lines = text.splitlines()
+    assert lines[0] == "GP, length-scale 0.2"
+    assert len({len(line) for line in lines[1:8]}) == 1
+    assert "GP-UCB†" in text
+    assert lines[-1].startswith("† privileged")
+    assert "minus random" in text
+    assert "8 trials of 60 rounds, seed 3" in text
+    assert "†" not in str(result().table())
+
+
+@pytest.mark.parametrize("width", [70, 80, 100, 200])
+def test_the_table_fits_any_console(width):
+    console = Console(width=width, file=io.StringIO(), force_terminal=False)
+    with console.capture() as capture:
+        console.print(result(privileged={"GP-UCB"}).table())
+    assert max(map(len, capture.get().splitlines())) <= width
+    assert "GP-UCB†" in capture.get()
+
+
+def test_one_trial_has_a_table_without_intervals():
+    text = str(result(num_trials=1).table())
+    assert "[" not in text.splitlines()[4].split("  ")[1]
+    assert "nan" not in text
+    assert "1 trial of 60 rounds" in text
+    assert "interval" not in text
+
+
+def test_the_table_keeps_labels_and_intervals_whole_on_a_console_of_80_columns():
+    console = Console(width=80, file=io.StringIO(), force_terminal=False)
+    with console.capture() as capture:
+        console.print(result(labels=("pure-exploration", "gp-ucb-sdf")).table())
+    assert "pure-exploration" in capture.get()
+    assert all(line.count("[") == line.count("]") for line in capture.get().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (1234.56, "1235"),
+        (12.345, "12.3"),
+        (0.012345, "0.0123"),
+        (-3e-7, "-3.00e-07"),
+        (np.nan, "-"),
+    ],
+)
+def test_numbers_have_three_significant_digits(value, text):
+    assert number(value) == text
+
+
+@pytest.mark.parametrize("scale", ["linear", "log-log"])
+@pytest.mark.parametrize("metric", ["cumulative", "average", "simple"])
+def test_a_figure_draws_one_line_an_agent_in_every_scale_and_metric(scale, metric, any_result):
+    axes = regret_figure(any_result, scale, metric).axes[0]
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert labels[:3] == ["GP-UCB", "GP-TS†", "random"]
+    assert labels[3].startswith("† privileged")
+    mean = any_result.curves(metric)["random"].mean(axis=0)
+    x, y = (np.asarray(data) for data in axes.lines[2].get_data())
+    np.testing.assert_allclose(y, mean[x - 1])
+
+
+def test_curves_that_reach_zero_or_are_missing_can_be_drawn_on_logarithmic_axes(tmp_path):
+    res = result()
+    res.simple_regret["GP-TS"][:, 20:] = 0
+    res.simple_regret["GP-UCB"][:] = 0
+    res.simple_regret["random"][:, :3] = np.nan
+    res.plot(tmp_path / "r.png", scale="log-log", metric="simple")
+
+
+def test_no_regret_at_all_can_be_drawn_on_logarithmic_axes(tmp_path):
+    none = result()
+    for each in none.records.values():
+        each.regret[:] = 0
+    none.plot(tmp_path / "r.png", scale="log-log")
+
+
+@pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg"])
+def test_a_figure_is_written_in_the_format_of_its_suffix(suffix, tmp_path):
+    result().plot(tmp_path / f"r{suffix}")
+    start = (tmp_path / f"r{suffix}").read_bytes()[:5]
+    assert start == {".png": b"\x89PNG\r", ".pdf": b"%PDF-", ".svg": b"<?xml"}[suffix]
+
+
+@pytest.mark.parametrize(
+    ("package", "use"),
+    [
+        ("matplotlib", lambda path: result().plot(path / "r.png")),
+        ("pandas", lambda path: result().to_frame()),
+        ("pyarrow", lambda path: result().save(path / "r.parquet")),
+        ("pyarrow", lambda path: Result.load(path / "r.parquet")),
+        ("matplotlib", lambda path: rendered()),
+    ],
+)
+def test_a_package_that_is_not_installed_is_named_with_its_extra(package, use, tmp_path, monkeypatch):
+    for module in ("evaluation.plots", "evaluation.parquet", "picture"):
+        monkeypatch.delitem(sys.modules, f"bandit_envs.{module}", raising=False)
+    for module in [name for name in sys.modules if name.split(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf"{package}.* not found; .* need pip install 'gpbandits\[eval\]'"):
+        use(tmp_path)
+
+
+def rendered():
+    env = gym.make("bandit_envs:GPBandit-GP-v0", render_mode="rgb_array")
+    env.reset(seed=0)
+    env.render()
+
+
+def test_drawing_leaves_pyplot_alone():
+    code = "import sys; from gpbandits.evaluation import plots; assert 'matplotlib.pyplot' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,316 @@
+"""Statistics against scipy's and against known answers."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gpbandits.evaluation.statistics import (
+    bootstrap_interval,
+    compare,
+    holm,
+    interquartile_mean,
+    log_log_slope,
+    mean_ranks,
+    normalised_scores,
+    paired_difference,
+    paired_ratio,
+    performance_profile,
+    pooled_score,
+    probability_of_improvement,
+    quantile_band,
+    sign_flip_test,
+)
+
+
+@pytest.fixture
+def regret():
+    values = np.random.default_rng(0).gamma(2.0, 5.0, size=(30, 4)).cumsum(axis=1)
+    assert values.shape == (30, 4)
+    return values
+
+
+def test_the_interval_is_scipys_bca(regret):
+    ours = bootstrap_interval(regret, resamples=40_000)
+    theirs = stats.bootstrap(
+        (regret,), np.mean, axis=0, method="BCa", n_resamples=40_000, rng=np.random.default_rng(1)
+    ).confidence_interval
+    half_width = (theirs.high - theirs.low) / 2
+    # Two independent sets of resamples: each end has a standard error below 1 % of the half width.
+    assert (np.abs(ours.low - theirs.low) < 0.05 * half_width).all()
+    assert (np.abs(ours.high - theirs.high) < 0.05 * half_width).all()
+    np.testing.assert_allclose(ours.estimate, regret.mean(axis=0))
+
+
+def test_the_interval_of_many_normal_trials_is_the_normal_interval():
+    values = np.random.default_rng(2).normal(3.0, 2.0, size=4000)
+    estimate, low, high = bootstrap_interval(values)
+    half_width = 1.96 * values.std(ddof=1) / np.sqrt(len(values))
+    np.testing.assert_allclose(
+        [low, high], [estimate - half_width, estimate + half_width], atol=0.1 * half_width
+    )
+
+
+def test_intervals_cover_the_mean_of_skewed_trials():
+    values = np.random.default_rng(3).exponential(size=(40, 1000))
+    _, low, high = bootstrap_interval(values, resamples=1000)
+    coverage = ((low <= 1) & (high >= 1)).mean()
+    assert 0.91 < coverage < 0.97
+
+
+def test_columns_are_treated_by_themselves(regret):
+    together = bootstrap_interval(regret)
+    alone = [bootstrap_interval(column) for column in regret.T]
+    np.testing.assert_allclose(together, np.array(alone).T, rtol=1e-12)
+
+
+def test_many_columns_are_done_in_blocks_with_the_same_resamples(regret):
+    wide = np.tile(regret, (1, 100))
+    np.testing.assert_allclose(bootstrap_interval(wide).high, np.tile(bootstrap_interval(regret).high, 100))
+
+
+def test_the_same_seed_gives_the_same_interval(regret):
+    np.testing.assert_array_equal(bootstrap_interval(regret, seed=5), bootstrap_interval(regret, seed=5))
+    assert (bootstrap_interval(regret, seed=5).low != bootstrap_interval(regret, seed=6).low).all()
+
+
+def test_equal_trials_have_an_interval_of_no_width():
+    np.testing.assert_allclose(bootstrap_interval(np.full((7, 2), 0.1)), 0.1, rtol=1e-12)
+
+
+def test_one_trial_has_no_interval():
+    estimate, low, high = bootstrap_interval(np.array([[1.0, 2.0]]))
+    np.testing.assert_array_equal(estimate, [1.0, 2.0])
+    assert np.isnan([low, high]).all()
+    assert np.isnan(log_log_slope(np.arange(1.0, 6)[None], np.arange(1, 6), (1, 5))[1:]).all()
+    assert np.isnan(pooled_score([np.ones(1), np.zeros(1)])[1:]).all()
+
+
+def test_a_missing_value_makes_its_column_missing(regret):
+    regret[0, 0] = np.nan
+    interval = np.array(bootstrap_interval(regret))
+    assert np.isnan(interval[:, 0]).all()
+    assert np.isfinite(interval[:, 1:]).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("broken", ["a", "b"])
+def test_an_agent_without_finite_regret_is_neither_better_nor_worse(value, broken):
+    finals = {"a": np.array([1.0, 3.0, 2.0]), "b": np.array([2.0, 1.0, 4.0]), "c": np.array([2.5, 1.5, 4.5])}
+    finals[broken][1] = value
+    compared = compare(finals, "b")
+    missing = compared["a"]
+    assert np.isnan([missing.p_value, missing.p_adjusted, *missing.improvement, *missing.difference]).all()
+    assert np.isfinite(compared["c"].p_value) == (broken == "a")
+
+
+@pytest.mark.parametrize(("num_trials", "least", "most"), [(10, 0.88, 0.93), (30, 0.92, 0.955)])
+def test_intervals_of_few_skewed_trials_cover_as_often_as_the_concepts_page_says(num_trials, least, most):
+    values = np.random.default_rng(15).gamma(4.0, size=(num_trials, 2000))
+    _, low, high = bootstrap_interval(values, resamples=2000)
+    assert least < ((low <= 4) & (high >= 4)).mean() < most
+
+
+def test_pairing_removes_what_the_trials_share():
+    rng = np.random.default_rng(4)
+    shared = rng.normal(size=50) * 100
+    difference = paired_difference(shared + 1, shared + rng.normal(size=50) * 0.1)
+    assert 0.9 < difference.low < 1 < difference.high < 1.1
+
+
+def test_slope_of_a_power_is_its_exponent():
+    rounds = np.arange(1, 1001)
+    scale = np.random.default_rng(5).uniform(1, 2, size=(10, 1))
+    slope = log_log_slope(scale * rounds**0.5, rounds, window=(10, 1000))
+    np.testing.assert_allclose(slope, 0.5, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    "rounds", [np.arange(1, 10_001), np.unique(np.geomspace(1, 10_000, 200).astype(int))]
+)
+def test_slope_weighs_stretches_of_the_logarithm_alike_whatever_the_spacing(rounds):
+    curve = np.minimum(rounds, 100.0 * (rounds / 100) ** 0.2)  # slopes 1 and 0.2, two decades each
+    slope = log_log_slope(np.tile(curve, (2, 1)), rounds, window=(1, 10_000), resamples=10)
+    # On an even logarithmic axis least squares gives the mean of the two slopes, by symmetry.
+    assert slope.estimate == pytest.approx(0.6, abs=0.01)
+
+
+def test_slope_interval_holds_the_true_exponent():
+    rounds = np.arange(1, 301)
+    steps = np.random.default_rng(6).exponential(size=(40, 300)) * np.diff(np.sqrt(rounds), prepend=0)
+    _, low, high = log_log_slope(steps.cumsum(axis=1), rounds, window=(30, 300))
+    assert low < 0.5 < high
+    assert high - low < 0.2
+
+
+def test_band_and_interquartile_mean_of_known_values():
+    values = np.arange(101.0)
+    np.testing.assert_allclose(quantile_band(values), [50, 10, 90])
+    assert interquartile_mean(np.array([-1e9, 1.0, 3.0, 1e9])) == 2.0
+
+
+def test_the_interval_of_a_ratio_is_scipys_paired_bca():
+    rng = np.random.default_rng(7)
+    below = rng.gamma(4.0, 2.0, size=40)
+    above = below * rng.uniform(1, 2, size=40)
+    ours = paired_ratio(above, below, resamples=40_000)
+    theirs = stats.bootstrap(
+        (above, below),
+        lambda a, b, axis: a.mean(axis=axis) / b.mean(axis=axis),
+        paired=True,
+        vectorized=True,
+        method="BCa",
+        n_resamples=40_000,
+        rng=np.random.default_rng(8),
+    ).confidence_interval
+    half_width = (theirs.high - theirs.low) / 2
+    assert ours.estimate == above.mean() / below.mean()
+    np.testing.assert_allclose([ours.low, ours.high], theirs, atol=0.05 * half_width)
+
+
+def test_a_constant_ratio_has_no_width():
+    below = np.random.default_rng(9).exponential(size=(12, 2))
+    np.testing.assert_allclose(paired_ratio(3 * below, below), 3.0)
+
+
+def test_a_ratio_whose_resampled_baseline_is_not_positive_has_no_ends():
+    ratio = paired_ratio(np.ones(3), np.array([-1.0, -1.0, 3.0]))
+    assert ratio.estimate == 3.0
+    assert np.isnan(ratio.low)
+    assert np.isnan(ratio.high)
+
+
+@pytest.mark.parametrize("num_trials", [8, 40])
+def test_the_sign_flip_test_is_scipys(num_trials):
+    rng = np.random.default_rng(10)
+    values, baseline = rng.normal(0.5, 1, size=num_trials), rng.normal(size=num_trials)
+    theirs = stats.permutation_test(
+        (values, baseline),
+        lambda a, b, axis: np.mean(a - b, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=20_000,
+        rng=np.random.default_rng(11),
+    ).pvalue
+    tolerance = 1e-12 if num_trials == 8 else 0.01  # 2^8 ways are counted; else four standard errors
+    assert sign_flip_test(values, baseline) == pytest.approx(theirs, abs=tolerance)
+
+
+def test_the_sign_flip_test_of_a_constant_difference_is_its_smallest_value():
+    assert sign_flip_test(np.full(5, 1.1), np.zeros(5)) == 2 / 2**5
+    assert sign_flip_test(np.zeros(5), np.zeros(5)) == 1.0
+
+
+def test_holm_is_the_worked_example():
+    # Steps 4 * 0.005, 3 * 0.01, 2 * 0.03, 1 * 0.04, the last raised to the one before.
+    np.testing.assert_allclose(holm([0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_holm_errs_in_a_family_of_true_hypotheses_as_often_as_allowed():
+    rng = np.random.default_rng(12)
+    families = (holm([sign_flip_test(rng.normal(size=8), np.zeros(8)) for _ in range(4)]) for _ in range(400))
+    wrong = np.mean([min(family) <= 0.05 for family in families])
+    assert wrong < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 400)  # four standard errors
+    assert wrong > 0.005  # and it can reject at all
+
+
+def test_probability_of_improvement_counts_trials_with_wilsons_interval():
+    values, baseline = np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([2.0, 3.0, 3.5, 4.5, 1.0])
+    improvement = probability_of_improvement(values, baseline)
+    wilson = stats.binomtest(4, 5).proportion_ci(method="wilson")
+    np.testing.assert_allclose(improvement, [0.8, wilson.low, wilson.high], rtol=1e-9)
+    assert probability_of_improvement(baseline, baseline).estimate == 0.5
+    always = probability_of_improvement(values - 10, baseline)
+    assert always.estimate == 1.0
+    assert always.low < 0.7
+
+
+def test_comparisons_are_those_of_the_pairs_with_p_values_corrected_for_their_number():
+    rng = np.random.default_rng(13)
+    base = rng.gamma(5.0, 1.0, size=12)
+    finals = {"base": base, "near": base + rng.normal(size=12), "far": base + 5 + rng.normal(size=12)}
+    compared = compare(finals, "base")
+    assert list(compared) == ["near", "far"]
+    far = compared["far"]
+    np.testing.assert_array_equal(far.difference, paired_difference(finals["far"], base))
+    np.testing.assert_array_equal(far.ratio, paired_ratio(finals["far"], base))
+    assert far.p_value == 2 / 2**12
+    assert far.p_adjusted == 2 * far.p_value
+    assert compared["near"].p_adjusted == compared["near"].p_value
+    assert far.num_trials == 12
+
+
+def test_a_baseline_of_negative_regret_has_differences_but_no_ratio():
+    (comparison,) = compare({"a": np.ones(6), "b": np.full(6, -1.0)}, "b").values()
+    np.testing.assert_allclose(comparison.difference, 2.0)
+    assert np.isnan(comparison.ratio).all()
+
+
+def test_scores_are_1_without_loss_and_0_as_the_reference():
+    scores = normalised_scores({"a": np.zeros(3), "r": np.array([1.0, 2.0, 3.0])}, "r")
+    np.testing.assert_array_equal(scores["a"], 1.0)
+    np.testing.assert_allclose(scores["r"], [0.5, 0.0, -0.5])
+
+
+def test_the_pooled_score_is_the_mean_of_the_middle_half_of_all_trials():
+    scores = [np.array([-100.0, 0.2, 0.4, 0.6]), np.array([0.3, 0.5, 0.7, 100.0])]
+    pooled = pooled_score(scores)
+    assert pooled.estimate == pytest.approx(np.mean([0.3, 0.4, 0.5, 0.6]))
+    assert pooled.low < pooled.estimate < pooled.high
+
+
+def test_stratified_intervals_cover():
+    rng = np.random.default_rng(14)
+    truth = 0.5  # of symmetric scores, whatever the trimming
+    intervals = [pooled_score(rng.normal(0.5, 0.1, size=(4, 10)), resamples=300) for _ in range(300)]
+    coverage = np.mean([interval.low <= truth <= interval.high for interval in intervals])
+    assert 0.88 < coverage < 0.98
+
+
+def test_resampling_within_environments_leaves_out_what_lies_between_them():
+    far_apart = [np.full(5, 0.0), np.full(5, 1.0)]
+    np.testing.assert_allclose(pooled_score(far_apart), 0.5)
+
+
+def test_the_profile_is_the_share_of_trials_above_each_threshold():
+    scores = [np.array([0.1, 0.9]), np.array([0.5, 0.5, 0.5, 0.95])]
+    profile = performance_profile(scores, np.array([0.0, 0.4, 0.6, 1.0]))
+    np.testing.assert_allclose(profile.estimate, [1.0, 0.75, 0.375, 0.0])
+    assert (np.diff(profile.estimate) <= 0).all()
+    assert (profile.low <= profile.estimate).all()
+    assert (profile.estimate <= profile.high).all()
+
+
+def test_ranks_are_among_those_who_played_and_average_over_environments():
+    everybody = {"a": np.array([1.0, 1.1]), "b": np.array([2.0, 2.1]), "c": np.array([3.0, 3.1])}
+    without_b = {"a": np.array([5.0, 5.1]), "c": np.array([4.0, 4.1])}
+    ranks = mean_ranks([everybody, without_b])
+    np.testing.assert_allclose([ranks[label].estimate for label in "abc"], [0.5, 0.5, 0.5])
+    np.testing.assert_allclose(mean_ranks([everybody])["c"], 1.0)  # in every resample
+    np.testing.assert_allclose(mean_ranks([{"a": np.ones(2), "b": np.ones(2)}])["a"], 0.5)
+    np.testing.assert_allclose(mean_ranks([{"alone": np.ones(2)}])["alone"], 0.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: bootstrap_interval(np.empty((0, 3))), "at least one trial"),
+        (lambda: bootstrap_interval(np.ones(3), level=95), r"level must lie in \(0, 1\), got 95"),
+        (lambda: paired_difference(np.ones(3), np.ones(4)), "equal shapes"),
+        (lambda: log_log_slope(np.ones((2, 5)), np.arange(1, 6), (5, 9)), "at least two"),
+        (lambda: log_log_slope(np.ones((2, 5)), np.arange(5), (0, 4)), "round 1 or later"),
+        (lambda: quantile_band(np.empty((0, 3))), "at least one trial"),
+        (lambda: interquartile_mean(np.empty(0)), "at least one trial"),
+        (lambda: paired_ratio(np.ones(3), np.zeros(3)), "positive mean; use paired_difference"),
+        (lambda: probability_of_improvement(np.ones(3), np.ones(2)), "equal shapes"),
+        (lambda: compare({"a": np.ones(3)}, "b"), "unknown baseline 'b'; choose one of a"),
+        (lambda: normalised_scores({"a": np.ones(3)}, "b"), "unknown reference 'b'; choose one of a"),
+        (lambda: normalised_scores({"a": np.zeros(3)}, "a"), "positive mean loss"),
+        (lambda: pooled_score([]), "at least one environment"),
+        (lambda: log_log_slope(np.zeros((2, 5)), np.arange(1, 6), (1, 5)), "must be positive"),
+    ],
+)
+def test_bad_input_gives_a_clear_error(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

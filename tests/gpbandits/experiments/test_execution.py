@@ -1,0 +1,384 @@
+"""Runs that are killed, starved of disk, doubled or spread over a cluster leave a store that is right."""
+
+from __future__ import annotations
+
+import errno
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpbandits.experiments import Store, Study, count_trials, run, write_tables
+from gpbandits.experiments.backends import dask, local
+from gpbandits.experiments.locks import claimed, is_claimed
+from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
+
+GP = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 8, "num_arms": 20})
+RKHS = EnvironmentEntry("GPBandit-RKHS-v0", "RKHS", {"horizon": 8, "num_arms": 20})
+AGENTS = (AgentEntry("gp-ucb", "GP-UCB"), AgentEntry("random", "random"))
+HERE = Path(__file__).parent
+MANY = 30  # trials, where there must be time to disturb a run
+PATIENCE = 60.0  # seconds until a test gives up waiting
+
+
+class Noted:
+    """An agent that writes down its process each time it is reset, and takes its time."""
+
+    def __init__(self, setting, pause=0.0):
+        self.pause = pause
+
+    def reset(self, seed):
+        with open(os.environ["NOTES"], "a") as notes:
+            notes.write(f"{os.getpid()}\n")
+
+    def act(self, observation):
+        time.sleep(self.pause)
+        return 0
+
+    def update(self, observation, action, reward, info):
+        pass
+
+
+class Fatal(Noted):
+    """An agent that takes its process with it."""
+
+    def reset(self, seed):
+        os._exit(1)
+
+
+def study(trials: int = 4, agents: tuple[AgentEntry, ...] = AGENTS, block_size: int = 1) -> Study:
+    return Study("s", trials, (GP, RKHS), agents, block_size=block_size)
+
+
+def tables(which: Study, folder: Path) -> dict[str, bytes]:
+    """The bytes of every table of results."""
+    write_tables(folder, Store(folder / "cells").load(which))
+    return {path.name: path.read_bytes() for path in (folder / "results").iterdir()}
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.002)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; a zombie does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def forked() -> Callable[..., multiprocessing.Process]:
+    """Start a process that has imported everything already."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["gpbandits.experiments", "gpbandits.evaluation.check"])
+    return lambda *arguments: _started(context.Process(target=run, args=arguments))
+
+
+def _started(process: multiprocessing.Process) -> multiprocessing.Process:
+    process.start()
+    return process
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The tables of an uninterrupted run."""
+    folder = tmp_path_factory.mktemp("whole")
+    assert run(study(MANY), Store(folder / "cells"), 1) == []
+    return tables(study(MANY), folder)
+
+
+def test_kills_at_random_lose_and_double_nothing(tmp_path, forked, whole):
+    which, store, rng = study(MANY), Store(tmp_path / "cells"), random.Random(0)
+    cells, kills = [store.path(cell) for cell in study(MANY).cells()], 0
+    store.folder.mkdir()
+
+    def kept() -> int:
+        return sum(path.exists() for path in cells)
+
+    while kept() < len(cells):
+        enough = kept() + rng.randrange(8)  # a number, not a time: slow machines shall be killed as often
+        runs = [forked(which, store, 1) for _ in range(2)]  # two runs of one study at once
+        wait_for(lambda enough=enough: kept() >= min(enough, len(cells)))
+        time.sleep(rng.uniform(0.0, 0.01))
+        for process in runs:
+            process.kill()
+            process.join()
+            kills += process.exitcode == -signal.SIGKILL
+    assert kills >= 20
+    assert run(which, store, 1) == []
+    assert set(store.folder.glob("*.parquet")) == set(cells)
+    assert tables(which, tmp_path) == whole
+
+
+def test_two_runs_at_once_share_the_work_and_compute_nothing_twice(tmp_path, monkeypatch):
+    monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
+    which = study(10, (AgentEntry("test_execution:Noted", "noted", {"pause": 0.02}),))
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[2])\n"
+        "from test_execution import AgentEntry, Path, Store, os, run, study, wait_for\n"
+        "which = study(10, (AgentEntry('test_execution:Noted', 'noted', {'pause': 0.02}),))\n"
+        "[Store.metadata(cell) for cell in which.cells()]\n"  # hashing sources takes its time as well
+        "ready = Path(sys.argv[3])\n"
+        "(ready / str(os.getpid())).touch()\n"
+        "wait_for(lambda: len(list(ready.iterdir())) == 2)\n"  # imports take longer than the cells
+        "assert run(which, Store(sys.argv[1]), 1) == []"
+    )
+    ready = tmp_path / "ready"
+    ready.mkdir()
+    command = [sys.executable, "-c", code, str(tmp_path / "cells"), str(HERE), str(ready)]
+    both = [subprocess.Popen(command) for _ in range(2)]
+    assert [process.wait(PATIENCE) for process in both] == [0, 0]
+    pids = (tmp_path / "notes").read_text().split()
+    assert len(pids) == 2 * 10
+    assert len(set(pids)) == 2
+    assert all(Store(tmp_path / "cells").holds(cell) for cell in which.cells())
+
+
+def test_a_store_is_readable_while_another_process_writes_it(tmp_path, forked):
+    which, store, seen = study(MANY), Store(tmp_path), set()
+    store.folder.mkdir(exist_ok=True)
+    writer = forked(which, store, 1)
+    while writer.is_alive():
+        counts = [count_trials(which, store, GP, agent) for agent in AGENTS]
+        assert all(count.total == MANY for count in counts)
+        seen.add(sum(count.done for count in counts))
+        for _, result in store.load(which):  # raises where a file is torn
+            assert result.num_trials == MANY
+    assert writer.exitcode == 0
+    assert len(seen) > 3
+    assert len(store.load(which)) == 2
+
+
+def test_one_and_two_processes_give_the_same_bytes(tmp_path):
+    for workers in (1, 2):
+        assert run(study(block_size=2), Store(tmp_path / str(workers) / "cells"), workers) == []
+    assert tables(study(block_size=2), tmp_path / "1") == tables(study(block_size=2), tmp_path / "2")
+
+
+def test_a_full_disk_stops_the_run_says_so_and_leaves_no_torn_file(tmp_path, monkeypatch):
+    import pyarrow.parquet as pq
+
+    write, room = pq.write_table, iter(range(3))
+
+    def full(table, file, **options):
+        if next(room, None) is None:
+            file.write(b"torn")
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write(table, file, **options)
+
+    store = Store(tmp_path / "cells")
+    with monkeypatch.context() as patch:
+        patch.setattr(pq, "write_table", full)
+        with pytest.raises(OSError, match="No space left on device; mend that and run again") as error:
+            run(study(), store, 1)
+    assert error.value.errno == errno.ENOSPC
+    assert len(list(store.folder.glob("*.parquet"))) == 3
+    assert not list(store.folder.glob(".*.part"))
+    assert run(study(), store, 1) == []
+    assert run(study(), Store(tmp_path / "whole" / "cells"), 1) == []
+    assert tables(study(), tmp_path) == tables(study(), tmp_path / "whole")
+
+
+def held_elsewhere(folder, key):
+    """A process that holds a cell until it is killed."""
+    code = (
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from gpbandits.experiments.locks import claimed\n"
+        "with claimed(Path(sys.argv[1]), sys.argv[2]):\n"
+        "    print('held', flush=True); time.sleep(60)"
+    )
+    holder = subprocess.Popen([sys.executable, "-c", code, str(folder), key], stdout=subprocess.PIPE)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"held\n"
+    return holder
+
+
+def test_a_cell_that_another_run_computes_comes_last_and_is_waited_for(tmp_path):
+    which, store = study(block_size=2), Store(tmp_path)
+    cells, order = list(which.cells()), []
+    with held_elsewhere(tmp_path, store.path(cells[0]).stem) as holder:
+
+        def report(outcome):
+            order.append(outcome.cell)
+            if len(order) == len(cells) - 1:
+                holder.kill()
+
+        assert run(which, store, 1, report) == []
+    assert order == [*cells[1:], cells[0]]
+    assert all(map(store.holds, cells))
+
+
+def test_a_cell_is_held_by_one_process_and_set_free_when_that_is_killed(tmp_path):
+    keys = ("ab" * 16, "cd" * 16)
+    with held_elsewhere(tmp_path, keys[0]) as holder:
+        assert [is_claimed(tmp_path, key) for key in keys] == [True, False]
+        with claimed(tmp_path, keys[0], wait=False) as held, claimed(tmp_path, keys[1], wait=False) as other:
+            assert (held, other) == (False, True)
+        holder.kill()
+    with claimed(tmp_path, keys[0]):  # would wait for ever if the dead still held it
+        assert not is_claimed(tmp_path, keys[1])
+
+
+SLOW = f"""
+[study]
+name = "slow"
+trials = 20
+block_size = 1
+[[environments]]
+id = "GPBandit-GP-v0"
+kwargs = {{ num_arms = 5, horizon = 10 }}
+[[agents]]
+name = "{__name__}:Noted"
+options = {{ pause = 0.05 }}
+"""
+
+
+def heed_interrupts():
+    """Processes that a shell starts in the background ignore Ctrl-C, and so would theirs."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.fixture
+def slow_run(tmp_path, monkeypatch):
+    """Start the command line on a study that takes five seconds with two workers."""
+    monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
+    monkeypatch.setenv("PYTHONPATH", f"{HERE}{os.pathsep}{HERE.parents[2]}")
+    (tmp_path / "slow.toml").write_text(SLOW)
+    command = [sys.executable, "-m", "bandit_envs", "run", str(tmp_path / "slow.toml"), "--workers", "2"]
+    started = subprocess.Popen(
+        [*command, "--out", str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_interrupts,
+    )
+    yield started
+    started.kill()
+    started.communicate()
+
+
+def workers_of(pid: int) -> list[int]:
+    """Processes that joblib has started for a run, whether they have work or not."""
+    children = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+    return [child for child in children if b"popen_loky" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+def test_workers_that_have_not_begun_do_not_outlive_a_killed_run_either(slow_run):
+    wait_for(lambda: len(workers_of(slow_run.pid)) == 2)
+    workers = workers_of(slow_run.pid)
+    slow_run.kill()
+    wait_for(lambda: not any(map(alive, workers)))
+
+
+def test_workers_do_not_outlive_a_killed_run(tmp_path, slow_run):
+    wait_for(lambda: (tmp_path / "notes").exists() and list((tmp_path / "out" / "cells").glob("*.parquet")))
+    workers = {int(pid) for pid in (tmp_path / "notes").read_text().split()}
+    assert slow_run.pid not in workers
+    assert any(map(alive, workers))
+    slow_run.kill()
+    wait_for(lambda: not any(map(alive, workers)))
+
+
+def test_ctrl_c_ends_with_code_130_and_how_to_go_on(tmp_path, slow_run):
+    wait_for(lambda: list((tmp_path / "out" / "cells").glob("*.parquet")))
+    slow_run.send_signal(signal.SIGINT)
+    out, err = slow_run.communicate(timeout=PATIENCE)
+    assert slow_run.returncode == 130
+    assert "of 20 cells are kept; run it again to go on" in out
+    assert "Traceback" not in out + err
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A cluster of two processes on this machine, and how to see their ids."""
+    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
+    options = {"processes": True, "dashboard_address": ":0", "silence_logs": 50}
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as made:
+        yield made
+
+
+@pytest.mark.filterwarnings("default")  # of a library that loses a worker
+def test_a_cluster_that_loses_a_worker_in_the_middle_loses_nothing(tmp_path, cluster, whole):
+    pids = {worker.pid for worker in cluster.workers.values()}
+    store, finished = Store(tmp_path / "cells"), []
+
+    def report(outcome):
+        finished.append(str(outcome.cell))
+        if len(finished) == 20:
+            os.kill(min(pids), signal.SIGKILL)
+
+    assert run(study(MANY), store, report=report, backend=dask(cluster.scheduler_address)) == []
+    assert not alive(min(pids))
+    assert len(set(finished)) == len(finished) == 4 * MANY
+    assert tables(study(MANY), tmp_path) == whole
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_cell_that_kills_the_workers_of_a_cluster_fails_alone_and_a_lost_scheduler_is_named(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
+    import dask as of_dask
+
+    store = Store(tmp_path)
+    options = {"processes": True, "dashboard_address": ":0", "silence_logs": 50}
+    with of_dask.config.set({"distributed.scheduler.allowed-failures": 0}):
+        made = distributed.LocalCluster(n_workers=1, threads_per_worker=1, **options)
+    with made as cluster:
+        fatal = Study("s", 1, (GP,), (AgentEntry("test_execution:Fatal", "fatal"),))
+        (outcome,) = run(fatal, store, backend=dask(cluster.scheduler_address))
+        assert "all those workers died while running it" in outcome.failure
+        assert store.failure(outcome.cell).endswith(outcome.failure)
+
+        def stop(outcome):
+            cluster.sync(cluster.scheduler.close)
+
+        healthy = Study("s", MANY, (GP,), AGENTS[1:], block_size=1)
+        with pytest.raises(ConnectionError, match="is lost; run again, what is computed is kept"):
+            run(healthy, store, report=stop, backend=dask(cluster.scheduler_address))
+    assert any(map(store.holds, healthy.cells()))
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "foo://x:1"])
+def test_a_scheduler_that_does_not_answer_is_named_at_once(tmp_path, monkeypatch, address):
+    pytest.importorskip("distributed", reason="needs the extra `cluster`")
+    monkeypatch.setattr("gpbandits.experiments.backends._ANSWER", 0.5)
+    begun = time.monotonic()
+    with pytest.raises(ValueError, match=rf"scheduler must be the address .* got '{address}'"):
+        run(study(), Store(tmp_path), backend=dask(address))
+    assert time.monotonic() - begun < 15
+
+
+@pytest.mark.filterwarnings("default")
+def test_workers_of_a_cluster_must_have_one_thread(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
+    options = {"processes": False, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=2, **options) as threaded,
+        pytest.raises(
+            ValueError, match=r"one thread each, .* got 2; start them with `dask worker --nthreads 1`"
+        ),
+    ):
+        run(study(), Store(tmp_path), backend=dask(threaded.scheduler_address))
+
+
+def test_progress_reports_the_regret_of_every_trial(tmp_path):
+    outcomes = []
+    run(study(block_size=2), Store(tmp_path), report=outcomes.append, backend=local(1))
+    ((_, result), _) = Store(tmp_path).load(study(block_size=2))
+    told = [outcome.regret for outcome in outcomes if outcome.cell.environment == GP]
+    kept = [result.regret[agent.label][block, -1] for block in (slice(0, 2), slice(2, 4)) for agent in AGENTS]
+    np.testing.assert_array_equal(np.concatenate(told), np.concatenate(kept))

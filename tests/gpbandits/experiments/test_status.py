@@ -1,0 +1,233 @@
+"""How far a study has come, what of it failed, and removing what it no longer needs."""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from study_cases import called
+
+from gpbandits.evaluation.result import Result
+from gpbandits.experiments import Store, count_trials, failures, load_study, open_results
+from gpbandits.experiments.locks import claimed
+
+STUDY = """
+[study]
+name = "small"
+trials = 5
+block_size = 2
+[[environments]]
+id = "GPBandit-GP-v0"
+label = "GP"
+kwargs = { num_arms = 20, horizon = 15 }
+[[agents]]
+name = "test_status:Moody"
+label = "moody"
+[[agents]]
+name = "random"
+"""
+
+
+class Moody:
+    """An agent that fails as long as its file is there."""
+
+    def __init__(self, setting):
+        pass
+
+    def reset(self, seed):
+        if Path("mood").exists():
+            raise RuntimeError("I am not in the mood")
+
+    def act(self, observation):
+        return 0
+
+    def update(self, observation, action, reward, info):
+        pass
+
+
+@pytest.fixture
+def call(tmp_path, monkeypatch, capsys):
+    """Run a command on the folder `out`; return its exit code, output and errors."""
+    monkeypatch.chdir(tmp_path)
+    Path("study.toml").write_text(STUDY)
+
+    def run(command, *arguments):
+        where = ("study.toml", "--out", "out", "--workers", "1") if command == "run" else ("out",)
+        return called(capsys, command, *where, *arguments)
+
+    return run
+
+
+def test_a_failure_is_kept_shown_and_repeated_by_the_next_run(call):
+    Path("mood").touch()
+    assert call("run")[0] == 1
+    study, store = open_results("out")
+    assert [cell.first_trial for cell, _ in failures(study, store)] == [0, 2, 4]
+    assert count_trials(study, store, study.environments[0], study.agents[0]) == (0, 5, 0)
+    code, out, _ = call("status")
+    assert code == 0
+    assert "0 of 5, 5 failed" in out
+    assert "5 trials done, 5 failed, 0 missing." in out
+    assert "moody on GP, trials 0 to 1 failed" in out
+    assert "RuntimeError: I am not in the mood" in out
+    Path("mood").unlink()
+    assert call("run")[0] == 0
+    assert failures(study, store) == []
+    assert not list(store.folder.glob("*.failed.txt"))
+    assert "10 trials done, 0 failed, 0 missing.\n" in call("status")[1]
+
+
+def test_status_counts_what_an_interrupted_run_has_left(call):
+    call("run")
+    study, store = open_results("out")
+    store.path(study.cells_of(study.environments[0], study.agents[1])[0]).unlink()
+    assert count_trials(study, store, study.environments[0], study.agents[1]) == (3, 0, 2)
+    assert "8 trials done, 0 failed, 2 missing." in call("status")[1]
+
+
+def test_clean_removes_cells_that_the_study_no_longer_names_and_unfinished_files(call):
+    call("run")
+    before = {path.name for path in Path("out/cells").glob("*.parquet")}
+    Path("study.toml").write_text(STUDY.replace("horizon = 15", "horizon = 16"))
+    call("run")
+    study, store = open_results("out")
+    needed = {store.path(cell).name for cell in study.cells()}
+    unfinished = store.folder / f".{'ab' * 16}.parquet.{'0' * 32}.part"
+    unfinished.touch()
+    (store.folder / "notes.txt").touch()  # somebody's own
+    assert "7 files belong to no cell" in call("status")[1]
+    code, out, _ = call("clean", "--yes")
+    assert code == 0
+    assert "Removed 7 files." in out
+    assert before.isdisjoint(needed)
+    assert {path.name for path in store.folder.glob("[!.]*")} == needed | {"notes.txt"}
+    assert not unfinished.exists()
+    assert "Nothing to remove" in call("clean")[1]
+
+
+def test_clean_asks_and_no_leaves_everything(call, monkeypatch):
+    call("run")
+    Path("out/study.toml").write_text(STUDY.replace('[[agents]]\nname = "random"', ""))
+    monkeypatch.setattr("typer.confirm", lambda question: False)
+    assert call("clean")[0] == 1
+    assert len(list(Path("out/cells").glob("*.parquet"))) == 6
+
+
+def test_a_file_that_a_live_run_is_writing_is_not_superfluous(call):
+    import subprocess
+    import sys
+
+    call("run")
+    study, store = open_results("out")
+    key = "cd" * 16
+    part = store.folder / f".{key}.parquet.{'0' * 32}.part"
+    part.touch()
+    assert store.superfluous(study) == [part]
+    code = (
+        "import sys; from pathlib import Path; from gpbandits.experiments.locks import claimed\n"
+        "with claimed(Path(sys.argv[1]), sys.argv[2]): print(flush=True); input()"
+    )
+    command = [sys.executable, "-c", code, str(store.folder.absolute()), key]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout.readline() == b"\n"
+        assert store.superfluous(study) == []
+        writer.kill()
+    with claimed(store.folder, key):
+        pass
+
+
+def test_timings_are_a_table_of_their_own(call):
+    call("run")
+    study, store = open_results("out")
+    ((_, result),) = store.load(study)
+    with open("out/timings.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["trial"] for row in rows] == [*"01234", *"01234"]
+    assert float(rows[0]["seconds"]) == pytest.approx(result.seconds["moody"][0], abs=1e-6)
+    table = Result.load("out/results/GP.parquet")
+    assert table.seconds["moody"].tolist() == pytest.approx([float("nan")] * 5, nan_ok=True)
+    assert table.regret["moody"].tolist() == result.regret["moody"].tolist()
+
+
+def test_a_folder_without_a_study_is_named(call):
+    with pytest.raises(ValueError, match=r"must hold the study\.toml that `gpbandits run --out` keeps there"):
+        open_results("nowhere")
+    code, _, err = call("status")
+    assert code == 2
+    assert "got out without one" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--backend", "dask"], "--scheduler must be given with --backend dask"),
+        (["--scheduler", "tcp://x:1"], "--scheduler must be given with --backend dask"),
+        (["--backend", "dask", "--scheduler", "tcp://x:1"], "--workers is for --backend local"),
+    ],
+)
+def test_options_of_backends_must_fit(call, options, message):
+    code, out, err = call("run", *options)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert not Path("out").exists()
+
+
+def test_a_store_loads_what_another_study_of_the_same_cells_computed(call):
+    call("run")
+    Path("other.toml").write_text(STUDY.replace('"small"', '"other"').replace('"moody"', '"renamed"'))
+    other = load_study("other.toml")
+    ((_, result),) = Store("out/cells").load(other)
+    assert result.agents == ["renamed", "random"]
+
+
+def test_the_progress_bar_shows_the_mean_regret_of_the_environment_whose_cell_came_last():
+    from gpbandits.commands.progress import Standing
+    from gpbandits.experiments import Outcome
+    from gpbandits.experiments.toml import parse_study
+
+    study = parse_study(tomllib.loads(STUDY))
+    cells = {cell.agent.label: cell for cell in study.cells()}
+    standing = Standing()
+    assert str(standing) == ""
+    standing.add(Outcome(cells["random"], regret=np.array([3.0, 5.0])))
+    standing.add(Outcome(cells["moody"], failure="Traceback"))
+    assert str(standing) == "mean regret on GP: random 4.00"
+    standing.add(Outcome(cells["random"], regret=np.array([13.0])))
+    standing.add(Outcome(cells["moody"], regret=np.array([1.0])))
+    assert str(standing) == "mean regret on GP: moody 1.00, random 7.00"
+
+
+def test_a_folder_of_another_study_is_left_alone_and_named(call):
+    call("run")
+    Path("study.toml").write_text(STUDY.replace('"small"', '"other"'))
+    code, out, err = call("run")
+    assert (code, out) == (2, "")
+    assert "--out must be new or have results of the study 'other', got out with those of 'small'" in err
+    assert Path("out/study.toml").read_text() == STUDY
+
+
+def test_a_damaged_cell_is_computed_by_the_next_run(call):
+    call("run")
+    table = Path("out/results/GP.parquet").read_bytes()
+    study, store = open_results("out")
+    path = store.path(next(study.cells()))
+    path.write_bytes(path.read_bytes()[:-100])
+    assert call("run")[0] == 0
+    assert Path("out/results/GP.parquet").read_bytes() == table
+
+
+def test_where_a_file_system_has_no_locks_cells_are_computed_all_the_same(call, monkeypatch):
+    import errno
+    import fcntl
+
+    from gpbandits.experiments.locks import is_claimed
+
+    def refuse(*arguments):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "lockf", refuse)
+    assert call("run")[0] == 0
+    assert not is_claimed(Path("out/cells"), "ab" * 16)

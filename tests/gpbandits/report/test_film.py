@@ -1,0 +1,81 @@
+"""Films of agents at play."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gpbandits import cli, evaluate
+from gpbandits.report.film import frames
+
+KWARGS = {"num_arms": 20, "horizon": 8}
+
+
+class Noted:
+    """An agent that keeps what it was shown and played."""
+
+    played: list[int]
+
+    def __init__(self, setting):
+        Noted.played, Noted.keys = [], set()
+
+    def reset(self, seed):
+        self.rng = np.random.default_rng(seed)
+
+    def act(self, observation):
+        Noted.played.append(int(self.rng.integers(20)))
+        return Noted.played[-1]
+
+    def update(self, observation, action, reward, info):
+        Noted.keys |= set(info)
+
+
+def test_a_film_has_the_first_and_the_last_round_and_no_more_pictures_than_asked():
+    assert len(list(frames("GPBandit-GP-v0", "gp-ucb", count=100, env_kwargs=KWARGS))) == 9
+    pictures = list(frames("GPBandit-GP-v0", "gp-ucb", count=3, env_kwargs=KWARGS))
+    assert len(pictures) == 3
+    assert all(picture.shape == (480, 640, 3) for picture in pictures)
+    assert not np.array_equal(pictures[0], pictures[-1])
+
+
+def test_a_film_is_trial_0_of_an_evaluation_and_shows_the_agent_no_oracle():
+    list(frames("GPBandit-GP-v0", Noted, seed=4, count=2, env_kwargs=KWARGS))
+    filmed, keys = Noted.played, Noted.keys
+    result = evaluate("GPBandit-GP-v0", {"noted": Noted}, trials=1, seed=4, env_kwargs=KWARGS)
+    np.testing.assert_array_equal(result.actions["noted"][0], filmed)
+    assert "feedback_mask" in keys
+    assert "oracle" not in keys
+
+
+def test_the_command_writes_a_gif_that_ends_with_the_last_round(tmp_path, capsys):
+    path = tmp_path / "new" / "out.gif"
+    command = ("watch", "GPBandit-GP-v0", "gp-ucb", "--gif", str(path), "--frames", "4")
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*command, "--kwargs", '{"num_arms": 20, "horizon": 8}', "--options", '{"delta": 0.2}'])
+    assert stop.value.code == 0
+    assert "4 pictures" in capsys.readouterr().out
+    with Image.open(path) as film:
+        assert film.n_frames == 4
+        assert film.size == (640, 480)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--gif", "out.png"], "must end in .gif"),
+        (["--gif", "out.gif", "--kwargs", "[1]"], "--kwargs must be a JSON object"),
+        (["--gif", "out.gif", "--options", "{"], "--options must be a JSON object"),
+        (["--gif", "out.gif", "--fps", "0"], "fps must be positive"),
+    ],
+)
+def test_bad_input_is_one_line(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["watch", "GPBandit-GP-v0", "gp-ucb", *arguments])
+    assert stop.value.code == 2
+    assert message in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_film_of_one_picture_is_refused():
+    with pytest.raises(ValueError, match="count must be at least 2"):
+        list(frames("GPBandit-GP-v0", "gp-ucb", count=1))

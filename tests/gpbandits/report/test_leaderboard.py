@@ -1,0 +1,111 @@
+"""The leaderboard: who enters, how losses become scores, and what the page shows."""
+
+import dataclasses
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from synthetic import result as synthetic_result
+
+from gpbandits import cli
+from gpbandits.evaluation.statistics import mean_improvement
+from gpbandits.report.board_figures import environments_figure, ranks_figure
+from gpbandits.report.entrants import REFERENCE, enter
+from gpbandits.report.standings import Standings, relative_losses
+
+
+def test_agents_enter_where_they_handle_the_features_and_the_reference_everywhere():
+    ids = ["GPBandit-GP-v0", "GPBandit-Constrained-v0"]
+    studies, excluded = enter(2, 30, ids, ["gp-ucb", "gp-ucb-noisy-constraints"])
+    entered = {study.environments[0].id: [agent.name for agent in study.agents] for study in studies}
+    assert "gp-ucb" in entered["GPBandit-GP-v0"]
+    assert entered["GPBandit-Constrained-v0"] == ["gp-ucb-noisy-constraints", REFERENCE]
+    assert all(REFERENCE in names for names in entered.values())
+    assert all(study.environments[0].kwargs == {"horizon": 30} for study in studies)
+    assert all("GPBandit-Constrained-v0" not in who for who, _ in excluded)
+
+
+def test_an_environment_that_cannot_be_made_is_excluded_with_the_reason_unless_it_was_named(monkeypatch):
+    monkeypatch.setattr("gpbandits.report.entrants.IDS", ["GPBandit-None-v0"])
+    studies, ((who, why),) = enter(2, 30)
+    assert studies == []
+    assert who == "GPBandit-None-v0"
+    assert "GPBandit-None" in why
+    with pytest.raises(gym.error.Error, match="GPBandit-None"):
+        enter(2, 30, ["GPBandit-None-v0"])
+
+
+def test_losses_are_positive_regret_and_violation_relative_to_the_reference():
+    res = synthetic_result(num_constraints=1)
+    losses = relative_losses(res, "random")
+    record, reference = res.records["GP-UCB"], res.records["random"]
+    regret = np.maximum(record.regret, 0).sum(axis=1) / np.maximum(reference.regret, 0).sum(axis=1).mean()
+    violation = record.violation.sum(axis=1) / reference.violation.sum(axis=1).mean()
+    np.testing.assert_allclose(losses["GP-UCB"], (regret + violation) / 2)
+    assert losses["random"].mean() == pytest.approx(1.0)
+
+
+def test_standings_rank_score_and_mark():
+    res = synthetic_result(privileged={"GP-UCB"})
+    standings = Standings([res, dataclasses.replace(res, environment="again")], "random")
+    assert standings.agents == ["GP-UCB", "GP-TS", "random"]
+    np.testing.assert_allclose([standings.ranks[label].estimate for label in standings.agents], [0, 0.5, 1])
+    assert standings.pooled["GP-UCB"].estimate > standings.pooled["GP-TS"].estimate > 0.2
+    assert abs(standings.pooled["random"].estimate) < 0.1
+    for grid in (standings.overall(), standings.by_environment()):
+        assert [row[0] for row in grid.rows] == ["GP-UCB†", "GP-TS", "random"]
+        assert grid.notes[0].startswith("n = 8 trials")
+        assert "privileged" in grid.notes[-1]
+    scores = {row[0]: row[1] for row in standings.by_environment().rows}
+    assert scores["random"] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_improvement_across_environments_weighs_them_alike_and_counts_ties_half():
+    first = (np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 2.0, 2.0, 9.0]))  # win, tie, loss, win
+    second = (np.array([1.0]), np.array([0.0]))  # loss
+    share = mean_improvement([first, second])
+    assert share.estimate == pytest.approx((2.5 / 4 + 0) / 2)
+    assert 0 <= share.low < share.estimate < share.high <= 0.5  # nothing but the first has a spread
+    with pytest.raises(ValueError, match="pairs need equal shapes"):
+        mean_improvement([(np.zeros(2), np.zeros(3))])
+
+
+def test_the_figures_have_a_row_an_agent_and_the_scores_of_every_environment():
+    first = synthetic_result(privileged={"GP-UCB"})
+    second = dataclasses.replace(first.select(["GP-TS", "random"]), environment="again")
+    standings = Standings([first, second], "random")
+    ranks, profiles = ranks_figure(standings), standings.profile("GP-TS").estimate
+    assert [tick.get_text() for tick in ranks.axes[0].get_yticklabels()] == ["GP-UCB†", "GP-TS", "random"]
+    np.testing.assert_allclose(ranks.axes[2].images[0].get_array()[1], profiles)
+    (axes,) = environments_figure(standings).axes
+    mean = standings.scores[0]["GP-UCB"].mean()
+    assert [text.get_text() for text in axes.texts][:2] == [
+        f"{mean:.2f}",
+        f"{standings.scores[0]['GP-TS'].mean():.2f}",
+    ]
+    assert len(axes.texts) == 5  # GP-UCB has not played the second
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == [first.environment, "again"]
+
+
+def test_results_without_the_reference_are_refused():
+    with pytest.raises(ValueError, match="has not played"):
+        Standings([synthetic_result()], "nobody")
+    with pytest.raises(ValueError, match="at least one environment"):
+        Standings([], "random")
+
+
+def test_the_command_writes_page_figure_and_tables(tmp_path, capsys):
+    command = ["leaderboard", "--out", str(tmp_path / "docs"), "--store", str(tmp_path / "store")]
+    chosen = ["--env", "GPBandit-GP-v0", "--env", "GPBandit-Constrained-v0", "--agent", "gp-ucb"]
+    quick = ["--agent", "gp-ucb-noisy-constraints", "--trials", "2", "--horizon", "15", "--workers", "1"]
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*command, *chosen, *quick])
+    assert stop.value.code == 0, capsys.readouterr().err
+    page = (tmp_path / "docs" / "leaderboard.md").read_text()
+    assert "| agent | GP | Constrained |" in page
+    assert "| gp-ucb | " in page
+    assert "gpbandits leaderboard --trials 2 --horizon 15" in page
+    for name in ("leaderboard.png", "leaderboard-environments.png"):
+        assert f"(figures/{name})" in page
+        assert (tmp_path / "docs" / "figures" / name).read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "docs" / "tables" / "leaderboard-overall.csv").read_text().count("\n") >= 3

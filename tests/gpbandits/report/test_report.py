@@ -1,0 +1,495 @@
+"""Reports: what the page, the tables and the figures say of a folder of results, complete or not."""
+
+import csv
+import dataclasses
+import io
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from study_cases import called
+from synthetic import result as synthetic_result
+
+from gpbandits.evaluation.result import Result
+from gpbandits.evaluation.statistics import Interval, compare, log_log_slope
+from gpbandits.experiments import load_study, run
+from gpbandits.experiments.folder import open_results
+from gpbandits.report import write_report
+from gpbandits.report.across import across
+from gpbandits.report.axis import Axis, padded
+from gpbandits.report.chart import HEIGHT, Line, line_chart
+from gpbandits.report.grid import Grid, p_text, text
+from gpbandits.report.holdings import Holdings
+from gpbandits.report.page import Report
+from gpbandits.report.standings import relative_losses
+from gpbandits.report.tables import comparison, growth, summary, timing, undominated
+
+STUDY = """
+[study]
+name = "small & <safe>"
+description = "Two environments."
+trials = 4
+block_size = 2
+[[environments]]
+id = "GPBandit-GP-v0"
+label = "GP: l = 0.2"
+kwargs = { num_arms = 20, horizon = 30 }
+[[environments]]
+id = "GPBandit-Constrained-v0"
+label = "Constrained"
+kwargs = { num_arms = 20, horizon = 30 }
+[[agents]]
+name = "gp-ucb"
+label = "GP-UCB"
+[[agents]]
+name = "random"
+"""
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def computed(tmp_path_factory):
+    """A folder of results that tests copy."""
+    folder = tmp_path_factory.mktemp("report") / "out"
+    folder.mkdir()
+    (folder / "study.toml").write_text(STUDY)
+    study, store = open_results(folder)
+    assert run(study, store, workers=1) == []
+    return folder
+
+
+@pytest.fixture
+def folder(computed, tmp_path):
+    return shutil.copytree(computed, tmp_path / "out")
+
+
+class Page(HTMLParser):
+    """What a page refers to, and whether its elements are closed."""
+
+    VOID = ("meta", "link", "input", "br", "hr", "img")
+
+    def __init__(self, source):
+        super().__init__()
+        self.open, self.addresses, self.ids = [], [], []
+        self.feed(source)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.addresses += [given[name] for name in ("src", "href") if name in given]
+        self.ids += [given["id"]] if "id" in given else []
+        self.open += [] if tag in self.VOID else [tag]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_one_file_that_refers_to_nothing_else(folder):
+    source = write_report(folder, figures=False).read_text()
+    page = Page(source)
+    assert all(address.startswith("#") for address in page.addresses)
+    assert {address[1:] for address in page.addresses} <= set(page.ids)
+    assert len(page.ids) == len(set(page.ids))
+    assert "@import" not in source
+    assert "url(" not in source
+    assert "<things>" not in source
+    assert "small &amp; &lt;safe&gt;" in source
+
+
+def test_the_page_shows_numbers_configuration_provenance_and_how_to_run_again(folder):
+    source = write_report(folder, figures=False).read_text()
+    study, store = open_results(folder)
+    result = Holdings(study, store).result(study.environments[0])
+    assert result is not None
+    mean = text(float(result.regret["random"][:, -1].mean()))
+    assert f"<td>{mean}\n[" in source
+    assert "n = 4 trials of 30 rounds, seed 0" in source
+    assert "gpbandits run out/study.toml --out out" in source
+    assert "numpy&nbsp;" in source
+    assert "{&#34;horizon&#34;: 30" in source or '{"horizon": 30' in source
+    assert "block_size = 2" in source
+    assert "not complete" not in source
+    assert "other code" not in source
+
+
+def test_every_view_is_a_well_formed_drawing_of_every_agent(folder):
+    source = write_report(folder, figures=False).read_text()
+    profiles, *others = re.findall(r"<svg viewBox=\"0 0 480.*?</svg>", source, re.S)
+    assert "Performance profiles" in profiles
+    assert len(others) == 2 * 3 + 2 * 7
+    drawings = re.findall(
+        r"<figure data-metric=\"([\w-]+)\" data-scale=\"([\w-]+)\".*?(<svg.*?</svg>)", source, re.S
+    )
+    assert len(drawings) == 2 * 3 + 2 * 7
+    for metric, _, svg in drawings:
+        root = ElementTree.fromstring(svg)
+        lines = [path for path in root.iter() if path.get("class", "").startswith("line")]
+        assert [path.get("data-agent") for path in lines] == ["0", "1"], metric
+        coordinates = [float(part) for path in lines for part in re.findall(r"-?\d+\.\d+", path.get("d", ""))]
+        assert min(coordinates) >= 0
+        assert max(coordinates) <= 480
+
+
+def test_the_files_beside_the_page_are_tables_and_figures(folder):
+    write_report(folder)
+    names = {path.name for path in (folder / "tables").iterdir()}
+    assert {
+        "GP-l-0.2-summary.csv",
+        "GP-l-0.2-summary.tex",
+        "Constrained-comparison-hard-violation.csv",
+    } <= names
+    figures = {path.name for path in (folder / "figures").iterdir()}
+    assert {
+        "GP-l-0.2-regret-log-log.png",
+        "GP-l-0.2-regret-log-log.pdf",
+        "Constrained-hard-violation.pdf",
+    } <= figures
+    printed = (folder / "figures" / "GP-l-0.2-regret-log-log.pdf").read_bytes()
+    assert printed.startswith(b"%PDF")
+    assert b"/FontFile2" in printed  # TrueType, and no outlines of type 3
+    assert b"/Type3" not in printed
+    rows = list(csv.DictReader((folder / "tables" / "GP-l-0.2-summary.csv").read_text().splitlines()))
+    study, store = open_results(folder)
+    result = Holdings(study, store).result(study.environments[0])
+    assert result is not None
+    for row in rows:
+        assert float(row["cumulative regret"]) == result.regret[row["agent"]][:, -1].mean()
+        assert float(row["cumulative regret low"]) <= float(row["cumulative regret"])
+
+
+def test_an_incomplete_folder_is_reported_as_far_as_it_is(folder):
+    study, store = open_results(folder)
+    first, second = study.environments
+    ucb, random = study.agents
+    store.path(study.cells_of(first, ucb)[1]).unlink()
+    for cell in study.cells_of(second, random):
+        store.path(cell).unlink()
+    store.failure_path(study.cells_of(second, random)[0]).write_text("Traceback: it raised")
+    report = Report.of(Holdings(study, store), STUDY, folder)
+    assert report.holdings.missing == 3
+    assert report.missing is not None
+    assert report.missing.rows == (
+        ("GP: l = 0.2", "GP-UCB", 2, 0, 2, 4),
+        ("GP: l = 0.2", "random", 4, 0, 2, 4),
+        ("Constrained", "random", 0, 2, 0, 4),
+    )
+    shown = {section.environment.label: section.result for section in report.sections}
+    assert shown["GP: l = 0.2"].agents == ["GP-UCB", "random"]
+    assert shown["GP: l = 0.2"].num_trials == 2
+    assert shown["Constrained"].agents == ["GP-UCB"]
+    assert shown["Constrained"].num_trials == 4
+    source = write_report(folder, figures=False).read_text()
+    assert "This study is not complete" in source
+    assert "3 of its cells are not computed, 1 because computing them failed" in source
+    assert source.index("This study is not complete") < source.index("<main>")
+
+
+def test_one_agent_far_behind_does_not_hide_the_others_trials(folder):
+    (folder / "study.toml").write_text(STUDY + '[[agents]]\nname = "gp-ts"\n')
+    study, store = open_results(folder)
+    run(dataclasses.replace(study, trials=2), store, workers=1)
+    holdings = Holdings(study, store)
+    result = holdings.result(study.environments[0])
+    assert result is not None
+    assert (result.agents, result.num_trials) == (["GP-UCB", "random"], 4)  # 2 x 4 rather than 3 x 2
+
+
+def test_cells_of_older_code_are_reported_and_said_to_be(folder, monkeypatch):
+    before = Report.of(Holdings(*open_results(folder)), STUDY, folder)
+    assert before.holdings.outdated == 0
+    monkeypatch.setattr("gpbandits.experiments.study.sources", lambda environment, agent: {"agents": "newer"})
+    after = Report.of(Holdings(*open_results(folder)), STUDY, folder)
+    assert after.holdings.outdated == 8
+    assert after.missing is None
+    for old, new in zip(before.sections, after.sections, strict=True):
+        np.testing.assert_array_equal(old.result.regret["random"], new.result.regret["random"])
+    assert "8 cells were computed by other code" in after.html()
+
+
+def test_the_values_that_a_chart_tells_are_those_of_the_curves():
+    low, high = np.array([0.5, 1.5]), np.array([2.0, np.pi])
+    lines = [Line(0, "a", np.array([1.0, 10.0]), np.array([1.0, 2.5]), low, high)]
+    root = ElementTree.fromstring(line_chart(lines, "linear", "t", "round", "regret"))
+    assert (root.get("data-name"), root.get("data-x")) == ("round", "1 10")
+    (line,) = (path for path in root.iter() if path.get("class", "").startswith("line"))
+    assert line.get("data-values") == "1.00 0.500 2.00,2.50 1.50 3.14"
+
+
+def test_environments_together_are_scored_against_a_random_agent_or_not_at_all(folder):
+    report = Report.of(Holdings(*open_results(folder)), STUDY, folder)
+    (together,) = report.across
+    assert [grid.name for grid in together.tables] == ["overall", "improvement", "environments"]
+    best, other = together.standings.agents
+    losses = [section.result for section in report.sections]
+    wins = [
+        np.mean(relative_losses(res, "random")[other] < relative_losses(res, "random")[best])
+        for res in losses
+    ]
+    ((label, count, against),) = together.standings.improvement().rows
+    assert (label, count) == (other, 2)
+    assert against.estimate == pytest.approx(np.mean(wins))
+    assert "made up for within the rounds" in " ".join(together.standings.overall().notes)
+    write_report(folder, figures=False)
+    assert (folder / "tables" / "across-overall.csv").exists()
+    (folder / "study.toml").write_text(STUDY.replace('[[agents]]\nname = "random"\n', ""))
+    alone = Report.of(Holdings(*open_results(folder)), STUDY, folder)
+    assert alone.across == []
+    assert "need a reference" in alone.html()
+    assert "need a reference" not in report.html()
+
+
+def test_tracks_share_neither_a_section_nor_scores():
+    labels = ("scratch", "trained", "random")
+    tracks = {"scratch": "from scratch", "trained": "pretrained"}
+    results = [
+        dataclasses.replace(synthetic_result(labels=labels), environment=name, tracks=tracks) for name in "ab"
+    ]
+    numbers = {label: number for number, label in enumerate(labels)}
+    sections = across(results, numbers, "random")
+    assert [section.name for section in sections] == ["across-from-scratch", "across-pretrained"]
+    assert [set(section.standings.agents) for section in sections] == [
+        {"scratch", "random"}, {"trained", "random"}
+    ]  # fmt: skip
+    assert sections[1].legend[0] == (1, "trained‡")
+    assert across(results[:1], numbers, "random") == []
+    assert across(results, numbers, "nobody") == []
+
+
+def test_agents_that_pay_with_violation_do_not_lead_a_summary():
+    res = synthetic_result(num_constraints=1)
+    worse = {"GP-UCB": 3.0, "GP-TS": 1.0, "random": 2.0}  # regret is least for GP-UCB, then GP-TS
+    records = {
+        label: record._replace(cost=np.full_like(record.cost, worse[label]))
+        for label, record in res.records.items()
+    }
+    violating = dataclasses.replace(res, records=records)
+    assert undominated(violating) == ["GP-UCB", "GP-TS"]  # random has more of both than GP-TS
+    table = summary(violating)
+    assert [(row[0], row[4]) for row in table.rows] == [("GP-TS", "yes"), ("GP-UCB", "yes"), ("random", "no")]
+    assert table.header[:5] == (
+        "agent", "cumulative regret", "violation a round", "hard violation a round", "undominated",
+    )  # fmt: skip
+    assert "read together" in " ".join(table.notes)
+    swapped = {"GP-UCB": 1.0, "GP-TS": 2.0, "random": 0.5}
+    records = {label: r._replace(cost=np.full_like(r.cost, swapped[label])) for label, r in records.items()}
+    assert [row[0] for row in summary(dataclasses.replace(res, records=records)).rows] == [
+        "random", "GP-UCB", "GP-TS",
+    ]  # fmt: skip
+
+
+def test_privileged_agents_are_marked_in_every_table_and_legend(folder):
+    report = Report.of(Holdings(*open_results(folder)), STUDY, folder)
+    report.sections[0] = dataclasses.replace(
+        report.sections[0],
+        result=dataclasses.replace(report.sections[0].result, privileged=frozenset({"GP-UCB"})),
+    )
+    source = report.html()
+    section = source.partition('<section id="GP-l-0.2"')[2].partition("<section")[0]
+    assert "GP-UCB†" in section
+    assert re.findall(r"GP-UCB(?!†)", section.replace("against GP-UCB†", "")) == []
+    assert "privileged: told what a learner cannot know" in section
+    for table in report.sections[0].tables:
+        assert "†" in table.csv() + table.latex().replace(r"$^\dagger$", "†")
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium binary on this machine")
+def test_a_browser_shows_the_chosen_view_and_nothing_is_wider_than_the_screen(folder, width):
+    write_report(folder, figures=False)
+    # A window of the browser has a least width, a frame has none.
+    probe = folder / "probe.html"
+    probe.write_text(PROBE.replace("WIDTH", str(width)))
+    done = subprocess.run(
+        [
+            *(str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files"),
+            *(
+                "--virtual-time-budget=5000",
+                f"--user-data-dir={folder / 'profile'}",
+                "--dump-dom",
+                probe.as_uri(),
+            ),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    found = re.search(r'<pre id="told">(.*?)</pre>', done.stdout, re.S)
+    assert found, done.stderr[-2000:]
+    assert found[1].split("|") == [
+        "cumulative linear",
+        "average-hard-violation log-log",
+        "none",
+        "false",
+        "score τ 0.5",
+        "round 1",
+        "round 30",
+        "round 29",
+        "True",
+        "fits",
+    ]
+
+
+PROBE = """<!doctype html>
+<iframe id="frame" style="width:WIDTHpx;height:900px;border:0"></iframe>
+<pre id="told"></pre>
+<script>
+const frame = document.getElementById("frame"), told = [];
+frame.onload = () => {
+  const page = frame.contentDocument, section = page.getElementById("Constrained");
+  const shown = () => [...section.querySelectorAll("figure")].filter(figure => figure.checkVisibility())
+    .map(figure => figure.dataset.metric + " " + figure.dataset.scale).join();
+  const choose = element => element.dispatchEvent(new frame.contentWindow.Event("change", {bubbles: true}));
+  told.push(shown());
+  const select = section.querySelector("select"), radio = section.querySelector("input[value=log-log]");
+  select.value = "average-hard-violation"; choose(select);
+  radio.checked = true; choose(radio);
+  told.push(shown());
+  const button = section.querySelector(".legend button[data-agent='1']");
+  button.click();
+  told.push(section.querySelector("figure .line[data-agent='1']").style.display);
+  told.push(button.getAttribute("aria-pressed"));
+  const place = part => part.querySelector("output").firstChild.textContent;
+  told.push(place(page.getElementById("across")));
+  const svg = section.querySelector("figure:not([hidden]) svg"), box = svg.getBoundingClientRect();
+  const corner = {clientX: box.left, clientY: box.top};
+  svg.dispatchEvent(new frame.contentWindow.PointerEvent("pointermove", corner));
+  told.push(place(section));
+  svg.dispatchEvent(new frame.contentWindow.KeyboardEvent("keydown", {key: "End"}));
+  told.push(place(section));
+  svg.dispatchEvent(new frame.contentWindow.KeyboardEvent("keydown", {key: "ArrowLeft"}));
+  told.push(place(section));
+  const values = svg.querySelector(".line[data-agent='0']").dataset.values.split(",").at(-2).split(" ");
+  const read = section.querySelector(".legend [data-agent='0'] .value").textContent;
+  told.push(read === `${values[0]} [${values[1]}, ${values[2]}]` ? "True" : read);
+  told.push(page.documentElement.scrollWidth <= frame.contentWindow.innerWidth ? "fits" : "too wide");
+  document.getElementById("told").textContent = told.join("|");
+};
+frame.src = "report.html";
+</script>"""
+
+
+def test_the_command_writes_the_report_and_says_where(folder, capsys):
+    code, out, _ = called(capsys, "report", folder, "--no-figures")
+    assert code == 0
+    assert "report.html" in out
+    assert (folder / "report.html").exists()
+    assert not (folder / "figures").exists()
+
+
+def test_a_folder_without_study_or_cells_is_one_clear_error(tmp_path):
+    with pytest.raises(ValueError, match=r"study\.toml"):
+        write_report(tmp_path)
+    (tmp_path / "study.toml").write_text(STUDY)
+    assert load_study(tmp_path / "study.toml").trials == 4
+    with pytest.raises(ValueError, match="at least one computed cell"):
+        write_report(tmp_path)
+
+
+def test_tables_hold_what_the_statistics_say():
+    res = synthetic_result()
+    finals = {label: regret[:, -1] for label, regret in res.regret.items()}
+    table = comparison(res)
+    against = compare(finals, "GP-UCB")
+    assert [row[0] for row in table.rows] == ["GP-TS", "random"]
+    np.testing.assert_array_equal(table.rows[1][1], against["random"].difference)
+    assert table.rows[1][5] == p_text(against["random"].p_adjusted)
+    assert "Holm" in " ".join(table.notes)
+    assert summary(res).rows[0][0] == "GP-UCB"
+    assert all(
+        grid.notes[0].startswith("n = 8 trials of 60 rounds") for grid in (table, growth(res), timing(res))
+    )
+    exponents = {row[0]: row[1] for row in growth(res).rows}
+    np.testing.assert_array_equal(
+        exponents["random"], log_log_slope(res.regret["random"], res.rounds, (6, 60))
+    )
+    assert exponents["GP-UCB"].estimate < exponents["random"].estimate
+    assert timing(res).rows[0][3] == pytest.approx(min(seconds.sum() for seconds in res.seconds.values()))
+
+
+def test_regret_that_is_not_positive_has_no_exponent():
+    res = synthetic_result()
+    records = {label: record._replace(regret=-record.regret) for label, record in res.records.items()}
+    negative = Result("e", 0, records)
+    assert [row[1] for row in growth(negative).rows] == [None] * 3
+
+
+def test_a_grid_prints_as_text_csv_and_latex():
+    nan = np.array(np.nan)
+    grid = Grid(
+        "name",
+        "50 % of A_1 & B",
+        ("agent", "x", "y"),
+        (
+            ("a†", Interval(np.array(1.25), np.array(1.0), np.array(2.0)), 3),
+            ("b", Interval(np.array(2.0), nan, nan), None),
+            ("[c] < 1", Interval(np.array(-2.0), np.array(-3.0), np.array(1e-5)), 0),
+        ),
+        ("n = 8.",),
+    )
+    assert grid.texts() == [
+        ["a†", "1.25 [1.00, 2.00]", "3"],
+        ["b", "2.00", "-"],
+        ["[c] < 1", "-2.00 [-3.00, 1.00e-05]", "0"],
+    ]
+    assert list(csv.reader(io.StringIO(grid.csv()))) == [
+        ["agent", "x", "x low", "x high", "y"],
+        ["a†", "1.25", "1.0", "2.0", "3"],
+        ["b", "2.0", "", "", ""],
+        ["[c] < 1", "-2.0", "-3.0", "1e-05", "0"],
+    ]
+    latex = grid.latex()
+    assert r"\caption{50 \% of A\_1 \& B. n = 8.}" in latex
+    assert r"a$^\dagger$ & 1.25 [1.00, 2.00] & 3 \\" in latex
+    assert r"\begin{tabular}{lrr}" in latex
+    assert r"b & 2.00 & -- \\" in latex
+    assert r"{}[c] $<$ 1 & $-$2.00 [$-$3.00, 1.00e-05] & 0 \\" in latex
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+@pytest.mark.parametrize("columns", [2, 30])
+def test_latex_compiles_whatever_the_labels_are_and_fits_the_page(tmp_path, columns):
+    odd = [r"a_b^c & 100 % #1 $x$ {y} \alpha ~", "[c] < 1 | τ ε λ ‡†", "plain"]
+    header = ("agent", *(f"K_{k} = 10^{k}" for k in range(1, columns)))
+    rows = tuple((label, *(Interval(*map(np.array, (-1.0, -2.0, 1e-5))),) * (columns - 1)) for label in odd)
+    page = r"\documentclass{article}\usepackage{booktabs,graphicx}\begin{document}%s\end{document}"
+    table = Grid("odd", "Odd & ends_1", header, rows, ("n = 3.",))
+    (tmp_path / "page.tex").write_text(page % table.latex(), encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout
+    assert "Overfull" not in done.stdout
+
+
+def test_axes_place_and_label_round_values():
+    linear = Axis(0.0, 200.0, 0.0, 100.0, logarithmic=False)
+    assert linear.place(50.0) == 25.0
+    assert [label for _, label in linear.ticks()] == ["0", "50", "100", "150", "200"]
+    log = Axis(1.0, 10_000.0, 0.0, 80.0, logarithmic=True)
+    np.testing.assert_allclose(log.place(np.array([1.0, 100.0, 0.0, np.nan])), [0, 40, 0, 0])
+    assert [label for _, label in log.ticks()] == ["1", "10", "100", "1000", "10000"]
+    assert Axis(1e-7, 1e-5, 0, 1, True).ticks()[1] == (pytest.approx(0.5), "10⁻⁶")
+    assert Axis(0, 4e6, 0, 1, False).ticks()[1][1] == "10⁶"
+
+
+def test_axes_have_room_for_what_they_show():
+    values = np.array([-2.0, 0.0, 8.0, np.nan])
+    linear = padded(values, False, 0, 1)
+    assert (linear.low, linear.high) == (-2.5, 8.5)
+    log = padded(values, True, 0, 1)
+    assert log.low < 8 < log.high
+    assert log.low > 0
+    assert padded(np.array([-1.0]), True, 0, 1).low > 0  # nothing that a logarithm could show
+    assert padded(np.zeros(3), False, 0, 1).high > 0
+
+
+def test_a_chart_of_one_round_and_one_trial_can_be_drawn():
+    nan = np.full(1, np.nan)
+    svg = line_chart([Line(9, "a <b>", np.ones(1), np.zeros(1), nan, nan)], "log-log", "t", "round", "regret")
+    root = ElementTree.fromstring(svg)
+    assert root.get("viewBox", "").endswith(str(HEIGHT))
+    assert 'class="line a1 d4"' in svg
+    assert "band" not in svg

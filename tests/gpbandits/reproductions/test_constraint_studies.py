@@ -1,0 +1,89 @@
+"""The experiments of Shi & Eryilmaz (2022): every study can be played, and the orders that it finds hold."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpbandits import Result, evaluate
+from gpbandits.evaluation.statistics import paired_difference
+from gpbandits.experiments import load_study
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+STUDIES = sorted((EXAMPLES / "studies").glob("shi2022-*.toml"))
+NOISELESS, NOISY = (EXAMPLES / "studies" / f"shi2022-figures-{figures}.toml" for figures in ("2-3", "4-5"))
+
+
+def play(study: Path, trials: int = 6, only: tuple[str, ...] = (), **changes: object) -> Result:
+    """The first environment of a study, on fewer trials, changed where a keyword says so."""
+    loaded = load_study(study)
+    entry = loaded.environments[0]
+    chosen = {a.label: (a.name, a.options) for a in loaded.agents if not only or a.label in only}
+    return evaluate(entry.id, chosen, trials=trials, seed=loaded.seed, env_kwargs={**entry.kwargs, **changes})
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda path: path.stem)
+def test_every_agent_of_the_study_plays_its_first_rounds(study):
+    result = play(study, trials=2, horizon=25)
+    assert result.num_constraints >= 1
+    assert all(np.isfinite(regret).all() for regret in result.regret.values())
+
+
+@pytest.fixture(scope="module")
+def noiseless() -> Result:
+    labels = ("Algorithm 2, reuse", "Algorithm 2, restart", "Algorithm 2, literal")
+    return play(NOISELESS, only=(*labels, "IGP-UCB, unconstrained", "bandit OCO, one point"), num_arms=31**2)
+
+
+@pytest.fixture(scope="module")
+def noisy() -> Result:
+    labels = ("Algorithm 3, step 5", "Algorithm 3, step 0.5")
+    return play(NOISY, only=(*labels, "IGP-UCB, unconstrained", "bandit OCO, one point"), num_arms=31**2)
+
+
+def final(result: Result, label: str) -> np.ndarray:
+    return result.curves("average-violation")[label][:, -1]
+
+
+@pytest.mark.parametrize(
+    ("name", "label"), [("noiseless", "Algorithm 2, reuse"), ("noisy", "Algorithm 3, step 5")]
+)
+def test_violation_falls_to_far_below_the_others_with_the_defaults(name, label, request):
+    result = request.getfixturevalue(name)
+    average = result.curves("average-violation")[label].mean(axis=0)
+    assert (np.diff(average[39::20]) < 0).all()
+    for other in ("IGP-UCB, unconstrained", "bandit OCO, one point"):
+        assert paired_difference(final(result, other), final(result, label)).low > 0
+    assert final(result, label).mean() < 0.15 < 0.9 < final(result, "IGP-UCB, unconstrained").mean()
+
+
+def test_the_unconstrained_agent_earns_more_than_is_feasible(noiseless):
+    assert (noiseless.average_regret["IGP-UCB, unconstrained"][:, -1] < -1.0).all()
+
+
+def test_half_a_step_is_too_small_for_algorithm_3(noisy):
+    difference = paired_difference(final(noisy, "Algorithm 3, step 0.5"), final(noisy, "Algorithm 3, step 5"))
+    assert difference.low > 0.1
+
+
+def test_reuse_violates_less_than_restart_and_restart_less_than_the_literal_reading(noiseless):
+    reuse, restart, literal = (
+        final(noiseless, f"Algorithm 2, {how}") for how in ("reuse", "restart", "literal")
+    )
+    assert paired_difference(restart, reuse).low > 0
+    assert paired_difference(literal, restart).low > 0
+
+
+def test_the_figures_are_drawn_from_a_studys_results(tmp_path):
+    study = EXAMPLES / "studies" / "shi2022-figure-1.toml"
+    play(study, trials=3, horizon=60, num_arms=11**2).save(tmp_path / "result.parquet")
+    for figure in ("boxes", "trade-off"):
+        script = [str(EXAMPLES / "papers" / "shi2022.py"), figure, "result.parquet", "--out", f"{figure}.png"]
+        environ = os.environ | {"PYTHONPATH": str(EXAMPLES.parent)}
+        subprocess.run(
+            [sys.executable, "-W", "error", *script], cwd=tmp_path, env=environ, check=True, timeout=120
+        )
+        assert (tmp_path / f"{figure}.png").stat().st_size > 10_000

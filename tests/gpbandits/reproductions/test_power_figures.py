@@ -1,0 +1,58 @@
+"""Figures of regret as a power of the horizon or of the number of periods."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from synthetic import result
+
+from gpbandits.reproductions import REPRODUCTIONS
+from gpbandits.reproductions.power_law import power_law
+from gpbandits.reproductions.powers import PowerFigure
+
+X = np.array([10.0, 20.0, 40.0])
+BY_HORIZON, BY_PERIODS = (REPRODUCTIONS[f"avanesov2020-figure-{number}"] for number in (1, 2))
+
+
+def scaled(label, factor):
+    """A result whose regrets are those of another, times a factor."""
+    base = result()
+    records = {name: record._replace(regret=factor * record.regret) for name, record in base.records.items()}
+    return dataclasses.replace(base, environment=label, records=records)
+
+
+def test_a_power_law_is_found_and_its_interval_covers_it():
+    noise = np.random.default_rng(1).normal(1.0, 0.05, size=(200, 1))
+    power = power_law(3.0 * X**0.7 * noise, X)
+    assert power.exponent.estimate == pytest.approx(0.7)
+    assert power.constant == pytest.approx(3.0 * noise.mean())
+    np.testing.assert_allclose(power(X), 3.0 * noise.mean() * X**0.7)
+    uneven = power_law(3.0 * X**0.7 * np.random.default_rng(2).normal(1.0, 0.3, size=(200, 3)), X)
+    low, high = float(uneven.exponent.low), float(uneven.exponent.high)
+    assert 0.0 < high - low < 0.2
+    assert low < 0.7 < high
+
+
+def test_a_power_figure_tabulates_regret_by_x_and_its_fit():
+    assert isinstance(BY_PERIODS, PowerFigure)
+    figure = dataclasses.replace(BY_PERIODS, claims=())
+    findings = figure.findings([(None, scaled(f"K = {x:.0f}, even", x**0.25)) for x in X])
+    assert list(findings.figures) == ["avanesov2020-figure-2"]
+    header, _, *rows = findings.text.split("\n\n")[1].splitlines()
+    assert header == "| agent | K = 10 | K = 20 | K = 40 | fit |"
+    assert [row.split("|")[1].strip() for row in rows] == ["GP-UCB", "GP-TS", "random"]
+    assert all("K^c, c = 0.250 [0.250, 0.250]" in row for row in rows)
+
+
+def test_without_results_a_power_figure_says_nothing():
+    findings = BY_HORIZON.findings([])
+    assert (findings.figures, findings.text) == ({}, "")
+
+
+@pytest.mark.parametrize("figure", [BY_HORIZON, BY_PERIODS])
+def test_the_short_version_of_a_power_figure_has_fewer_trials_of_as_many_rounds(figure):
+    (study,) = figure.load()
+    short = figure.short(study)
+    horizons = [[entry.kwargs["horizon"] for entry in each.environments] for each in (study, short)]
+    assert horizons[0] == horizons[1]
+    assert short.trials == 5

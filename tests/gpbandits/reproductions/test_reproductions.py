@@ -1,0 +1,254 @@
+"""Figures of the papers from one command: definitions, the quick rule, verdicts and the page."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import tomllib
+
+import numpy as np
+import pytest
+from study_cases import called
+from synthetic import result as synthetic_result
+
+from gpbandits.evaluation.record import ragged
+from gpbandits.evaluation.result import Record, Result
+from gpbandits.evaluation.statistics import Interval
+from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, load_study, run
+from gpbandits.experiments.toml import parse_study
+from gpbandits.experiments.written import study_text
+from gpbandits.reproductions import REPRODUCTIONS, StudyFigure, find, study_path
+from gpbandits.reproductions.base import Part
+from gpbandits.reproductions.boxes import BOXES, MEDIAN, box_figure
+from gpbandits.reproductions.claims import HOLDS, OPEN, REVERSED, Claim, verdict
+from gpbandits.reproductions.kernels import KERNELS, POINTS, draws, gain_bound, spectrum
+from gpbandits.reproductions.page import Kept, write_page
+from gpbandits.reproductions.parts import parts_of
+from gpbandits.reproductions.quick import shortened
+
+WANTED = {
+    "srinivas2010": ("3", "4", "5a", "5b"),
+    "chowdhury2017": ("1", "2", "3", "4"),
+    "verma2022": tuple("12345"),
+    "shi2022": tuple("123456789"),
+    "avanesov2020": tuple("123"),
+}
+GP = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 20, "num_arms": 20})
+OF_STUDIES = [each for each in REPRODUCTIONS.values() if isinstance(each, StudyFigure)]
+
+
+def test_every_figure_has_a_reproduction_that_says_what_the_paper_reports_and_why_we_differ():
+    names = {f"{paper}-figure-{figure}" for paper, figures in WANTED.items() for figure in figures}
+    assert names <= REPRODUCTIONS.keys()
+    for name, each in REPRODUCTIONS.items():
+        assert each.name == name
+        assert each.reports.endswith(".")
+        assert each.differs.endswith(".")
+
+
+@pytest.mark.parametrize("figure", OF_STUDIES, ids=lambda figure: figure.name)
+def test_a_figure_selects_environments_and_its_claims_name_agents_of_its_studies(figure):
+    studies = [figure.part(study) for study in figure.load()]
+    labels = {agent.label for study in studies for agent in study.agents}
+    assert {label for claim in figure.claims for label in (claim.less, claim.more)} <= labels
+    assert figure.claims
+
+
+def test_quick_takes_five_trials_of_at_most_1000_rounds():
+    long, short = (EnvironmentEntry(GP.id, str(t), {"horizon": t, "num_arms": 20}) for t in (5000, 20))
+    study = Study(
+        "s", 30, (long, short, EnvironmentEntry("GPBandit-GP-v0", "default")), (AgentEntry("a", "a"),)
+    )
+    quick = shortened(study)
+    assert (quick.name, quick.trials, quick.agents) == ("s-quick", 5, study.agents)
+    assert [entry.kwargs for entry in quick.environments] == [
+        {"horizon": 1000, "num_arms": 20},
+        {"horizon": 20, "num_arms": 20},
+        {"horizon": 1000},
+    ]
+    assert shortened(quick).trials == 5
+
+
+def result(**final: list[float]) -> Result:
+    """Agents with these regrets in a single round, trial by trial."""
+    records = {}
+    for label, values in final.items():
+        column = np.array(values)[:, None]
+        nothing = np.empty((*column.shape, 0))
+        none = ragged([None] * len(values))
+        records[label] = Record(column, column, nothing, column, column, column[:, 0], none, none)
+    return Result("E", 0, records)
+
+
+def test_a_claim_is_judged_by_the_paired_interval_alone():
+    spread = [1.0, 5.0, 9.0, 2.0, 7.0, 4.0]
+    better = result(a=spread, b=[value + 1 + 0.1 * i for i, value in enumerate(spread)])
+    assert Claim("a", "b").difference(better).estimate == pytest.approx(1.25)
+    assert Claim("a", "b").row(better).endswith("| holds |")
+    assert Claim("b", "a").row(better).endswith("| **reversed** |")
+    assert Claim("a", "b", alike=True).row(better).endswith("| **they differ** |")
+    assert "a = a (cumulative)" in Claim("a", "a", alike=True).row(better)
+    assert Claim("a", "a", alike=True).row(better).endswith("| holds |")
+    assert not Claim("a", "absent").applies_to(better)
+    intervals = [Interval(*map(np.asarray, ends)) for ends in ((2, 1, 3), (-2, -3, -1), (0, -1, 1))]
+    assert list(map(verdict, intervals)) == [HOLDS, REVERSED, OPEN]
+
+
+def test_spectra_have_equal_trace_and_the_order_of_the_figure():
+    spectra = {label: spectrum(kernel) for label, kernel in KERNELS.items()}
+    for values in spectra.values():
+        assert values.sum() == pytest.approx(POINTS)
+    final = {label: gain_bound(values, np.arange(1, 101))[-1] for label, values in spectra.items()}
+    assert sorted(final, key=lambda label: -final[label]) == [
+        "independent", "Matern 5/2", "squared exponential", "linear",
+    ]  # fmt: skip
+
+
+def test_the_bound_is_that_of_the_best_allocation_by_brute_force():
+    values, noise = np.array([3.0, 1.5, 0.2]), 0.5
+    for rounds in (1, 2, 5):
+        allocations = [(i, j, rounds - i - j) for i in range(rounds + 1) for j in range(rounds + 1 - i)]
+        best = max(np.log1p(np.array(m) * values / noise).sum() / 2 for m in allocations)
+        bound = gain_bound(values, np.arange(1, rounds + 1), noise)[-1]
+        assert bound == pytest.approx(best / (1 - np.exp(-1)), rel=1e-12)
+
+
+def test_draws_have_the_covariance_of_their_kernel():
+    kernel = KERNELS["squared exponential"]
+    values = draws(kernel, 20_000)[:, ::40]
+    expected = kernel(np.linspace(0.0, 1.0, POINTS)[::40, None])
+    np.testing.assert_allclose(np.cov(values, rowvar=False), expected, atol=0.04)  # four standard errors
+
+
+@pytest.fixture
+def small(monkeypatch) -> StudyFigure:
+    """A figure of a study that takes no time, under a name of its own."""
+    study = Study("small", 4, (GP,), (AgentEntry("gp-ucb", "GP-UCB"), AgentEntry("random", "random")))
+    monkeypatch.setattr(StudyFigure, "load", lambda self: [study])
+    figure = StudyFigure(
+        name="small-figure-1", paper="Small (2020)", title="Figure 1: small", reports="It is small.",
+        differs="It is not theirs.", studies=("small",), claims=(Claim("GP-UCB", "random"),),
+    )  # fmt: skip
+    monkeypatch.setitem(REPRODUCTIONS, figure.name, figure)
+    return figure
+
+
+@pytest.fixture
+def call(capsys):
+    """Run a command, which succeeds, and return what it prints."""
+
+    def run(*arguments):
+        code, out, errors = called(capsys, *arguments)
+        assert code == 0, errors
+        return out
+
+    return run
+
+
+def test_reproduce_computes_draws_and_judges(small, tmp_path, call):
+    printed = call("reproduce", small.name, "--workers", "1", "--out", tmp_path)
+    assert "It is small." in printed
+    assert "GP-UCB < random (cumulative)" in printed
+    assert (tmp_path / "figures" / "small-figure-1-cumulative.png").stat().st_size > 10_000
+    assert len(list((tmp_path / "small" / "cells").glob("*.parquet"))) == 2
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_status_report_and_clean_know_the_whole_study_of_a_figure(small, tmp_path, call, monkeypatch, quick):
+    figure = dataclasses.replace(small, agents=("GP-UCB",), claims=())
+    monkeypatch.setitem(REPRODUCTIONS, small.name, figure)
+    (study,) = map(shortened, small.load()) if quick else small.load()
+    folder = tmp_path / study.name
+    call("reproduce", small.name, "--workers", "1", "--out", tmp_path, *["--quick"] * quick)
+    assert load_study(folder / "study.toml") == study
+    printed = call("status", folder)
+    assert "4 trials done, 0 failed, 4 missing." in printed
+    assert re.search("small-figure-1 +│ 4 of 4 ", printed)
+    assert "Nothing to remove" in call("clean", folder)
+    call("report", folder, "--no-figures")
+    assert "1 of its cells is not computed" in (folder / "report.html").read_text()
+
+
+def test_a_study_of_one_figure_has_no_parts(small):
+    (study,) = small.load()
+    assert parts_of(study) == {}
+    assert parts_of(dataclasses.replace(study, name="another")) == {}
+
+
+def test_figures_of_one_study_are_parts_of_it():
+    study = load_study(study_path("chowdhury2017-figures-1-2"))
+    sizes = {name: len(part.environments) for name, part in parts_of(study).items()}
+    assert sizes == {"chowdhury2017-figure-1": 4, "chowdhury2017-figure-2": 2}
+    assert parts_of(dataclasses.replace(study, environments=(GP,))) == {}  # somebody's own of the same name
+
+
+@pytest.mark.parametrize("path", sorted(study_path("any").parent.glob("*.toml")), ids=lambda path: path.stem)
+def test_a_study_is_the_same_when_it_is_written_and_read(path):
+    study = load_study(path)
+    assert parse_study(tomllib.loads(study_text(study))) == study
+
+
+def test_odd_text_numbers_and_keys_survive_writing_and_none_is_refused():
+    odd = {"a b": [1.5, float("inf"), 1e-9, True], "c": {"d\x7f": 'é "\\ \n 😀'}, "e": []}
+    study = Study("s", 1, (dataclasses.replace(GP, kwargs=odd),), (AgentEntry("random", "random"),))
+    assert parse_study(tomllib.loads(study_text(study))) == study
+    with pytest.raises(ValueError, match="got None"):
+        study_text(
+            dataclasses.replace(study, environments=(dataclasses.replace(GP, kwargs={"delay": None}),))
+        )
+
+
+def test_box_plots_show_the_quartiles_of_the_trials_over_time_an_agent_a_panel():
+    outcome = synthetic_result(num_trials=9, horizon=60)
+    figure = box_figure(outcome, "average")
+    assert [panel.get_title() for panel in figure.axes] == outcome.agents
+    (edges,) = {panel.get_ylim() for panel in figure.axes}
+    values = outcome.average_regret["GP-TS"]
+    medians = [line for line in figure.axes[1].lines if line.get_color() == MEDIAN]
+    at = [round(float(np.mean(line.get_xdata()))) for line in medians]
+    assert len(medians) == BOXES
+    assert at[-1] == 60
+    shown = values[:, np.array(at) - 1]
+    np.testing.assert_allclose([line.get_ydata()[0] for line in medians], np.median(shown, axis=0))
+    assert edges[0] <= shown.min() <= shown.max() <= edges[1]
+
+
+def test_a_figure_of_box_plots_is_drawn_so(small, monkeypatch):
+    outcome = synthetic_result()
+    findings = dataclasses.replace(small, drawing="boxes", claims=()).findings([(GP, outcome)])
+    assert len(findings.figures["small-figure-1-cumulative"].axes) == 3
+    kinds = {
+        name: figure.drawing for name, figure in REPRODUCTIONS.items() if isinstance(figure, StudyFigure)
+    }
+    assert [name for name in kinds if kinds[name] == "boxes"] == [f"shi2022-figure-{n}" for n in (2, 4, 6, 8)]
+
+
+def test_the_page_shows_what_is_kept_and_computes_nothing(small, tmp_path, monkeypatch):
+    page = tmp_path / "docs" / "reproductions.md"
+    page.parent.mkdir()
+    write_page(page, [small], tmp_path, quick=False)
+    assert "Not computed" in page.read_text()
+    (study,) = small.load()
+    run(study, Store(tmp_path / "small" / "cells"), 1)
+    write_page(page, [small], tmp_path, quick=False)
+    text = page.read_text()
+    ((_, outcome),) = Kept()(Part(study, study), tmp_path / "small")
+    assert f"{outcome.regret['random'][:, -1].mean():.3g}" in text
+    for part in ("## Small (2020)", "### Figure 1: small", "It is small.", "It is not theirs.", "| holds |"):
+        assert part in text
+    assert (page.parent / "figures" / "reproductions" / "small-figure-1-cumulative.png").exists()
+    assert "Earlier versions" not in text
+    monkeypatch.setattr("gpbandits.experiments.study.sources", lambda environment, agent: {"agents": "newer"})
+    write_page(page, [small], tmp_path, quick=False)
+    kept = len(list(study.cells()))
+    assert f"Earlier versions of the code computed {kept} of the cells" in page.read_text()
+    assert f"{outcome.regret['random'][:, -1].mean():.3g}" in page.read_text()
+
+
+def test_without_a_name_the_figures_are_listed_and_an_unknown_name_lists_them_too(call):
+    printed = call("reproduce")
+    assert all(name in printed for name in REPRODUCTIONS)
+    with pytest.raises(
+        ValueError, match="unknown reproduction 'nonsense'; choose one of srinivas2010-figure-3"
+    ):
+        find("nonsense")

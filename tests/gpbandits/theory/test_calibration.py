@@ -1,0 +1,139 @@
+"""Bands contain the function as often as promised and regret stays under its bound, in the whole stack."""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import references
+
+from bandit_envs import BanditEnv, Problem
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.problems.synthetic import synthetic
+from gpbandits.evaluation import evaluate, trial_seeds
+from gpbandits.theory.coverage import Bands, play_bands
+from gpbandits.theory.regret import gp_ucb_bound, igp_ucb_bound
+
+TRIALS, HORIZON, DELTA, NORM, NOISE = 200, 200, 0.1, 1.5, 0.5
+SET: dict[str, Any] = {"kernel": "matern52", "num_arms": 40, "horizon": HORIZON}
+PAPER = 1.0 + 2.0 / HORIZON  # the noise variance of Chowdhury & Gopalan's theorems
+ALLOWED = DELTA + 4.0 * np.sqrt(DELTA * (1.0 - DELTA) / TRIALS)  # four standard errors
+
+FROM_PRIOR = synthetic(function="gp", noise_std=NOISE, **SET)
+FROM_BALL = synthetic(function="rkhs", rkhs_norm=NORM, noise_std=NOISE, **SET)
+BOUNDED = synthetic(function="rkhs", rkhs_norm=NORM, noise={"law": "uniform", "std": NOISE}, **SET)
+
+
+class Case(NamedTuple):
+    """An agent, with the functions and the noise that its theorem is about."""
+
+    problem: Problem
+    agent: str
+    options: dict[str, Any]
+
+    def but(self, **options: Any) -> "Case":
+        return self._replace(options={**self.options, **options})
+
+
+def self_normalised(noise_variance: float) -> Case:
+    return Case(FROM_BALL, "gp-ucb", {"width": "self-normalised", "noise_variance": noise_variance})
+
+
+# The noise of variance R^2 is uniform on +-sqrt(3) R, so sqrt(lambda) bounds it where lambda = 3 R^2.
+THEOREM_1 = Case(FROM_PRIOR, "gp-ucb", {"width": "finite-set"})
+THEOREM_3 = Case(BOUNDED, "gp-ucb", {"width": "rkhs", "gamma": "bound", "noise_variance": 3 * NOISE**2})
+IGP_UCB = Case(FROM_BALL, "igp-ucb", {"noise_variance": PAPER})
+GP_TS = Case(FROM_BALL, "gp-ts", {"noise_variance": PAPER})
+SELF_NORMALISED = {f"self-normalised, lambda = {x:g}": self_normalised(x) for x in (0.01, NOISE**2, 1.0, 5.0)}
+UCB_THEOREMS = {"Theorem 1": THEOREM_1, "Theorem 3": THEOREM_3, "IGP-UCB": IGP_UCB, **SELF_NORMALISED}
+THEOREMS = {**UCB_THEOREMS, "GP-TS": GP_TS}
+TOO_NARROW = {
+    "Theorem 1, beta / 5": THEOREM_1.but(beta_scale=0.2),
+    "Theorem 3, no gamma and a norm too small": THEOREM_3.but(gamma=0.0, rkhs_bound=NORM / 5),
+    "IGP-UCB, noise and norm too small": IGP_UCB.but(noise_std=NOISE / 10, rkhs_bound=NORM / 10),
+    "GP-TS, noise and norm too small": GP_TS.but(noise_std=NOISE / 10, rkhs_bound=NORM / 10),
+    "self-normalised, noise and norm too small": self_normalised(NOISE**2).but(
+        noise_std=NOISE / 10, rkhs_bound=NORM / 10
+    ),
+}
+
+
+@cache
+def bands_of(name: str) -> Bands:
+    case = (THEOREMS | TOO_NARROW)[name]
+    return play_bands(case.problem, (case.agent, {"delta": DELTA, **case.options}), TRIALS)
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+def test_the_band_contains_the_function_at_all_points_and_rounds_as_often_as_promised(name):
+    bands = bands_of(name)
+    assert bands.ratio.shape == (TRIALS, HORIZON)
+    assert bands.failed.mean() <= ALLOWED
+
+
+@pytest.mark.parametrize("name", TOO_NARROW)
+def test_a_band_without_its_guarantee_fails_more_often_than_delta(name):
+    assert bands_of(name).failed.mean() > ALLOWED
+
+
+@pytest.mark.parametrize("name", UCB_THEOREMS)
+def test_regret_stays_under_the_bound_of_its_width_in_every_round(name):
+    bands = bands_of(name)
+    bound = gp_ucb_bound(np.arange(1, HORIZON + 1), bands.width, bands.gain, bands.noise_variance)
+    assert np.mean((bands.regret > bound).any(axis=1)) <= ALLOWED
+
+
+def test_regret_exceeds_the_bound_of_a_width_that_is_much_too_small():
+    bands = bands_of("Theorem 3, no gamma and a norm too small")
+    bound = gp_ucb_bound(np.arange(1, HORIZON + 1), bands.width, bands.gain, bands.noise_variance)
+    assert np.mean((bands.regret > bound).any(axis=1)) > ALLOWED
+
+
+def test_regret_of_igp_ucb_stays_under_its_own_bound_at_the_horizon():
+    bands = bands_of("IGP-UCB")
+    bound = igp_ucb_bound(np.array(HORIZON), bands.width[:, -1], bands.gain[:, -1])
+    assert np.mean(bands.regret[:, -1] > bound) <= ALLOWED
+
+
+def test_functions_of_the_ball_have_exactly_the_stated_norm():
+    drawn = FROM_BALL.reward.draw(FROM_BALL.gram, np.random.default_rng(0))
+    alpha = np.linalg.solve(FROM_BALL.gram.dense, drawn.values)
+    assert drawn.norm == pytest.approx(NORM, rel=1e-12)
+    # f' K^-1 f of a matrix with condition number 1e7: 1e-6 is what floating point leaves
+    assert np.sqrt(drawn.values @ alpha) == pytest.approx(NORM, rel=1e-6)
+
+
+def test_bands_are_those_of_the_textbook():
+    problem = synthetic(function="gp", kernel="matern52", num_arms=12, horizon=15, noise_std=NOISE)
+    bands = play_bands(problem, "gp-ucb", trials=2)
+    actions = evaluate(problem, ["gp-ucb"], trials=2).actions["gp-ucb"]
+    for i in range(2):
+        ratio, gain = textbook(problem, actions[i], trial=i)
+        np.testing.assert_allclose(bands.ratio[i], ratio, rtol=1e-6)  # 1e-9 prior deviations are forgiven
+        np.testing.assert_allclose(bands.gain[i], gain, rtol=1e-9)
+
+
+def textbook(problem: Problem, actions: Any, trial: int) -> tuple[list[float], list[float]]:
+    """Ratios of error to band before each play, and information gains after it, from the definitions."""
+    env = BanditEnv(problem)
+    env.reset(seed=trial_seeds(0, trial)[0])
+    f, gram = env.simulator.trials[0].means[0, 0], Gram(problem.kernel, problem.decisions.points).dense
+    played, values, ratios, gains = np.empty(0, dtype=np.int64), np.empty(0), [], []
+    for t, action in enumerate(actions, start=1):
+        mean, covariance = references.posterior(gram, NOISE**2, played, values)
+        width = references.finite_set_width(len(f), t, DELTA)
+        ratios.append(np.max(np.abs(mean - f) / np.sqrt(np.diag(covariance))) / width)
+        played, values = np.append(played, action), np.append(values, env.step(int(action))[1])
+        gains.append(references.information_gain(gram, NOISE**2, played))
+    return ratios, gains
+
+
+def test_bands_are_looked_at_without_changing_what_is_played():
+    bands = play_bands(FROM_BALL, "gp-ts", trials=3, seed=5)
+    result = evaluate(FROM_BALL, ["gp-ts"], trials=3, seed=5)
+    np.testing.assert_array_equal(bands.regret, result.regret["gp-ts"])
+
+
+def test_an_agent_without_a_band_is_one_clear_error():
+    with pytest.raises(ValueError, match="confidence band"):
+        play_bands(FROM_BALL, "gp-ei", trials=2)

@@ -1,0 +1,89 @@
+"""The documentation site builds without a warning, and what its pages show runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from agents.registry import names as agent_names
+from bandit_envs.environment.registration import IDS
+from bandit_envs.laws.delays import LAWS, Delay
+from gpbandits import cli
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The fenced blocks of a page in one language."""
+    return re.findall(
+        rf"^```{language}\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=lambda page: page.stem)
+def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(LAWS, "weekend", Delay)  # which a page registers, and other tests must not meet
+    names: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks(page, "python"):
+        exec(compile(block, page.name, "exec"), names)
+
+
+def test_the_commands_of_the_quickstart_run_in_order(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    study, *_ = blocks(DOCS / "quickstart.md", "toml")
+    Path("first.toml").write_text(study)
+    lines = [line for block in blocks(DOCS / "quickstart.md", "bash") for line in block.splitlines()]
+    assert len(lines) >= 6
+    for line in lines:
+        program, *arguments = shlex.split(line)
+        assert program == "gpbandits"
+        with pytest.raises(SystemExit) as stop:
+            cli.main(arguments)
+        assert stop.value.code == 0, line
+    assert Path("results/first/report.html").exists()
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.stem)
+def test_every_command_of_a_page_exists_and_names_files_that_exist(page):
+    lines = [
+        line for block in blocks(page, "bash") for line in block.splitlines() if line.startswith("gpbandits")
+    ]
+    for line in lines:
+        _, command, *arguments = shlex.split(line, comments=True)
+        with pytest.raises(SystemExit) as stop:
+            cli.main([command, "--help"])
+        assert stop.value.code == 0
+        assert all((ROOT / name).exists() for name in arguments if name.startswith("examples/"))
+
+
+def test_toml_blocks_are_toml():
+    for page in PAGES:
+        for block in blocks(page, "toml"):
+            assert tomllib.loads(block)
+
+
+def test_the_site_builds_without_warnings_and_documents_every_id_and_agent(tmp_path):
+    pytest.importorskip("sphinx", reason="needs the extra `docs`")
+    pytest.importorskip("furo", reason="needs the extra `docs`")
+    pytest.importorskip("myst_parser", reason="needs the extra `docs`")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-d", str(tmp_path / "trees")]
+    done = subprocess.run([*command, str(DOCS), str(tmp_path / "site")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for page, names in {"environments": list(IDS), "agents": agent_names()}.items():
+        html = (tmp_path / "site" / "generated" / f"{page}.html").read_text(encoding="utf-8")
+        assert [name for name in names if f">{name}<" not in html] == []
+
+
+def test_the_citation_has_the_version_of_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for file in (ROOT / "CITATION.cff", DOCS / "citing.md"):
+        assert project["version"] in file.read_text(encoding="utf-8")

@@ -1,0 +1,161 @@
+"""What a user installs: the wheel works outside the checkout, and importing it costs little."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+HEAVY = {"joblib", "matplotlib", "pandas", "pyarrow", "scipy", "sklearn", "stable_baselines3", "torch"}
+
+# Runs in the clean environment: every id that needs no data, and one comparison of two agents.
+PLAY = """
+import sys
+from pathlib import Path
+
+import gymnasium
+import agents
+import bandit_envs
+import gpbandits
+from bandit_envs.data import find
+from bandit_envs.environment.registration import IDS
+from gpbandits import evaluate
+from bandit_envs.problems import data_files
+
+for package in (bandit_envs, agents, gpbandits):
+    assert Path(package.__file__).is_relative_to(sys.prefix), package.__file__
+
+ids = [name for name in gymnasium.registry if name.startswith("GPBandit-")]
+playable = [name for name in ids if all(map(find, data_files(IDS[name])))]
+assert len(playable) >= 5, ids
+for name in playable:
+    env = gymnasium.make(name)
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    env.step(env.action_space.sample())
+    env.close()
+names = {"GP-UCB": "gp-ucb", "random": "random"}
+result = evaluate("GPBandit-GP-v0", names, trials=2, env_kwargs={"horizon": 5})
+assert result.regret["GP-UCB"].shape == (2, 5)
+print("played", *playable)
+"""
+
+
+def run(*command: str | Path, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command without this process's import path."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    return subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env=env | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def succeed(*command: str | Path, cwd: Path, **variables: str) -> str:
+    result = run(*command, cwd=cwd, **variables)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist, and the wheel built from that sdist."""
+    folder = tmp_path_factory.mktemp("dist")
+    build = ("-m", "build", "--no-isolation", "--outdir", folder, CHECKOUT)
+    succeed(sys.executable, *build, cwd=folder)  # elsewhere: a folder build/ would hide the tool
+    return folder
+
+
+@pytest.fixture(scope="module")
+def clean_python(distributions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of a new environment that has the wheel, and borrows the dependencies from this one."""
+    folder = tmp_path_factory.mktemp("clean")
+    venv.create(folder, with_pip=False, symlinks=True)
+    python = folder / "bin" / "python"
+    (wheel,) = distributions.glob("*.whl")
+    pip = ("-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel)
+    succeed(sys.executable, *pip, cwd=folder)
+    own = succeed(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder).strip()
+    # A path in a .pth file comes after the environment's own packages, and the .pth files found there (an
+    # editable install's, say) are not read: what is imported is the wheel.
+    (Path(own) / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return python
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "agents/py.typed",
+        "bandit_envs/py.typed",
+        "gpbandits/py.typed",
+        "bandit_envs/data/sources.toml",
+        "bandit_envs/data/tables/logistic_tuning.csv",
+        "bandit_envs/data/tables/svm_breast-cancer_30.csv",
+        "bandit_envs/data/tables/svm_diabetes_30.csv",
+        "bandit_envs/data/tables/svm_growing-diabetes_20.csv",
+        "gpbandits/reproductions/studies/srinivas2010-figure-5a.toml",
+        "gpbandits/reproductions/studies/shi2022-figures-8-9.toml",
+        "gpbandits/report/templates/report.html",
+        "gpbandits/report/templates/style.css",
+    ],
+)
+def test_the_wheel_has_the_files_that_are_not_code(distributions, file):
+    (wheel,) = distributions.glob("*.whl")
+    assert file in zipfile.ZipFile(wheel).namelist()
+
+
+def test_the_wheel_has_every_module_of_the_checkout(distributions):
+    (wheel,) = distributions.glob("*.whl")
+    modules = {
+        path.relative_to(CHECKOUT).as_posix()
+        for package in ("agents", "bandit_envs", "gpbandits")
+        for path in (CHECKOUT / package).rglob("*.py")
+    }
+    assert modules <= set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_the_wheel_plays_outside_the_checkout(clean_python, tmp_path):
+    assert succeed(clean_python, "-W", "error", "-c", PLAY, cwd=tmp_path).startswith("played GPBandit-")
+
+
+def test_the_wheel_has_a_command_that_lists_the_environments(clean_python, tmp_path):
+    command = clean_python.with_name("gpbandits")
+    assert "GPBandit-RKHS-v0" in succeed(command, "envs", cwd=tmp_path, COLUMNS="200")
+
+
+@pytest.mark.parametrize("package", ["bandit_envs", "agents", "gpbandits", "gpbandits.commands"])
+def test_importing_a_package_loads_nothing_heavy(package, tmp_path):
+    code = f"import sys, {package}; print(*{HEAVY!r} & set(sys.modules))"
+    assert succeed(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(CHECKOUT)).split() == []
+
+
+@pytest.mark.parametrize("package", ["bandit_envs", "agents", "gpbandits"])
+def test_public_names_are_completed_before_they_are_imported(package, tmp_path):
+    code = f"import {package} as p; print(*set(p.__all__) - set(dir(p)), len(p.__all__))"
+    (number,) = succeed(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(CHECKOUT)).split()
+    assert int(number) > 5
+
+
+def test_a_folder_named_agents_in_the_way_is_named_by_the_error(tmp_path):
+    shadow = tmp_path / "agents" / "__init__.py"
+    shadow.parent.mkdir()
+    shadow.touch()
+    code = (
+        "from gpbandits.evaluation import evaluate\n"
+        "evaluate('GPBandit-GP-v0', {'GP-UCB': 'gp-ucb'}, trials=1, env_kwargs={'horizon': 2})"
+    )
+    result = run(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(CHECKOUT))
+    error = result.stderr.strip().splitlines()[-1]
+    assert result.returncode != 0
+    assert "agents" in error
+    assert str(shadow) in error
