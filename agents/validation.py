@@ -71,6 +71,12 @@ def require_costs(cost: Floats, num_constraints: int) -> None:
         )
 
 
+def require_context(observation: Any, several: bool) -> None:
+    """Raise where a recommendation is asked for without saying in which of several contexts."""
+    if several and observation is None:
+        raise ValueError("recommend needs the observation of a context, got None")
+
+
 def require_reset(done: bool) -> None:
     """Raise unless the agent has been reset once."""
     if not done:

@@ -23,7 +23,7 @@ from ..model.model import Model
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import argmax_with_ties
 from ..posteriors.play_factor import Factor
-from ..validation import require_reset
+from ..validation import require_context, require_reset
 from .gp_agent import GPAgent
 
 COMPARED = 256  # plays whose means are compared in a context, those with the best values
@@ -69,11 +69,11 @@ class BoxAgent(GPAgent):
         """Choose an action in [-1, 1]^d for the observed context, (dz,) -> (d,)."""
         context = self._context(observation)
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
-        uniform = self.restart.uniform
-        if uniform is not None and uniform[ONLY]:
+        exploring = self.restart.exploring
+        if exploring is not None and exploring[ONLY]:
             rule = AnyArm()
         incumbent = self.incumbent if rule is self.rule else PLAIN
-        arm = self._best(rule, incumbent, belief, context, self._tolerance, self.uniform())  # type: ignore[arg-type]
+        arm = self._best(rule, incumbent, belief, context, self._tolerance, self.tie_breaker())  # type: ignore[arg-type]
         self._opening = None
         return self.setting.to_action(arm)
 
@@ -91,8 +91,7 @@ class BoxAgent(GPAgent):
             among: the actions to choose from, such as those played so far, (n, d); default the whole box.
         """
         require_reset(self.round >= 0)
-        if observation is None and self.setting.has_contexts:
-            raise ValueError("recommend needs the observation of a context, got None")
+        require_context(observation, self.setting.has_contexts)
         context = self._context(np.zeros(1) if observation is None else observation)
         if among is None:
             arms = self._best(PosteriorMean(), PLAIN, self.belief, context, 0.0, np.zeros(1))[None]
@@ -101,9 +100,9 @@ class BoxAgent(GPAgent):
             arms = arms_of(self.setting, among, "among")
         pairs = with_context(context, arms)
         mean, std = Surface.of(self.belief).predict(pairs)
-        terms = self.objective.on_box
-        best = int((mean if terms is None else terms(mean, pairs, self.age)).argmax())
-        known = self.objective.unscaled(mean[[best]], std[[best]])
+        terms = self.objective.penalised_on_box
+        best = int((mean if terms is None else terms(mean, pairs, self.t)).argmax())
+        known = self.objective.in_reward_units(mean[[best]], std[[best]])
         return Recommendation(among[best], arms[best], *(float(each[0]) for each in known))
 
     @property
@@ -129,8 +128,8 @@ class BoxAgent(GPAgent):
         plays = self._played(surface, context)
         worlds = incumbent.worlds(surface, plays, self._rng)
         none = np.empty((1, 0))
-        facts = BoxView(none, none, self.age, belief.gain, belief.bias, worlds.best, lambda: none)
-        sampler, terms = self.samplers[ONLY], self.objective.on_box
+        facts = BoxView(none, none, self.t, belief.gain, belief.bias, worlds.best, lambda: none)
+        sampler, terms = self.samplers[ONLY], self.objective.penalised_on_box
         landscape = Landscape(rule, worlds.surface, context, facts, sampler, terms)
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
         return pool.arms[argmax_with_ties(pool.scores[None], tolerance, uniform)[0]]

@@ -20,9 +20,10 @@ from ..model.model import Model
 from ..model.plays import Plays
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
-from ..objectives.penalised import Objective, Reward
+from ..objectives.base import Objective, Revision
+from ..objectives.reward import Reward
 from ..restarts.base import Never, Restart
-from ..validation import require_reset, require_trials
+from ..validation import require_context, require_reset, require_trials
 from .view import View
 
 # In prior deviations, where scores have a unit. Without it the last bit of a batched product would decide.
@@ -85,7 +86,7 @@ class GPAgent:
         if len(seeds) != self._size:
             raise ValueError(f"seed must be {self._size} integers, one a trial; got {len(seeds)}")
         roles = [np.random.SeedSequence(int(word)).spawn(2) for word in seeds]  # type: ignore[arg-type]
-        self.uniform = TieBreaker([np.random.default_rng(of_ties) for of_ties, _ in roles])
+        self.tie_breaker = TieBreaker([np.random.default_rng(of_ties) for of_ties, _ in roles])
         self.samplers = [np.random.default_rng(of_samples) for _, of_samples in roles]
         belief, incumbent, objective, restart = self._parts
         self._assume(self._given)
@@ -97,19 +98,19 @@ class GPAgent:
         self.since: Ints | None = None  # first round of each trial whose feedback is not stale; None is 0
         self.plays = Plays(self._size, self.setting.horizon)
         self.round = 0
-        self.age = np.ones(self._size, dtype=np.int64)  # t of each trial: rounds started since it began
-        self.objective.begin(self)
+        self.t = np.ones(self._size, dtype=np.int64)  # of each trial: rounds started since it began
+        self._revise(self.objective.begin())
 
     def act(self, observation: Floats) -> Any:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
         context = self._contexts(observation)
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
-        view = View(belief, self.incumbent, context, self.age, self.samplers)
-        scores = self.objective.adjusted(rule(view), context, self.age)
-        uniform = self.restart.uniform
-        if uniform is not None:
-            scores[uniform] = 0.0  # the same for all arms: ties are broken at random
-        arm = argmax_with_ties(scores, self._tolerance, self.uniform())
+        view = View(belief, self.incumbent, context, self.t, self.samplers)
+        scores = self.objective.penalised(rule(view), context, self.t)
+        exploring = self.restart.exploring
+        if exploring is not None:
+            scores[exploring] = 0.0  # the same for all arms: ties are broken at random
+        arm = argmax_with_ties(scores, self._tolerance, self.tie_breaker())
         self._opening = None
         return arm if self.num_trials else int(arm[0])
 
@@ -118,15 +119,15 @@ class GPAgent:
         point = self.points(observation, action)
         feedback = Feedback.arrived(info)
         value = self.objective.values(feedback.trial, feedback.reward, feedback.cost)
-        played = self.plays.turn(point, feedback.trial, feedback.round)  # the last check: now it changes
+        played = self.plays.record_round(point, feedback.trial, feedback.round)  # the last check
         if self.since is not None:
             fresh = feedback.round >= self.since[feedback.trial]
             feedback, value, played = feedback.where(fresh), value[fresh], played[fresh]
         self._learn(point, feedback, value, played)
-        self.objective.turn(self)
-        changed = self.restart.turn(self.round, info)
-        if len(changed):
-            self.forget(changed)
+        self._revise(self.objective.end_round(self.round))
+        restarted = self.restart.end_round(self.round, info)
+        if len(restarted):
+            self.forget(restarted)
 
     def forget(self, trial: Ints) -> None:
         """Begin anew in some trials, (n,), as after a reset; feedback of their earlier plays is stale."""
@@ -135,11 +136,11 @@ class GPAgent:
         if self._opening is not None:
             self._opening.forget(trial)  # an epoch has ended in the same round
         self.objective.forget(trial, self.round)
-        self.objective.begin(self)
+        self._revise(self.objective.begin())
         since = np.zeros(self._size, dtype=np.int64) if self.since is None else self.since.copy()
         since[trial] = self.round
         self.since = since
-        self.age[trial] = 1
+        self.t[trial] = 1
 
     @property
     def features(self) -> Floats:
@@ -168,20 +169,6 @@ class GPAgent:
         self.belief.remodel(model)
         self._assume(model)
 
-    def assume_noise(self, noise_std: Floats) -> None:
-        """Go over to another deviation of the noise, (B,), in the width; the posterior stays."""
-        self._assume(replace(self.model, noise_std=noise_std))
-
-    def start_over(self, opening: bool) -> None:
-        """Begin with a fresh belief, and play the old one's best mean first if `opening`.
-
-        The uniform first plays are over: they come once a trial.
-        """
-        self._opening = self.belief if opening else None
-        self._assume(replace(self.model, initial=0))
-        self.belief = self._parts[0](self.model, self._size)
-        self.age[:] = 1
-
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
         """Mean and deviation of the mean reward of each arm in a context, (dz,) -> (A,), or (B, A)."""
         context = self._contexts(observation)
@@ -199,15 +186,14 @@ class GPAgent:
             among: the actions to choose from, such as those played so far, (n,) or on a box (n, d), the same
                 in all trials; default all.
         """
-        if observation is None and self.setting.decisions.num_contexts > 1:
-            raise ValueError("recommend needs the observation of a context, got None")
+        require_context(observation, self.setting.decisions.num_contexts > 1)
         shape = (self._size, self.setting.scaled_contexts.shape[1])
         context = self._contexts(np.zeros(shape) if observation is None else observation)
         mean, std = self.belief.mean(context), self.belief.std(context)
         arms = arms_among(among, mean.shape[1])
-        worth = self.objective.adjusted(mean, context, self.age)
+        worth = self.objective.penalised(mean, context, self.t)
         arm = arms[worth[:, arms].argmax(axis=1)]
-        known = self.objective.unscaled(mean[self._rows, arm], std[self._rows, arm])
+        known = self.objective.in_reward_units(mean[self._rows, arm], std[self._rows, arm])
         best = Recommendation(arm, self.setting.to_point(arm), *known)
         if self.num_trials:
             return best
@@ -219,6 +205,22 @@ class GPAgent:
         self._tolerance = TIE if getattr(rule, "unitless", False) else TIE * model.deviation
         self.model = model
 
+    def _revise(self, revision: Revision) -> None:
+        """Change what the objective says; its noise is that of the width, the posterior's stays."""
+        if revision.noise_std is not None:
+            self._assume(replace(self.model, noise_std=revision.noise_std))
+        if revision.fresh_belief:
+            self._begin_epoch(revision.incumbent_first)
+        elif revision.total is not None:
+            self.belief.revalue(revision.trials, revision.total)
+
+    def _begin_epoch(self, incumbent_first: bool) -> None:
+        """Take a fresh belief. The uniform first plays are over: they come once a trial."""
+        self._opening = self.belief if incumbent_first else None
+        self._assume(replace(self.model, initial=0))
+        self.belief = self._parts[0](self.model, self._size)
+        self.t[:] = 1
+
     def _learn(self, point: Ints, feedback: Feedback, value: Floats, played: Ints) -> None:
         """Every trial played a point, (B,), and values of plays came, (n,) each."""
         trial, rounds, reward, cost = feedback
@@ -229,7 +231,7 @@ class GPAgent:
         self.objective.receive(trial, played, rounds, reward, cost)
         self.restart.receive(trial, played, rounds, reward, cost)
         self.round += 1
-        self.age += 1
+        self.t += 1
 
     def _contexts(self, observation: Floats) -> Ints:
         require_reset(self.round >= 0)

@@ -17,8 +17,8 @@ from ..beliefs.base import Belief
 from ..model.hyperparameters import Fitter, Learning
 from ..model.model import Model
 from ..model.recommendation import Recommendation
-from .evidence import Evidence
 from .gp_agent import GPAgent
+from .training_data import TrainingData
 
 FORM = "pairs"  # what is cheapest to build again: it keeps nothing that needs the whole prior covariance
 FEWEST_VALUES = 2  # one says nothing about a length-scale
@@ -83,7 +83,7 @@ class LearningAgent:
         self._fitter = Fitter(model.kernel, noise, model.deviation**2, learning.mean, learning.spread)
         *_, of_restarts = np.random.SeedSequence(int(seed)).spawn(3)  # the agent draws from the first two
         self._rng = np.random.default_rng(of_restarts)
-        self._evidence = Evidence()
+        self._training_data = TrainingData()
 
     def act(self, observation: Floats) -> Any:
         """Choose an action for the observed context, (dz,)."""
@@ -93,19 +93,19 @@ class LearningAgent:
         """Learn from a round, and fit when it is time."""
         now = self.agent.round
         self.agent.update(observation, action, reward, info)
-        self._evidence.play(int(self.agent.points(observation, action)[0]))
+        self._training_data.play(int(self.agent.points(observation, action)[0]))
         _, rounds, value, _ = Feedback.arrived(info)
         kept = self.agent.clock.delay(rounds, now) <= self.belief.window
-        self._evidence.receive(rounds[kept], value[kept])
-        if self.agent.age[0] == 1:  # it has started over; what was learnt of the kernel stays
-            self._evidence.forget()
+        self._training_data.receive(rounds[kept], value[kept])
+        if self.agent.t[0] == 1:  # it has started over; what was learnt of the kernel stays
+            self._training_data.forget()
         if self.agent.round % self.learning.every == 0:
             self._fit()
 
     def drop(self, rounds: Ints) -> None:
         """Forget pending plays whose values will never come; see `GPAgent.drop`."""
         self.agent.drop(rounds)
-        self._evidence.drop(np.atleast_1d(rounds))
+        self._training_data.drop(np.atleast_1d(rounds))
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
         """See `GPAgent`."""
@@ -116,7 +116,7 @@ class LearningAgent:
         return self.agent.recommend(observation, among)
 
     def _fit(self) -> None:
-        point, value = self._evidence.sample(self.belief, everything=self.learning.on == "all")
+        point, value = self._training_data.sample(self.belief, everything=self.learning.on == "all")
         if len(value) < FEWEST_VALUES:
             return
         found = self._fitter.fit(self.agent.features, point, value, self.learning.restarts, self._rng)

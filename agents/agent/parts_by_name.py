@@ -24,9 +24,9 @@ from ..beliefs.base import Belief, Delivered
 from ..beliefs.censored import Censored
 from ..beliefs.hallucinated import Hallucinated
 from ..model.model import Model
-from ..objectives.penalised import Reward
 from ..objectives.penalised_parts import PenalisedParts, penalised_parts
 from ..objectives.penalties import PSI, LinearDual, Multiplicative
+from ..objectives.reward import Reward
 from ..restarts.base import Never, Oracle, Periodic, Restart
 from ..restarts.calibrated_alarm import CalibratedAlarm
 from ..restarts.forced_exploration import PAPER_XI_SQUARED

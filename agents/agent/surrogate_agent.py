@@ -17,7 +17,7 @@ from ..model.model import Model, centred_model
 from ..model.plays import Plays
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
-from ..validation import require_costs, require_reset, require_trials
+from ..validation import require_context, require_costs, require_reset, require_trials
 from .batching import OneTrialAgent, SideBySide
 from .gp_agent import TIE
 
@@ -40,7 +40,7 @@ class SurrogateAgent(abc.ABC):
 
     def reset(self, seed: int) -> None:
         """Forget everything."""
-        self.uniform = TieBreaker([np.random.default_rng(np.random.SeedSequence(int(seed)))])
+        self.tie_breaker = TieBreaker([np.random.default_rng(np.random.SeedSequence(int(seed)))])
         self.surrogates = Surrogates(self.model, self.noise_variance)
         self.plays = Plays(1, self.setting.horizon)
         self.round = 0
@@ -52,7 +52,7 @@ class SurrogateAgent(abc.ABC):
         trial, rounds, reward, cost = Feedback.arrived(info)
         require_costs(cost, self.setting.num_constraints)
         outcome = np.column_stack([reward, cost])
-        arrived = self.plays.turn(point, trial, rounds)  # the last check: from here on the agent changes
+        arrived = self.plays.record_round(point, trial, rounds)  # the last check
         self.surrogates.play(point)
         self.surrogates.settle(arrived)
         self.surrogates.receive(arrived, outcome)
@@ -98,7 +98,7 @@ class ArmsSurrogateAgent(SurrogateAgent):
         """Choose an arm for the observed context, (dz,)."""
         require_reset(self.round >= 0)
         scores = self.scores(self._context(observation))
-        return int(argmax_with_ties(scores[None], TIE, self.uniform())[0])
+        return int(argmax_with_ties(scores[None], TIE, self.tie_breaker())[0])
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """The index of an arm in its context, (1,)."""
@@ -106,8 +106,7 @@ class ArmsSurrogateAgent(SurrogateAgent):
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """The arm that the agent takes for the best feasible one; see `SurrogateAgent`."""
-        if observation is None and self.setting.contexts is not None:
-            raise ValueError("recommend needs the observation of a context, got None")
+        require_context(observation, self.setting.contexts is not None)
         context = 0 if observation is None else self._context(observation)
         believed = self.surrogates.predict(context)
         arms = arms_among(among, believed.mean.shape[1])

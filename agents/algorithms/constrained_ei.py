@@ -51,7 +51,7 @@ class ConstrainedEI(ArmsSurrogateAgent):
 
     def begin(self) -> None:
         """No sample yet of what the first plays earn."""
-        self.first = FirstOutcomes(self.model.initial)
+        self.first_outcomes = FirstOutcomes(self.model.initial)
 
     def scores(self, context: int) -> Floats:
         """Logarithm of the acquisition function, (A,)."""
@@ -64,7 +64,7 @@ class ConstrainedEI(ArmsSurrogateAgent):
 
     def learn(self, rounds: Ints, outcome: Floats) -> None:
         """Standardise again whenever one of the first plays delivers."""
-        self.first.receive(self.surrogates, rounds, outcome)
+        self.first_outcomes.receive(self.surrogates, rounds, outcome)
 
     def best(self, believed: Prediction, arms: Ints) -> int:
         """The largest mean among the arms believed feasible; if there are none, the most likely feasible."""

@@ -27,7 +27,7 @@ from ..kernels.visited import Visited
 from ..model.model import Model
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import argmax_with_ties
-from ..validation import require_reset
+from ..validation import require_context, require_reset
 
 
 class BoxConstrainedEI(SurrogateAgent):
@@ -51,11 +51,11 @@ class BoxConstrainedEI(SurrogateAgent):
 
     def begin(self) -> None:
         """No sample yet of what the first plays earn."""
-        self.first = FirstOutcomes(self.model.initial)
+        self.first_outcomes = FirstOutcomes(self.model.initial)
 
     def learn(self, rounds: Ints, outcome: Floats) -> None:
         """Standardise again whenever one of the first plays delivers."""
-        self.first.receive(self.surrogates, rounds, outcome)
+        self.first_outcomes.receive(self.surrogates, rounds, outcome)
 
     def act(self, observation: Floats) -> Floats:
         """Choose an action in [-1, 1]^d for the observed context, (dz,) -> (d,)."""
@@ -64,7 +64,8 @@ class BoxConstrainedEI(SurrogateAgent):
         first = self.round < self.model.initial
         wanted = Indifferent() if first else FeasibleImprovement(incumbent)
         pool = self._pool(wanted, surface, context, arms)
-        return self.setting.to_action(pool.arms[argmax_with_ties(pool.scores[None], TIE, self.uniform())[0]])
+        best = argmax_with_ties(pool.scores[None], TIE, self.tie_breaker())[0]
+        return self.setting.to_action(pool.arms[best])
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """The number of the point that an action is in a context, a new one if need be, (1,)."""
@@ -75,8 +76,7 @@ class BoxConstrainedEI(SurrogateAgent):
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """The largest mean among what is believed feasible; if nothing is, the most likely feasible."""
         require_reset(self.round >= 0)
-        if observation is None and self.setting.has_contexts:
-            raise ValueError("recommend needs the observation of a context, got None")
+        require_context(observation, self.setting.has_contexts)
         context, surface = self._context(np.zeros(1) if observation is None else observation), self._surface()
         if among is None:
             arms = self._best_arms(surface, context)

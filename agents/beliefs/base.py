@@ -12,7 +12,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
 from ..posteriors import Posterior, posterior
-from ..posteriors.tally import Tally
+from ..posteriors.sufficient_statistics import SufficientStatistics
 
 
 class Belief(abc.ABC):
@@ -74,16 +74,16 @@ class Belief(abc.ABC):
         if self.spread is not self.centre:
             self.spread.reset(trial)
 
-    def revalue(self, trial: Ints, total: Callable[[int, Tally], Floats]) -> None:
+    def revalue(self, trial: Ints, total: Callable[[int, SufficientStatistics], Floats]) -> None:
         """Give what was delivered other values in some trials, (n,).
 
         Args:
             trial: which.
-            total: from a trial and its tally, the new sums of the values at the tally's points, (u,).
+            total: from a trial and its statistics, the new sums of the values at their points, (u,).
         """
         for i in trial.tolist():
-            tally = self.centre.tally(i)
-            self.centre.adopt(i, tally._replace(total=total(i, tally)))
+            seen = self.centre.statistics(i)
+            self.centre.condition_on(i, seen._replace(total=total(i, seen)))
 
     def mean(self, context: Ints) -> Floats:
         """Posterior mean at the arms of each trial's context, (B,) -> (B, A)."""
@@ -129,7 +129,7 @@ class Belief(abc.ABC):
         before = self.prior_mean
         self._assume_mean(mean)
         rise = self.prior_mean - before
-        self.revalue(self.rows, lambda i, tally: tally.total - tally.plays * rise[i, tally.point])
+        self.revalue(self.rows, lambda i, seen: seen.total - seen.plays * rise[i, seen.point])
 
     def residual(self, trial: Ints, point: Ints, value: Floats) -> Floats:
         """Values minus the prior mean of their points, (n,): what the posteriors are given."""
@@ -169,7 +169,7 @@ def successor(old: Posterior, model: Model) -> Posterior:
     """The posterior of another model that has seen the same."""
     new = make_posterior(model, len(old.noise))
     for i in range(len(old.noise)):
-        new.adopt(i, old.tally(i))
+        new.condition_on(i, old.statistics(i))
     return new
 
 
@@ -185,14 +185,14 @@ def observe(target: Posterior, trial: Ints, point: Ints, value: Floats) -> None:
 def withdraw(target: Posterior, trial: Ints, point: Ints, value: Floats) -> None:
     """Undo observations, (n,) each; trials may repeat. The posterior is built again from what is left."""
     for i in np.unique(trial).tolist():
-        tally, mine = target.tally(i), trial == i
-        left = Tally.merge(
-            np.concatenate([tally.point, point[mine]]),
-            np.concatenate([tally.plays, -np.ones(mine.sum())]),
-            np.concatenate([tally.total, -value[mine]]),
+        seen, mine = target.statistics(i), trial == i
+        left = SufficientStatistics.merge(
+            np.concatenate([seen.point, point[mine]]),
+            np.concatenate([seen.plays, -np.ones(mine.sum())]),
+            np.concatenate([seen.total, -value[mine]]),
         )
         here = left.plays > 0
-        target.adopt(i, Tally(left.point[here], left.plays[here], left.total[here]))
+        target.condition_on(i, SufficientStatistics(left.point[here], left.plays[here], left.total[here]))
 
 
 def waves(trial: Ints) -> Iterator[Ints | slice]:

@@ -9,7 +9,8 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.model import NOISE_FLOOR, Model
-from ..posteriors import PairPosterior, Posterior, Tally, posterior
+from ..model.units import mean_and_deviation
+from ..posteriors import PairPosterior, Posterior, SufficientStatistics, posterior
 from .surface import Surface
 
 FEWEST = 3  # values whose deviation says something about the size of a function
@@ -65,10 +66,8 @@ class Surrogates:
         """Take the mean and the deviation of a sample of outcomes, (n, 1 + C), for centre and scale."""
         if len(sample) == 0:
             return
-        self.centre = sample.mean(axis=0)
-        differ = (len(sample) >= FEWEST) & (np.ptp(sample, axis=0) > 0.0)  # equal numbers have a deviation
-        spread = sample.std(axis=0, ddof=min(1, len(sample) - 1))  # too, of 1e-17
-        self.scale = np.where(differ, spread / self.model.deviation, 1.0)
+        self.centre, deviation = mean_and_deviation(sample, FEWEST)
+        self.scale = np.where(deviation > 0, deviation / self.model.deviation, 1.0)
         self._posterior = self._prior()
         self._observe(self.point, self.outcome)
 
@@ -111,11 +110,11 @@ class Surrogates:
 
     def _hallucinated(self) -> Posterior:
         """A posterior that has seen all plays, whatever their values."""
-        known, pending = self._posterior.tally(0), np.array(self.pending, dtype=np.int64)
+        known, pending = self._posterior.statistics(0), np.array(self.pending, dtype=np.int64)
         point, plays = np.append(known.point, pending), np.append(known.plays, np.ones(len(pending)))
-        spread, tally = self._prior(), Tally.merge(point, plays, np.zeros(len(point)))
+        spread, statistics = self._prior(), SufficientStatistics.merge(point, plays, np.zeros(len(point)))
         for i in self._rows.tolist():
-            spread.adopt(i, tally)
+            spread.condition_on(i, statistics)
         return spread
 
     def _prior(self) -> Posterior:
@@ -136,16 +135,16 @@ class FirstOutcomes:
     """Standardises surrogates by the first plays, which are uniform, however late they deliver.
 
     Args:
-        first: how many plays.
+        count: how many plays.
     """
 
-    def __init__(self, first: int):
-        self.first = first
+    def __init__(self, count: int):
+        self.count = count
         self._sample: list[Floats] = []
 
     def receive(self, surrogates: Surrogates, rounds: Ints, outcome: Floats) -> None:
         """Outcomes of some rounds came, (n,) and (n, 1 + C)."""
-        new = outcome[rounds < self.first]
+        new = outcome[rounds < self.count]
         if len(new):
             self._sample.extend(new)
             surrogates.standardise(np.array(self._sample))

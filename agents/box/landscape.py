@@ -12,7 +12,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..acquisition.rules import Rule
 from ..beliefs.surface import Local, Surface
-from ..objectives.penalised import BoxTerms
+from ..objectives.base import BoxTerms
 from .path import Path
 
 

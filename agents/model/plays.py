@@ -21,7 +21,7 @@ class Plays:
         self.rounds = 0
         self._points = np.full((horizon, num_trials), UNPLAYED)
 
-    def turn(self, point: Ints, trial: Ints, rounds: Ints) -> Ints:
+    def record_round(self, point: Ints, trial: Ints, rounds: Ints) -> Ints:
         """A round is over: every trial played a point, (B,), and feedback of rounds so far came, (n,) each.
 
         Feedback comes once. Where it is wrong a ValueError says so, and nothing has changed.

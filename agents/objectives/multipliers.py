@@ -29,8 +29,8 @@ class Multipliers:
         np.add.at(self._sum, trial, cost)
         np.add.at(self._count, trial, 1.0)
 
-    def turn(self, rounds: int) -> bool:
-        """After `rounds` rounds: whether an epoch has ended, and if so, move.
+    def end_round(self, rounds: int) -> bool:
+        """After round number `rounds`: whether an epoch has ended, and if so, move.
 
         The mean is over the costs that came since the last move; where none came, nothing moves.
         """

@@ -1,106 +1,21 @@
-"""What an agent maximises: the reward, or the reward less a penalty for its costs."""
+"""The reward less a penalty for its costs, modelled as one function."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 
-from ..posteriors.tally import Tally
+from ..model.units import Units
+from ..posteriors import SufficientStatistics
 from ..validation import Numeric, require_costs
+from .base import NOTHING, BoxTerms, Objective, Revision
+from .first_plays import FirstPlays, GivenUnits
 from .multipliers import Multipliers
 from .penalties import Weights
-from .units import FirstPlays, GivenUnits, Units
-
-if TYPE_CHECKING:
-    from ..agent.gp_agent import GPAgent
-    from ..model.model import Model
 
 
-BoxTerms = Callable[[Floats, Floats, Ints], Floats]  # scores (n,), pairs (n, dz + d) and t (1,) -> (n,)
-
-
-class Objective(Protocol):
-    """Turns what a play earned into the value that the belief is about."""
-
-    def begin(self, agent: GPAgent) -> None:
-        """Before the first round: what the agent is to assume."""
-        ...
-
-    def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        """Values of plays whose feedback has come, (n,) rewards and (n, C) costs -> (n,)."""
-        ...
-
-    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Keep what has come."""
-        ...
-
-    def adjusted(self, scores: Floats, context: Ints, age: Ints) -> Floats:
-        """Scores of the arms, (B, A), with what the belief does not know of."""
-        ...
-
-    @property
-    def on_box(self) -> BoxTerms | None:
-        """Returns scores of points of a box with what the belief does not know of; None leaves them."""
-        ...
-
-    def unscaled(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
-        """Mean and deviation of the belief, (B,) each, in the units of the reward."""
-        ...
-
-    def turn(self, agent: GPAgent) -> None:
-        """After every round: change, where it is time, what the agent models."""
-        ...
-
-    def forget(self, trial: Ints, rounds: int) -> None:
-        """Trials start over, (n,), after so many rounds."""
-        ...
-
-
-class Reward:
-    """The reward alone.
-
-    Args:
-        model, num_trials: not needed; every objective is built from them.
-    """
-
-    def __init__(self, model: Model, num_trials: int):
-        pass
-
-    def begin(self, agent: GPAgent) -> None:
-        """Nothing to assume."""
-
-    def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        """The rewards."""
-        return reward
-
-    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Nothing to keep."""
-
-    def adjusted(self, scores: Floats, context: Ints, age: Ints) -> Floats:
-        """The scores."""
-        return scores
-
-    @property
-    def on_box(self) -> BoxTerms | None:
-        """The belief knows of all."""
-        return None
-
-    def unscaled(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
-        """What they are."""
-        return mean, std
-
-    def turn(self, agent: GPAgent) -> None:
-        """Nothing to change."""
-
-    def forget(self, trial: Ints, rounds: int) -> None:
-        """Nothing to forget."""
-
-
-class Penalised(Reward):
+class Penalised(Objective):
     """y = (w0 f - sum_j w_j h_j - m) / s, whose weights move after every epoch of S rounds.
 
     Because a posterior mean is linear in the values, one sum an arm of f and of each h_j is enough to know
@@ -110,7 +25,7 @@ class Penalised(Reward):
 
     Args:
         multipliers: how costs enter and weights move.
-        first: the uniform first plays.
+        first_plays: the uniform ones.
         num_points: N; more come up on a box.
         restart: begin every epoch with a fresh posterior (the paper) or reuse all plays under new weights.
         incumbent_first: an epoch that starts afresh first plays the last epoch's best mean.
@@ -121,7 +36,7 @@ class Penalised(Reward):
     def __init__(
         self,
         multipliers: Multipliers,
-        first: FirstPlays,
+        first_plays: FirstPlays,
         num_points: int,
         *,
         restart: bool,
@@ -129,10 +44,10 @@ class Penalised(Reward):
         given: GivenUnits,
         noise: tuple[Numeric, Numeric],
     ):
-        self.multipliers, self.first, self.noise = multipliers, first, noise
+        self.multipliers, self.first_plays, self.noise = multipliers, first_plays, noise
         self.restart, self.incumbent_first, self.given = restart, incumbent_first, given
         num_trials, num_constraints = multipliers.value.shape
-        self._unknown = given.over(Units(np.zeros(num_trials), np.ones(num_trials)))
+        self._unknown = given.completed_by(Units(np.zeros(num_trials), np.ones(num_trials)))
         self.centre, self.scale = self._unknown
         self.delivered = np.zeros((num_trials, num_points))  # plays of each point
         self.reward_sum = np.zeros((num_trials, num_points))  # over these plays
@@ -143,9 +58,9 @@ class Penalised(Reward):
         """w0 and w of this epoch."""
         return self.multipliers.weights
 
-    def begin(self, agent: GPAgent) -> None:
+    def begin(self) -> Revision:
         """Assume the noise of the objective under the first weights."""
-        agent.assume_noise(self._noise())
+        return Revision(self._noise())
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Scaled values of plays, (n,)."""
@@ -163,9 +78,18 @@ class Penalised(Reward):
         for j in range(cost.shape[1]):
             np.add.at(self.cost_sum[:, j], (trial, point), h[:, j])
         self.multipliers.receive(trial, cost)
-        self.first.receive(trial, rounds, np.column_stack([reward, h]))
+        self.first_plays.receive(trial, rounds, np.column_stack([reward, h]))
 
-    def unscaled(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
+    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
+        """The scores: the belief is about the penalised objective itself."""
+        return scores
+
+    @property
+    def penalised_on_box(self) -> BoxTerms | None:
+        """Nothing to change, likewise."""
+        return None
+
+    def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
         """Of w0 f - sum_j w_j h_j: the belief knows nothing of f alone."""
         return self.centre + self.scale * mean, self.scale * std
 
@@ -177,25 +101,23 @@ class Penalised(Reward):
             self.reward_sum = np.pad(self.reward_sum, ((0, 0), (0, more)))
             self.cost_sum = np.pad(self.cost_sum, ((0, 0), (0, 0), (0, more)))
 
-    def turn(self, agent: GPAgent) -> None:
+    def end_round(self, rounds: int) -> Revision:
         """Find the scale after the first plays; move the multipliers after every epoch."""
-        ends = self.multipliers.turn(agent.round)
-        moved = self.first.over(agent.round) | ends
+        epoch_ends = self.multipliers.end_round(rounds)
+        moved = self.first_plays.end_with(rounds) | epoch_ends
         if not moved.any():
-            return
+            return NOTHING
         weight = np.column_stack([self.weights.reward, -self.weights.cost])
-        found = self.given.over(self.first.standard(weight))
+        found = self.given.completed_by(self.first_plays.units(weight))
         self.centre, self.scale = found.where(moved, Units(self.centre, self.scale))
-        agent.assume_noise(self._noise())
-        if self.restart and ends:
-            agent.start_over(opening=self.incumbent_first)
-        else:
-            agent.belief.revalue(moved.nonzero()[0], self._total)
+        if self.restart and epoch_ends:
+            return Revision(self._noise(), fresh_belief=True, incumbent_first=self.incumbent_first)
+        return Revision(self._noise(), moved.nonzero()[0], self._total)
 
     def forget(self, trial: Ints, rounds: int) -> None:
         """Begin with the first multipliers, no plays, and first plays to come."""
         self.multipliers.forget(trial)
-        self.first.forget(trial, rounds)
+        self.first_plays.forget(trial, rounds)
         begun = np.isin(np.arange(len(self.centre)), trial)
         self.centre, self.scale = self._unknown.where(begun, Units(self.centre, self.scale))
         self.delivered[trial] = self.reward_sum[trial] = self.cost_sum[trial] = 0.0
@@ -205,8 +127,8 @@ class Penalised(Reward):
         penalty = self.multipliers.penalty
         return self.weights.reward * penalty.noise_std(self.multipliers.value, *self.noise) / self.scale
 
-    def _total(self, trial: int, tally: Tally) -> Floats:
+    def _total(self, trial: int, seen: SufficientStatistics) -> Floats:
         """Sums of the scaled values of a trial's delivered plays, (u,); what is pending counts as 0."""
-        reward, cost = self.reward_sum[trial, tally.point], self.cost_sum[trial][:, tally.point]
+        reward, cost = self.reward_sum[trial, seen.point], self.cost_sum[trial][:, seen.point]
         value = self.weights.reward[trial] * reward - self.weights.cost[trial] @ cost
-        return (value - self.centre[trial] * self.delivered[trial, tally.point]) / self.scale[trial]
+        return (value - self.centre[trial] * self.delivered[trial, seen.point]) / self.scale[trial]

@@ -12,11 +12,12 @@ from bandit_envs.problem.setting import Setting
 from ..kernels.shape import unit_kernel
 from ..model.model import Model, centred_model
 from ..validation import Numeric, require_integer, require_not_negative
+from .base import Objective
+from .first_plays import FirstPlays, GivenUnits, Values
 from .multipliers import Multipliers
-from .penalised import Objective, Penalised
+from .penalised import Penalised
 from .penalties import Penalty
 from .separate_models import SeparateModels
-from .units import FirstPlays, GivenUnits, Values
 
 EPOCH, FIRST, NOISE_VARIANCE, BOUND = 20, 5, 0.01, 2.0
 
@@ -84,7 +85,7 @@ def penalised_parts(
     options = {"rkhs_bound": BOUND, **options, "noise_variance": noise_variance, "initial": initial}
     model = centred_model(setting, **options)
     model = model.with_kernel(unit_kernel(model.kernel, model.deviation))
-    share = delta / (penalty.deltas * math.ceil(setting.horizon / epoch))
+    share = delta / (penalty.union * math.ceil(setting.horizon / epoch))
     shared = {"given": given, "cost_noise": _cost_noise(model, constraint_noise_std)}
     objective_of = (
         partial(_separate, penalty=penalty, epoch=epoch, delta=share, **shared)

@@ -27,7 +27,7 @@ class Weights(NamedTuple):
 class Penalty(abc.ABC):
     """What is subtracted from the reward for a cost."""
 
-    deltas: int = 1  # failures that share delta in an epoch
+    union: int = 1  # failures that share delta in an epoch
 
     @abc.abstractmethod
     def start(self, num_trials: int, num_constraints: int) -> Floats:
@@ -140,7 +140,7 @@ class LinearDual(Penalty):
     """f - sum_j kappa_j g_j, kappa_j <- [kappa_j + step mean(g_j + noise)]^+, kappa^1 = 0 (Algorithm 3)."""
 
     step: float = 0.5
-    deltas = 2
+    union = 2
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.step) and self.step >= 0):

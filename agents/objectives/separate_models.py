@@ -11,19 +11,20 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import Delivered
-from ..posteriors.tally import Tally
+from ..beliefs.surface import Surface
+from ..model.units import Units
+from ..posteriors import SufficientStatistics
 from ..validation import Numeric, require_costs
 from ..widths.theorems import ImprovedWidth
+from .base import NOTHING, BoxTerms, Objective, Revision
+from .first_plays import FirstPlays, GivenUnits
 from .multipliers import Multipliers
-from .penalised import BoxTerms, Reward
-from .units import FirstPlays, GivenUnits, Units
 
 if TYPE_CHECKING:
-    from ..agent.gp_agent import GPAgent
     from ..model.model import Model
 
 
-class SeparateModels(Reward):
+class SeparateModels(Objective):
     """w0 ucb_f - sum_j w_j h(lcb_gj): the reward at its best, every cost at its least.
 
     Reward and costs are centred and scaled by the uniform first plays, or as the user says. New multipliers
@@ -32,7 +33,7 @@ class SeparateModels(Reward):
     Args:
         model: of the reward; the costs share its kernel, lambda and bound.
         multipliers: how costs enter and weights move.
-        first: the uniform first plays.
+        first_plays: the uniform ones.
         given: centre and scale of the reward and of each cost, as far as the user gives them.
         cost_noise: deviation of the noise on the costs, a number or (B,).
         delta: failure probability of each cost's band.
@@ -42,19 +43,19 @@ class SeparateModels(Reward):
         self,
         model: Model,
         multipliers: Multipliers,
-        first: FirstPlays,
+        first_plays: FirstPlays,
         *,
         given: GivenUnits,
         cost_noise: Numeric,
         delta: float,
     ):
-        self.multipliers, self.first, self.given = multipliers, first, given
+        self.multipliers, self.first_plays, self.given = multipliers, first_plays, given
         self.bound, self.cost_noise, self.delta = model.rkhs_bound, cost_noise, delta
         self.reward_noise = model.noise_std
         num_trials, num_constraints = multipliers.value.shape
         self.costs = [Delivered(model, num_trials) for _ in range(num_constraints)]
         shape = num_trials, 1 + num_constraints  # the reward, then the costs
-        self._unknown = given.over(Units(np.zeros(shape), np.ones(shape)))
+        self._unknown = given.completed_by(Units(np.zeros(shape), np.ones(shape)))
         self.centre, self.scale = self._unknown
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
@@ -68,71 +69,73 @@ class SeparateModels(Reward):
         for belief, value in zip(self.costs, scaled.T, strict=True):
             belief.receive(trial, point, np.zeros_like(point), value)
         self.multipliers.receive(trial, cost)
-        self.first.receive(trial, rounds, np.column_stack([reward, cost]))
+        self.first_plays.receive(trial, rounds, np.column_stack([reward, cost]))
 
-    def adjusted(self, scores: Floats, context: Ints, age: Ints) -> Floats:
+    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
         """The penalised objective from the scaled scores of the reward, (B, A)."""
         believed = ((belief.mean(context), belief.std(context)) for belief in self.costs)
-        return self._penalised(scores, believed, age)
+        return self._penalised(scores, believed, t)
 
     @property
-    def on_box(self) -> BoxTerms:
+    def penalised_on_box(self) -> BoxTerms:
         """The same of points of a box."""
         return self._on_box
 
-    def unscaled(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
+    def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
         """Of the reward."""
         return self.centre[:, 0] + self.scale[:, 0] * mean, self.scale[:, 0] * std
 
-    def _on_box(self, scores: Floats, pairs: Floats, age: Ints) -> Floats:
-        from ..beliefs.surface import Surface  # which needs beliefs, as this does
-
+    def _on_box(self, scores: Floats, pairs: Floats, t: Ints) -> Floats:
         each = (Surface.of(belief).predict(pairs) for belief in self.costs)
-        return self._penalised(scores[None], ((mean[None], std[None]) for mean, std in each), age)[0]
+        return self._penalised(scores[None], ((mean[None], std[None]) for mean, std in each), t)[0]
 
-    def _penalised(self, scores: Floats, believed: Iterable[tuple[Floats, Floats]], age: Ints) -> Floats:
+    def _penalised(self, scores: Floats, believed: Iterable[tuple[Floats, Floats]], t: Ints) -> Floats:
         """w0 f - sum_j w_j h(lcb_gj) from scores of f and means and deviations of each g_j, (B, A)."""
         weights = self.multipliers.weights
         total = weights.reward[:, None] * (self.centre[:, :1] + self.scale[:, :1] * scores)
         for j, (mean, std) in enumerate(believed):
             centre, scale = self.centre[:, 1 + j, None], self.scale[:, 1 + j, None]
             width = ImprovedWidth(self.bound, self.cost_noise / scale[:, 0], delta=self.delta)
-            lower = centre + scale * (mean - width(age, self.costs[j].gain)[:, None] * std)
+            lower = centre + scale * (mean - width(t, self.costs[j].gain)[:, None] * std)
             total -= weights.cost[:, j, None] * self.multipliers.penalty.transform(lower)
-        return np.where(age[:, None] <= self.first.first, scores, total)  # the first plays are uniform
+        return np.where(t[:, None] <= self.first_plays.count, scores, total)  # the first plays are uniform
 
-    def begin(self, agent: GPAgent) -> None:
+    def begin(self) -> Revision:
         """Assume the noise of the scaled reward."""
-        agent.assume_noise(self.reward_noise / self.scale[:, 0])
+        return Revision(self._noise())
 
-    def turn(self, agent: GPAgent) -> None:
+    def end_round(self, rounds: int) -> Revision:
         """Move the multipliers after every epoch, and find the scales again: first plays may come late."""
-        moved = self.first.over(agent.round) | self.multipliers.turn(agent.round)
-        if moved.any():
-            self._rescale(agent, moved)
+        moved = self.first_plays.end_with(rounds) | self.multipliers.end_round(rounds)
+        return self._rescaled(moved) if moved.any() else NOTHING
 
     def forget(self, trial: Ints, rounds: int) -> None:
         """Begin with the first multipliers, the prior of each cost, and first plays to come."""
         self.multipliers.forget(trial)
-        self.first.forget(trial, rounds)
+        self.first_plays.forget(trial, rounds)
         for belief in self.costs:
             belief.forget(trial)
         begun = np.isin(np.arange(len(self.centre)), trial)
         self.centre, self.scale = self._unknown.where(begun, Units(self.centre, self.scale))
 
-    def _rescale(self, agent: GPAgent, moved: Bools) -> None:
-        each = [self.first.standard(row) for row in np.eye(self.centre.shape[1])[:, None]]
-        found = self.given.over(Units(*(np.stack(columns, axis=1) for columns in zip(*each, strict=True))))
+    def _noise(self) -> Floats:
+        """R of the scaled reward, (B,)."""
+        return self.reward_noise / self.scale[:, 0]
+
+    def _rescaled(self, moved: Bools) -> Revision:
+        each = [self.first_plays.units(row) for row in np.eye(self.centre.shape[1])[:, None]]
+        columns = zip(*each, strict=True)
+        found = self.given.completed_by(Units(*(np.stack(column, axis=1) for column in columns)))
         old = Units(self.centre, self.scale)
-        new = found.where(moved, old)
-        for k, belief in enumerate([agent.belief, *self.costs]):
-            belief.revalue(moved.nonzero()[0], partial(_scaled, quantity=k, old=old, new=new))
+        new, trials = found.where(moved, old), moved.nonzero()[0]
+        for k, belief in enumerate(self.costs, start=1):
+            belief.revalue(trials, partial(_scaled, quantity=k, old=old, new=new))
         self.centre, self.scale = new
-        agent.assume_noise(self.reward_noise / self.scale[:, 0])
+        return Revision(self._noise(), trials, partial(_scaled, quantity=0, old=old, new=new))
 
 
-def _scaled(trial: int, tally: Tally, quantity: int, old: Units, new: Units) -> Floats:
+def _scaled(trial: int, seen: SufficientStatistics, quantity: int, old: Units, new: Units) -> Floats:
     """Sums of a quantity's values in new units from those in old units, (u,)."""
     at = trial, quantity
-    raw = tally.total * old.scale[at] + old.centre[at] * tally.plays
-    return (raw - new.centre[at] * tally.plays) / new.scale[at]
+    raw = seen.total * old.scale[at] + old.centre[at] * seen.plays
+    return (raw - new.centre[at] * seen.plays) / new.scale[at]

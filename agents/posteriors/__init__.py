@@ -10,8 +10,8 @@ from .forgetting.memory import Memory
 from .forgetting.sliding_window import LastPlays
 from .pairs import PairPosterior
 from .select import FORMS, TABLES, posterior
+from .sufficient_statistics import SufficientStatistics
 from .table import TablePosterior
-from .tally import Tally
 from .weight_space import WeightSpacePosterior
 
 __all__ = [
@@ -26,8 +26,8 @@ __all__ = [
     "Memory",
     "PairPosterior",
     "Posterior",
+    "SufficientStatistics",
     "TablePosterior",
-    "Tally",
     "WeightSpacePosterior",
     "posterior",
 ]

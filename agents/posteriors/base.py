@@ -10,7 +10,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .tally import Tally
+from .sufficient_statistics import SufficientStatistics
 
 
 class Posterior(abc.ABC):
@@ -21,8 +21,8 @@ class Posterior(abc.ABC):
 
         Sigma = (K^-1 + diag(n) / lambda)^-1,    mu = Sigma b / lambda.
 
-    The state of a trial is its `Tally`, (n, b); everything else is a cache over it. A variance may be
-    rounded to slightly below zero: clip it where its root is taken. *Cells* are the points of each
+    The state of a trial is its `SufficientStatistics`, (n, b); everything else is a cache over it. A variance
+    may be rounded to slightly below zero: clip it where its root is taken. *Cells* are the points of each
     trial that are asked for, ascending, (B, A); None is all points.
 
     Args:
@@ -83,13 +83,13 @@ class Posterior(abc.ABC):
         """Return the given trials, (n,), to the prior."""
 
     @abc.abstractmethod
-    def tally(self, trial: int) -> Tally:
+    def statistics(self, trial: int) -> SufficientStatistics:
         """Plays and value sums of one trial, enough for a checkpoint."""
 
     @abc.abstractmethod
-    def adopt(self, trial: int, tally: Tally) -> None:
+    def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
         """Take over plays and value sums in one trial, in place of its own."""
 
     def played(self, trial: int) -> Ints:
         """The distinct points played in one trial, (u,)."""
-        return self.tally(trial).point
+        return self.statistics(trial).point

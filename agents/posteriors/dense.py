@@ -98,7 +98,7 @@ class DensePosterior(TablePosterior):
         self._covariance[trial] = self.gram.dense
         self._clear(trial)
 
-    def _adopt(self, i: int, condensed: Condensed) -> None:
+    def _rebuild(self, i: int, condensed: Condensed) -> None:
         self._covariance[i] = self.gram.dense - condensed.factor.T @ condensed.factor
         self._clear(i)
 

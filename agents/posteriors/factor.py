@@ -59,6 +59,6 @@ class FactorPosterior(TablePosterior):
             self._trial[i].used = 0
             self._played[i].clear()
 
-    def _adopt(self, i: int, condensed: Condensed) -> None:
+    def _rebuild(self, i: int, condensed: Condensed) -> None:
         self._trial[i].replace(condensed)
         self._played[i] = set(condensed.point.tolist())

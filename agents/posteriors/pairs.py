@@ -13,7 +13,7 @@ from bandit_envs.kernels.gram import Gram
 from .base import Posterior
 from .cell_rows import CellRows
 from .play_factor import PlayFactor
-from .tally import Tally
+from .sufficient_statistics import SufficientStatistics
 
 CACHE_BYTES = (
     2**26
@@ -87,13 +87,13 @@ class PairPosterior(Posterior):
         for i in trial.tolist():
             self._trial[i] = PairTrial(self.gram, float(self.noise[i]))
 
-    def tally(self, trial: int) -> Tally:
+    def statistics(self, trial: int) -> SufficientStatistics:
         """Plays and value sums of one trial."""
-        return self._trial[trial].factor.tally
+        return self._trial[trial].factor.statistics
 
-    def adopt(self, trial: int, tally: Tally) -> None:
+    def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
         """Take over plays and value sums in one trial, in place of its own."""
-        self._trial[trial].rebuild(tally)
+        self._trial[trial].rebuild(seen)
 
     def _at(self, cells: Ints | None) -> Iterator[CellRows]:
         if cells is None:
@@ -105,19 +105,18 @@ class PairTrial:
     """One trial: its plays, and the contexts seen lately."""
 
     def __init__(self, gram: Gram, noise: float):
-        nothing = np.empty(0)
-        self.factor = PlayFactor(gram, noise, Tally(np.empty(0, dtype=np.int64), nothing, nothing))
+        self.factor = PlayFactor(gram, noise, SufficientStatistics.none())
         self._seen: OrderedDict[bytes, CellRows] = OrderedDict()  # by cells, the latest last
 
     def observe(self, x: int, value: float) -> None:
         """Add a play."""
         if self.factor.crowded:
-            self.rebuild(self.factor.tally)
+            self.rebuild(self.factor.statistics)
         self.factor.append(x, value)
 
-    def rebuild(self, tally: Tally) -> None:
+    def rebuild(self, seen: SufficientStatistics) -> None:
         """Start again with one row a distinct point."""
-        self.factor = PlayFactor(self.factor.gram, self.factor.noise, tally)
+        self.factor = PlayFactor(self.factor.gram, self.factor.noise, seen)
         self._seen.clear()
 
     def at(self, cells: Ints) -> CellRows:

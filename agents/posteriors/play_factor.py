@@ -17,7 +17,7 @@ from scipy.linalg import get_lapack_funcs
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .tally import Tally
+from .sufficient_statistics import SufficientStatistics
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 
@@ -72,23 +72,23 @@ class PlayFactor:
     Args:
         gram: the prior covariance.
         noise: lambda.
-        tally: what was played and learnt before, one row a point.
+        seen: what was played and learnt before, one row a point.
     """
 
-    def __init__(self, gram: Gram, noise: float, tally: Tally):
-        size = len(tally.point)
+    def __init__(self, gram: Gram, noise: float, seen: SufficientStatistics):
+        size = len(seen.point)
         self.gram, self.noise, self.used = gram, noise, size
         capacity = max(FIRST_CAPACITY, 2 * size)
         self._point = np.empty(capacity, dtype=np.int64)
         self._count, self._total = np.empty(capacity), np.empty(capacity)
         self._triangle = np.empty((capacity, capacity))  # above the diagonal it is never read
-        self._point[:size], self._count[:size], self._total[:size] = tally
+        self._point[:size], self._count[:size], self._total[:size] = seen
         self._triangle[:size, :size] = self._decompose()
-        self._row = {x: r for r, x in enumerate(tally.point.tolist())}  # the last row of a point
+        self._row = {x: r for r, x in enumerate(seen.point.tolist())}  # the last row of a point
         self._innovation: Floats | None = None  # L^-1 (b / n), while it is known
         self._weights: Floats | None = None  # a, likewise
         scale = np.diag(self._triangle)[:size]
-        self.gain = float(np.log(scale).sum() + 0.5 * np.log(tally.plays / noise).sum())
+        self.gain = float(np.log(scale).sum() + 0.5 * np.log(seen.plays / noise).sum())
 
     @property
     def point(self) -> Ints:
@@ -106,9 +106,9 @@ class PlayFactor:
         return self._triangle[: self.used, : self.used]
 
     @property
-    def tally(self) -> Tally:
+    def statistics(self) -> SufficientStatistics:
         """Plays and value sums of the distinct points."""
-        return Tally.merge(self.point, self.count, self._total[: self.used])
+        return SufficientStatistics.merge(self.point, self.count, self._total[: self.used])
 
     @property
     def innovation(self) -> Floats:

@@ -19,7 +19,7 @@ from bandit_envs.kernels.gram import Gram
 from .base import Posterior
 from .condensed import Condensed, condense
 from .journal import Journal
-from .tally import Tally
+from .sufficient_statistics import SufficientStatistics
 
 
 class TablePosterior(Posterior):
@@ -121,22 +121,16 @@ class TablePosterior(Posterior):
         self.variance[trial] = self.gram.diagonal
         self._forget(trial)
 
-    def tally(self, trial: int) -> Tally:
+    def statistics(self, trial: int) -> SufficientStatistics:
         """Plays and value sums of one trial."""
         point = self.count[trial].nonzero()[0]
-        return Tally(point, self.count[trial, point], self.total[trial, point])
+        return SufficientStatistics(point, self.count[trial, point], self.total[trial, point])
 
-    def adopt(self, trial: int, tally: Tally) -> None:
+    def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
         """Take over plays and value sums in one trial, in place of its own."""
         self.count[trial] = self.total[trial] = 0.0
-        self.count[trial, tally.point], self.total[trial, tally.point] = tally.plays, tally.total
+        self.count[trial, seen.point], self.total[trial, seen.point] = seen.plays, seen.total
         self._restore_trial(trial)
-
-    def restore(self, count: Floats, total: Floats) -> None:
-        """Take over the plays and value sums of all trials, (B, N) each."""
-        self.count[:], self.total[:] = count, total
-        for i in range(len(self.noise)):
-            self._restore_trial(i)
 
     @abc.abstractmethod
     def columns(self, trial: Ints, point: Ints) -> Floats:
@@ -155,13 +149,13 @@ class TablePosterior(Posterior):
         """Empty the caches of the given trials."""
 
     @abc.abstractmethod
-    def _adopt(self, i: int, condensed: Condensed) -> None:
+    def _rebuild(self, i: int, condensed: Condensed) -> None:
         """Rebuild the cache of trial i."""
 
     def _restore_trial(self, i: int) -> None:
         condensed = condense(self.gram, float(self.noise[i]), self.count[i], self.total[i])
         self.mean[i], self.variance[i], self.gain[i] = condensed.mean, condensed.variance, condensed.gain
-        self._adopt(i, condensed)
+        self._rebuild(i, condensed)
 
     def _rows(self, trial: Ints) -> slice | Ints:
         """The trials as a slice where it is all of them, so that indexing makes views, not copies."""

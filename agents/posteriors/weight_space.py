@@ -55,7 +55,7 @@ class WeightSpacePosterior(TablePosterior):
     def _forget(self, trial: Ints) -> None:
         self._covariance[trial] = self._prior
 
-    def _adopt(self, i: int, condensed: Condensed) -> None:
+    def _rebuild(self, i: int, condensed: Condensed) -> None:
         # S = (A'A)^-1 with A = [I; sqrt(n / lambda) R_X']; A'A itself would square the condition number.
         x = condensed.point
         data = self._feature[x] * np.sqrt(self.count[i, x] / self.noise[i])[:, None]

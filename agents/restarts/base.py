@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+import abc
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,73 +17,71 @@ if TYPE_CHECKING:
 NOBODY = np.empty(0, dtype=np.int64)
 
 
-class Restart(Protocol):
+class Restart(abc.ABC):
     """Watches the rounds of B trials and names those that start over.
 
-    It is shown what agents are shown, or the truth too if `privileged`.
+    It is built from the model and the number of trials B, and built again at every reset. It is shown what
+    agents are shown, or the truth too if it is `privileged`.
     """
 
-    @property
-    def privileged(self) -> bool:
-        """Whether it needs the truth."""
-        ...
+    privileged: bool = False  # whether it needs the truth
 
     @property
     def alarms(self) -> list[list[int]] | None:
         """Rounds (0-based) after which each trial noticed a change; None if it does not look for any."""
-        ...
+        return None
 
     @property
-    def uniform(self) -> Bools | None:
+    def exploring(self) -> Bools | None:
         """Which trials play any arm in this round, whatever they believe, (B,); None is no trial."""
-        ...
+        return None
 
+    @abc.abstractmethod
     def play(self, point: Ints) -> None:
         """Every trial has just played a point, (B,)."""
-        ...
 
+    @abc.abstractmethod
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Rewards (n,) and costs (n, C) of plays since the last restart arrive; trials ascend."""
-        ...
 
-    def turn(self, rounds: int, info: dict[str, Any]) -> Ints:
+    @abc.abstractmethod
+    def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
         """After round number `rounds` = 1, 2, ...: the trials that start over, ascending, (n,)."""
-        ...
 
+    @abc.abstractmethod
     def forget(self, trial: Ints) -> None:
         """Trials start over, (n,), for whatever reason."""
-        ...
 
 
-class Never:
+class Unobservant(Restart):
+    """A restart that does not look at what plays earn: when trials start over is all there is to say."""
+
+    def play(self, point: Ints) -> None:
+        """Nothing to keep."""
+
+    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+        """Nothing to keep."""
+
+    def forget(self, trial: Ints) -> None:
+        """Nothing to forget."""
+
+
+class Never(Unobservant):
     """No restart.
 
     Args:
         model, num_trials: not needed; every restart is built from them.
     """
 
-    privileged: bool = False
-    alarms: list[list[int]] | None = None
-    uniform: Bools | None = None
-
     def __init__(self, model: Model, num_trials: int):
         pass
 
-    def play(self, point: Ints) -> None:
-        """Nothing to keep."""
-
-    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Nothing to keep."""
-
-    def turn(self, rounds: int, info: dict[str, Any]) -> Ints:
+    def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
         """Nobody."""
         return NOBODY
 
-    def forget(self, trial: Ints) -> None:
-        """Nothing to forget."""
 
-
-class Periodic(Never):
+class Periodic(Unobservant):
     """Every trial starts over every `every` rounds, a number or one a trial (B,)."""
 
     def __init__(self, model: Model, num_trials: int, every: int | Ints):
@@ -91,12 +90,12 @@ class Periodic(Never):
             raise ValueError(f"every must be an integer, got {every!r}; it is a number of rounds")
         self.every = np.broadcast_to(every, num_trials)
 
-    def turn(self, rounds: int, info: dict[str, Any]) -> Ints:
+    def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
         """The trials whose time it is."""
         return (rounds % self.every == 0).nonzero()[0]
 
 
-class Oracle(Never):
+class Oracle(Unobservant):
     """Starts over when the truth in `info` says that a new segment has begun.
 
     `info` tells the segment of the round just played, so a change is known after its first round; the
@@ -108,7 +107,7 @@ class Oracle(Never):
     def __init__(self, model: Model, num_trials: int):
         self._segment = np.zeros(num_trials, dtype=np.int64)
 
-    def turn(self, rounds: int, info: dict[str, Any]) -> Ints:
+    def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
         """The trials whose segment is not the last round's."""
         if "oracle" not in info:
             raise ValueError('info must hold "oracle": make the environment with oracle=True')

@@ -26,24 +26,24 @@ class ForcedExploration:
         if not is_number(xi_squared) or xi_squared < 0:
             raise ValueError(f"xi_squared must be a number >= 0, got {xi_squared!r}; the paper uses 3")
         self.xi_squared = xi_squared
-        self.uniform = np.zeros(num_trials, dtype=np.int64)  # uniform plays
-        self.history = np.zeros(num_trials, dtype=np.int64)  # plays
+        self.explored = np.zeros(num_trials, dtype=np.int64)  # uniform plays
+        self.played = np.zeros(num_trials, dtype=np.int64)  # plays
 
     @property
     def due(self) -> Bools:
         """Whether the next round is uniform, (B,)."""
-        return self.uniform**2 <= self.xi_squared * self.history
+        return self.explored**2 <= self.xi_squared * self.played
 
     def advance(self) -> Bools:
         """Count the round that is being played; return whether it is uniform, (B,)."""
         due = self.due
-        self.uniform += due
-        self.history += 1
+        self.explored += due
+        self.played += 1
         return due
 
     def restart(self, trial: Ints) -> None:
         """Begin again in some trials, (n,)."""
-        self.uniform[trial] = self.history[trial] = 0
+        self.explored[trial] = self.played[trial] = 0
 
 
 def uniform_rounds(rounds: int, xi_squared: float = PAPER_XI_SQUARED) -> int:
@@ -51,4 +51,4 @@ def uniform_rounds(rounds: int, xi_squared: float = PAPER_XI_SQUARED) -> int:
     schedule = ForcedExploration(1, xi_squared)
     for _ in range(rounds):
         schedule.advance()
-    return int(schedule.uniform[0])
+    return int(schedule.explored[0])

@@ -9,7 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from .base import Never, Restart
+from .base import Restart
 from .detection.places import Places
 from .forced_exploration import PAPER_XI_SQUARED, ForcedExploration
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 
-class OnAlarm(Never):
+class OnAlarm(Restart):
     """Starts over when the change-point detector finds that the reward or a cost is another function.
 
     Args:
@@ -42,8 +42,16 @@ class OnAlarm(Never):
         options = {"num_responses": 1 + costs, "centred": [False] + [True] * costs, **options}
         own = [{}] * num_trials if each is None else each
         self.detectors = [self.places.detector(**{**options, **more}) for more in own]
-        self.alarms = [[] for _ in range(num_trials)]
+        self._alarms: list[list[int]] = [[] for _ in range(num_trials)]
         self._alarmed = np.zeros(num_trials, dtype=bool)
+
+    @property
+    def alarms(self) -> list[list[int]]:
+        """Rounds after which each trial noticed a change."""
+        return self._alarms
+
+    def play(self, point: Ints) -> None:
+        """Only what plays earn is looked at."""
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Test after each value, in the order of play."""
@@ -52,11 +60,11 @@ class OnAlarm(Never):
         for i, x, t, y in zip(trial.tolist(), where, rounds.tolist(), response, strict=True):
             self._alarmed[i] |= self.detectors[i].insert(t, x, y)
 
-    def turn(self, rounds: int, info: dict[str, Any]) -> Ints:
+    def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
         """The trials with an alarm in this round."""
         alarmed = self._alarmed.nonzero()[0]
         for i in alarmed.tolist():
-            self.alarms[i].append(rounds - 1)  # type: ignore[index] (it has a list a trial)
+            self._alarms[i].append(rounds - 1)
         return alarmed
 
     def forget(self, trial: Ints) -> None:
@@ -66,7 +74,7 @@ class OnAlarm(Never):
             self.detectors[i].reset()
 
 
-class Exploring:
+class Exploring(Restart):
     """Plays some rounds uniformly, and shows these alone to another restart.
 
     Args:
@@ -86,7 +94,7 @@ class Exploring:
         self.watch = watch(model, num_trials)
         self.privileged = self.watch.privileged
         self._schedule = ForcedExploration(num_trials, xi_squared)
-        self._was_uniform: list[Bools] = []  # (B,) a round
+        self._was_exploring: list[Bools] = []  # (B,) a round
 
     @property
     def alarms(self) -> list[list[int]] | None:
@@ -94,26 +102,26 @@ class Exploring:
         return self.watch.alarms
 
     @property
-    def uniform(self) -> Bools:
+    def exploring(self) -> Bools:
         """Which trials play any arm in this round, (B,)."""
         return self._schedule.due
 
     def play(self, point: Ints) -> None:
         """Note which trials have just played uniformly."""
-        self._was_uniform.append(self._schedule.advance())
+        self._was_exploring.append(self._schedule.advance())
         self.watch.play(point)
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Show what uniform plays have earned."""
         pairs = zip(rounds.tolist(), trial.tolist(), strict=True)
-        uniform = np.array([self._was_uniform[t][i] for t, i in pairs], dtype=bool)
+        uniform = np.array([self._was_exploring[t][i] for t, i in pairs], dtype=bool)
         if uniform.any():
             kept = trial[uniform], point[uniform], rounds[uniform], reward[uniform], cost[uniform]
             self.watch.receive(*kept)
 
-    def turn(self, rounds: int, info: dict[str, Any]) -> Ints:
+    def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
         """The trials that the other restart names."""
-        return self.watch.turn(rounds, info)
+        return self.watch.end_round(rounds, info)
 
     def forget(self, trial: Ints) -> None:
         """Trials start over, (n,)."""

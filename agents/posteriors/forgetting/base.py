@@ -12,7 +12,7 @@ from bandit_envs.kernels.gram import Gram
 from ...validation import Numeric
 from ..base import Posterior
 from ..play_factor import Factor
-from ..tally import Tally
+from ..sufficient_statistics import SufficientStatistics
 from .memory import Memory
 
 
@@ -80,8 +80,8 @@ class ForgettingPosterior(Posterior):
         """Plays that are remembered of some points of each trial, (B, A)."""
         count = np.zeros((len(self._trial), self.gram.size))
         for row, memory in zip(count, self._trial, strict=True):
-            tally = memory.tally
-            row[tally.point] = tally.plays
+            seen = memory.statistics
+            row[seen.point] = seen.plays
         return count if cells is None else np.take_along_axis(count, cells, axis=1)
 
     def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
@@ -102,14 +102,14 @@ class ForgettingPosterior(Posterior):
         for i in trial.tolist():
             self._trial[i] = self._make[i](self.gram, float(self.noise[i]))
 
-    def tally(self, trial: int) -> Tally:
+    def statistics(self, trial: int) -> SufficientStatistics:
         """Plays that are remembered, weighted where they fade, and sums of their values."""
-        return self._trial[trial].tally
+        return self._trial[trial].statistics
 
-    def adopt(self, trial: int, tally: Tally) -> None:
+    def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
         """Take over plays and value sums in one trial, in place of its own, as if of the latest round."""
         self.reset(np.array([trial]))
-        for x, plays, total in zip(*(each.tolist() for each in tally), strict=True):
+        for x, plays, total in zip(*(each.tolist() for each in seen), strict=True):
             self._trial[trial].observe(x, total / plays, 0, plays)
 
     def _with(self, cells: Ints | None) -> list[tuple[Memory, Ints | None]]:

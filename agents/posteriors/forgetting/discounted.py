@@ -15,7 +15,7 @@ from bandit_envs.kernels.gram import Gram
 
 from ..condensed import solve_rows, solve_vector
 from ..play_factor import PlayFactor
-from ..tally import Tally
+from ..sufficient_statistics import SufficientStatistics
 from .memory import Memory
 
 NEGLIGIBLE = 1e-12  # weight
@@ -69,7 +69,7 @@ class Discounted(Memory):
     def factor(self) -> PlayFactor:
         """The plays with the weights that they have by now; O(u^3) after every change."""
         if self._play_factor is None:
-            self._play_factor = PlayFactor(self.gram, self.noise, self.tally)
+            self._play_factor = PlayFactor(self.gram, self.noise, self.statistics)
         return self._play_factor
 
     def rows(self, cells: Ints | None) -> Floats:
@@ -96,10 +96,10 @@ class Discounted(Memory):
         return float(np.log(triangle.diagonal()).sum() + 0.5 * np.log(self._count[point] / self.noise).sum())
 
     @property
-    def tally(self) -> Tally:
+    def statistics(self) -> SufficientStatistics:
         """Sums of weights and of weighted values."""
         point = self._count.nonzero()[0]
-        return Tally(point, self._count[point], self._total[point])
+        return SufficientStatistics(point, self._count[point], self._total[point])
 
     def replay(self, other: Any) -> None:
         """Take over the weights and values."""

@@ -12,7 +12,7 @@ from bandit_envs.kernels.gram import TOLERANCE, Gram
 
 from ..cell_rows import root_of
 from ..play_factor import Factor
-from ..tally import Tally
+from ..sufficient_statistics import SufficientStatistics
 
 
 class Memory(abc.ABC):
@@ -61,7 +61,7 @@ class Memory(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def tally(self) -> Tally:
+    def statistics(self) -> SufficientStatistics:
         """Plays, weighted where they fade, and sums of their values."""
 
     @abc.abstractmethod

@@ -8,7 +8,7 @@ from typing import Any
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from ..tally import Tally
+from ..sufficient_statistics import SufficientStatistics
 from .memory import Memory
 from .play_rows import PlayRows
 
@@ -49,11 +49,11 @@ class PlayMemory(Memory):
         return self.kept.gain
 
     @property
-    def tally(self) -> Tally:
+    def statistics(self) -> SufficientStatistics:
         """Plays and sums of their values."""
         plays = self.kept.plays
         count = self.noise / plays["noise"]
-        return Tally.merge(plays["point"], count, count * plays["value"])
+        return SufficientStatistics.merge(plays["point"], count, count * plays["value"])
 
     def replay(self, other: Any) -> None:
         """Observe the plays of another memory as old as they are."""

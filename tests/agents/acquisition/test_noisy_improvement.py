@@ -13,8 +13,8 @@ from agents.box.fantasies import fantasies, normal_points
 from agents.box.incumbents import SampledBest
 from agents.box.landscape import BoxView, Landscape, averaged
 from agents.kernels.visited import Visited, VisitedGram
+from agents.posteriors import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
-from agents.posteriors.tally import Tally
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
@@ -35,7 +35,7 @@ def plays(count=9, seed=0):
 def factor_of(x, y):
     visited = Visited(2)
     factor = PlayFactor(
-        VisitedGram(KERNEL, visited), NOISE, Tally(np.empty(0, int), np.empty(0), np.empty(0))
+        VisitedGram(KERNEL, visited), NOISE, SufficientStatistics(np.empty(0, int), np.empty(0), np.empty(0))
     )
     for point, value in zip(x, y, strict=True):
         factor.append(visited.index(point), float(value))

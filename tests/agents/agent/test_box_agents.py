@@ -26,8 +26,8 @@ from agents.box.landscape import BoxView, Landscape
 from agents.box.path import Path
 from agents.box.search import Stacked, Terrain, sobol
 from agents.kernels.visited import Visited, VisitedGram
+from agents.posteriors import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
-from agents.posteriors.tally import Tally
 from agents.widths.theorems import FixedWidth
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import OnColumns
@@ -61,7 +61,7 @@ def plays(count=12, seed=0, dim=2):
 def factor_of(x, y, kernel=KERNEL, noise=NOISE):
     visited = Visited(x.shape[1])
     factor = PlayFactor(
-        VisitedGram(kernel, visited), noise, Tally(np.empty(0, int), np.empty(0), np.empty(0))
+        VisitedGram(kernel, visited), noise, SufficientStatistics(np.empty(0, int), np.empty(0), np.empty(0))
     )
     for point, value in zip(x, y, strict=True):
         factor.append(visited.index(point), float(value))
@@ -418,7 +418,7 @@ def test_many_rounds_with_near_duplicates_stay_sound(fresh, most, megabytes):
     assert most - 300 < distinct == len(agent.features) < most
     assert factor.used <= 1.65 * distinct + 17
     assert factor.triangle.base.nbytes < megabytes * 2**20
-    anew = PlayFactor(factor.gram, factor.noise, factor.tally)
+    anew = PlayFactor(factor.gram, factor.noise, factor.statistics)
     at = rng.random((50, 2))
     found, expected = (Surface(setting.kernel, each, each, 0.0).predict(at) for each in (factor, anew))
     np.testing.assert_allclose(found[0], expected[0], atol=1e-7)

@@ -6,7 +6,7 @@ import pytest
 import agents
 from agents.agent.trial_parts import part_of_trial
 from agents.model.model import Model
-from agents.objectives.units import GivenUnits
+from agents.objectives.first_plays import GivenUnits
 from agents.restarts.calibrated_alarm import CalibratedAlarm
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery

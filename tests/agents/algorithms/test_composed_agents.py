@@ -10,8 +10,9 @@ from agents.beliefs.censored import Censored
 from agents.beliefs.hallucinated import Hallucinated
 from agents.kernels.context_free import InContext, without_contexts
 from agents.objectives.multipliers import Multipliers
-from agents.objectives.penalised import Penalised, Reward
+from agents.objectives.penalised import Penalised
 from agents.objectives.penalties import LinearDual, Multiplicative
+from agents.objectives.reward import Reward
 from agents.restarts.base import Never
 from agents.restarts.on_alarm import Exploring, OnAlarm
 from bandit_envs.problems import build
@@ -127,9 +128,9 @@ def test_pending_plays_count_as_no_value_when_the_objective_is_revalued(belief):
         following, reward, _, _, info = env.step(action)
         agent.update(observation, action, reward, info)
         observation = following
-    tally = agent.belief.centre.tally(0)
-    np.testing.assert_allclose(tally.total, agent.objective._total(0, tally), atol=1e-9)
-    plays = tally.plays.sum()
+    statistics = agent.belief.centre.statistics(0)
+    np.testing.assert_allclose(statistics.total, agent.objective._total(0, statistics), atol=1e-9)
+    plays = statistics.plays.sum()
     assert plays == 40 if belief == "censored" else plays < 40
 
 

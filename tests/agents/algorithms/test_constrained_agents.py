@@ -10,9 +10,9 @@ import agents
 import bandit_envs
 from agents.agent import gp_agent
 from agents.model.tie_breaking import argmax_with_ties
+from agents.objectives.first_plays import FirstPlays
 from agents.objectives.penalised import Penalised
 from agents.objectives.penalties import Exponential, LinearDual, Multiplicative, Polynomial
-from agents.objectives.units import FirstPlays
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.laws import Gaussian, KnownFunction, NoNoise, delays
@@ -134,13 +134,13 @@ def test_separate_models_are_in_units_of_the_first_plays_however_late_these_come
     problem = discs(constraints=(DISCS, HALF), delay=delays.Constant(delay))
     run = Run(problem, name, models="separate")
     objective, agent = run.agent.objective, run.agent
-    values = objective.first.values  # (B, 3, 5)
+    values = objective.first_plays.values  # (B, 3, 5)
     np.testing.assert_allclose(objective.centre, values.mean(axis=2))
     np.testing.assert_allclose(objective.scale, values.std(axis=2, ddof=1))
     np.testing.assert_allclose(agent.model.noise_std, 0.1 / objective.scale[:, 0])
     for j, belief in enumerate(objective.costs):  # seen without noise
         for i in range(3):
-            point, plays, total = belief.centre.tally(i)
+            point, plays, total = belief.centre.statistics(i)
             assert plays.sum() == HORIZON - delay
             cost = (DISCS, HALF)[j].function(ARMS[point])
             expected = plays * (cost - objective.centre[i, 1 + j]) / objective.scale[i, 1 + j]
@@ -168,14 +168,14 @@ def test_reuse_gives_all_plays_the_values_they_have_under_the_new_multipliers(na
     objective, belief = run.agent.objective, run.agent.belief
     assert isinstance(objective, Penalised)
     for i in range(3):
-        point, plays, total = belief.centre.tally(i)
+        point, plays, total = belief.centre.statistics(i)
         f, h = objective.reward_sum[i, point], objective.cost_sum[i][:, point]
         value = objective.weights.reward[i] * f - objective.weights.cost[i] @ h
         np.testing.assert_allclose(
             total, (value - objective.centre[i] * plays) / objective.scale[i], atol=1e-10
         )
         weight = np.append(objective.weights.reward[i], -objective.weights.cost[i])
-        first = weight @ objective.first.values[i]
+        first = weight @ objective.first_plays.values[i]
         np.testing.assert_allclose(objective.centre[i], first.mean())
         np.testing.assert_allclose(objective.scale[i], first.std(ddof=1))
 
@@ -187,7 +187,7 @@ def test_centre_and_scale_are_those_of_the_first_plays_at_any_size(size):
         np.zeros(5, dtype=int), np.arange(5), size * np.array([[1, 0], [2, 2], [6, 0], [3, 4], [9, 9]])
     )
     first.receive(np.ones(2, dtype=int), np.arange(2), size * np.array([[1.0, 0.0], [1.0, 0.0]]))
-    centre, scale = first.standard(np.array([[1.0, -0.5]] * 3))
+    centre, scale = first.units(np.array([[1.0, -0.5]] * 3))
     value = np.array([1.0, 1.0, 6.0, 1.0])  # the fifth play is none of the first four
     np.testing.assert_allclose(centre, [size * value.mean(), 0.0, 0.0])
     np.testing.assert_allclose(scale, [size * value.std(ddof=1), 1.0, 1.0])  # two equal values tell no scale
@@ -195,7 +195,7 @@ def test_centre_and_scale_are_those_of_the_first_plays_at_any_size(size):
 
 def test_a_fresh_epoch_opens_at_the_best_mean_of_the_last_and_counts_its_own_rounds():
     run = Run(discs(), BOTH[0], reuse=False)
-    assert (run.agent.age == HORIZON % EPOCH + 1).all()
+    assert (run.agent.t == HORIZON % EPOCH + 1).all()
     assert run.agent.belief.centre.count.sum(axis=1).max() == HORIZON % EPOCH
 
 
@@ -226,11 +226,11 @@ def test_centre_and_scale_of_the_objective_may_be_the_users(name, given, reuse):
     agent = Run(discs(), name, reuse=reuse, **given).agent
     objective, belief = agent.objective, agent.belief
     weight = np.column_stack([objective.weights.reward, -objective.weights.cost])
-    found = objective.first.standard(weight)
+    found = objective.first_plays.units(weight)
     np.testing.assert_array_equal(objective.centre, given.get("centre", found.centre))
     np.testing.assert_array_equal(objective.scale, given.get("scale", found.scale))
     for i in range(3):
-        point, plays, total = belief.centre.tally(i)
+        point, plays, total = belief.centre.statistics(i)
         f, h = objective.reward_sum[i, point], objective.cost_sum[i][:, point]
         if reuse:
             value = objective.weights.reward[i] * f - objective.weights.cost[i] @ h
@@ -241,14 +241,14 @@ def test_centre_and_scale_of_the_objective_may_be_the_users(name, given, reuse):
 @pytest.mark.parametrize("given", [{"centre": [-3.0, 1.0], "scale": [2.0, 0.5]}, {"scale": 2.0}], ids=str)
 def test_centres_and_scales_of_separate_models_may_be_the_users(given):
     objective = Run(discs(), BOTH[1], models="separate", **given).agent.objective
-    values = objective.first.values
+    values = objective.first_plays.values
     np.testing.assert_allclose(
         objective.centre, np.broadcast_to(given.get("centre", values.mean(axis=2)), (3, 2))
     )
     np.testing.assert_allclose(objective.scale, np.broadcast_to(given["scale"], (3, 2)))
     belief = objective.costs[0]
     for i in range(3):
-        point, plays, total = belief.centre.tally(i)
+        point, plays, total = belief.centre.statistics(i)
         expected = plays * (DISCS.function(ARMS[point]) - objective.centre[i, 1]) / objective.scale[i, 1]
         np.testing.assert_allclose(total, expected, atol=1e-9)
 
@@ -275,7 +275,7 @@ def test_the_noise_on_costs_is_given_or_published_or_that_of_the_reward(publishe
         return
     agent.objective.multipliers.value[:] = 2.0
     agent.objective.multipliers.weights = LinearDual().weights(np.array([[2.0]]))
-    agent.objective.begin(agent)
+    agent._revise(agent.objective.begin())
     np.testing.assert_allclose(agent.model.noise_std, np.sqrt(0.09 + 4 * assumed**2) / 3.0)
 
 

@@ -54,7 +54,7 @@ def test_the_first_rounds_are_u_u_u_u_g_g_u_g_g_u():
     restart = Exploring(None, 1, watch=Never)  # type: ignore[arg-type]
     rounds = ""
     for _ in range(10):
-        rounds += "U" if restart.uniform[0] else "G"
+        rounds += "U" if restart.exploring[0] else "G"
         restart.play(np.array([0]))
     assert rounds == "UUUUGGUGGU"
 
@@ -97,7 +97,7 @@ def test_alarms_follow_changes_and_restart_the_trial_that_raised_them():
     assert len(detected) >= 4
     for trial, rounds in enumerate(agent.alarms):
         since = rounds[-1] + 1 if rounds else 0
-        assert agent.age[trial] == 500 - since + 1
+        assert agent.t[trial] == 500 - since + 1
 
 
 def test_one_trial_has_a_plain_list_of_alarms():

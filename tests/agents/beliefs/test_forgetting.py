@@ -179,15 +179,15 @@ def test_a_corrected_value_counts_as_if_it_had_come_so(name):
 def test_an_adopted_tally_counts_as_plays_of_the_latest_round(name):
     gram = make_gram()
     *_, (_, model, _) = run(name, gram, 12, 0)
-    adopted, plays = forgetting(name, gram), model.tally(0)
+    adopted, plays = forgetting(name, gram), model.statistics(0)
     adopted.advance()
-    adopted.adopt(0, plays)
-    tally = adopted.tally(0)
-    np.testing.assert_array_equal(tally.point, plays.point)
-    np.testing.assert_allclose(tally.plays, plays.plays, rtol=1e-12)
-    np.testing.assert_allclose(tally.total, plays.total, rtol=1e-12)
+    adopted.condition_on(0, plays)
+    statistics = adopted.statistics(0)
+    np.testing.assert_array_equal(statistics.point, plays.point)
+    np.testing.assert_allclose(statistics.plays, plays.plays, rtol=1e-12)
+    np.testing.assert_allclose(statistics.total, plays.total, rtol=1e-12)
     np.testing.assert_array_equal(adopted.played(0), plays.point)
-    assert len(adopted.tally(1).point) == 0
+    assert len(adopted.statistics(1).point) == 0
 
 
 @every_memory
@@ -229,7 +229,7 @@ def test_what_has_faded_is_left_out_and_not_missed(make):
         memory.advance()
         memory.observe(x, value, 0)
         plays.add(x, now, value)
-    assert memory.tally.plays.sum() < 330  # of 500: 155 rounds that count, and some that wait to be left out
+    assert memory.statistics.plays.sum() < 330  # of 500: 155 that count, others wait to be left out
     age = 499 - np.array(plays.round)
     faded = noise * 0.7 ** -np.minimum(age, 80.0) if isinstance(memory, Discounted) else np.full(500, noise)
     decay = 1.0 if isinstance(memory, Discounted) else np.sqrt(0.7)

@@ -9,8 +9,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 import agents
 import bandit_envs
-from agents.agent.evidence import Evidence
 from agents.agent.gp_agent import GPAgent
+from agents.agent.training_data import TrainingData
 from agents.model.hyperparameters import AMPLITUDE_BOUNDS, Fitter, has_amplitude
 from agents.model.likelihood import Sample, likelihood, negative_log_likelihood
 from agents.model.likelihood_prior import LengthScalePrior
@@ -202,8 +202,8 @@ def test_a_fit_that_fails_keeps_the_old_values_and_is_counted(kernel):
 @pytest.mark.parametrize("source", ["arrived", "all"])
 def test_fits_under_delay_use_what_arrived_or_all_plays(name, source):
     seen = Recorder(name, delay=delays.Poisson(5.0), fit_on=source, **LEARNING)
-    evidence, belief = seen.agent._evidence, seen.agent.belief
-    point, value = evidence.sample(belief, source == "all")
+    data, belief = seen.agent._training_data, seen.agent.belief
+    point, value = data.sample(belief, source == "all")
     shifted = np.array(seen.value) - belief.prior_mean[0, 0]
     in_time = np.argsort(seen.round)  # the window of the censoring agents is the longest delay
     if source == "arrived":
@@ -220,9 +220,9 @@ def test_fits_under_delay_use_what_arrived_or_all_plays(name, source):
 
 def test_what_the_belief_discards_is_no_evidence():
     seen = Recorder("gp-ucb-sdf", delay=delays.Poisson(5.0), window=4, **LEARNING)
-    _, value = seen.agent._evidence.sample(seen.agent.belief, everything=False)
+    _, value = seen.agent._training_data.sample(seen.agent.belief, everything=False)
     assert 0 < len(value) < len(seen.value)
-    total = seen.agent.belief.centre.tally(0).total.sum()  # a censored play counts as 0
+    total = seen.agent.belief.centre.statistics(0).total.sum()  # a censored play counts as 0
     np.testing.assert_allclose(value.sum(), total)
 
 
@@ -239,7 +239,7 @@ def test_fill_ins_are_renewed_under_the_new_kernel(fill_in):
 
 def test_no_evidence_is_no_failure():
     belief = Recorder("gp-ucb", rounds=2).agent.belief
-    point, value = Evidence().sample(belief, everything=False)
+    point, value = TrainingData().sample(belief, everything=False)
     assert len(point) == len(value) == 0
     never = Recorder("gp-ucb", delay=delays.Constant(39), **LEARNING).agent
     assert never.failed_fits == 0
@@ -343,8 +343,8 @@ def test_a_learnt_mean_is_taken_out_of_all_that_was_observed(name):
         agent.update(np.zeros(1), arm, reward, info)
     mean = agent.model.prior_mean
     assert abs(mean - 50.0) < 2.0
-    tally = agent.belief.centre.tally(0)
-    for arm, plays, total in zip(*tally, strict=True):
+    statistics = agent.belief.centre.statistics(0)
+    for arm, plays, total in zip(*statistics, strict=True):
         np.testing.assert_allclose(total, np.sum(seen[arm]) - plays * mean, atol=1e-9)
 
 

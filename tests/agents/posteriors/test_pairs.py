@@ -64,7 +64,7 @@ def assert_equal(pair: PairPosterior, table: TablePosterior, context, atol: floa
     np.testing.assert_allclose(pair.variance_of(trial, point), table.variance_of(trial, point), atol=atol)
     for i in range(len(NOISE)):
         np.testing.assert_array_equal(pair.played(i), table.played(i))
-        for mine, its in zip(pair.tally(i), table.tally(i), strict=True):
+        for mine, its in zip(pair.statistics(i), table.statistics(i), strict=True):
             np.testing.assert_allclose(mine, its, atol=1e-10)
 
 
@@ -79,7 +79,7 @@ def test_pairs_equal_the_tables_after_any_sequence(kernel, seed):
                 model.reset(np.array([1]))
         if block == 8:
             for model in models:
-                model.adopt(2, model.tally(2))
+                model.condition_on(2, model.statistics(2))
         assert_equal(*models, rng.integers(CONTEXTS, size=3))
     np.testing.assert_allclose(models[0].mean_at(None), models[1].mean_at(None), atol=1e-8)
     assert all(trial.factor.used < 150 for trial in models[0]._trial)  # of 190 plays: repeats were merged
@@ -198,7 +198,7 @@ def test_large_sets_of_pairs_do_without_anything_of_their_size():
     assert not gram._columns
     reference = posterior(gram, 0.01, 2, 100, "factor")
     for i in range(2):
-        reference.adopt(i, model.tally(i))
+        reference.condition_on(i, model.statistics(i))
     np.testing.assert_allclose(model.mean_at(cells), reference.mean_at(cells), atol=1e-8)
     np.testing.assert_allclose(model.variance_at(cells), reference.variance_at(cells), atol=1e-8)
 

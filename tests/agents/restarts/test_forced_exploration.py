@@ -30,9 +30,9 @@ def test_ties_are_uniform_for_every_count():
     # At |history| = 3 k^2 and |uniform| = 3 k both sides are 9 k^2; a rounded sqrt(3) decides some otherwise.
     schedule = ForcedExploration(1)
     for k in range(1, 2000):
-        schedule.uniform[:], schedule.history[:] = 3 * k, 3 * k**2
+        schedule.explored[:], schedule.played[:] = 3 * k, 3 * k**2
         assert schedule.due[0]
-        schedule.history[:] -= 1
+        schedule.played[:] -= 1
         assert not schedule.due[0]
 
 

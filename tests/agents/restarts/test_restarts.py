@@ -82,14 +82,14 @@ def test_after_a_restart_everything_equals_a_fresh_agent_that_saw_only_what_came
     np.testing.assert_allclose(
         agent.incumbent(agent.belief, context, mean), fresh.incumbent(fresh.belief, context, mean)
     )
-    np.testing.assert_array_equal(agent.age, fresh.age)
+    np.testing.assert_array_equal(agent.t, fresh.t)
 
 
 def test_the_oracle_starts_over_after_the_first_round_of_a_new_segment():
     env = BanditVectorEnv(problem(), 2)
     agent = assemble(Model.of(env.setting), Always(RULES["ucb"]), 2, restart=Oracle)
     played(agent, env, EVERY + 1, seed=[1, 2])
-    np.testing.assert_array_equal(agent.age, [1, 1])
+    np.testing.assert_array_equal(agent.t, [1, 1])
     np.testing.assert_array_equal(agent.since, [EVERY + 1, EVERY + 1])
     assert agent.privileged
     assert agent.alarms is None
@@ -110,5 +110,5 @@ def test_an_agent_that_learns_its_kernel_fits_it_to_what_came_since_the_restart(
         restart=partial(Periodic, every=EVERY),
     )
     played(agent, env, ROUNDS)
-    point, value = agent._evidence.sample(agent.belief, everything=False)
+    point, value = agent._training_data.sample(agent.belief, everything=False)
     assert len(point) == len(value) == ROUNDS - EVERY

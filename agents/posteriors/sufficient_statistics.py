@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 
 
-class Tally(NamedTuple):
+class SufficientStatistics(NamedTuple):
     """Plays and value sums of the distinct points played in one trial."""
 
     point: Ints  # (u,) ascending
@@ -17,7 +17,12 @@ class Tally(NamedTuple):
     total: Floats  # (u,) sums of the values
 
     @classmethod
-    def merge(cls, point: Ints, plays: Floats, total: Floats) -> Tally:
+    def none(cls) -> SufficientStatistics:
+        """Of no plays."""
+        return cls(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
+
+    @classmethod
+    def merge(cls, point: Ints, plays: Floats, total: Floats) -> SufficientStatistics:
         """Add up what belongs to the same point, (k,) each."""
         distinct, place = np.unique(point, return_inverse=True)
         all_plays, all_total = np.zeros(len(distinct)), np.zeros(len(distinct))

@@ -13,7 +13,7 @@ from ..beliefs.base import Belief
 THE_TRIAL = 0
 
 
-class Evidence:
+class TrainingData:
     """Plays in order, with their values as far as they have arrived in time."""
 
     def __init__(self) -> None:

@@ -1,0 +1,42 @@
+"""The units in which a quantity is modelled, and how a sample of its values tells them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats
+
+
+class Units(NamedTuple):
+    """A value y is modelled as (y - centre) / scale."""
+
+    centre: Floats  # (B,), or (B, K) of K quantities
+    scale: Floats  # the same
+
+    def where(self, trials: Bools, other: Units) -> Units:
+        """These in some trials, (B,), and others elsewhere."""
+        return Units(*(np.where(_column(trials, x), x, y) for x, y in zip(self, other, strict=True)))
+
+
+def mean_and_deviation(values: Floats, fewest: int) -> tuple[Floats, Floats]:
+    """Mean and deviation (n - 1) of what is finite of K samples, (n, K) -> (K,) each.
+
+    The mean is 0 where nothing is known; the deviation is 0 where fewer than `fewest` values are known, and
+    where all are equal, for which rounding would leave 1e-17.
+    """
+    known = np.isfinite(values)
+    count = known.sum(axis=0)
+    mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(count, 1)
+    gap = np.where(known, values - mean, 0.0)
+    _, power = np.frexp(np.abs(gap).max(axis=0, initial=0.0))  # taken out before a square can overflow,
+    square = (np.ldexp(gap, -power) ** 2).sum(axis=0)  # as a power of 2: nothing is rounded
+    deviation = np.ldexp(np.sqrt(square / np.maximum(count - 1, 1)), power)
+    low = np.where(known, values, np.inf).min(axis=0, initial=np.inf)
+    high = np.where(known, values, -np.inf).max(axis=0, initial=-np.inf)
+    return mean, np.where((count >= fewest) & (high > low), deviation, 0.0)
+
+
+def _column(trials: Bools, like: Floats) -> Bools:
+    return trials.reshape(-1, *[1] * (like.ndim - 1))

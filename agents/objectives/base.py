@@ -1,0 +1,70 @@
+"""What an agent maximises, and what that changes of the agent."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..posteriors import SufficientStatistics
+
+NOBODY = np.empty(0, dtype=np.int64)
+
+BoxTerms = Callable[[Floats, Floats, Ints], Floats]  # scores (n,), pairs (n, dz + d) and t (1,) -> (n,)
+
+
+class Revision(NamedTuple):
+    """What an agent is to change because its objective did; as it is made here, nothing."""
+
+    noise_std: Floats | None = None  # (B,) of the noise on the values, for the width; None leaves it
+    trials: Ints = NOBODY  # (n,) whose delivered plays have other values now
+    total: Callable[[int, SufficientStatistics], Floats] | None = None  # trial, (n, b) -> sums of these, (u,)
+    fresh_belief: bool = False  # in all trials, in place of other values
+    incumbent_first: bool = False  # before a fresh belief is used, play the old one's best mean
+
+
+NOTHING = Revision()
+
+
+class Objective(abc.ABC):
+    """Turns what a play earned into the value that the belief is about.
+
+    It is built from the model and the number of trials B, and built again at every reset.
+    """
+
+    @abc.abstractmethod
+    def begin(self) -> Revision:
+        """What the agent is to assume before the first round, and when trials have started over."""
+
+    @abc.abstractmethod
+    def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
+        """Values of plays whose feedback has come, (n,) rewards and (n, C) costs -> (n,)."""
+
+    @abc.abstractmethod
+    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+        """Keep what has come."""
+
+    @abc.abstractmethod
+    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
+        """Scores of the arms, (B, A), with what the belief does not know of; t = 1, 2, ... as of widths."""
+
+    @property
+    @abc.abstractmethod
+    def penalised_on_box(self) -> BoxTerms | None:
+        """The same for points of a box; None where it changes nothing."""
+
+    @abc.abstractmethod
+    def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
+        """Mean and deviation of the belief, (B,) each, in the units of the reward."""
+
+    @abc.abstractmethod
+    def end_round(self, rounds: int) -> Revision:
+        """After round number `rounds` = 1, 2, ...: what the agent is to change."""
+
+    @abc.abstractmethod
+    def forget(self, trial: Ints, rounds: int) -> None:
+        """Trials start over, (n,), after so many rounds."""
