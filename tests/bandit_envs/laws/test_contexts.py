@@ -13,7 +13,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
 from bandit_envs import BanditEnv
-from bandit_envs.basics import arguments as parse
+from bandit_envs.basics.arguments import parse
 from bandit_envs.kernels.kernels import OnColumns
 from bandit_envs.laws import contexts
 from bandit_envs.problem.decisions import unit_grid

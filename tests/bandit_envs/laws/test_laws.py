@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
-from bandit_envs.basics import arguments as parse
+from bandit_envs.basics.arguments import parse
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws import (
     Gaussian,
