@@ -258,7 +258,7 @@ def slow_run(tmp_path, monkeypatch):
     monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
     monkeypatch.setenv("PYTHONPATH", f"{HERE}{os.pathsep}{HERE.parents[2]}")
     (tmp_path / "slow.toml").write_text(SLOW)
-    command = [sys.executable, "-m", "bandit_envs", "run", str(tmp_path / "slow.toml"), "--workers", "2"]
+    command = [sys.executable, "-m", "gpbandits", "run", str(tmp_path / "slow.toml"), "--workers", "2"]
     started = subprocess.Popen(
         [*command, "--out", str(tmp_path / "out")],
         stdout=subprocess.PIPE,

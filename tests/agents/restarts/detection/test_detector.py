@@ -5,6 +5,7 @@ import pytest
 import references
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, RationalQuadratic
 
+from agents.kernels.context_free import InContext
 from agents.restarts.detection import (
     ChangePointDetector,
     TestRates,
@@ -224,6 +225,11 @@ def test_many_points_are_integrated_over_evenly_spread_ones():
 )
 def test_a_kernel_is_as_smooth_as_its_roughest_part(kernel, order):
     assert order_of(kernel) == order
+
+
+@pytest.mark.parametrize(("kernel", "order"), [(RBF(0.2), np.inf), (Matern(0.2, nu=1.5), 1.5)])
+def test_a_kernel_in_one_context_is_as_smooth_as_it_is_in_all(kernel, order):
+    assert order_of(InContext(kernel, [0.5])) == order
 
 
 def test_ridge_and_threshold_fall_at_the_papers_rate():

@@ -3,6 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import RBF
 
 import agents
 import bandit_envs  # noqa: F401 (registers the ids)
@@ -15,6 +16,7 @@ from agents.objectives.penalties import LinearDual, Multiplicative
 from agents.objectives.reward import Reward
 from agents.restarts.base import Never
 from agents.restarts.on_alarm import Exploring, OnAlarm
+from bandit_envs import Setting
 from bandit_envs.problems import build
 from gpbandits import evaluate
 
@@ -225,3 +227,72 @@ def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
     agent.reset([0, 1, 2])
     thresholds = {float(np.max(each.rates.theta)) for each in agent.restart.watch.detectors}
     assert len(thresholds) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (
+            {"restart_options": {"foo": 1}},
+            r"restart_options must be options of 'cpd' \(xi_squared, ridge, .*foo",
+        ),
+        ({"restart": "periodic"}, r"restart_options must be options of 'periodic' \(every\), got None"),
+        ({"restart": "never", "restart_options": {"every": 2}}, r"restart_options .*\(it takes none\)"),
+        ({"restart_options": 3}, "restart_options must be options of .* got 3"),
+        ({"belief": "censored", "belief_options": {"foo": 1}}, r"belief_options .*\(window, reward_bound\)"),
+        ({"rule": "ei", "rule_options": {"psi": 1}}, r"rule_options .*\(xi\)"),
+        (
+            {"constraint": "none", "constraint_options": {"step": 1}},
+            r"constraint_options .*\(it takes none\)",
+        ),
+        (
+            {"restart_options": {"theta": 1.0, "false_alarm_rate": 0.1}},
+            "theta must be None where false_alarm",
+        ),
+        ({"restart_options": {"theta": "high"}}, "theta must be positive, got high"),
+        ({"restart": "periodic", "restart_options": {"every": 2.5}}, "every must be an integer, got 2.5"),
+    ],
+)
+def test_wrong_options_of_a_part_are_named_with_those_it_takes(options, named):
+    with pytest.raises(ValueError, match=named):
+        agents.make("gp-agent", setting(delay=None, context=None), **options)
+
+
+@pytest.mark.parametrize("every", [20, 1000])
+def test_the_play_after_a_restart_knows_nothing_though_an_epoch_ends_with_it(every):
+    env = gym.make(COMPOSITE, num_arms=20, horizon=60, delay=None, context=None)
+    openings = set()
+    for seed in range(12):
+        observation, _ = env.reset(seed=0)
+        agent = agents.make(
+            "gp-agent",
+            env.get_wrapper_attr("setting"),
+            constraint="dual",
+            constraint_options={"reuse": False, "epoch": 20},
+            restart="periodic",
+            restart_options={"every": every},
+        )
+        agent.reset(seed)
+        for arm in range(20):  # whatever it would play: all have seen the same
+            agent.act(observation)
+            following, reward, _, _, info = env.step(arm)
+            agent.update(observation, arm, reward, info)
+            observation = following
+        openings.add(agent.act(observation))
+    assert (len(openings) > 4) == (every == 20)  # without a restart, all begin the epoch at the best mean
+
+
+def test_an_agent_without_contexts_does_not_look_at_those_of_a_box_either():
+    box = {"low": np.zeros(1), "high": np.ones(1), "context_low": np.array([0.2]), "context_high": np.ones(1)}
+    full = Setting(**box, horizon=20, kernel=RBF(0.3))
+    blind = without_contexts(full)
+    assert not blind.has_contexts
+    arms = np.linspace(0, 1, 5)[:, None]
+    np.testing.assert_allclose(blind.kernel(arms), full.kernel(np.hstack([np.full((5, 1), 0.2), arms])))
+    agent = agents.make("gp-agent", full, context=False)
+    actions = []
+    for observation in (np.array([0.3]), np.array([0.9])):
+        agent.reset(0)
+        actions.append(agent.act(observation))
+    np.testing.assert_array_equal(*actions)
+    assert agent.recommend().action.shape == (1,)  # asks for no observation

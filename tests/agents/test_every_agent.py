@@ -17,7 +17,7 @@ from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Gaussian, GPSample, KnownFunction, delays
 from gpbandits import evaluate
 
-NAMES = [name for name in agents.names() if not name.startswith("sb3-")]  # theirs are in test_sb3
+NAMES = [name for name in agents.names() if not name.startswith("sb3-")]  # theirs are in tests/agents/rl
 GP_NAMES = [name for name in NAMES if name not in ("random", "bandit-oco")]
 NOT_LEARNING = ("admmbo", "constrained-ei", "gp-ucb-noiseless-constraints", "gp-ucb-noisy-constraints")
 LEARNING_NAMES = [name for name in GP_NAMES if name not in NOT_LEARNING]

@@ -1,0 +1,70 @@
+"""Every registered law of noise has the mean, the deviation and the bound that it states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bandit_envs.basics.arguments import parse
+from bandit_envs.laws import StudentT, Uniform
+from bandit_envs.laws.noise import LAWS, Gaussian, Noise
+
+COUNT = 200_000
+NOISY = [name for name in LAWS if parse("noise", name, LAWS).stated_std]
+EXACT = [name for name in LAWS if name not in NOISY]
+
+
+def draws(law: Noise) -> np.ndarray:
+    return law.scale(np.zeros(2)) * law.draw(COUNT, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("std", [0.3, 2.0])
+@pytest.mark.parametrize("name", NOISY)
+def test_noise_of_every_law_has_mean_0_and_the_stated_deviation(name, std):
+    law = parse("noise", {"law": name, "std": std}, LAWS)
+    noise = draws(law)
+    squares = (noise / std) ** 2
+    error = squares.std() / np.sqrt(COUNT)
+    assert law.stated_std == std
+    assert noise.shape == (COUNT,)
+    assert abs(noise.mean()) < 4 * std / np.sqrt(COUNT)
+    assert error < 0.05  # or else the next line would say nothing: the default Student t has heavy tails
+    assert abs(squares.mean() - 1.0) < 4 * error
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_law_of_deviation_0_draws_zeros(name):
+    law = parse("noise", name, LAWS)
+    assert not law.draw(10, np.random.default_rng(0)).any()
+    assert law.scale(np.arange(3.0)) == 0.0
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_noise_stays_in_the_bound_that_its_law_states_and_comes_near(name):
+    law = parse("noise", name, LAWS)
+    bound, largest = law.relative_bound, np.abs(law.draw(COUNT, np.random.default_rng(0))).max()
+    if bound is None:
+        assert largest > 3.0  # an unbounded law goes further than the bounded one of the same deviation
+    else:
+        assert 0.999 * bound <= largest <= bound
+
+
+@pytest.mark.parametrize("name", NOISY)
+def test_a_share_is_the_variance_in_units_of_the_functions_range(name):
+    values = np.array([-1.0, 0.5, 3.0])
+    law = parse("noise", {"law": name, "share": 0.01}, LAWS)
+    assert law.scale(values) == pytest.approx(np.sqrt(0.01 * 4.0))
+    assert law.stated_std is None
+
+
+@pytest.mark.parametrize(
+    ("law", "expected"),
+    [
+        (Gaussian(), stats.norm()),
+        (Uniform(), stats.uniform(-np.sqrt(3), 2 * np.sqrt(3))),
+        (StudentT(degrees=5.0), stats.t(5, scale=np.sqrt(3 / 5))),
+    ],
+)
+def test_noise_has_the_named_law(law, expected):
+    assert stats.kstest(law.draw(5000, np.random.default_rng(0)), expected.cdf).pvalue > 1e-3
