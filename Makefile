@@ -18,12 +18,13 @@ help: ## List the targets
 demo: .venv/.installed-eval ## Run the demo study: STUDY=examples/studies/demo.toml OUT=results/demo
 	$(BIN)/gpbandits run $(STUDY) --out $(OUT)
 
-test: lint ## Check format, lint and types, then run the tests
+test: lint ## Check format, lint, imports and types, then run the tests
 	$(BIN)/pytest $(PYTEST_ARGS)
 
-lint: .venv/.installed-dev ## Check format, lint and types
+lint: .venv/.installed-dev ## Check format, lint, imports and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 format: .venv/.installed-dev ## Format the code and mend what ruff can

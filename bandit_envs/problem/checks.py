@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sklearn.gaussian_process.kernels import Kernel
 
@@ -10,14 +10,12 @@ from bandit_envs.basics.arguments import is_count, is_integer, is_number, requir
 from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.noise import Noise
+from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.setting import check_prior_mean
 
-if TYPE_CHECKING:
-    from bandit_envs.problem.problem import Problem
 
-
-def check_problem(problem: Problem) -> None:
+def check_problem(problem: Composition) -> None:
     """Raise a ValueError that names the argument, what it must be and what it was."""
     _check_parts(problem)
     _check_numbers(problem)
@@ -44,7 +42,7 @@ def check_kernel(kernel: Any, decisions: Decisions) -> None:
         raise ValueError(message) from error
 
 
-def _check_parts(problem: Problem) -> None:
+def _check_parts(problem: Composition) -> None:
     require(isinstance(problem.decisions, Decisions), "decisions", "a Decisions", problem.decisions)
     functions = {"reward": problem.reward}
     functions |= {f"constraints[{i}]": law for i, law in enumerate(problem.constraints)}
@@ -55,7 +53,7 @@ def _check_parts(problem: Problem) -> None:
         require(isinstance(law, Noise), name, "a law such as Gaussian(0.1)", law)
 
 
-def _check_numbers(problem: Problem) -> None:
+def _check_numbers(problem: Composition) -> None:
     require(is_count(problem.horizon), "horizon", "a positive integer", problem.horizon)
     bound = problem.rkhs_bound
     known = bound in (None, "true", "paper") or (is_number(bound) and float(bound) > 0)
@@ -70,7 +68,7 @@ def _check_numbers(problem: Problem) -> None:
     require(isinstance(publish, bool), "publish_model", "True or False", publish)
 
 
-def _check_box(problem: Problem) -> None:
+def _check_box(problem: Composition) -> None:
     known = all(law.has_box_form for law in (problem.reward, *problem.constraints))
     if problem.decisions.continuous and not known:
         raise ValueError(
@@ -78,7 +76,7 @@ def _check_box(problem: Problem) -> None:
         )
 
 
-def _check_drift(problem: Problem) -> None:
+def _check_drift(problem: Composition) -> None:
     drift = problem.drift
     require(isinstance(drift, Drift), "drift", "a law such as OrnsteinUhlenbeck(0.01)", drift)
     still = not problem.drifts or not problem.decisions.continuous

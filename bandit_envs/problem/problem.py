@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.kernels.gram import Gram
-from bandit_envs.laws import changes, contexts, delays
+from bandit_envs.laws import changes
 from bandit_envs.laws.changes import change_points_of
-from bandit_envs.laws.drift import STILL, Drift
-from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility
-from bandit_envs.laws.functions import Drawn, FunctionLaw
-from bandit_envs.laws.noise import Gaussian, Noise, NoNoise
+from bandit_envs.laws.functions import Drawn
 from bandit_envs.problem.checks import check_problem, check_seed
-from bandit_envs.problem.decisions import Decisions
+from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.drifting import Course, Playback
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.truth import Truth
@@ -43,7 +39,7 @@ class Trial(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Composition):
     """A Gaussian-process bandit; absent features are neutral laws, so every combination works.
 
     Args:
@@ -66,42 +62,8 @@ class Problem:
         function_seed: freezes the functions (and so the optima), not noise, delays or contexts.
     """
 
-    decisions: Decisions
-    reward: FunctionLaw
-    kernel: Any
-    noise: Noise = Gaussian(0.1)
-    constraints: tuple[FunctionLaw, ...] = ()
-    feasibility: Feasibility = AS_DRAWN
-    constraint_noise: Noise = NoNoise()
-    delay: delays.Delay = delays.Immediate()
-    max_delay: int | None = None
-    context: contexts.Context = contexts.Uniform()
-    changes: changes.Changes = changes.Stationary()
-    drift: Drift = STILL
-    horizon: int = 1000
-    prior_mean: Floats | float = 0.0
-    rkhs_bound: str | float | None = "true"
-    publish_model: bool = True
-    function_seed: int | None = None
-    name: str = field(default="custom")
-
     def __post_init__(self) -> None:
         check_problem(self)
-
-    @cached_property
-    def gram(self) -> Gram:
-        """The kernel on the points, factorised once a problem."""
-        return Gram(self.kernel, self.decisions.points)
-
-    @property
-    def drifts(self) -> bool:
-        """Whether each round has functions of its own."""
-        return self.drift != STILL
-
-    @cached_property
-    def window(self) -> int:
-        """The largest delay that arrives."""
-        return self.delay.window(self.horizon) if self.max_delay is None else int(self.max_delay)
 
     def draw(self, entropy: int, function_seed: int | None = None) -> Trial:
         """Draw one trial.

@@ -23,7 +23,7 @@ from scipy.stats import binomtest
 
 import agents
 from bandit_envs import Problem, Setting
-from bandit_envs.problems import gp, rkhs
+from bandit_envs.problems.synthetic import gp, rkhs
 from gpbandits.theory.coverage import play_bands
 
 DELTA = 0.1

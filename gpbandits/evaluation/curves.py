@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -11,8 +10,8 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.changes import segments_of
+from gpbandits.evaluation.comparison import Comparison
 from gpbandits.evaluation.detection import Detection, detection
-from gpbandits.evaluation.record import Record, check_shapes
 
 Metric = Literal[
     "cumulative",
@@ -23,67 +22,12 @@ Metric = Literal[
     "hard-violation",
     "average-hard-violation",
 ]
+Scale = Literal["linear", "log-log"]  # of the axes on which they are drawn
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Curves:
-    """Agents' records on the same trials of one environment, by label, and what follows from them.
-
-    Args:
-        environment: the label that tables and figures print.
-        seed: of the evaluation; trial i is drawn from (seed, i) whatever the agents are.
-        records: one a label; all with the same B trials, T recorded rounds and C constraints.
-        privileged: labels of the agents that were told what a learner cannot know.
-        first_trial: index of the first trial, when this is a block of a larger evaluation.
-        checkpoints: the recorded rounds, counted from 1, (T,); None where each round is recorded.
-        tracks: label -> "from scratch" or "pretrained" for the reinforcement learners among the agents; the
-            two do not share a figure.
-    """
-
-    environment: str
-    seed: int
-    records: dict[str, Record]
-    privileged: frozenset[str] = frozenset()
-    first_trial: int = 0
-    checkpoints: Ints | None = None
-    tracks: Mapping[str, str] = dataclasses.field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if not self.records:
-            raise ValueError("a result needs the record of at least one agent, got none")
-        if unknown := self.privileged - self.records.keys():
-            raise ValueError(f"privileged names agents without a record: {', '.join(sorted(unknown))}")
-        if unknown := self.tracks.keys() - self.records.keys():
-            raise ValueError(f"tracks names agents without a record: {', '.join(sorted(unknown))}")
-        for label, record in self.records.items():
-            check_shapes(label, record, (self.num_trials, len(self.rounds), self.num_constraints))
-
-    @property
-    def agents(self) -> list[str]:
-        """Labels, in the order in which they were given."""
-        return list(self.records)
-
-    @property
-    def num_trials(self) -> int:
-        """The number of trials B."""
-        return len(self._first.regret)
-
-    @property
-    def num_constraints(self) -> int:
-        """The number of constraints C."""
-        return self._first.cost.shape[-1]
-
-    @cached_property
-    def rounds(self) -> Ints:
-        """The recorded rounds, counted from 1, (T,)."""
-        if self.checkpoints is not None:
-            return np.asarray(self.checkpoints, dtype=np.int64)
-        return np.arange(1, self._first.regret.shape[1] + 1)
-
-    @property
-    def horizon(self) -> int:
-        """The last round."""
-        return int(self.rounds[-1])
+class Curves(Comparison):
+    """What follows from the records of a comparison, whose arguments are those of `Comparison`."""
 
     @cached_property
     def regret(self) -> dict[str, Floats]:
@@ -133,11 +77,6 @@ class Curves:
         """Time in act and update a round, (B,) each."""
         return {label: seconds / self.horizon for label, seconds in self.seconds.items()}
 
-    @property
-    def changes(self) -> list[Ints]:
-        """The rounds of each trial, counted from 0, that began another segment; one array a trial."""
-        return [np.array(rounds, dtype=np.int64) for rounds in self._first.changes]
-
     @cached_property
     def segments(self) -> Ints:
         """How many changes there were up to each recorded round, (B, T)."""
@@ -180,7 +119,3 @@ class Curves:
     def _average(self, sums: dict[str, Floats]) -> dict[str, Floats]:
         """A time average up to each round."""
         return {label: values / self.rounds for label, values in sums.items()}
-
-    @property
-    def _first(self) -> Record:
-        return next(iter(self.records.values()))

@@ -5,21 +5,22 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.files import DamagedFileError, whole_file
 from gpbandits.evaluation.record import Record, ragged
-from gpbandits.evaluation.result import Result
 
+_Kind = TypeVar("_Kind", bound=Curves)
 _KEY = b"gpbandits"  # of our JSON in a file's metadata
 _DIGEST = b"gpbandits-digest"  # of that JSON and of the columns of numbers
 
 
-def to_table(result: Result) -> pa.Table:
+def to_table(result: Curves) -> pa.Table:
     """One row an agent, trial and recorded round; a column a constraint and a coordinate of the action."""
     shape = (len(result.agents), result.num_trials, len(result.rounds))
     agent, trial, index = (axis.ravel() for axis in np.indices(shape, dtype=np.int32))
@@ -40,7 +41,7 @@ def to_table(result: Result) -> pa.Table:
 
 
 def write(
-    result: Result, path: str | os.PathLike[str], metadata: Mapping[str, Any], timings: bool = True
+    result: Curves, path: str | os.PathLike[str], metadata: Mapping[str, Any], timings: bool = True
 ) -> None:
     """Write one file, so that a reader meets all of it or nothing.
 
@@ -53,13 +54,17 @@ def write(
         pq.write_table(table, file, compression="zstd")
 
 
-def read(path: str | os.PathLike[str]) -> Result:
-    """Read a result back; its arrays equal those that were written, or DamagedFileError names the file."""
+def read(path: str | os.PathLike[str], kind: type[_Kind]) -> _Kind:
+    """Read a result back, as this kind; its arrays equal those that were written.
+
+    Raises:
+        DamagedFileError: they do not; it names the file.
+    """
     with _undamaged(path), pq.ParquetFile(path) as file:
         stored, table = file.schema_arrow.metadata or {}, file.read()
         if _DIGEST in stored and stored[_DIGEST] != _digest(stored[_KEY], table):
             raise ValueError("its digest is another")
-        return _result(_header_of(stored, path), table)
+        return kind(*_arguments(_header_of(stored, path), table))
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -68,7 +73,8 @@ def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
         return _header_of(file.schema_arrow.metadata or {}, path)["metadata"]
 
 
-def _result(header: dict[str, Any], table: pa.Table) -> Result:
+def _arguments(header: dict[str, Any], table: pa.Table) -> tuple[Any, ...]:
+    """What a comparison is made of, in the order of its fields."""
     shape = (len(header["agents"]), *header["shape"])
     columns = zip(
         _restored(table, "round_regret", shape),
@@ -83,19 +89,18 @@ def _result(header: dict[str, Any], table: pa.Table) -> Result:
     )
     records = dict(zip(header["agents"], map(Record._make, columns), strict=True))
     checkpoints = None if header["checkpoints"] is None else np.array(header["checkpoints"], dtype=np.int64)
-    privileged = frozenset(header["privileged"])
-    return Result(
+    return (
         header["environment"],
         header["seed"],
         records,
-        privileged,
+        frozenset(header["privileged"]),
         header["first_trial"],
         checkpoints,
         header.get("tracks", {}),
     )
 
 
-def _header(result: Result, metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:
     first = next(iter(result.records.values()))
     return {
         "environment": result.environment,

@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from bandit_envs.basics.types import Floats, Ints
-from gpbandits.evaluation.result import Metric, Result, Scale
+from gpbandits.evaluation.curves import Curves, Metric, Scale
 from gpbandits.evaluation.statistics import bootstrap_interval
 
 # Okabe & Ito (2008) without their yellow, which is too light for a line, and with a grey.
@@ -36,7 +36,7 @@ _BINS = 60  # of alarms
 _POINTS = 200  # of a curve: more cannot be seen in print
 
 
-def regret_figure(result: Result, scale: Scale = "linear", metric: Metric = "cumulative") -> Figure:
+def regret_figure(result: Curves, scale: Scale = "linear", metric: Metric = "cumulative") -> Figure:
     """Mean over trials of each agent's regret or violation, with its 95 % bootstrap interval as a band.
 
     Change-points that all trials share are marked, and the alarms of a single trial. Learners from scratch
@@ -65,7 +65,7 @@ def regret_figure(result: Result, scale: Scale = "linear", metric: Metric = "cum
     return figure
 
 
-def alarm_figure(result: Result) -> Figure:
+def alarm_figure(result: Curves) -> Figure:
     """Alarms a trial in each of at most `_BINS` equal stretches of time, of each agent that detects."""
     alarms = result.alarms
     if not alarms:
@@ -86,7 +86,7 @@ def alarm_figure(result: Result) -> Figure:
     return figure
 
 
-def _mark_changes(axes: Axes, result: Result) -> None:
+def _mark_changes(axes: Axes, result: Curves) -> None:
     """A line at each change-point, where all trials have the same ones."""
     first, *others = result.changes
     if len(first) and all(np.array_equal(first, other) for other in others):
@@ -133,7 +133,7 @@ def _draw(axes: Axes, rounds: Ints, values: Floats, label: str, style: tuple, of
     )
 
 
-def _finish(axes: Axes, result: Result, scale: Scale, label: str) -> None:
+def _finish(axes: Axes, result: Curves, scale: Scale, label: str) -> None:
     axes.set(title=result.environment, xlabel="round $t$", ylabel=label)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="0.9", linewidth=0.6)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from bandit_envs.basics.extras import from_extra
-from bandit_envs.basics.types import Ints
-from gpbandits.evaluation.curves import Curves, Metric
+from gpbandits.evaluation.curves import Curves, Metric, Scale
 from gpbandits.evaluation.record import Record, join_trials
 
 if TYPE_CHECKING:
@@ -21,61 +18,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Metric", "Record", "Result", "Scale", "join_trials"]
 
-Scale = Literal["linear", "log-log"]
-PRETRAINED = "pretrained"  # the track of policies that have learnt on other functions
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Result(Curves):
-    """Agents' curves on the same trials of one environment: parts of them, tables, figures and files.
+    """Agents' curves on the same trials of one environment, with tables, figures and files of them.
 
-    The arguments are those of `Curves`.
+    The arguments are those of `Comparison`.
     """
-
-    @property
-    def pretrained(self) -> frozenset[str]:
-        """Labels of the agents that were trained beforehand on other functions."""
-        return frozenset(label for label, track in self.tracks.items() if track == PRETRAINED)
-
-    def marked(self, label: str) -> str:
-        """The label as tables and figures print it: † if the agent is privileged, ‡ if pretrained."""
-        return label + "†" * (label in self.privileged) + "‡" * (label in self.pretrained)
-
-    def by_track(self) -> dict[str, Result]:
-        """A result of each track, with the agents of that track and those of none, which are in both.
-
-        {"": self} where there is one track at most.
-        """
-        tracks = sorted(set(self.tracks.values()))
-        if len(tracks) < 2:
-            return {"": self}
-        return {
-            track: self.select([x for x in self.agents if self.tracks.get(x, track) == track])
-            for track in tracks
-        }
-
-    def select(self, labels: Sequence[str]) -> Result:
-        """The result of some of the agents, in this order."""
-        if unknown := [label for label in labels if label not in self.records]:
-            raise ValueError(f"unknown agent {unknown[0]!r}; choose among {', '.join(self.agents)}")
-        return dataclasses.replace(
-            self,
-            records={label: self.records[label] for label in labels},
-            privileged=self.privileged & set(labels),
-            tracks={label: track for label, track in self.tracks.items() if label in labels},
-        )
-
-    def at(self, rounds: Ints | Sequence[int]) -> Result:
-        """Thin to these recorded rounds; they count from 1, increase, and end with the horizon."""
-        rounds = np.asarray(rounds, dtype=np.int64)
-        if self.checkpoints is not None:
-            raise ValueError("this result is thinned to checkpoints already; thin the full one")
-        if not len(rounds) or rounds[0] < 1 or rounds[-1] != self.horizon or (np.diff(rounds) <= 0).any():
-            raise ValueError(
-                f"rounds must increase from at least 1 to the horizon {self.horizon}, got {rounds}"
-            )
-        records = {label: record.at(rounds) for label, record in self.records.items()}
-        return dataclasses.replace(self, records=records, checkpoints=rounds)
 
     def table(self, baseline: str | None = None) -> Table:
         """Final regret of each agent with intervals; differences are to `baseline`, or to the best agent."""
@@ -139,4 +88,4 @@ class Result(Curves):
         with from_extra("eval", "files of results"):
             from gpbandits.evaluation.parquet import read
 
-        return read(path)
+        return read(path, Result)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gpbandits.evaluation.result import Result
+from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.statistics import (
     RESAMPLES,
     Interval,
@@ -39,7 +39,7 @@ class Summary(NamedTuple):
     seconds_per_decision: float
 
 
-def summarise(result: Result, baseline: str | None = None) -> list[Summary]:
+def summarise(result: Curves, baseline: str | None = None) -> list[Summary]:
     """One summary an agent, least regret first; differences are to `baseline`, or to the best agent.
 
     The best agent is the one with the least mean among those that are neither privileged nor pretrained, if
@@ -76,7 +76,7 @@ class Table:
     notes: tuple[str, ...]
 
     @staticmethod
-    def of(result: Result, summaries: list[Summary]) -> Table:
+    def of(result: Curves, summaries: list[Summary]) -> Table:
         """Lay out the summaries of a result."""
         baseline = next(summary.label for summary in summaries if summary.difference is None)
 
@@ -134,7 +134,7 @@ class Table:
         yield from (Text(note, style="dim") for note in self.notes)
 
 
-def detection_table(result: Result) -> Table:
+def detection_table(result: Curves) -> Table:
     """One row an agent that detects changes."""
     header = ("agent", "delay", "missed", "false alarms/run", "false alarms/round", "runs with one")
     rows = tuple(
@@ -179,7 +179,7 @@ def _line(cells: tuple[str, ...], widths: list[int]) -> str:
     return "  ".join([first.ljust(widths[0]), *padded])
 
 
-def _notes(result: Result) -> tuple[str, ...]:
+def _notes(result: Curves) -> tuple[str, ...]:
     trials = "1 trial" if result.num_trials == 1 else f"{result.num_trials} trials"
     size = f"{trials} of {result.horizon} rounds, seed {result.seed}."
     method = (

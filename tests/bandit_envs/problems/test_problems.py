@@ -24,7 +24,7 @@ from bandit_envs.laws import (
 from bandit_envs.laws.feasibility import FeasibleShare
 from bandit_envs.problem.decisions import uniform_points, unit_grid
 from bandit_envs.problem.optimum import maximise
-from bandit_envs.problems import FACTORIES, PRESET_OF, build, data_files, keywords_of
+from bandit_envs.problems import FACTORIES, build, data_files, keywords_of
 from bandit_envs.problems.benchmarks import (
     ackley_values,
     branin_values,
@@ -32,6 +32,7 @@ from bandit_envs.problems.benchmarks import (
     hartmann6_values,
     rosenbrock_values,
 )
+from bandit_envs.problems.by_name import PRESET_OF
 
 each_id = pytest.mark.parametrize("case", [of_id(env_id) for env_id in registered_ids()])
 OFFLINE = [name for name in FACTORIES if not data_files(name)]

@@ -257,8 +257,12 @@ def test_a_figure_is_written_in_the_format_of_its_suffix(suffix, tmp_path):
     ],
 )
 def test_a_package_that_is_not_installed_is_named_with_its_extra(package, use, tmp_path, monkeypatch):
-    for module in ("evaluation.plots", "evaluation.parquet", "picture"):
-        monkeypatch.delitem(sys.modules, f"bandit_envs.{module}", raising=False)
+    for module in (
+        "gpbandits.evaluation.plots",
+        "gpbandits.evaluation.parquet",
+        "bandit_envs.rendering.picture",
+    ):
+        monkeypatch.delitem(sys.modules, module, raising=False)
     for module in [name for name in sys.modules if name.split(".")[0] == package]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, package, None)

@@ -1,0 +1,55 @@
+"""What a problem is composed of: a decision set, a model, and a law of each of its random parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.laws import changes, contexts, delays
+from bandit_envs.laws.drift import STILL, Drift
+from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility
+from bandit_envs.laws.functions import FunctionLaw
+from bandit_envs.laws.noise import Gaussian, Noise, NoNoise
+from bandit_envs.problem.decisions import Decisions
+
+
+@dataclass(frozen=True, eq=False)
+class Composition:
+    """The laws of a problem, as the arguments of `Problem` are explained there."""
+
+    decisions: Decisions
+    reward: FunctionLaw
+    kernel: Any
+    noise: Noise = Gaussian(0.1)
+    constraints: tuple[FunctionLaw, ...] = ()
+    feasibility: Feasibility = AS_DRAWN
+    constraint_noise: Noise = NoNoise()
+    delay: delays.Delay = delays.Immediate()
+    max_delay: int | None = None
+    context: contexts.Context = contexts.Uniform()
+    changes: changes.Changes = changes.Stationary()
+    drift: Drift = STILL
+    horizon: int = 1000
+    prior_mean: Floats | float = 0.0
+    rkhs_bound: str | float | None = "true"
+    publish_model: bool = True
+    function_seed: int | None = None
+    name: str = field(default="custom")
+
+    @cached_property
+    def gram(self) -> Gram:
+        """The kernel on the points, factorised once a problem."""
+        return Gram(self.kernel, self.decisions.points)
+
+    @property
+    def drifts(self) -> bool:
+        """Whether each round has functions of its own."""
+        return self.drift != STILL
+
+    @cached_property
+    def window(self) -> int:
+        """The largest delay that arrives."""
+        return self.delay.window(self.horizon) if self.max_delay is None else int(self.max_delay)

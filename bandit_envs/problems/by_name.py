@@ -1,0 +1,99 @@
+"""Problems by name, with their keywords and the data that they need."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from bandit_envs.basics.hints import hint
+from bandit_envs.problem.problem import Problem
+from bandit_envs.problems.benchmarks import ackley, benchmark, branin, hartmann3, hartmann6, rosenbrock
+from bandit_envs.problems.changing import composite, piecewise_stationary
+from bandit_envs.problems.features import FEATURES
+from bandit_envs.problems.long_term import data_rate_allocation, long_term, small_feasible_region
+from bandit_envs.problems.multi_task import multi_task_svm
+from bandit_envs.problems.recorded import cmu_light, intel_temperature
+from bandit_envs.problems.svm import growing_data_svm, svm_tuning
+from bandit_envs.problems.synthetic import constrained, contextual, delayed, gp, rkhs, synthetic
+from bandit_envs.problems.tuning import logistic_tuning
+
+FACTORIES: dict[str, Callable[..., Problem]] = {
+    "gp": gp,
+    "rkhs": rkhs,
+    "delayed": delayed,
+    "contextual": contextual,
+    "constrained": constrained,
+    "piecewise-stationary": piecewise_stationary,
+    "composite": composite,
+    "rosenbrock": rosenbrock,
+    "hartmann3": hartmann3,
+    "hartmann6": hartmann6,
+    "branin": branin,
+    "ackley": ackley,
+    "small-feasible-region": small_feasible_region,
+    "data-rate-allocation": data_rate_allocation,
+    "intel-temperature": intel_temperature,
+    "cmu-light": cmu_light,
+    "logistic-tuning": logistic_tuning,
+    "svm-tuning": svm_tuning,
+    "multi-task-svm": multi_task_svm,
+    "growing-data-svm": growing_data_svm,
+}
+
+# What the names of a problem's data files begin with; the others need no data.
+DATA_OF = {"intel-temperature": "intel_temperature", "cmu-light": "cmu_light", "multi-task-svm": "tst_svm/"}
+
+# Presets hand their keywords to the factory whose defaults they change.
+PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
+    gp: synthetic,
+    rkhs: synthetic,
+    delayed: synthetic,
+    contextual: synthetic,
+    constrained: synthetic,
+    piecewise_stationary: synthetic,
+    composite: synthetic,
+    rosenbrock: benchmark,
+    hartmann3: benchmark,
+    hartmann6: benchmark,
+    branin: benchmark,
+    ackley: benchmark,
+    small_feasible_region: long_term,
+    data_rate_allocation: long_term,
+}
+
+
+class UnknownKeywordError(TypeError, ValueError):
+    """A keyword that the problem does not take: a TypeError as in Python, a ValueError as everywhere here."""
+
+
+def build(problem: str | Problem, keywords: dict[str, Any]) -> Problem:
+    """Return the named problem with the given keyword arguments, or a `Problem` as it is."""
+    if isinstance(problem, Problem):
+        if keywords:
+            raise UnknownKeywordError(f"a Problem takes no further keywords, got {', '.join(keywords)}")
+        return problem
+    if problem not in FACTORIES:
+        raise ValueError(f"unknown problem {problem!r}; choose one of {', '.join(FACTORIES)}")
+    unknown = [key for key in keywords if key not in keywords_of(problem)]
+    if unknown:
+        allowed = keywords_of(problem)
+        close = hint(unknown[0], allowed)
+        raise UnknownKeywordError(
+            f"unknown keyword {unknown[0]!r} for {problem!r}{close}; it takes {', '.join(allowed)}"
+        )
+    return FACTORIES[problem](**keywords)
+
+
+def data_files(problem: str) -> list[str]:
+    """The data files that a named problem needs, as `bandit_envs.data.find` takes them."""
+    from bandit_envs.data.files import sources
+
+    return [file for file in sources() if problem in DATA_OF and file.startswith(DATA_OF[problem])]
+
+
+def keywords_of(problem: str) -> list[str]:
+    """The keyword arguments that a named problem takes."""
+    factory = FACTORIES[problem]
+    own = inspect.signature(PRESET_OF.get(factory, factory)).parameters.values()
+    return [p.name for p in own if p.kind is p.KEYWORD_ONLY and p.name != "name"] + list(FEATURES)

@@ -1,0 +1,130 @@
+"""The records of agents on the same trials: their labels, the trials and rounds, and parts of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from bandit_envs.basics.types import Ints
+from gpbandits.evaluation.record import Record, check_shapes
+
+PRETRAINED = "pretrained"  # the track of policies that have learnt on other functions
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Comparison:
+    """Agents' records on the same trials of one environment, by label.
+
+    Args:
+        environment: the label that tables and figures print.
+        seed: of the evaluation; trial i is drawn from (seed, i) whatever the agents are.
+        records: one a label; all with the same B trials, T recorded rounds and C constraints.
+        privileged: labels of the agents that were told what a learner cannot know.
+        first_trial: index of the first trial, when this is a block of a larger evaluation.
+        checkpoints: the recorded rounds, counted from 1, (T,); None where each round is recorded.
+        tracks: label -> "from scratch" or "pretrained" for the reinforcement learners among the agents; the
+            two do not share a figure.
+    """
+
+    environment: str
+    seed: int
+    records: dict[str, Record]
+    privileged: frozenset[str] = frozenset()
+    first_trial: int = 0
+    checkpoints: Ints | None = None
+    tracks: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.records:
+            raise ValueError("a result needs the record of at least one agent, got none")
+        if unknown := self.privileged - self.records.keys():
+            raise ValueError(f"privileged names agents without a record: {', '.join(sorted(unknown))}")
+        if unknown := self.tracks.keys() - self.records.keys():
+            raise ValueError(f"tracks names agents without a record: {', '.join(sorted(unknown))}")
+        for label, record in self.records.items():
+            check_shapes(label, record, (self.num_trials, len(self.rounds), self.num_constraints))
+
+    @property
+    def agents(self) -> list[str]:
+        """Labels, in the order in which they were given."""
+        return list(self.records)
+
+    @property
+    def num_trials(self) -> int:
+        """The number of trials B."""
+        return len(self._first.regret)
+
+    @property
+    def num_constraints(self) -> int:
+        """The number of constraints C."""
+        return self._first.cost.shape[-1]
+
+    @cached_property
+    def rounds(self) -> Ints:
+        """The recorded rounds, counted from 1, (T,)."""
+        if self.checkpoints is not None:
+            return np.asarray(self.checkpoints, dtype=np.int64)
+        return np.arange(1, self._first.regret.shape[1] + 1)
+
+    @property
+    def horizon(self) -> int:
+        """The last round."""
+        return int(self.rounds[-1])
+
+    @property
+    def changes(self) -> list[Ints]:
+        """The rounds of each trial, counted from 0, that began another segment; one array a trial."""
+        return [np.array(rounds, dtype=np.int64) for rounds in self._first.changes]
+
+    @property
+    def pretrained(self) -> frozenset[str]:
+        """Labels of the agents that were trained beforehand on other functions."""
+        return frozenset(label for label, track in self.tracks.items() if track == PRETRAINED)
+
+    def marked(self, label: str) -> str:
+        """The label as tables and figures print it: † if the agent is privileged, ‡ if pretrained."""
+        return label + "†" * (label in self.privileged) + "‡" * (label in self.pretrained)
+
+    def by_track(self) -> dict[str, Self]:
+        """A part for each track, with the agents of that track and those of none, which are in both.
+
+        {"": self} where there is one track at most.
+        """
+        tracks = sorted(set(self.tracks.values()))
+        if len(tracks) < 2:
+            return {"": self}
+        return {
+            track: self.select([x for x in self.agents if self.tracks.get(x, track) == track])
+            for track in tracks
+        }
+
+    def select(self, labels: Sequence[str]) -> Self:
+        """The part of some of the agents, in this order."""
+        if unknown := [label for label in labels if label not in self.records]:
+            raise ValueError(f"unknown agent {unknown[0]!r}; choose among {', '.join(self.agents)}")
+        return dataclasses.replace(
+            self,
+            records={label: self.records[label] for label in labels},
+            privileged=self.privileged & set(labels),
+            tracks={label: track for label, track in self.tracks.items() if label in labels},
+        )
+
+    def at(self, rounds: Ints | Sequence[int]) -> Self:
+        """Thin to these recorded rounds; they count from 1, increase, and end with the horizon."""
+        rounds = np.asarray(rounds, dtype=np.int64)
+        if self.checkpoints is not None:
+            raise ValueError("this result is thinned to checkpoints already; thin the full one")
+        if not len(rounds) or rounds[0] < 1 or rounds[-1] != self.horizon or (np.diff(rounds) <= 0).any():
+            raise ValueError(
+                f"rounds must increase from at least 1 to the horizon {self.horizon}, got {rounds}"
+            )
+        records = {label: record.at(rounds) for label, record in self.records.items()}
+        return dataclasses.replace(self, records=records, checkpoints=rounds)
+
+    @property
+    def _first(self) -> Record:
+        return next(iter(self.records.values()))
