@@ -10,7 +10,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 
 from ..posteriors.tally import Tally
-from ..validation import Numeric, require_costs
+from ..validation import PerTrial, require_costs
 from .multipliers import Multipliers
 from .penalties import Weights
 from .units import FirstPlays, GivenUnits, Units
@@ -127,7 +127,7 @@ class Penalised(Reward):
         restart: bool,
         incumbent_first: bool,
         given: GivenUnits,
-        noise: tuple[Numeric, Numeric],
+        noise: tuple[PerTrial, PerTrial],
     ):
         self.multipliers, self.first, self.noise = multipliers, first, noise
         self.restart, self.incumbent_first, self.given = restart, incumbent_first, given

@@ -12,8 +12,8 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import Delivered
 from ..posteriors.tally import Tally
-from ..validation import Numeric, require_costs
-from ..widths.theorems import ImprovedWidth
+from ..validation import PerTrial, require_costs
+from ..widths.improved import ImprovedWidth
 from .multipliers import Multipliers
 from .penalised import BoxTerms, Reward
 from .units import FirstPlays, GivenUnits, Units
@@ -45,7 +45,7 @@ class SeparateModels(Reward):
         first: FirstPlays,
         *,
         given: GivenUnits,
-        cost_noise: Numeric,
+        cost_noise: PerTrial,
         delta: float,
     ):
         self.multipliers, self.first, self.given = multipliers, first, given
