@@ -1,43 +1,44 @@
 """Checks of numeric arguments, scalar or one a trial, each raising one clear `ValueError`."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from bandit_envs.basics.arguments import is_count, is_integer
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-Numeric = float | int | Floats | Ints  # a number for all trials, or one a trial, (B,)
+ONE_A_TRIAL = "one a trial"  # what marks `PerTrial` among annotations
+PerTrial = Annotated[float | int | Floats | Ints, ONE_A_TRIAL]  # a number for all trials, or one each, (B,)
 
 
 def require_probability(
-    name: str, value: Numeric, remedy: str = "give a failure probability such as 0.1"
+    name: str, value: PerTrial, remedy: str = "give a failure probability such as 0.1"
 ) -> None:
     """Raise unless every value lies strictly between 0 and 1."""
     message = f"{name} must lie in (0, 1), got {value}; {remedy}"
     _require(value, lambda values: (values > 0) & (values < 1), message)
 
 
-def require_positive(name: str, value: Numeric, remedy: str) -> None:
+def require_positive(name: str, value: PerTrial, remedy: str) -> None:
     """Raise unless every value is finite and larger than 0."""
     message = f"{name} must be positive, got {value}; {remedy}"
     _require(value, lambda values: (values > 0) & np.isfinite(values), message)
 
 
-def require_not_negative(name: str, value: Numeric, remedy: str) -> None:
+def require_not_negative(name: str, value: PerTrial, remedy: str) -> None:
     """Raise unless every value is finite and at least 0."""
     message = f"{name} must not be negative, got {value}; {remedy}"
     _require(value, lambda values: (values >= 0) & np.isfinite(values), message)
 
 
-def require_at_least_one(name: str, value: Numeric, remedy: str) -> None:
+def require_at_least_one(name: str, value: PerTrial, remedy: str) -> None:
     """Raise unless every value is finite and at least 1."""
     message = f"{name} must be at least 1, got {value}; {remedy}"
     _require(value, lambda values: (values >= 1) & np.isfinite(values), message)
 
 
-def require_share(name: str, value: Numeric, remedy: str) -> None:
+def require_share(name: str, value: PerTrial, remedy: str) -> None:
     """Raise unless every value lies in [0, 1]."""
     message = f"{name} must lie in [0, 1], got {value}; {remedy}"
     _require(value, lambda values: (values >= 0) & (values <= 1), message)
@@ -55,7 +56,7 @@ def require_trials(num_trials: int | None) -> None:
         raise ValueError(f"num_trials must be None or a positive integer, got {num_trials!r}")
 
 
-def _require(value: Numeric, allowed: Callable[[Floats], Bools], message: str) -> None:
+def _require(value: PerTrial, allowed: Callable[[Floats], Bools], message: str) -> None:
     values = np.asarray(value)
     if values.dtype.kind not in "iuf" or not np.all(allowed(values)):  # text cannot be compared
         raise ValueError(message)

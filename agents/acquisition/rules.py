@@ -7,8 +7,8 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 
-from ..validation import Numeric, require_not_negative
-from ..widths.theorems import Width
+from ..validation import PerTrial, require_not_negative
+from ..widths.base import Width
 from .improvement import (
     log_expected_improvement,
     log_improvement_slopes,
@@ -30,7 +30,7 @@ class Candidates(Protocol):
         ...
 
     @property
-    def round_(self) -> Ints:
+    def t(self) -> Ints:
         """T = 1, 2, ..., the rounds started since the last restart, (B,)."""
         ...
 
@@ -105,7 +105,7 @@ class Thompson:
 class ExpectedImprovement:
     """log E[max(f - incumbent - xi, 0)]; the logarithm, because the expectation underflows far from data."""
 
-    xi: Numeric = 0.0  # or (B,)
+    xi: PerTrial = 0.0  # or (B,)
     unitless: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -124,7 +124,7 @@ class ExpectedImprovement:
 class ProbabilityOfImprovement:
     """(mu - incumbent - xi) / sigma, which ranks like P(f > incumbent + xi) but does not underflow."""
 
-    xi: Numeric = 0.01  # or (B,)
+    xi: PerTrial = 0.01  # or (B,)
     unitless: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -192,7 +192,7 @@ class Starting:
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return the scores of the rule of each trial's round, (B, A)."""
-        early = candidates.round_ <= self.rounds
+        early = candidates.t <= self.rounds
         if not early.any():
             return self.then(candidates)
         if early.all():
@@ -201,7 +201,7 @@ class Starting:
 
     def slopes(self, candidates: Candidates) -> Slopes | None:
         """Those of the rule of the round, which all trials must share; None where it has none."""
-        early = candidates.round_ <= self.rounds
+        early = candidates.t <= self.rounds
         rule = self.first if early.all() else None if early.any() else self.then
         slopes = getattr(rule, "slopes", None)
         return None if slopes is None else slopes(candidates)
@@ -215,8 +215,8 @@ def _above(candidates: Candidates, width: Width, step: Floats) -> Floats:
 
 def _factor(candidates: Candidates, width: Width) -> Floats:
     """W, (B,)."""
-    return width(candidates.round_, candidates.gain) + candidates.bias
+    return width(candidates.t, candidates.gain) + candidates.bias
 
 
-def _improvement(candidates: Candidates, xi: Numeric) -> Floats:
+def _improvement(candidates: Candidates, xi: PerTrial) -> Floats:
     return candidates.mean - (candidates.incumbent + xi)[:, None]

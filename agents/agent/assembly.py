@@ -30,19 +30,19 @@ def assemble(
             arms, and side by side where each learns its own or has points of its own, as on a box.
         **parts: belief and incumbent, see `GPAgent`.
     """
+    require_trials(num_trials)
+    given = {"rule_of": rule_of, **parts}
     if not model.setting.continuous and model.learning is None:
-        return GPAgent(model, rule_of, num_trials, **parts)
+        _of_trial(given, 0, num_trials or 1)  # raises where a trial would have no number of its own
+        return GPAgent(model, num_trials=num_trials, **given)
     make = BoxAgent if model.setting.continuous else GPAgent
     if model.learning is not None:
         make = partial(LearningAgent, learning=model.learning, make=make)
     if num_trials is None:
-        return make(model.of_trial(0), rule_of, **parts)
-    require_trials(num_trials)
-    return SideBySide([_of_trial(make, model, rule_of, parts, i, num_trials) for i in range(num_trials)])
+        return make(model.of_trial(0), **_of_trial(given, 0, 1))
+    each = range(num_trials)
+    return SideBySide([make(model.of_trial(i), **_of_trial(given, i, num_trials)) for i in each])
 
 
-def _of_trial(
-    make: Any, model: Model, rule_of: Any, parts: dict[str, Any], trial: int, num_trials: int
-) -> Any:
-    own = {name: part_of_trial(part, trial, num_trials) for name, part in parts.items()}
-    return make(model.of_trial(trial), part_of_trial(rule_of, trial, num_trials), **own)
+def _of_trial(parts: dict[str, Any], trial: int, num_trials: int) -> dict[str, Any]:
+    return {name: part_of_trial(part, trial, num_trials) for name, part in parts.items()}

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.rules import (
@@ -31,7 +32,7 @@ from ..restarts.base import Never, Oracle, Periodic, Restart
 from ..restarts.calibrated_alarm import CalibratedAlarm
 from ..restarts.forced_exploration import PAPER_XI_SQUARED
 from ..restarts.on_alarm import Exploring
-from ..validation import Numeric
+from ..validation import PerTrial
 from ..widths.by_name import improved_width, make_width
 from .rule_makers import Always, WithWidth
 
@@ -80,7 +81,7 @@ RULES: dict[str, Callable[..., MakeRule]] = {
 }
 
 
-def _censored(setting: Setting, window: float | None = None, reward_bound: Numeric = 1.0) -> MakeBelief:
+def _censored(setting: Setting, window: float | None = None, reward_bound: PerTrial = 1.0) -> MakeBelief:
     longest = setting.max_delay if window is None else window
     return partial(Censored, window=longest, reward_bound=reward_bound)
 
@@ -127,7 +128,7 @@ def _on_alarm(
     observed: Model,
     xi_squared: float = PAPER_XI_SQUARED,
     ridge: float | None = None,
-    theta: Numeric | None = None,
+    theta: float | Floats | None = None,
     false_alarm_rate: float | None = None,
     reading: str = "experiments",
 ) -> MakeRestart:
@@ -139,7 +140,7 @@ def _on_alarm(
     return partial(Exploring, watch=watch, xi_squared=xi_squared)
 
 
-def _given_noise(observed: Model) -> Numeric | None:
+def _given_noise(observed: Model) -> PerTrial | None:
     """The noise of the user where it is not the setting's."""
     own = observed.setting.noise_std
     same = own is not None and np.array_equal(observed.noise_std, own)

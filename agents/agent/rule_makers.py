@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..acquisition.rules import Rule
 from ..model.model import Model
-from ..widths.theorems import Width
+from ..widths.base import Width
 
 
 @dataclass(frozen=True)

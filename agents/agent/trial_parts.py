@@ -1,33 +1,68 @@
-"""The parts of a batch as one of its trials has them, where trials play side by side."""
+"""The parts of a batch as one of its trials has them, where trials play side by side.
+
+What is one number a trial is declared, by the annotation `PerTrial`, and never recognised by its length: an
+array of one number an arm stays whole, though there may be as many trials as arms.
+"""
 
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
+from .declarations import is_per_trial
+
 
 def part_of_trial(part: Any, trial: int, num_trials: int) -> Any:
-    """A part with the trial's own number in place of every array of one number a trial, (B,).
+    """A part with the trial's own number in place of every array that is declared as `PerTrial`.
 
-    Looks into partial functions and dataclasses; what has a method `of_trial` answers itself.
+    Looks into partial functions and dataclasses, and into the parts that these were given; what has a method
+    `of_trial` answers itself. Everything else is the same in all trials.
 
     Args:
-        part: how a rule, a belief or a restart is made.
+        part: a rule, or what makes a rule, a belief, an objective or a restart.
         trial: which, in 0..B-1.
         num_trials: B.
+
+    Raises:
+        ValueError: an array of one number a trial has another length than B.
     """
-    if isinstance(part, np.ndarray):
-        return part[trial].item() if part.shape == (num_trials,) else part
+    if isinstance(part, type):
+        return part
     if hasattr(part, "of_trial"):
         return part.of_trial(trial)
     if isinstance(part, partial):
-        arguments = [part_of_trial(each, trial, num_trials) for each in part.args]
-        keywords = {key: part_of_trial(each, trial, num_trials) for key, each in part.keywords.items()}
-        return partial(part.func, *arguments, **keywords)
-    if is_dataclass(part) and not isinstance(part, type):
-        own = {field.name: getattr(part, field.name) for field in fields(part) if field.init}
-        return replace(part, **{name: part_of_trial(each, trial, num_trials) for name, each in own.items()})
+        return _partial_of_trial(part, trial, num_trials)
+    if is_dataclass(part):
+        return _dataclass_of_trial(part, trial, num_trials)
     return part
+
+
+def _partial_of_trial(part: partial[Any], trial: int, num_trials: int) -> partial[Any]:
+    names = signature(part.func).parameters if part.args else ()
+    given = [*zip(names, part.args, strict=False), *part.keywords.items()]
+    own = [_own(part.func, name, value, trial, num_trials) for name, value in given]
+    keywords = dict(zip(part.keywords, own[len(part.args) :], strict=True))
+    return partial(part.func, *own[: len(part.args)], **keywords)
+
+
+def _dataclass_of_trial(part: Any, trial: int, num_trials: int) -> Any:
+    given = {field.name: getattr(part, field.name) for field in fields(part) if field.init}
+    own = {name: _own(type(part), name, value, trial, num_trials) for name, value in given.items()}
+    changed = {name: value for name, value in own.items() if value is not given[name]}
+    return replace(part, **changed) if changed else part
+
+
+def _own(owner: Any, name: str, value: Any, trial: int, num_trials: int) -> Any:
+    """An argument of a function or a class as one trial has it."""
+    if not isinstance(value, np.ndarray):
+        return part_of_trial(value, trial, num_trials)
+    if value.ndim == 0 or not is_per_trial(owner, name):
+        return value
+    if value.shape != (num_trials,):
+        expected = f"a number or {num_trials} of them, one a trial"
+        raise ValueError(f"{name} must be {expected}, got an array of shape {value.shape}")
+    return value[trial].item()

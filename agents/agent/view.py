@@ -45,7 +45,7 @@ class View:
         return self._belief.std(self._context)
 
     @property
-    def round_(self) -> Ints:
+    def t(self) -> Ints:
         """T = 1, 2, ..., (B,)."""
         return self._age
 

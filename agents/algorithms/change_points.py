@@ -24,8 +24,9 @@ from ..restarts.calibrated_alarm import CalibratedAlarm
 from ..restarts.detection import READINGS
 from ..restarts.forced_exploration import PAPER_XI_SQUARED
 from ..restarts.on_alarm import Exploring
+from ..validation import PerTrial
+from ..widths.base import Width
 from ..widths.by_name import make_width
-from ..widths.theorems import Width
 
 
 @handles("delay", "context", "change", "box")
@@ -104,8 +105,8 @@ def _assemble(
     num_trials: int | None,
     *,
     width: str | float | Width = "change-point",
-    delta: float = 0.1,
-    beta_scale: float = 1.0,
+    delta: PerTrial = 0.1,
+    beta_scale: PerTrial = 1.0,
     gamma: Any = None,
     **options: Any,
 ) -> Agent:

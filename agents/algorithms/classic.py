@@ -25,9 +25,10 @@ from ..agent.assembly import Agent, assemble
 from ..agent.rule_makers import Always, WithWidth
 from ..capabilities import handles
 from ..model.model import Model
-from ..validation import Numeric
+from ..validation import PerTrial
+from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
-from ..widths.theorems import KernelUCBWidth, Width
+from ..widths.kernel_ucb import KernelUCBWidth
 
 
 @handles("delay", "context", "box")
@@ -35,8 +36,8 @@ def gp_ucb(
     setting: Setting,
     *,
     width: str | float | Width | None = None,
-    delta: float = 0.1,
-    beta_scale: float = 1.0,
+    delta: PerTrial = 0.1,
+    beta_scale: PerTrial = 1.0,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Any,
@@ -62,7 +63,7 @@ def gp_ucb(
 def igp_ucb(
     setting: Setting,
     *,
-    delta: float = 0.1,
+    delta: PerTrial = 0.1,
     gamma: Any = "realised",
     num_trials: int | None = None,
     **options: Any,
@@ -80,7 +81,7 @@ def gp_ts(
     setting: Setting,
     *,
     width: str | float | Width = "improved",
-    delta: float = 0.1,
+    delta: PerTrial = 0.1,
     gamma: Any = "realised",
     num_trials: int | None = None,
     **options: Any,
@@ -99,7 +100,7 @@ def gp_ts(
 
 @handles("delay", "context", "box")
 def kernel_ucb(
-    setting: Setting, *, eta: Numeric = 1.0, num_trials: int | None = None, **options: Any
+    setting: Setting, *, eta: PerTrial = 1.0, num_trials: int | None = None, **options: Any
 ) -> Agent:
     """KernelUCB: argmax mu + eta / sqrt(lambda) sigma (Valko et al. 2013)."""
     return assemble(Model.of(setting, **options), WithWidth(UCB, partial(_kernel_ucb_width, eta)), num_trials)
@@ -110,7 +111,7 @@ def gp_ei(
     setting: Setting,
     *,
     incumbent: str | None = None,
-    xi: float = 0.0,
+    xi: PerTrial = 0.0,
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
@@ -134,7 +135,7 @@ def gp_pi(
     setting: Setting,
     *,
     incumbent: str = "max_mean",
-    xi: float = 0.01,
+    xi: PerTrial = 0.01,
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
@@ -155,5 +156,5 @@ def pure_exploration(setting: Setting, *, num_trials: int | None = None, **optio
     return assemble(Model.of(setting, **options), Always(PosteriorVariance()), num_trials)
 
 
-def _kernel_ucb_width(eta: Numeric, model: Model) -> Width:
+def _kernel_ucb_width(eta: PerTrial, model: Model) -> Width:
     return KernelUCBWidth(eta, model.noise_variance)

@@ -22,9 +22,11 @@ from ..beliefs.hallucinated import Hallucinated
 from ..beliefs.imputed import FILL_INS, Imputed
 from ..capabilities import handles
 from ..model.model import Model
-from ..validation import Numeric
+from ..validation import PerTrial
+from ..widths.base import Width
 from ..widths.by_name import make_gamma, make_width
-from ..widths.theorems import DelayedWidth, FixedWidth, Width
+from ..widths.delayed import DelayedWidth
+from ..widths.fixed import FixedWidth
 
 DEFAULT_WINDOW = 20  # the papers' synthetic study; never longer than feedback can take
 
@@ -35,9 +37,9 @@ def gp_ucb_sdf(
     *,
     window: float | None = None,
     width: str | float | Width = 1.0,
-    reward_bound: Numeric = 1.0,
+    reward_bound: PerTrial = 1.0,
     fill_in: str = "zero",
-    delta: float = 0.1,
+    delta: PerTrial = 0.1,
     gamma: Any = "realised",
     num_trials: int | None = None,
     **options: Any,
@@ -66,9 +68,9 @@ def gp_ts_sdf(
     *,
     window: float | None = None,
     width: str | float | Width = 1.0,
-    reward_bound: Numeric = 1.0,
+    reward_bound: PerTrial = 1.0,
     fill_in: str = "zero",
-    delta: float = 0.1,
+    delta: PerTrial = 0.1,
     gamma: Any = "realised",
     num_trials: int | None = None,
     **options: Any,
@@ -85,7 +87,7 @@ def gp_bucb(
     *,
     width: str | float | Width = 1.0,
     start: int = 0,
-    delta: float = 0.1,
+    delta: PerTrial = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Any,
@@ -105,14 +107,18 @@ def gp_bucb(
 
 
 @handles("delay", "context", "box")
-def gp_bts(setting: Setting, *, scale: float = 1.0, num_trials: int | None = None, **options: Any) -> Agent:
+def gp_bts(
+    setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Any
+) -> Agent:
     """GP-BTS: samples N(mu delivered, v^2 k of all plays), v = `scale` (as Verma et al. 2022 compare it)."""
     rule = Thompson(FixedWidth(scale))
     return assemble(Model.of(setting, **options), Always(rule), num_trials, belief=Hallucinated)
 
 
 @handles("delay", "context", "box")
-def asy_ts(setting: Setting, *, scale: float = 1.0, num_trials: int | None = None, **options: Any) -> Agent:
+def asy_ts(
+    setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Any
+) -> Agent:
     """Asy-TS: samples N(mu, v^2 k) of what is delivered, v = `scale` (Kandasamy et al. 2018)."""
     rule = Thompson(FixedWidth(scale))
     return assemble(Model.of(setting, **options), Always(rule), num_trials)
@@ -122,7 +128,9 @@ def _ucb_after(start: int, width: Width) -> Rule:
     return Starting(start, PosteriorVariance(), UCB(width)) if start else UCB(width)
 
 
-def _width(width: Any, model: Model, *, reward_bound: Numeric, delta: float, gamma: Any, union: int) -> Width:
+def _width(
+    width: Any, model: Model, *, reward_bound: PerTrial, delta: PerTrial, gamma: Any, union: int
+) -> Width:
     if width == "delayed":
         information = make_gamma(gamma, model)
         return DelayedWidth(model.rkhs_bound, model.noise_std, reward_bound, information, delta, union)
@@ -130,7 +138,7 @@ def _width(width: Any, model: Model, *, reward_bound: Numeric, delta: float, gam
 
 
 def _censored(
-    setting: Setting, window: float | None, reward_bound: Numeric, fill_in: str
+    setting: Setting, window: float | None, reward_bound: PerTrial, fill_in: str
 ) -> Callable[[Model, int], Belief]:
     chosen = min(DEFAULT_WINDOW, setting.max_delay) if window is None else window
     if not isinstance(chosen, Real):

@@ -11,7 +11,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from bandit_envs.basics.types import Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.rules import UCB
@@ -21,10 +20,10 @@ from ..beliefs.forgetting import Forgetful, discounted, sliding_window, time_var
 from ..capabilities import handles
 from ..model.model import Model
 from ..restarts.base import Periodic
-from ..validation import Numeric
+from ..validation import PerTrial
+from ..widths.base import Width
 from ..widths.by_name import make_width
 from ..widths.logarithmic import LogarithmicWidth
-from ..widths.theorems import Width
 from .memory_length import DEFAULT_VARIATION, discount_of, drift_of, window_of
 
 
@@ -32,11 +31,11 @@ from .memory_length import DEFAULT_VARIATION, discount_of, drift_of, window_of
 def sw_gp_ucb(
     setting: Setting,
     *,
-    window: int | Ints | None = None,
-    variation: Numeric = DEFAULT_VARIATION,
+    window: PerTrial | None = None,
+    variation: PerTrial = DEFAULT_VARIATION,
     width: str | float | Width | None = None,
-    delta: float = 0.1,
-    beta_scale: float = 1.0,
+    delta: PerTrial = 0.1,
+    beta_scale: PerTrial = 1.0,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Any,
@@ -62,11 +61,11 @@ def sw_gp_ucb(
 def r_gp_ucb(
     setting: Setting,
     *,
-    every: int | Ints | None = None,
-    variation: Numeric = DEFAULT_VARIATION,
+    every: PerTrial | None = None,
+    variation: PerTrial = DEFAULT_VARIATION,
     width: str | float | Width | None = None,
-    delta: float = 0.1,
-    beta_scale: float = 1.0,
+    delta: PerTrial = 0.1,
+    beta_scale: PerTrial = 1.0,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Any,
@@ -90,10 +89,10 @@ def r_gp_ucb(
 def tv_gp_ucb(
     setting: Setting,
     *,
-    eps: Numeric | None = None,
-    variation: Numeric = DEFAULT_VARIATION,
+    eps: PerTrial | None = None,
+    variation: PerTrial = DEFAULT_VARIATION,
     width: str | float | Width = "theory",
-    delta: float = 0.1,
+    delta: PerTrial = 0.1,
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
@@ -118,11 +117,11 @@ def tv_gp_ucb(
 def w_gp_ucb(
     setting: Setting,
     *,
-    discount: Numeric | None = None,
-    variation: Numeric = DEFAULT_VARIATION,
+    discount: PerTrial | None = None,
+    variation: PerTrial = DEFAULT_VARIATION,
     width: str | float | Width = "self-normalised",
-    delta: float = 0.1,
-    beta_scale: float = 1.0,
+    delta: PerTrial = 0.1,
+    beta_scale: PerTrial = 1.0,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Any,
@@ -144,25 +143,27 @@ def w_gp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
-def _sliding(model: Model, num_trials: int, *, window: int | Ints | None, variation: Numeric) -> Forgetful:
+def _sliding(model: Model, num_trials: int, *, window: PerTrial | None, variation: PerTrial) -> Forgetful:
     chosen = window_of(model, variation) if window is None else window
     return sliding_window(model, num_trials, window=chosen)
 
 
-def _periodic(model: Model, num_trials: int, *, every: int | Ints | None, variation: Numeric) -> Periodic:
+def _periodic(model: Model, num_trials: int, *, every: PerTrial | None, variation: PerTrial) -> Periodic:
     return Periodic(model, num_trials, window_of(model, variation) if every is None else every)
 
 
-def _drifting(model: Model, num_trials: int, *, eps: Numeric | None, variation: Numeric) -> Forgetful:
+def _drifting(model: Model, num_trials: int, *, eps: PerTrial | None, variation: PerTrial) -> Forgetful:
     return time_varying(model, num_trials, eps=drift_of(model, variation) if eps is None else eps)
 
 
-def _discounting(model: Model, num_trials: int, *, discount: Numeric | None, variation: Numeric) -> Forgetful:
+def _discounting(
+    model: Model, num_trials: int, *, discount: PerTrial | None, variation: PerTrial
+) -> Forgetful:
     chosen = discount_of(model, variation) if discount is None else discount
     return discounted(model, num_trials, discount=chosen)
 
 
-def _time_varying_width(width: str | float | Width, model: Model, *, delta: float) -> Width:
+def _time_varying_width(width: str | float | Width, model: Model, *, delta: PerTrial) -> Width:
     if isinstance(width, str) and width == "experiments":
         return LogarithmicWidth()
     theory = isinstance(width, str) and width == "theory"

@@ -10,14 +10,14 @@ from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
-from ..validation import Numeric, require_positive
+from ..validation import PerTrial, require_positive
 from ..widths.gain_tables import spectral_bound
 
 DEFAULT_VARIATION = 1.0  # prior deviations
 MOST_POINTS = 256  # of the spectrum: the fourth root of gamma_T does not ask for more
 
 
-def memory_length(model: Model, variation: Numeric) -> Floats:
+def memory_length(model: Model, variation: PerTrial) -> Floats:
     """The length gamma_T^(1/4) sqrt(T / B_T), in rounds and between 2 and T, () or (B,) (Zhou & Shroff 2021).
 
     Args:
@@ -47,16 +47,16 @@ def _sample(setting: Setting) -> Floats:
     return low + (high - low) * unit_grid(MOST_POINTS, len(low))
 
 
-def window_of(model: Model, variation: Numeric) -> Ints:
+def window_of(model: Model, variation: PerTrial) -> Ints:
     """The W = H = ceil(gamma_T^(1/4) sqrt(T / B_T)), () or (B,), of a window or between restarts."""
     return np.ceil(memory_length(model, variation)).astype(np.int64)
 
 
-def discount_of(model: Model, variation: Numeric) -> Floats:
+def discount_of(model: Model, variation: PerTrial) -> Floats:
     """The rho = 1 - gamma_T^(-1/4) sqrt(B_T / T), () or (B,) (Deng et al. 2022)."""
     return 1.0 - 1.0 / memory_length(model, variation)
 
 
-def drift_of(model: Model, variation: Numeric) -> Floats:
+def drift_of(model: Model, variation: PerTrial) -> Floats:
     """The eps = 2 / W, () or (B,), with which the covariance falls to 1/e over W rounds: our reading."""
     return 2.0 / window_of(model, variation)

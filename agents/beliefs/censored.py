@@ -8,7 +8,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..model.clock import Clock
 from ..model.model import Model
-from ..validation import Numeric, require_not_negative
+from ..validation import PerTrial, require_not_negative
 from .base import Belief, make_posterior, withdraw
 
 DROPPED = -1  # in the place of a point
@@ -27,7 +27,7 @@ class Censored(Belief):
         reward_bound: B_y, which bounds the shifted |y|.
     """
 
-    def __init__(self, model: Model, num_trials: int, window: float, reward_bound: Numeric = 1.0):
+    def __init__(self, model: Model, num_trials: int, window: float, reward_bound: PerTrial = 1.0):
         require_not_negative("window", window, "it is how long a pending reward is waited for")
         require_not_negative("reward_bound", reward_bound, "it bounds the shifted rewards")
         if model.learning is not None and model.learning.mean:

@@ -19,7 +19,7 @@ from ..posteriors import (
     LastPlays,
     Memory,
 )
-from ..validation import Numeric, require_at_least_one, require_share
+from ..validation import PerTrial, require_at_least_one, require_share
 from .base import Belief
 
 Maker = Callable[[Gram, float], Memory]
@@ -59,7 +59,7 @@ class Forgetful(Belief):
         self.centre = self.spread = self._known
 
 
-def sliding_window(model: Model, num_trials: int, *, window: int | Ints) -> Forgetful:
+def sliding_window(model: Model, num_trials: int, *, window: PerTrial) -> Forgetful:
     """Only the last W plays (a value that comes later than its play leaves is not learnt).
 
     Args:
@@ -73,7 +73,7 @@ def sliding_window(model: Model, num_trials: int, *, window: int | Ints) -> Forg
     return Forgetful(model, [partial(LastPlays, window=one) for one in each])
 
 
-def time_varying(model: Model, num_trials: int, *, eps: Numeric) -> Forgetful:
+def time_varying(model: Model, num_trials: int, *, eps: PerTrial) -> Forgetful:
     """The function drifts: kernel (1 - eps)^(|t - t'| / 2) k(x, x'), for the next round (Bogunovic 2016).
 
     Args:
@@ -85,7 +85,7 @@ def time_varying(model: Model, num_trials: int, *, eps: Numeric) -> Forgetful:
     return Forgetful(model, [partial(Drifting, eps=float(one)) for one in each])
 
 
-def discounted(model: Model, num_trials: int, *, discount: Numeric) -> Forgetful:
+def discounted(model: Model, num_trials: int, *, discount: PerTrial) -> Forgetful:
     """A play of s rounds ago has the noise lambda rho^-s (Deng et al. 2022).
 
     Args:

@@ -10,7 +10,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
 from ..posteriors import Posterior
-from ..validation import Numeric, require_at_least_one
+from ..validation import PerTrial, require_at_least_one
 from .base import make_posterior, observe, successor
 from .censored import Censored
 
@@ -59,7 +59,7 @@ class Imputed(Censored):
     """
 
     def __init__(
-        self, model: Model, num_trials: int, window: float, reward_bound: Numeric = 1.0, *, fill: FillIn
+        self, model: Model, num_trials: int, window: float, reward_bound: PerTrial = 1.0, *, fill: FillIn
     ):
         super().__init__(model, num_trials, window, reward_bound)
         self.fill = fill

@@ -65,11 +65,11 @@ class JointLandscape:
         wanted: turns what is believed into scores.
         surface: what is believed.
         context: features of the context, (dz,).
-        round_: t = 1, 2, ...
+        t: t = 1, 2, ...
     """
 
-    def __init__(self, wanted: Acquisition, surface: JointSurface, context: Floats, round_: int):
-        self.wanted, self.surface, self.context, self.round_ = wanted, surface, context, round_
+    def __init__(self, wanted: Acquisition, surface: JointSurface, context: Floats, t: int):
+        self.wanted, self.surface, self.context, self.t = wanted, surface, context, t
 
     def scores(self, arms: Floats) -> Floats:
         """Scores, (n, d) -> (n,)."""

@@ -21,7 +21,7 @@ class BoxView(NamedTuple):
 
     mean: Floats  # (S, A)
     std: Floats  # (S, A)
-    round_: Ints  # (1,)
+    t: Ints  # (1,)
     gain: Floats  # (1,)
     bias: Floats | float  # (1,)
     incumbent: Floats  # (S,)
@@ -59,15 +59,15 @@ class Landscape:
         self._path = Path(surface, rng)
 
     @property
-    def round_(self) -> int:
+    def t(self) -> int:
         """T = 1, 2, ..."""
-        return int(self._facts.round_[0])
+        return int(self._facts.t[0])
 
     def scores(self, arms: Floats) -> Floats:
         """Scores, (n, d) -> (n,); those of all calls are of the same sample where the rule draws one."""
         pairs = self._pairs(arms)
         scores = averaged(self.rule(self._view(pairs, self.surface.local(pairs))))[0]
-        return scores if self._terms is None else self._terms(scores, pairs, self._facts.round_)
+        return scores if self._terms is None else self._terms(scores, pairs, self._facts.t)
 
     def climb(self, arms: Floats) -> tuple[Floats, Floats] | None:
         """Scores and slopes, (n, d) -> (n,) and (n, d); None where the rule has no slopes."""

@@ -165,7 +165,7 @@ class Lattice:
     def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
         """Score the lattice."""
         dim = len(terrain.low)
-        side = self.side(dim, float(terrain.span.max()), terrain.landscape.round_)
+        side = self.side(dim, float(terrain.span.max()), terrain.landscape.t)
         axes = np.meshgrid(*[np.linspace(0.0, 1.0, side)] * dim, indexing="ij")
         unit = np.stack(axes, axis=-1).reshape(-1, dim)
         return terrain.survey(unit)

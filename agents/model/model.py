@@ -17,7 +17,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..kernels.visited import Visited, VisitedGram
 from ..validation import (
-    Numeric,
+    PerTrial,
     require_integer,
     require_not_negative,
     require_positive,
@@ -53,9 +53,9 @@ class Model:
 
     setting: Setting
     kernel: Any
-    noise_std: Numeric
-    noise_variance: Numeric
-    rkhs_bound: Numeric
+    noise_std: PerTrial
+    noise_variance: PerTrial
+    rkhs_bound: PerTrial
     prior_mean: Floats | float
     form: str | None = None
     initial: int = 0
@@ -70,9 +70,9 @@ class Model:
         *,
         kernel: Any = None,
         length_scale: LengthScale | None = None,
-        noise_std: Numeric | None = None,
-        noise_variance: Numeric | None = None,
-        rkhs_bound: Numeric | None = None,
+        noise_std: PerTrial | None = None,
+        noise_variance: PerTrial | None = None,
+        rkhs_bound: PerTrial | None = None,
         prior_mean: Floats | float | None = None,
         form: str | None = None,
         initial: int = 0,
@@ -199,7 +199,7 @@ def _lower_bound(setting: Setting) -> Floats | float | None:
     return bound[:, None] if isinstance(bound, np.ndarray) else bound
 
 
-def _pick(value: Numeric, trial: int) -> float:
+def _pick(value: PerTrial, trial: int) -> float:
     return float(value[trial]) if isinstance(value, np.ndarray) and value.ndim else float(value)
 
 

@@ -8,7 +8,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..model.units import Units
 from ..posteriors import SufficientStatistics
-from ..validation import Numeric, require_costs
+from ..validation import PerTrial, require_costs
 from .base import NOTHING, BoxTerms, Objective, Revision
 from .first_plays import FirstPlays, GivenUnits
 from .multipliers import Multipliers
@@ -42,7 +42,7 @@ class Penalised(Objective):
         restart: bool,
         incumbent_first: bool,
         given: GivenUnits,
-        noise: tuple[Numeric, Numeric],
+        noise: tuple[PerTrial, PerTrial],
     ):
         self.multipliers, self.first_plays, self.noise = multipliers, first_plays, noise
         self.restart, self.incumbent_first, self.given = restart, incumbent_first, given

@@ -11,7 +11,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..kernels.shape import unit_kernel
 from ..model.model import Model, centred_model
-from ..validation import Numeric, require_integer, require_not_negative
+from ..validation import PerTrial, require_integer, require_not_negative
 from .base import Objective
 from .first_plays import FirstPlays, GivenUnits, Values
 from .multipliers import Multipliers
@@ -102,7 +102,7 @@ def penalised_parts(
     return PenalisedParts(model, objective_of, share)
 
 
-def _cost_noise(model: Model, given: float | None) -> Numeric:
+def _cost_noise(model: Model, given: float | None) -> PerTrial:
     """What is given, else published, else that of the reward."""
     if given is not None:
         require_not_negative("constraint_noise_std", given, "it is a standard deviation")
@@ -117,7 +117,7 @@ def _penalised(
     penalty: Penalty,
     epoch: int,
     given: GivenUnits,
-    cost_noise: Numeric,
+    cost_noise: PerTrial,
     **switches: bool,
 ) -> Penalised:
     setting = model.setting

@@ -12,7 +12,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 
-from ..validation import Numeric, require_positive
+from ..validation import PerTrial, require_positive
 
 LARGEST_EXPONENT = 700.0  # beyond it exp overflows
 
@@ -46,7 +46,7 @@ class Penalty(abc.ABC):
         """The multipliers of the next epoch, given the mean observed costs of the last, (B, C) each."""
 
     @abc.abstractmethod
-    def noise_std(self, multiplier: Floats, reward_std: Numeric, cost_std: Numeric) -> Floats:
+    def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: PerTrial) -> Floats:
         """R_l of the observed objective in units of w0 f, (B,)."""
 
 
@@ -130,7 +130,7 @@ class Multiplicative(Penalty):
         """Log kappa_j + log psi(mean g_j)."""
         return multiplier + self.psi.log(mean)
 
-    def noise_std(self, multiplier: Floats, reward_std: Numeric, cost_std: Numeric) -> Floats:
+    def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: PerTrial) -> Floats:
         """R of the reward alone: the algorithm is for noiseless constraints."""
         return np.broadcast_to(np.asarray(reward_std, dtype=np.float64), len(multiplier))
 
@@ -163,7 +163,7 @@ class LinearDual(Penalty):
         """[kappa_j + step mean]^+."""
         return np.maximum(multiplier + self.step * mean, 0.0)
 
-    def noise_std(self, multiplier: Floats, reward_std: Numeric, cost_std: Numeric) -> Floats:
+    def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: PerTrial) -> Floats:
         """sqrt(R_f^2 + sum_j kappa_j^2 R_g^2); at equal levels the paper's sqrt(1 + sum kappa_j^2) R."""
         return np.sqrt(np.square(reward_std) + (multiplier**2).sum(axis=1) * np.square(cost_std))
 

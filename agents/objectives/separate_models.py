@@ -14,8 +14,8 @@ from ..beliefs.base import Delivered
 from ..beliefs.surface import Surface
 from ..model.units import Units
 from ..posteriors import SufficientStatistics
-from ..validation import Numeric, require_costs
-from ..widths.theorems import ImprovedWidth
+from ..validation import PerTrial, require_costs
+from ..widths.improved import ImprovedWidth
 from .base import NOTHING, BoxTerms, Objective, Revision
 from .first_plays import FirstPlays, GivenUnits
 from .multipliers import Multipliers
@@ -46,7 +46,7 @@ class SeparateModels(Objective):
         first_plays: FirstPlays,
         *,
         given: GivenUnits,
-        cost_noise: Numeric,
+        cost_noise: PerTrial,
         delta: float,
     ):
         self.multipliers, self.first_plays, self.given = multipliers, first_plays, given

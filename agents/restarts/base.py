@@ -9,7 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..validation import require_at_least_one
+from ..validation import PerTrial, require_at_least_one
 
 if TYPE_CHECKING:
     from ..model.model import Model
@@ -84,7 +84,7 @@ class Never(Unobservant):
 class Periodic(Unobservant):
     """Every trial starts over every `every` rounds, a number or one a trial (B,)."""
 
-    def __init__(self, model: Model, num_trials: int, every: int | Ints):
+    def __init__(self, model: Model, num_trials: int, every: PerTrial):
         require_at_least_one("every", every, "it is the number of rounds between restarts")
         if np.asarray(every).dtype.kind not in "iu":
             raise ValueError(f"every must be an integer, got {every!r}; it is a number of rounds")

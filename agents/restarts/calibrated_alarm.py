@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 
 from ..model.model import NOISE_FLOOR, Model
-from ..validation import Numeric
+from ..validation import PerTrial
 from .detection import calibrate
 from .detection.places import representative_gram
 from .forced_exploration import uniform_rounds
@@ -36,12 +36,12 @@ class CalibratedAlarm:
     observed: Model
     xi_squared: float
     false_alarm_rate: float | None
-    theta: Numeric | None = None
+    theta: float | Floats | None = None
     ridge: float | None = None
     ridge_of_noise: bool = False
     reading: str = "experiments"
-    noise_std: Numeric | None = None
-    _found: dict[float, Numeric] = field(default_factory=dict, repr=False)
+    noise_std: PerTrial | None = None
+    _found: dict[float, float] = field(default_factory=dict, repr=False)
 
     def __call__(self, model: Model, num_trials: int) -> OnAlarm:
         """Return the detectors of the trials of a model, which may be all of a batch or one of it."""
@@ -67,7 +67,7 @@ class CalibratedAlarm:
             return self.ridge
         return max((noise / self.observed.deviation) ** 2, NOISE_FLOOR)
 
-    def _threshold(self, noise: float) -> Numeric | None:
+    def _threshold(self, noise: float) -> float | Floats | None:
         if self.theta is not None or self.false_alarm_rate is None:
             return self.theta
         if noise not in self._found:

@@ -11,21 +11,22 @@ from bandit_envs.basics.arguments import is_number
 
 from ..model.model import Model
 from ..restarts.detection.rates import order_of
+from ..validation import PerTrial
+from .base import Width
 from .change_point import PAPER_CONSTANT, ChangePointWidth
 from .compact import CompactWidth
+from .finite_set import FiniteSetWidth
+from .fixed import FixedWidth
 from .gain_tables import greedy_bound, spectral_bound, upper_bound
+from .improved import ImprovedWidth
 from .information_gain import Constant, Gamma, Realised, rate_for
-from .theorems import (
-    FiniteSetWidth,
-    FixedWidth,
-    ImprovedWidth,
-    RKHSWidth,
-    SelfNormalisedWidth,
-    Width,
-)
+from .rkhs import RKHSWidth
+from .self_normalised import SelfNormalisedWidth
 
 
-def make_width(width: Any, model: Model, delta: float, beta_scale: float = 1.0, gamma: Any = None) -> Width:
+def make_width(
+    width: Any, model: Model, delta: PerTrial, beta_scale: PerTrial = 1.0, gamma: Any = None
+) -> Width:
     """Return the width of a confidence band.
 
     Args:
@@ -64,7 +65,7 @@ def make_gamma(gamma: Any, model: Model) -> Gamma:
     return GAMMAS[gamma](model)
 
 
-def improved_width(model: Model, *, gamma: Any = "realised", delta: float = 0.1, union: int = 1) -> Width:
+def improved_width(model: Model, *, gamma: Any = "realised", delta: PerTrial = 0.1, union: int = 1) -> Width:
     """The width of IGP-UCB (`union` 1) and of GP-TS (2)."""
     return ImprovedWidth(model.rkhs_bound, model.noise_std, make_gamma(gamma, model), delta, union)
 
@@ -94,7 +95,7 @@ GAMMAS: dict[str, Callable[[Model], Gamma]] = {
 }
 
 
-def _finite_set(model: Model, delta: float, beta_scale: float, gamma: Any) -> Width:
+def _finite_set(model: Model, delta: PerTrial, beta_scale: PerTrial, gamma: Any) -> Width:
     if model.setting.continuous:
         raise ValueError(
             'width must not be "finite-set" on a box; take "self-normalised", "compact" or a number'
@@ -102,26 +103,26 @@ def _finite_set(model: Model, delta: float, beta_scale: float, gamma: Any) -> Wi
     return FiniteSetWidth(model.gram.size, delta, beta_scale)
 
 
-def _compact(model: Model, delta: float, beta_scale: float, gamma: Any) -> Width:
+def _compact(model: Model, delta: PerTrial, beta_scale: PerTrial, gamma: Any) -> Width:
     bounds = np.column_stack([model.setting.low, model.setting.high])  # type: ignore[list-item]
     return CompactWidth.for_kernel(model.kernel, bounds, delta, beta_scale)
 
 
-def _rkhs(model: Model, delta: float, beta_scale: float, gamma: Any) -> Width:
+def _rkhs(model: Model, delta: PerTrial, beta_scale: PerTrial, gamma: Any) -> Width:
     return RKHSWidth(model.rkhs_bound, make_gamma("bound" if gamma is None else gamma, model), delta)
 
 
-def _self_normalised(model: Model, delta: float, beta_scale: float, gamma: Any) -> Width:
+def _self_normalised(model: Model, delta: PerTrial, beta_scale: PerTrial, gamma: Any) -> Width:
     information = make_gamma("realised" if gamma is None else gamma, model)
     return SelfNormalisedWidth(model.rkhs_bound, model.noise_std, model.noise_variance, information, delta)
 
 
-def _change_point(model: Model, delta: float, beta_scale: float, gamma: Any) -> Width:
+def _change_point(model: Model, delta: PerTrial, beta_scale: PerTrial, gamma: Any) -> Width:
     horizon, order = model.setting.horizon, order_of(model.kernel)
-    return ChangePointWidth(horizon, _dim(model), order, beta_scale * PAPER_CONSTANT)
+    return ChangePointWidth(horizon, _dim(model), order, np.multiply(beta_scale, PAPER_CONSTANT))
 
 
-WIDTHS: dict[str, Callable[[Model, float, float, Any], Width]] = {
+WIDTHS: dict[str, Callable[[Model, PerTrial, PerTrial, Any], Width]] = {
     "finite-set": _finite_set,
     "compact": _compact,
     "rkhs": _rkhs,

@@ -9,7 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 
-from ..validation import require_at_least_one, require_not_negative
+from ..validation import PerTrial, require_at_least_one, require_not_negative
 
 PAPER_CONSTANT = 0.02
 
@@ -30,7 +30,7 @@ class ChangePointWidth:
     horizon: int
     dim: int
     smoothness: float = 2.5
-    constant: float = PAPER_CONSTANT
+    constant: PerTrial = PAPER_CONSTANT
 
     def __post_init__(self) -> None:
         require_at_least_one("horizon", self.horizon, "it is the number of rounds of the whole run")
@@ -39,9 +39,9 @@ class ChangePointWidth:
         if not self.smoothness > 0:
             raise ValueError(f"smoothness must be positive, got {self.smoothness}; use inf for SE kernels")
 
-    def __call__(self, round_: Ints, gain: Floats) -> Floats:
+    def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return sqrt(beta_t), (B,)."""
         order = self.dim * (self.dim + 1)
         power = order / (2.0 * self.smoothness + order)
-        beta = self.constant * (round_ - 1.0) ** power * math.log(self.horizon) ** 4
+        beta = self.constant * (t - 1.0) ** power * math.log(self.horizon) ** 4
         return np.sqrt(beta)

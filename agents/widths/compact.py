@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import gamma, kv
@@ -13,7 +14,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.shape import smoothness, split_amplitude
-from ..validation import require_at_least_one, require_positive, require_probability
+from ..validation import PerTrial, require_at_least_one, require_positive, require_probability
 
 MIN_DISTANCE = 1e-8  # Bessel functions diverge at 0; the correlations have converged here
 
@@ -37,8 +38,8 @@ class CompactWidth:
     diameter: float
     a: float
     b: float
-    delta: float = 0.1
-    scale: float = 1.0
+    delta: PerTrial = 0.1
+    scale: PerTrial = 1.0
 
     def __post_init__(self) -> None:
         require_at_least_one("dim", self.dim, "it is the number of dimensions")
@@ -50,20 +51,26 @@ class CompactWidth:
 
     @classmethod
     def for_kernel(
-        cls, kernel: Kernel, bounds: Floats, delta: float = 0.1, scale: float = 1.0
+        cls, kernel: Kernel, bounds: Floats, delta: PerTrial = 0.1, scale: PerTrial = 1.0
     ) -> CompactWidth:
         """Return the width for draws of a kernel's process on a box of bounds (d, 2)."""
         a, b = derivative_constants(kernel, covering(bounds))
         return cls(len(bounds), float(np.ptp(bounds, axis=1).max()), a, b, delta, scale)
 
-    def __call__(self, round_: Ints, gain: Floats) -> Floats:
+    def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return sqrt(scale * beta_t), (B,)."""
-        cells = self.dim * self.b * self.diameter * math.sqrt(math.log(4 * self.dim * self.a / self.delta))
-        square = round_**2
+        square = t**2
         point = 2.0 * np.log(2.0 * np.pi**2 / (3.0 * self.delta) * square)
-        # The proof's grid has `cells * t^2` points a side; it needs at least one.
-        grid = 2.0 * self.dim * np.log(np.maximum(cells * square, 1.0))
+        # The proof's grid has `_cells * t^2` points a side; it needs at least one.
+        grid = 2.0 * self.dim * np.log(np.maximum(self._cells * square, 1.0))
         return np.sqrt(self.scale * (point + grid))
+
+    @cached_property
+    def _cells(self) -> Floats:
+        """D b r sqrt(log(4 d a / delta)), (1,) or (B,)."""
+        each = np.atleast_1d(self.delta).tolist()
+        root = np.array([math.sqrt(math.log(4 * self.dim * self.a / delta)) for delta in each])
+        return self.dim * self.b * self.diameter * root
 
 
 def derivative_constants(

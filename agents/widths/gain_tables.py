@@ -8,7 +8,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from ..validation import Numeric, require_not_negative, require_positive
+from ..validation import PerTrial, require_not_negative, require_positive
 
 GREEDY_FACTOR = 1.0 / (1.0 - np.exp(-1.0))  # the gain is submodular (Nemhauser et al. 1978)
 
@@ -31,7 +31,7 @@ class GainTable:
             ) from None
 
 
-def upper_bound(gram: Gram, noise_variance: Numeric, horizon: int) -> GainTable:
+def upper_bound(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTable:
     """The smaller of the spectral and the greedy bound, both of which hold for every design.
 
     Greedy's factor wins in the first rounds and loses in the long run, so the greedy design is played only
@@ -46,7 +46,7 @@ def upper_bound(gram: Gram, noise_variance: Numeric, horizon: int) -> GainTable:
     return GainTable(values, spectral.row)
 
 
-def spectral_bound(gram: Gram, noise_variance: Numeric, horizon: int) -> GainTable:
+def spectral_bound(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTable:
     """Max over m >= 0, sum m = T, of 1/2 sum_i log(1 + m_i e_i / lambda) (Srinivas et al. 2010, Lemma 7.6).
 
     The eigenvalues e_i are those of K on the whole set. The lemma's factor 1 / (1 - 1/e) is not needed,
@@ -59,13 +59,13 @@ def spectral_bound(gram: Gram, noise_variance: Numeric, horizon: int) -> GainTab
     return GainTable(water_filling(eigenvalues, _rounds(horizon) / noise[:, None]), row)
 
 
-def greedy_bound(gram: Gram, noise_variance: Numeric, horizon: int) -> GainTable:
+def greedy_bound(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTable:
     """The greedy design's gain over its guaranteed share 1 - 1/e of gamma_t (Srinivas et al. 2010, 5.1)."""
     value = greedy_value(gram, noise_variance, horizon)
     return GainTable(GREEDY_FACTOR * value.values, value.row)
 
 
-def greedy_value(gram: Gram, noise_variance: Numeric, horizon: int) -> GainTable:
+def greedy_value(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTable:
     """The gain of playing the point of largest variance: a lower bound on gamma_t."""
     noise, row = _distinct(noise_variance)
     values = np.zeros((len(noise), _rounds(horizon).size))
@@ -118,7 +118,7 @@ def greedy_gains(gram: Gram, noise: Floats) -> Iterator[Floats]:
         yield gain
 
 
-def _distinct(noise_variance: Numeric) -> tuple[Floats, Ints]:
+def _distinct(noise_variance: PerTrial) -> tuple[Floats, Ints]:
     """Return the L distinct noise variances, (L,), and which of them each trial has, (B,) or ()."""
     require_positive("noise_variance", noise_variance, "the information gain is infinite without noise")
     noise, row = np.unique(np.asarray(noise_variance, dtype=np.float64), return_inverse=True)

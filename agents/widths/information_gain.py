@@ -13,7 +13,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.shape import smoothness, split_amplitude
 from ..validation import (
-    Numeric,
+    PerTrial,
     require_at_least_one,
     require_not_negative,
     require_positive,
@@ -42,7 +42,7 @@ class Realised:
 class Constant:
     """gamma_t = value (Chowdhury & Gopalan 2017, section 6, take 1 on sensor data)."""
 
-    value: Numeric = 1.0  # or (B,)
+    value: PerTrial = 1.0  # or (B,)
 
     def __post_init__(self) -> None:
         require_not_negative("value", self.value, "an information gain is at least 0")

@@ -8,20 +8,20 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 
-from ..validation import require_at_least_one, require_positive
+from ..validation import PerTrial, require_at_least_one, require_positive
 
 
 @dataclass(frozen=True)
 class LogarithmicWidth:
     """sqrt(beta_t), beta_t = scale log(factor t) (Bogunovic et al. 2016, section 5: 0.8 log(4 t))."""
 
-    scale: float = 0.8
-    factor: float = 4.0
+    scale: PerTrial = 0.8
+    factor: PerTrial = 4.0
 
     def __post_init__(self) -> None:
         require_positive("scale", self.scale, "the paper uses 0.8")
         require_at_least_one("factor", self.factor, "the paper uses 4")
 
-    def __call__(self, round_: Ints, gain: Floats) -> Floats:
+    def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return sqrt(beta_t), (B,)."""
-        return np.sqrt(self.scale * np.log(self.factor * round_))
+        return np.sqrt(self.scale * np.log(self.factor * t))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agents.validation import (
-    Numeric,
+    PerTrial,
     require_at_least_one,
     require_not_negative,
     require_positive,
@@ -140,7 +140,7 @@ class NoisyBounds:
         rise = 2.0 * self.reward_bound + learning * (self.epochs.bound + self._width) + self._drift
         return float(jump + rise / margin)
 
-    def regret(self, rounds: Ints, multiplier: Numeric | None = None) -> Floats:
+    def regret(self, rounds: Ints, multiplier: PerTrial | None = None) -> Floats:
         """Sum over epochs of (25) less (28), whose telescoping terms are at most 0, (T,).
 
         Args:
@@ -152,7 +152,7 @@ class NoisyBounds:
         costs = self.epochs.length * (self._mean_noise * kappa + self._drift)
         return self.epochs.until(rounds) * (learning + costs)
 
-    def violation(self, rounds: Ints, multiplier: Numeric | None = None) -> Floats:
+    def violation(self, rounds: Ints, multiplier: PerTrial | None = None) -> Floats:
         """V_T <= S ||kappa^{L+1}|| / mu + 2 R L (sqrt(4 m S) + sqrt(S log(2 L / delta))) (27), (T,).
 
         Args:

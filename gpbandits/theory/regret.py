@@ -6,11 +6,11 @@ or the realised gain after T rounds. GP-TS has none here: its theorem is an orde
 
 import numpy as np
 
-from agents.validation import Numeric, require_not_negative, require_positive
+from agents.validation import PerTrial, require_not_negative, require_positive
 from bandit_envs.basics.types import Floats, Ints
 
 
-def gp_ucb_bound(rounds: Ints, width: Floats, gamma: Floats, noise_variance: Numeric) -> Floats:
+def gp_ucb_bound(rounds: Ints, width: Floats, gamma: Floats, noise_variance: PerTrial) -> Floats:
     """sqrt(C_1 T beta_T gamma_T), C_1 = 8 / log(1 + 1/lambda) (Srinivas et al. 2010, Theorems 1 and 3).
 
     beta_T = w_T^2 of any width that never falls, the self-normalised one included; (T,) -> (T,).
@@ -18,7 +18,7 @@ def gp_ucb_bound(rounds: Ints, width: Floats, gamma: Floats, noise_variance: Num
     return 2.0 * width * np.sqrt(rounds * sum_of_variances(gamma, noise_variance))
 
 
-def compact_bound(rounds: Ints, width: Floats, gamma: Floats, noise_variance: Numeric) -> Floats:
+def compact_bound(rounds: Ints, width: Floats, gamma: Floats, noise_variance: PerTrial) -> Floats:
     """sqrt(C_1 T beta_T gamma_T) + 2 (Srinivas et al. 2010, Theorem 2); the proof's grids cost < 2."""
     return gp_ucb_bound(rounds, width, gamma, noise_variance) + 2.0
 
@@ -32,7 +32,7 @@ def delayed_bound(
     rounds: Ints,
     width: Floats,
     gamma: Floats,
-    noise_variance: Numeric,
+    noise_variance: PerTrial,
     *,
     window: int,
     reward_bound: float,
@@ -60,7 +60,7 @@ def delayed_bound(
     )
 
 
-def sum_of_variances(gamma: Floats, noise_variance: Numeric) -> Floats:
+def sum_of_variances(gamma: Floats, noise_variance: PerTrial) -> Floats:
     """2 gamma_T / log(1 + 1/lambda) >= sum_t sigma_{t-1}^2(x_t) (Srinivas et al. 2010, Lemma 5.4)."""
     require_positive(
         "noise_variance", noise_variance, "it is the noise variance lambda that the model assumes"

@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from ...validation import Numeric
+from ...validation import PerTrial
 from ..base import Posterior
 from ..play_factor import Factor
 from ..sufficient_statistics import SufficientStatistics
@@ -27,7 +27,7 @@ class ForgettingPosterior(Posterior):
         memories: makes the memory of each trial from the prior and its lambda, B of them.
     """
 
-    def __init__(self, gram: Gram, noise: Numeric, memories: Sequence[Callable[[Gram, float], Memory]]):
+    def __init__(self, gram: Gram, noise: PerTrial, memories: Sequence[Callable[[Gram, float], Memory]]):
         super().__init__(gram, np.asarray(noise, dtype=np.float64), len(memories))
         self._make = memories
         self._trial = [make(gram, float(each)) for make, each in zip(memories, self.noise, strict=True)]
@@ -43,7 +43,7 @@ class ForgettingPosterior(Posterior):
         for i, x, y, rounds in rows:
             self._trial[i].observe(x, y, rounds)
 
-    def under(self, gram: Gram, noise: Numeric) -> ForgettingPosterior:
+    def under(self, gram: Gram, noise: PerTrial) -> ForgettingPosterior:
         """The posterior of another prior that has seen the same in the same rounds."""
         new = ForgettingPosterior(gram, noise, self._make)
         for memory, old in zip(new._trial, self._trial, strict=True):

@@ -10,7 +10,7 @@ from bandit_envs.basics.arguments import is_count, is_integer
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 
-from ...validation import Numeric, require_not_negative, require_probability
+from ...validation import PerTrial, require_not_negative, require_probability
 from .detector import ChangePointDetector
 
 PER_DESIGN = 10  # functions on one sequence of covariates: they share its systems
@@ -18,7 +18,7 @@ PER_DESIGN = 10  # functions on one sequence of covariates: they share its syste
 
 def calibrate(
     gram: Gram,
-    noise_std: Numeric,
+    noise_std: PerTrial,
     samples: int,
     rate: float,
     *,
@@ -53,7 +53,7 @@ def calibrate(
 
 
 def _largest(
-    gram: Gram, noise_std: Numeric, samples: int, rng: np.random.Generator, options: dict[str, Any]
+    gram: Gram, noise_std: PerTrial, samples: int, rng: np.random.Generator, options: dict[str, Any]
 ) -> Floats:
     """The largest statistic * n^e of stationary sequences at the same points, (PER_DESIGN,)."""
     point = rng.integers(gram.size, size=samples)

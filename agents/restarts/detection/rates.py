@@ -20,12 +20,12 @@ from sklearn.gaussian_process.kernels import (
     RationalQuadratic,
 )
 
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.kernels import OnColumns
 
 from ...kernels.context_free import InContext
 from ...kernels.shape import smoothness
-from ...validation import Numeric, require_not_negative, require_positive
+from ...validation import require_not_negative, require_positive
 
 PAPER_SMOOTHNESS = 2.5
 PAPER_THETA = 2.6  # on [0, 5], for functions of prior deviation 1
@@ -48,7 +48,7 @@ class TestRates:
 
     exponent: float
     ridge: float
-    theta: Numeric
+    theta: float | Floats
 
     def __post_init__(self) -> None:
         require_not_negative("exponent", self.exponent, "it is (2a + d) / (2a + d + 1)")
@@ -66,10 +66,10 @@ class TestRates:
         dim: int,
         *,
         volume: float = PAPER_VOLUME,
-        variance: Numeric = 1.0,
+        variance: float | Floats = 1.0,
         smoothness: float | None = None,
         ridge: float | None = None,
-        theta: Numeric | None = None,
+        theta: float | Floats | None = None,
         reading: str = "experiments",
     ) -> TestRates:
         """Return the paper's rates for a kernel.
@@ -103,7 +103,7 @@ class TestRates:
         """Return n rho_n, what is added to the Gram matrix of n samples in units of the prior variance."""
         return self.ridge * n ** (1.0 - self.exponent)
 
-    def threshold(self, n: Numeric) -> Floats:
+    def threshold(self, n: float | Floats | Ints) -> Floats:
         """Return theta_n, (h,) -> (h, q)."""
         return np.multiply.outer(np.asarray(n, dtype=np.float64) ** -self.exponent, np.atleast_1d(self.theta))
 

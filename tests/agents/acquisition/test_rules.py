@@ -24,7 +24,8 @@ from agents.acquisition.rules import (
     Thompson,
 )
 from agents.model.tie_breaking import BLOCK, TieBreaker, argmax_with_ties
-from agents.widths.theorems import FiniteSetWidth, FixedWidth
+from agents.widths.finite_set import FiniteSetWidth
+from agents.widths.fixed import FixedWidth
 from bandit_envs.basics.types import Floats, Ints
 
 
@@ -33,7 +34,7 @@ class Fixed(NamedTuple):
 
     mean: Floats
     std: Floats
-    round_: Ints
+    t: Ints
     gain: Floats
     incumbent: Floats
     bias: Floats
@@ -57,7 +58,7 @@ def candidates():
     return Fixed(
         mean=rng.normal(size=(4, 7)),
         std=rng.uniform(0.1, 1.0, size=(4, 7)),
-        round_=np.array([1, 5, 9, 100]),
+        t=np.array([1, 5, 9, 100]),
         gain=np.array([0.0, 1.0, 2.0, 3.0]),
         incumbent=rng.normal(size=4),
         bias=np.array([0.0, 0.5, 0.0, 2.0]),
@@ -69,7 +70,7 @@ def candidates():
 
 
 def test_ucb_and_thompson_add_the_width_times_the_spread(candidates):
-    width = (FiniteSetWidth(7)(candidates.round_, candidates.gain) + candidates.bias)[:, None]
+    width = (FiniteSetWidth(7)(candidates.t, candidates.gain) + candidates.bias)[:, None]
     ucb, thompson = RULES["ucb"](candidates), RULES["thompson"](candidates)
     np.testing.assert_allclose(ucb, candidates.mean + width * candidates.std, rtol=1e-15)
     np.testing.assert_allclose(thompson, candidates.mean + width * candidates.deviation(), rtol=1e-15)

@@ -28,7 +28,7 @@ from agents.box.search import Stacked, Terrain, sobol
 from agents.kernels.visited import Visited, VisitedGram
 from agents.posteriors import SufficientStatistics
 from agents.posteriors.play_factor import PlayFactor
-from agents.widths.theorems import FixedWidth
+from agents.widths.fixed import FixedWidth
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import OnColumns
 from bandit_envs.problem.decisions import unit_grid

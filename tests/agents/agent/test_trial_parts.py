@@ -1,13 +1,20 @@
 """Options of one number a trial reach their trials, also where trials play side by side."""
 
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pytest
 
 import agents
+from agents.agent.assembly import assemble
+from agents.agent.rule_makers import Always
 from agents.agent.trial_parts import part_of_trial
 from agents.model.model import Model
 from agents.objectives.first_plays import GivenUnits
 from agents.restarts.calibrated_alarm import CalibratedAlarm
+from agents.validation import PerTrial
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery
 
@@ -67,10 +74,74 @@ def test_numbers_that_are_not_one_a_trial_stay():
     picked = part_of_trial(alarm, 1, 2)
     np.testing.assert_array_equal(picked.theta, [1.0, 2.0])
     assert picked.noise_std == 0.5
-    np.testing.assert_array_equal(part_of_trial(np.ones(3), 1, 2), np.ones(3))
 
 
 @pytest.mark.parametrize("window", [np.array([1, 2]), "all"])
 def test_a_window_that_is_no_number_is_refused_by_name(window):
     with pytest.raises(ValueError, match="window must be one number"):
         agents.make("gp-ucb-sdf", FINITE, num_trials=2, window=window)
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A declared number a trial, and what is of other parts and trials."""
+
+    factor: PerTrial | None
+    names: tuple[str, ...] = ()
+    inner: Any = None
+
+
+def scaled(model, num_trials, factor: PerTrial, *, each: np.ndarray | None = None, **others: PerTrial):
+    return factor, each, others
+
+
+class Hidden:
+    def __init__(self, model: "Missing", num_trials, factor: "Missing"):  # noqa: F821 (which is meant)
+        self.factor = factor
+
+
+NUMBERS = np.array([1.0, 2.0, 3.0])
+
+
+def test_what_is_declared_is_split_and_all_else_stays_wherever_it_stands():
+    inner = Scaled(NUMBERS, inner=Biased(NUMBERS))
+    one = part_of_trial(Scaled(None, ("a", "b", "c"), inner), 1, 3)
+    assert (one.factor, one.names, one.inner.factor) == (None, ("a", "b", "c"), 2.0)
+    assert one.inner.inner is inner.inner
+    made = part_of_trial(partial(scaled, factor=NUMBERS, each=NUMBERS, more=NUMBERS, part=inner), 2, 3)
+    assert (made.keywords["factor"], made.keywords["more"]) == (3.0, 3.0)
+    assert made.keywords["each"] is NUMBERS
+    assert made.keywords["part"].factor == 3.0
+    assert part_of_trial(partial(scaled, None, 2, NUMBERS), 0, 3).args == (None, 2, 1.0)
+
+
+@pytest.mark.parametrize("learning", [{}, {"refit_every": 5}], ids=["in lockstep", "side by side"])
+@pytest.mark.parametrize("trials", [None, 2, 4])
+def test_another_number_of_numbers_than_of_trials_is_an_error_that_names_the_argument(trials, learning):
+    with pytest.raises(ValueError, match=r"value must be a number or . of them, one a trial, got"):
+        agents.make("asy-ts", FINITE, num_trials=trials, scale=NUMBERS, **learning)
+
+
+def test_an_annotation_without_a_meaning_at_run_time_is_an_error_where_it_would_decide():
+    assert part_of_trial(partial(Hidden, factor=2.0), 0, 3).keywords == {"factor": 2.0}
+    with pytest.raises(ValueError, match="annotation 'Missing' of factor"):
+        part_of_trial(partial(Hidden, factor=NUMBERS), 0, 3)
+
+
+@dataclass(frozen=True)
+class Biased:
+    """The posterior mean and a bonus an arm."""
+
+    bonus: np.ndarray  # (A,)
+
+    def __call__(self, candidates):
+        return candidates.mean + self.bonus
+
+
+@pytest.mark.parametrize("learning", [{}, {"refit_every": 5}], ids=["in lockstep", "side by side"])
+def test_an_array_of_one_number_an_arm_stays_whole_though_there_are_as_many_trials(learning):
+    setting = Setting(arms=np.linspace(0, 1, 10)[:, None], horizon=8, noise_std=0.1)
+    rule = Biased(np.where(np.arange(10) == 7, 1e6, 0.0))
+    agent = assemble(Model.of(setting, **learning), Always(rule), 10)
+    agent.reset(list(range(10)))
+    assert (actions(agent, setting.to_point, 10) == 7).all()

@@ -19,7 +19,7 @@ from agents.box import AtPoints
 from agents.box.fantasies import fantasies
 from agents.box.landscape import BoxView, Landscape
 from agents.model.model import Model
-from agents.widths.theorems import FixedWidth
+from agents.widths.fixed import FixedWidth
 from bandit_envs import Setting
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.feedback import delivery

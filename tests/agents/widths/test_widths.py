@@ -11,16 +11,14 @@ from agents.widths.compact import (
     derivative_constants,
     derivative_covariance,
 )
+from agents.widths.finite_set import FiniteSetWidth
+from agents.widths.fixed import FixedWidth
 from agents.widths.gain_tables import upper_bound
+from agents.widths.improved import ImprovedWidth
 from agents.widths.information_gain import Constant, Rate
-from agents.widths.theorems import (
-    FiniteSetWidth,
-    FixedWidth,
-    ImprovedWidth,
-    KernelUCBWidth,
-    RKHSWidth,
-    SelfNormalisedWidth,
-)
+from agents.widths.kernel_ucb import KernelUCBWidth
+from agents.widths.rkhs import RKHSWidth
+from agents.widths.self_normalised import SelfNormalisedWidth
 from bandit_envs.kernels.gram import Gram
 from gpbandits.theory.regret import compact_bound, delayed_bound, gp_ucb_bound, igp_ucb_bound
 

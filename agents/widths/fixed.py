@@ -1,0 +1,25 @@
+"""The same width in every round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..validation import PerTrial, require_not_negative
+
+
+@dataclass(frozen=True)
+class FixedWidth:
+    """The same width in every round."""
+
+    value: PerTrial = 1.0  # or (B,)
+
+    def __post_init__(self) -> None:
+        require_not_negative("value", self.value, "it multiplies a standard deviation")
+
+    def __call__(self, t: Ints, gain: Floats) -> Floats:
+        """Return the value once a trial, (B,)."""
+        return np.full(t.shape, self.value, dtype=np.float64)

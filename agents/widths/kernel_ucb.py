@@ -1,0 +1,28 @@
+"""The exploration of KernelUCB."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..validation import PerTrial, require_not_negative, require_positive
+from .base import MODEL_REMEDY
+
+
+@dataclass(frozen=True)
+class KernelUCBWidth:
+    """Eta / sqrt(lambda), the exploration of KernelUCB (Valko et al. 2013)."""
+
+    eta: PerTrial
+    noise_variance: PerTrial
+
+    def __post_init__(self) -> None:
+        require_not_negative("eta", self.eta, "it multiplies a standard deviation")
+        require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
+
+    def __call__(self, t: Ints, gain: Floats) -> Floats:
+        """Return the width once a trial, (B,)."""
+        return np.full(t.shape, self.eta / np.sqrt(self.noise_variance), dtype=np.float64)
