@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 import agents
 import bandit_envs  # noqa: F401 (registers the ids)
 from agents.kernels.context_free import InContext, without_contexts
-from agents.restarts.detection.rates import order_of
+from agents.kernels.order import order_of
 from bandit_envs.laws.changes import Geometric
 from bandit_envs.problem.setting import Setting
 
