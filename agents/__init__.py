@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .acquisition.rules import Candidates
     from .agent.gp_agent import GPAgent
     from .algorithms.admmbo import admmbo
     from .algorithms.bandit_oco import bandit_oco
@@ -25,15 +26,17 @@ if TYPE_CHECKING:
     from .algorithms.delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
     from .algorithms.random import random
     from .capabilities import Features, handles
-    from .making import make
+    from .making import compose, make
     from .registry import features, names
     from .rl import Policy, pretrained, sb3, train_policy
     from .saving import load
     from .tuning import Categorical, Integer, Linear, Log, Tuner
+    from .validation import PerTrial
 
 _HOMES = {
+    "acquisition.rules": ["Candidates"],
     "registry": ["features", "names"],
-    "making": ["make"],
+    "making": ["compose", "make"],
     "algorithms.classic": [
         *("gp_ei", "gp_pi", "gp_ts", "gp_ucb", "igp_ucb", "kernel_ucb"),
         *("pure_exploitation", "pure_exploration"),
@@ -49,20 +52,24 @@ _HOMES = {
     "capabilities": ["Features", "handles"],
     "saving": ["load"],
     "tuning": ["Categorical", "Integer", "Linear", "Log", "Tuner"],
+    "validation": ["PerTrial"],
 }
 
 __all__ = [
+    "Candidates",
     "Categorical",
     "Features",
     "GPAgent",
     "Integer",
     "Linear",
     "Log",
+    "PerTrial",
     "Policy",
     "Tuner",
     "admmbo",
     "asy_ts",
     "bandit_oco",
+    "compose",
     "constrained_ei",
     "features",
     "gp_bts",

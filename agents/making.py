@@ -22,6 +22,20 @@ def make(name: str, setting: Any, num_trials: int | None = None, **options: Any)
     return Recorded(name, setting_of(setting), num_trials, options)
 
 
+def compose(setting: Any, num_trials: int | None = None, **parts: Any) -> Recorded:
+    """Return a Gaussian-process agent of the parts that are given, and of our own for the others.
+
+    The same as `make("gp-agent", setting, **parts)`, which takes parts by name and one's own alike.
+
+    Args:
+        setting: a `Setting`, an environment (after its reset), or a `Problem`.
+        num_trials: None for one environment; B for one agent that plays B trials at once.
+        **parts: `rule`, `width`, `belief`, `objective` or `constraint`, `restart`, `incumbent`, and options
+            of the model, see `agents.algorithms.composed.gp_agent`.
+    """
+    return make("gp-agent", setting, num_trials, **parts)
+
+
 def setting_of(source: Any) -> Setting:
     """The published setting of an environment, single or vector, or of a problem."""
     if isinstance(source, Setting):

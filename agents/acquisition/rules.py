@@ -1,5 +1,6 @@
 """Acquisition rules: how much each trial wants to play each candidate."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
@@ -31,7 +32,7 @@ class Candidates(Protocol):
 
     @property
     def t(self) -> Ints:
-        """T = 1, 2, ..., the rounds started since the last restart, (B,)."""
+        """1, 2, ..., the rounds started since the last restart, (B,)."""
         ...
 
     @property
@@ -42,6 +43,20 @@ class Candidates(Protocol):
     @property
     def bias(self) -> Floats | float:
         """What pending feedback adds to the width, (B,)."""
+        ...
+
+    @property
+    def weight_norm(self) -> Floats:
+        """|a_x|, (B, A), the norm of the weights in the mean of the observations y: mu(x) - m(x) = a_x'y."""
+        ...
+
+    @property
+    def rngs(self) -> Sequence[np.random.Generator]:
+        """Generators for what the rule draws itself, one a trial, new ones in every round.
+
+        On a box a rule scores several sets of candidates in a round, and draws the same in each: a coin that
+        is tossed before anything of the candidates' number is one coin a round.
+        """
         ...
 
     @property

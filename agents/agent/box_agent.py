@@ -128,7 +128,17 @@ class BoxAgent(GPAgent):
         plays = self._played(surface, context)
         worlds = incumbent.worlds(surface, plays, self._rng)
         none = np.empty((1, 0))
-        facts = BoxView(none, none, self.t, belief.gain, belief.bias, worlds.best, lambda: none)
+        facts = BoxView(
+            none,
+            none,
+            self.t,
+            belief.gain,
+            belief.bias,
+            worlds.best,
+            sample=lambda: none,
+            weigh=lambda: none,
+            draw=self._rule_rngs,
+        )
         sampler, terms = self.samplers[ONLY], self.objective.penalised_on_box
         landscape = Landscape(rule, worlds.surface, context, facts, sampler, terms)
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)

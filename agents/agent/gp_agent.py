@@ -24,6 +24,7 @@ from ..objectives.base import Objective, Revision
 from ..objectives.reward import Reward
 from ..restarts.base import Never, Restart
 from ..validation import require_context, require_reset, require_trials
+from .streams import Streams, build
 from .view import View
 
 # In prior deviations, where scores have a unit. Without it the last bit of a batched product would decide.
@@ -65,7 +66,8 @@ class GPAgent:
         self._size = num_trials or 1
         self._rows = np.arange(self._size)
         self._only_context = np.zeros(self._size, dtype=np.int64)
-        self.privileged = restart(model, self._size).privileged
+        unseeded = Streams([0] * self._size)
+        self.privileged = build(restart, model, unseeded, "restart", self._size).privileged
         self.clock = Clock.of(model.setting)
         self.round = -1  # before the first reset
         self._assume(model)
@@ -85,16 +87,16 @@ class GPAgent:
         seeds = [seed] if self.num_trials is None else list(seed)  # type: ignore[arg-type]
         if len(seeds) != self._size:
             raise ValueError(f"seed must be {self._size} integers, one a trial; got {len(seeds)}")
-        roles = [np.random.SeedSequence(int(word)).spawn(2) for word in seeds]  # type: ignore[arg-type]
-        self.tie_breaker = TieBreaker([np.random.default_rng(of_ties) for of_ties, _ in roles])
-        self.samplers = [np.random.default_rng(of_samples) for _, of_samples in roles]
+        self.streams = Streams(seeds)  # type: ignore[arg-type]
+        self.tie_breaker = TieBreaker(self.streams.of("ties"))
+        self.samplers = self.streams.of("samples")
         belief, incumbent, objective, restart = self._parts
         self._assume(self._given)
-        self.objective = objective(self.model, self._size)
+        self.objective = build(objective, self.model, self.streams, "objective", self._size)
         self._opening: Belief | None = None
-        self.belief = belief(self.model, self._size)
+        self.belief = build(belief, self.model, self.streams, "belief", self._size)
         self.incumbent = incumbent(self._size, self.setting.decisions)
-        self.restart = restart(self.model, self._size)
+        self.restart = build(restart, self.model, self.streams, "restart", self._size)
         self.since: Ints | None = None  # first round of each trial whose feedback is not stale; None is 0
         self.plays = Plays(self._size, self.setting.horizon)
         self.round = 0
@@ -105,7 +107,7 @@ class GPAgent:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
         context = self._contexts(observation)
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
-        view = View(belief, self.incumbent, context, self.t, self.samplers)
+        view = View(belief, self.incumbent, context, self.t, self.samplers, self._rule_rngs)
         scores = self.objective.penalised(rule(view), context, self.t)
         exploring = self.restart.exploring
         if exploring is not None:
@@ -218,7 +220,7 @@ class GPAgent:
         """Take a fresh belief. The uniform first plays are over: they come once a trial."""
         self._opening = self.belief if incumbent_first else None
         self._assume(replace(self.model, initial=0))
-        self.belief = self._parts[0](self.model, self._size)
+        self.belief = build(self._parts[0], self.model, self.streams, "belief", self._size)
         self.t[:] = 1
 
     def _learn(self, point: Ints, feedback: Feedback, value: Floats, played: Ints) -> None:
@@ -232,6 +234,9 @@ class GPAgent:
         self.restart.receive(trial, played, rounds, reward, cost)
         self.round += 1
         self.t += 1
+
+    def _rule_rngs(self) -> list[np.random.Generator]:
+        return self.streams.of_round("rule", self.round)
 
     def _contexts(self, observation: Floats) -> Ints:
         require_reset(self.round >= 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -19,8 +19,9 @@ class View:
         belief: about the reward.
         incumbent: what EI and PI improve on.
         context: of each trial, (B,).
-        age: t = 1, 2, ..., the rounds started since the last restart, (B,).
-        rngs: generators of samples, one a trial.
+        t: 1, 2, ..., the rounds started since the last restart, (B,).
+        samplers: generators of samples, one a trial.
+        draw: makes the generators of the rule in this round, one a trial.
     """
 
     def __init__(
@@ -28,11 +29,13 @@ class View:
         belief: Belief,
         incumbent: Incumbent,
         context: Ints,
-        age: Ints,
-        rngs: Sequence[np.random.Generator],
+        t: Ints,
+        samplers: Sequence[np.random.Generator],
+        draw: Callable[[], list[np.random.Generator]],
     ):
         self._belief, self._incumbent, self._context = belief, incumbent, context
-        self._age, self._rngs = age, rngs
+        self._t, self._samplers, self._draw = t, samplers, draw
+        self._rngs: Sequence[np.random.Generator] | None = None
 
     @property
     def mean(self) -> Floats:
@@ -46,8 +49,8 @@ class View:
 
     @property
     def t(self) -> Ints:
-        """T = 1, 2, ..., (B,)."""
-        return self._age
+        """1, 2, ..., (B,)."""
+        return self._t
 
     @property
     def gain(self) -> Floats:
@@ -60,10 +63,22 @@ class View:
         return self._belief.bias
 
     @property
+    def weight_norm(self) -> Floats:
+        """|a_x|, (B, A)."""
+        return self._belief.weight_norm(self._context)
+
+    @property
+    def rngs(self) -> Sequence[np.random.Generator]:
+        """The rule's own generators, (B,)."""
+        if self._rngs is None:
+            self._rngs = self._draw()
+        return self._rngs
+
+    @property
     def incumbent(self) -> Floats:
         """The value to improve on, (B,)."""
         return self._incumbent(self._belief, self._context, self.mean)
 
     def deviation(self) -> Floats:
         """Draw one joint posterior sample of f - mean, (B, A)."""
-        return self._belief.deviation(self._context, self._rngs)
+        return self._belief.deviation(self._context, self._samplers)

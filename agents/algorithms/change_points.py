@@ -14,9 +14,9 @@ import numpy as np
 
 from bandit_envs.problem.setting import Setting
 
+from ..acquisition.of_model import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
-from ..agent.rule_makers import WithWidth
 from ..capabilities import handles
 from ..model.model import NOISE_FLOOR, OF_THE_REWARD, Model
 from ..restarts.base import Never, Oracle

@@ -13,6 +13,7 @@ from typing import Any
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.incumbents import improvable, incumbent_of
+from ..acquisition.of_model import Always, WithWidth
 from ..acquisition.rules import (
     UCB,
     ExpectedImprovement,
@@ -22,7 +23,6 @@ from ..acquisition.rules import (
     Thompson,
 )
 from ..agent.assembly import Agent, assemble
-from ..agent.rule_makers import Always, WithWidth
 from ..capabilities import handles
 from ..model.model import Model
 from ..validation import PerTrial

@@ -1,4 +1,4 @@
-"""An agent composed by naming its parts; with no names it takes the parts that the setting calls for."""
+"""An agent composed of parts, named or one's own; with none it takes those that the setting calls for."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from typing import Any
 
 from bandit_envs.problem.setting import Setting
 
+from ..acquisition.by_name import IMPROVED, make_rule
 from ..acquisition.incumbents import improvable, incumbent_of
 from ..agent.assembly import Agent, assemble
-from ..agent.parts_by_name import BELIEFS, CONSTRAINTS, RESTARTS, RULES, made
+from ..beliefs.by_name import make_belief
 from ..capabilities import handles
 from ..kernels.context_free import without_contexts
 from ..model.model import OF_THE_REWARD, Model
+from ..named import made, own_builder
+from ..objectives.by_name import CONSTRAINTS, constraint_for
+from ..restarts.by_name import make_restart
 
 Options = Mapping[str, Any]
 
@@ -21,14 +25,15 @@ Options = Mapping[str, Any]
 def gp_agent(
     setting: Setting,
     *,
-    rule: str = "ucb",
-    width: Any = "improved",
+    rule: Any = "ucb",
+    width: Any = IMPROVED,
     delta: float = 0.1,
-    belief: str | None = None,
+    belief: Any = None,
     constraint: str | None = None,
-    restart: str | None = None,
+    objective: Any = None,
+    restart: Any = None,
     context: bool = True,
-    incumbent: str | None = None,
+    incumbent: Any = None,
     rule_options: Options | None = None,
     belief_options: Options | None = None,
     constraint_options: Options | None = None,
@@ -36,23 +41,30 @@ def gp_agent(
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
-    """A GP agent of named parts; `agents.make("gp-agent", setting)` chooses them by the setting.
+    """A GP agent of named parts or of parts of one's own; `agents.compose(setting, rule=MyRule())`.
+
+    What is not given is chosen by the setting. A rule or a width of one's own is any object that is called
+    like ours. A belief, an objective or a restart has a state, and is given as what builds it from the model
+    and the number of trials: a class with these two arguments, or a `functools.partial` of one. With an
+    argument `rngs` too it is given one generator a trial.
 
     Args:
         setting: what is published of the problem.
-        rule: "ucb", "thompson", "ei", "pi", "mean" or "variance"; not "ei" or "pi" with separate models of
-            reward and costs, whose scores are in the units of the reward.
+        rule: "ucb", "thompson", "ei", "pi", "mean", "variance", or a `Rule`; with separate models of reward
+            and costs one whose scores are in the units of the reward, which those of "ei" and "pi" are not.
         width: of the first two: "improved" (IGP-UCB, GP-TS), or what `make_width` takes.
         delta: failure probability.
         belief: what pending feedback counts as: "delivered" (nothing), "hallucinated" (its mean; default
-            where feedback is delayed), "censored" (the least that may come).
+            where feedback is delayed), "censored" (the least that may come), or a builder of a `Belief`.
         constraint: "none", "dual" (Algorithm 3 of Shi & Eryilmaz 2022; default where costs are noisy) or
             "multiplicative" (Algorithm 2; default where they are exact).
+        objective: a builder of an `Objective`, in place of a constraint; it says what is maximised.
         restart: "never", "cpd" (change-point detection; default where the functions may change),
-            "periodic" or "oracle" (privileged).
+            "periodic", "oracle" (privileged), or a builder of a `Restart`.
         context: whether contexts are looked at.
         incumbent: what "ei" and "pi" improve on; see `gp_ei`, whose default is that of "ei". Not "best_value"
-            under constraints, where the values of plays change.
+            under constraints, where the values of plays change. Or, on a finite set, a builder of an
+            `Incumbent` from the number of trials and the decision set.
         rule_options: {"xi": ...} of "ei" and "pi".
         belief_options: {"window": ..., "reward_bound": ...} of "censored"; see `Censored`.
         constraint_options: {"step": ...} or {"psi": ..., "psi_options": ...}, {"epoch": ...}, ...; see
@@ -64,24 +76,39 @@ def gp_agent(
         **options: of the model.
     """
     seen = setting if context else without_contexts(setting)
-    kept = constraint or _constraint_for(seen)
-    if kept != "none" and not seen.num_constraints:
-        raise ValueError(f'constraint must be "none" in a setting without constraints, got {constraint!r}')
+    kept = _constraint(seen, constraint, objective)
     if kept != "none":
         _require_comparable(rule, incumbent, constraint_options or {})
     parts = made("constraint", kept, CONSTRAINTS, constraint_options, seen, delta, options)
-    about = belief or ("hallucinated" if seen.max_delay else "delivered")
-    starts = restart or ("cpd" if seen.may_change else "never")
     observed = parts.model if kept == "none" else _observed(seen, options)
     return assemble(
         parts.model,
-        made("rule", rule, RULES, rule_options, width, parts.delta),
+        make_rule(rule, width, parts.delta, rule_options),
         num_trials,
-        belief=made("belief", about, BELIEFS, belief_options, seen),
-        incumbent=improvable(incumbent, seen) if rule == "ei" else incumbent_of(incumbent or "max_mean"),
-        objective=parts.objective,
-        restart=made("restart", starts, RESTARTS, restart_options, observed),
+        belief=make_belief(belief, seen, belief_options),
+        incumbent=_incumbent(incumbent, rule, seen),
+        objective=parts.objective if objective is None else own_builder("objective", objective, {}),
+        restart=make_restart(restart, seen, observed, restart_options),
     )
+
+
+def _constraint(setting: Setting, constraint: str | None, objective: Any) -> str:
+    """The name of what keeps the constraints; an objective of one's own does it itself."""
+    if objective is not None and constraint is not None:
+        raise ValueError(f"constraint must be left out where an objective is given, got {constraint!r}")
+    default = constraint_for(setting) if objective is None else "none"
+    kept = constraint or default
+    if kept != "none" and not setting.num_constraints:
+        raise ValueError(f'constraint must be "none" in a setting without constraints, got {constraint!r}')
+    return kept
+
+
+def _incumbent(incumbent: Any, rule: Any, setting: Setting) -> Any:
+    """What builds the incumbent: "ei" has its own default on a box."""
+    if incumbent is not None and not isinstance(incumbent, str):
+        return incumbent
+    own = isinstance(rule, str) and rule == "ei"
+    return improvable(incumbent, setting) if own else incumbent_of(incumbent or "max_mean")
 
 
 def _observed(setting: Setting, options: Options) -> Model:
@@ -89,21 +116,16 @@ def _observed(setting: Setting, options: Options) -> Model:
     return Model.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
 
 
-def _require_comparable(rule: str, incumbent: str | None, constraint_options: Options) -> None:
+def _require_comparable(rule: Any, incumbent: Any, constraint_options: Options) -> None:
     """Raise where a rule would compare what has different units."""
-    if incumbent == "best_value":
+    if isinstance(incumbent, str) and incumbent == "best_value":
         raise ValueError(
             'incumbent must not be "best_value" under constraints, where multipliers change the values of '
             'plays; take "max_mean"'
         )
-    if rule in ("ei", "pi") and constraint_options.get("models") == "separate":
+    unitless = rule in ("ei", "pi") if isinstance(rule, str) else getattr(rule, "unitless", False)
+    if unitless and constraint_options.get("models") == "separate":
         raise ValueError(
             "rule must score in the units of the reward with separate models, which weigh scores against "
             f'costs, got {rule!r}; take "ucb" or "thompson", or models="penalised"'
         )
-
-
-def _constraint_for(setting: Setting) -> str:
-    if not setting.num_constraints:
-        return "none"
-    return "multiplicative" if setting.constraint_noise_std == 0 else "dual"

@@ -8,12 +8,12 @@ from typing import Any
 
 from bandit_envs.problem.setting import Setting
 
+from ..acquisition.of_model import WithWidth
 from ..acquisition.rules import UCB, Thompson
 from ..agent.assembly import Agent, assemble
-from ..agent.rule_makers import WithWidth
 from ..capabilities import handles
 from ..objectives.penalised_parts import EPOCH, penalised_parts
-from ..objectives.penalties import PSI, LinearDual, Multiplicative, Penalty
+from ..objectives.penalties import PSI, STEP, LinearDual, Multiplicative, Penalty
 from ..widths.by_name import improved_width
 
 
@@ -57,7 +57,7 @@ def gp_ucb_noisy_constraints(
     setting: Setting,
     *,
     epoch: int = EPOCH,
-    step: float = 5.0,
+    step: float = STEP,
     reuse: bool = True,
     inner: str = "ucb",
     num_trials: int | None = None,

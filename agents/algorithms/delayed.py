@@ -13,9 +13,9 @@ from typing import Any
 
 from bandit_envs.problem.setting import Setting
 
+from ..acquisition.of_model import Always, WithWidth
 from ..acquisition.rules import UCB, PosteriorVariance, Rule, Starting, Thompson
 from ..agent.assembly import Agent, assemble
-from ..agent.rule_makers import Always, WithWidth
 from ..beliefs.base import Belief
 from ..beliefs.censored import Censored
 from ..beliefs.hallucinated import Hallucinated

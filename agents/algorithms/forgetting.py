@@ -13,9 +13,9 @@ from typing import Any
 
 from bandit_envs.problem.setting import Setting
 
+from ..acquisition.of_model import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
-from ..agent.rule_makers import WithWidth
 from ..beliefs.forgetting import Forgetful, discounted, sliding_window, time_varying
 from ..capabilities import handles
 from ..model.model import Model

@@ -99,6 +99,10 @@ class Belief(abc.ABC):
         """One joint sample of f - mean a trial, (B, A)."""
         return self.spread.deviation_at(self.cells(context), rngs)
 
+    def weight_norm(self, context: Ints) -> Floats:
+        """|a_x| at the arms of each trial's context, where the mean is m(x) + a_x'(y - m), (B,) -> (B, A)."""
+        return self.centre.weight_norm_at(self.cells(context))
+
     @property
     def gain(self) -> Floats:
         """Information gain of the counted plays, (B,)."""

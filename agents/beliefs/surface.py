@@ -8,7 +8,7 @@ With v(x) = L^-1 k(X, x), a = L'^-1 L^-1 (b / n) and c(x) = L'^-1 v(x),
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from bandit_envs.basics.types import Floats
 
 from ..kernels.point_slopes import linearise, prior_variance
 from ..posteriors import ForgettingPosterior, PairPosterior, Posterior
-from ..posteriors.play_factor import Centre, Spread
+from ..posteriors.play_factor import Centre, Factor, Spread
 from .base import Belief
 
 KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # alone, and so know about points anywhere
@@ -41,10 +41,14 @@ class Surface:
         kernel: a scikit-learn kernel over (context, arm) features.
         centre, spread: the plays that the mean and the deviation come from.
         prior_mean: of the function.
+        observed: the plays whose values are known, where the centre has more.
     """
 
-    def __init__(self, kernel: Any, centre: Centre, spread: Spread, prior_mean: float):
+    def __init__(
+        self, kernel: Any, centre: Centre, spread: Spread, prior_mean: float, observed: Factor | None = None
+    ):
         self.kernel, self.centre, self.spread, self.prior_mean = kernel, centre, spread, prior_mean
+        self.observed = cast(Factor, centre) if observed is None else observed
 
     @classmethod
     def of(cls, belief: Belief) -> Surface:
@@ -83,6 +87,11 @@ class Surface:
             return slope + of_mean.pull(through_mean) + of_std.pull(toward.T)
 
         return Local(self.prior_mean + weights @ of_mean.values.T, std, pull)
+
+    def weight_norm(self, x: Floats) -> Floats:
+        """|a_x| of what was observed, (n, D) -> (n,); O(k^2) a point."""
+        values = linearise(self.kernel, x, self.observed.features).values
+        return self.observed.weight_norm(self.observed.solve(values.T))
 
     def explain(self, x: Floats) -> Floats:
         """v(x) of the plays that the deviation comes from, (n, D) -> (k, n)."""

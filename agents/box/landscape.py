@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from ..objectives.base import BoxTerms
 from .path import Path
 
 
-class BoxView(NamedTuple):
+@dataclass
+class BoxView:
     """What rules read, of A arms of one trial in S worlds, one as a rule; see `rules.Candidates`."""
 
     mean: Floats  # (S, A)
@@ -26,6 +27,21 @@ class BoxView(NamedTuple):
     bias: Floats | float  # (1,)
     incumbent: Floats  # (S,)
     sample: Callable[[], Floats]  # -> (1, A)
+    weigh: Callable[[], Floats]  # -> (A,)
+    draw: Callable[[], Sequence[np.random.Generator]]  # -> (1,)
+    _rngs: Sequence[np.random.Generator] | None = field(default=None, init=False)
+
+    @property
+    def weight_norm(self) -> Floats:
+        """|a_x|, (S, A)."""
+        return np.broadcast_to(self.weigh(), self.mean.shape)
+
+    @property
+    def rngs(self) -> Sequence[np.random.Generator]:
+        """The rule's own generators, (1,)."""
+        if self._rngs is None:
+            self._rngs = self.draw()
+        return self._rngs
 
     def deviation(self) -> Floats:
         """One joint posterior sample of f - mean, (1, A)."""
@@ -60,7 +76,7 @@ class Landscape:
 
     @property
     def t(self) -> int:
-        """T = 1, 2, ..."""
+        """1, 2, ..."""
         return int(self._facts.t[0])
 
     def scores(self, arms: Floats) -> Floats:
@@ -86,7 +102,13 @@ class Landscape:
 
     def _view(self, pairs: Floats, local: Local) -> BoxView:
         std = np.broadcast_to(local.std, local.mean.shape)
-        return self._facts._replace(mean=local.mean, std=std, sample=lambda: self._path(pairs)[None])
+        return replace(
+            self._facts,
+            mean=local.mean,
+            std=std,
+            sample=lambda: self._path(pairs)[None],
+            weigh=lambda: self.surface.weight_norm(pairs),
+        )
 
     def _pairs(self, arms: Floats) -> Floats:
         return with_context(self.context, arms)

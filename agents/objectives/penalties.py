@@ -14,6 +14,7 @@ from bandit_envs.basics.types import Floats
 
 from ..validation import PerTrial, require_positive
 
+STEP = 5.0  # of the dual descent, unless an agent is given another; the paper's experiments take 0.5
 LARGEST_EXPONENT = 700.0  # beyond it exp overflows
 
 
@@ -139,7 +140,7 @@ class Multiplicative(Penalty):
 class LinearDual(Penalty):
     """f - sum_j kappa_j g_j, kappa_j <- [kappa_j + step mean(g_j + noise)]^+, kappa^1 = 0 (Algorithm 3)."""
 
-    step: float = 0.5
+    step: float
     union = 2
 
     def __post_init__(self) -> None:

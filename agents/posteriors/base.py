@@ -67,6 +67,14 @@ class Posterior(abc.ABC):
         """Plays of some points of each trial, (B, A). Read only."""
 
     @abc.abstractmethod
+    def weight_norm_at(self, cells: Ints | None) -> Floats:
+        """|a_x| at some points of each trial, (B, A): the mean of the observations y is mu(x) = a_x'y.
+
+        a_x = (K_t + lambda I)^-1 k_t(x) has one weight an observation, repeated plays counted singly. So
+        noise of deviation R moves the mean at x by a deviation of R |a_x|.
+        """
+
+    @abc.abstractmethod
     def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
         """Draw f - mean jointly at some points of each trial, each from its own generator, (B, A)."""
 

@@ -50,6 +50,11 @@ class CellRows:
         return self._variance
 
     @property
+    def weight_norm(self) -> Floats:
+        """|a_x|, (A,)."""
+        return self.factor.weight_norm(self.rows)
+
+    @property
     def count(self) -> Floats:
         """Plays, (A,)."""
         place, here = self._place(self.factor.point)

@@ -54,6 +54,10 @@ class PairPosterior(Posterior):
         """Posterior variance at ascending points of each trial, (B, A); None is all points."""
         return np.array([rows.variance for rows in self._at(cells)])
 
+    def weight_norm_at(self, cells: Ints | None) -> Floats:
+        """|a_x| at ascending points of each trial, (B, A); None is all points."""
+        return np.array([rows.weight_norm for rows in self._at(cells)])
+
     def count_at(self, cells: Ints | None) -> Floats:
         """Plays of ascending points of each trial, (B, A); None is all points."""
         return np.array([rows.count for rows in self._at(cells)])

@@ -65,6 +65,10 @@ class Factor(Centre, Spread, Protocol):
         """Posterior means at X, (k,)."""
         ...
 
+    def weight_norm(self, explained: Floats) -> Floats:
+        """|a_x| of points with v(x) = L^-1 k(X, x), (k, n) -> (n,)."""
+        ...
+
 
 class PlayFactor:
     """X, n, b and L of one trial; O(k^2) a play, where k counts the rows.
@@ -73,16 +77,19 @@ class PlayFactor:
         gram: the prior covariance.
         noise: lambda.
         seen: what was played and learnt before, one row a point.
+        squares: sums of the squared weights of these plays, (u,), where they are not all 1.
     """
 
-    def __init__(self, gram: Gram, noise: float, seen: SufficientStatistics):
+    def __init__(self, gram: Gram, noise: float, seen: SufficientStatistics, squares: Floats | None = None):
         size = len(seen.point)
         self.gram, self.noise, self.used = gram, noise, size
         capacity = max(FIRST_CAPACITY, 2 * size)
         self._point = np.empty(capacity, dtype=np.int64)
         self._count, self._total = np.empty(capacity), np.empty(capacity)
+        self._squares = np.ones(capacity)
         self._triangle = np.empty((capacity, capacity))  # above the diagonal it is never read
         self._point[:size], self._count[:size], self._total[:size] = seen
+        self._squares[:size] = seen.plays if squares is None else squares
         self._triangle[:size, :size] = self._decompose()
         self._row = {x: r for r, x in enumerate(seen.point.tolist())}  # the last row of a point
         self._innovation: Floats | None = None  # L^-1 (b / n), while it is known
@@ -133,6 +140,14 @@ class PlayFactor:
     def smoothed(self) -> Floats:
         """Posterior mean at X, (k,): b / n less the share of noise in it, lambda a / n."""
         return (self._total[: self.used] - self.noise * self.weights) / self.count
+
+    def weight_norm(self, explained: Floats) -> Floats:
+        """|a_x| of points with v(x) = L^-1 k(X, x), (k, n) -> (n,).
+
+        The r-th row, a mean of n_r plays, has the weight c_r = (L'^-1 v)_r, and each of its plays c_r / n_r.
+        """
+        share = self._squares[: self.used] / self.count**2
+        return np.sqrt(share @ self.back(explained) ** 2)
 
     @property
     def crowded(self) -> bool:
@@ -187,4 +202,5 @@ class PlayFactor:
         if self.used == old:
             self._point = np.pad(self._point, (0, old))
             self._count, self._total = np.pad(self._count, (0, old)), np.pad(self._total, (0, old))
+            self._squares = np.pad(self._squares, (0, old), constant_values=1.0)
             self._triangle = np.pad(self._triangle, (0, old))

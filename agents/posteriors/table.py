@@ -102,6 +102,15 @@ class TablePosterior(Posterior):
         """Posterior variance at some points of each trial, (B, A); None is all of them. Read only."""
         return self.variance if cells is None else np.take_along_axis(self.variance, cells, axis=1)
 
+    def weight_norm_at(self, cells: Ints | None) -> Floats:
+        """|a_x| at some points of each trial, (B, A): sqrt(sum_p n_p Sigma[x, p]^2) / lambda."""
+        norms = np.zeros(self.mean.shape)
+        for i, (row, count) in enumerate(zip(norms, self.count, strict=True)):
+            played = count.nonzero()[0]
+            columns = self.columns(np.full(len(played), i), played)
+            row[:] = np.sqrt(count[played] @ columns**2) / self.noise[i]
+        return norms if cells is None else np.take_along_axis(norms, cells, axis=1)
+
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
         """Posterior mean at single points, (n,) each -> (n,)."""
         return self.mean[trial, point]

@@ -9,8 +9,8 @@ import numpy as np
 
 from bandit_envs.basics.arguments import is_number
 
+from ..kernels.order import order_of
 from ..model.model import Model
-from ..restarts.detection.rates import order_of
 from ..validation import PerTrial
 from .base import Width
 from .change_point import PAPER_CONSTANT, ChangePointWidth
@@ -41,10 +41,12 @@ def make_width(
         width = "self-normalised" if model.setting.continuous else "finite-set"
     if is_number(width):
         return FixedWidth(float(width))
+    if isinstance(width, type):
+        raise ValueError(f"width must be an object, got the class {width.__name__}; make an object of it")
     if isinstance(width, Width):
         return width
     if not isinstance(width, str) or width not in WIDTHS:
-        raise ValueError(f"width must be a number or one of {', '.join(WIDTHS)}, got {width!r}")
+        raise ValueError(f"width must be a number or one of {', '.join(WIDTHS)}, or a width, got {width!r}")
     return WIDTHS[width](model, delta, beta_scale, gamma)
 
 

@@ -45,7 +45,5 @@ class DelayedWidth:
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return beta_t, (B,)."""
         gamma = self.gamma(t - 1, gain)
-        spread = np.sqrt(
-            2.0 * (gamma + (1.0 + np.log(np.asarray(self.union / self.delta, dtype=np.float64))))
-        )
-        return self.bound + (self.noise_std + self.reward_bound) * spread
+        spread = np.sqrt(2.0 * (gamma + (1.0 + np.log(self.union / self.delta))))
+        return np.asarray(self.bound + (self.noise_std + self.reward_bound) * spread, dtype=np.float64)

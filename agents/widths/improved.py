@@ -42,6 +42,5 @@ class ImprovedWidth:
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return the width, (B,)."""
         gamma = self.gamma(t - 1, gain)
-        return self.bound + self.noise_std * np.sqrt(
-            2.0 * (gamma + (1.0 + np.log(np.asarray(self.union / self.delta, dtype=np.float64))))
-        )
+        spread = np.sqrt(2.0 * (gamma + (1.0 + np.log(self.union / self.delta))))
+        return np.asarray(self.bound + self.noise_std * spread, dtype=np.float64)

@@ -76,6 +76,10 @@ class ForgettingPosterior(Posterior):
         """Posterior variance for the next round at some points of each trial, (B, A)."""
         return np.array([memory.variance(row) for memory, row in self._with(cells)])
 
+    def weight_norm_at(self, cells: Ints | None) -> Floats:
+        """|a_x| in the mean for the next round at some points of each trial, (B, A)."""
+        return np.array([memory.weight_norm(row) for memory, row in self._with(cells)])
+
     def count_at(self, cells: Ints | None) -> Floats:
         """Plays that are remembered of some points of each trial, (B, A)."""
         count = np.zeros((len(self._trial), self.gram.size))

@@ -38,6 +38,7 @@ class Discounted(Memory):
         super().__init__(gram, noise)
         self.discount, self._now = discount, 0
         self._count, self._total = np.zeros(gram.size), np.zeros(gram.size)  # n, b
+        self._squares = np.zeros(gram.size)  # sums of the squared weights
         self._latest = np.zeros(gram.size, dtype=np.int64)  # round of the latest known play of each point
         self._forget_factor()
 
@@ -47,8 +48,9 @@ class Discounted(Memory):
         if self.discount < 1.0:
             self._count *= self.discount
             self._total *= self.discount
+            self._squares *= self.discount**2
             faded = self._count < NEGLIGIBLE
-            self._count[faded] = self._total[faded] = 0.0
+            self._count[faded] = self._total[faded] = self._squares[faded] = 0.0
             self._forget_factor()
 
     def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
@@ -57,6 +59,7 @@ class Discounted(Memory):
         self._reserve(x)
         self._count[x] += weight
         self._total[x] += weight * value
+        self._squares[x] += plays * self.discount ** (2 * age)
         self._latest[x] = max(self._latest[x], self._now - age)
         self._forget_factor()
 
@@ -69,7 +72,8 @@ class Discounted(Memory):
     def factor(self) -> PlayFactor:
         """The plays with the weights that they have by now; O(u^3) after every change."""
         if self._play_factor is None:
-            self._play_factor = PlayFactor(self.gram, self.noise, self.statistics)
+            seen = self.statistics
+            self._play_factor = PlayFactor(self.gram, self.noise, seen, self._squares[seen.point])
         return self._play_factor
 
     def rows(self, cells: Ints | None) -> Floats:
@@ -105,6 +109,7 @@ class Discounted(Memory):
         """Take over the weights and values."""
         self._now, self._latest = other._now, other._latest.copy()
         self._count, self._total = other._count.copy(), other._total.copy()
+        self._squares = other._squares.copy()
         self._forget_factor()
 
     def _factor(self) -> tuple[Ints, Floats]:
@@ -122,6 +127,7 @@ class Discounted(Memory):
             more = max(x + 1, 2 * len(self._count)) - len(self._count)
             self._count = np.concatenate([self._count, np.zeros(more)])
             self._total = np.concatenate([self._total, np.zeros(more)])
+            self._squares = np.concatenate([self._squares, np.zeros(more)])
             self._latest = np.concatenate([self._latest, np.zeros(more, dtype=np.int64)])
 
     def _forget_factor(self) -> None:

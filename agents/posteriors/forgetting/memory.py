@@ -78,6 +78,10 @@ class Memory(abc.ABC):
         diagonal = self.gram.diagonal if cells is None else self.gram.diagonal[cells]
         return diagonal - np.einsum("ka,ka->a", rows, rows)
 
+    def weight_norm(self, cells: Ints | None) -> Floats:
+        """|a_x| in the mean for the next round, (A,)."""
+        return self.factor.weight_norm(self.rows(cells))
+
     def deviation(self, cells: Ints | None, rng: np.random.Generator) -> Floats:
         """Draw f - mean jointly for the next round, (A,); O(A^3)."""
         rows, place = self.rows(cells), np.arange(self.gram.size) if cells is None else cells

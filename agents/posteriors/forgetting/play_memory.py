@@ -19,7 +19,7 @@ class PlayMemory(Memory):
     def __init__(self, gram: Gram, noise: float):
         super().__init__(gram, noise)
         self.now = 0  # the latest round
-        self.kept = PlayRows(gram)
+        self.kept = PlayRows(gram, noise)
 
     @abc.abstractmethod
     def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:

@@ -42,10 +42,14 @@ class PlayRows:
     """Plays with their rows at all N points; O(k (k + N)) to add one, and to take one out.
 
     Above 4096 points, and on boxes, V is computed where it is asked for instead, O(k^2 A).
+
+    Args:
+        gram: the prior covariance.
+        noise: lambda, that of one play.
     """
 
-    def __init__(self, gram: Gram):
-        self.gram, self.used = gram, 0
+    def __init__(self, gram: Gram, noise: float):
+        self.gram, self.noise, self.used = gram, noise, 0
         growing = isinstance(gram, VisitedGram)  # rows at all points of today would lack those of tomorrow
         self._width = 0 if growing or gram.size > DENSE_LIMIT else gram.size
         self._matrix = np.zeros((FIRST_CAPACITY, FIRST_CAPACITY + 1 + self._width))  # [L' | e | V]
@@ -81,6 +85,10 @@ class PlayRows:
     def smoothed(self) -> Floats:
         """Posterior means of what the plays observed, (k,): y less the share of noise in it."""
         return self.plays["value"] - self.plays["noise"] * self._back(self.innovation)
+
+    def weight_norm(self, explained: Floats) -> Floats:
+        """|a_x| of points with v(x) = L^-1 c(x), (k, n) -> (n,); a row of n plays has noise lambda / n."""
+        return np.sqrt(self.plays["noise"] / self.noise @ self._back(explained) ** 2)
 
     def solve(self, values: Floats) -> Floats:
         """L^-1 c of covariances k(X, x) before they have faded, (k, n) -> (k, n)."""

@@ -11,27 +11,16 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.gaussian_process.kernels import (
-    RBF,
-    ConstantKernel,
-    DotProduct,
-    Kernel,
-    KernelOperator,
-    RationalQuadratic,
-)
+from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.kernels.kernels import OnColumns
 
-from ...kernels.context_free import InContext
-from ...kernels.shape import smoothness
+from ...kernels.order import order_of
 from ...validation import require_not_negative, require_positive
 
-PAPER_SMOOTHNESS = 2.5
 PAPER_THETA = 2.6  # on [0, 5], for functions of prior deviation 1
 PAPER_VOLUME = 5.0
 READINGS = {"experiments": 5.0, "theory": 1.0}  # c: the paper leaves it open
-INFINITELY_SMOOTH = (RBF, RationalQuadratic, DotProduct, ConstantKernel)
 
 
 @dataclass(frozen=True)
@@ -106,15 +95,3 @@ class TestRates:
     def threshold(self, n: float | Floats | Ints) -> Floats:
         """Return theta_n, (h,) -> (h, q)."""
         return np.multiply.outer(np.asarray(n, dtype=np.float64) ** -self.exponent, np.atleast_1d(self.theta))
-
-
-def order_of(kernel: Kernel) -> float:
-    """Smoothness of a kernel's functions: of the roughest of its parts."""
-    if isinstance(kernel, KernelOperator):
-        return min(order_of(kernel.k1), order_of(kernel.k2))
-    if isinstance(kernel, OnColumns | InContext):
-        return order_of(kernel.kernel)
-    known = smoothness(kernel)
-    if known is not None:
-        return known
-    return math.inf if isinstance(kernel, INFINITELY_SMOOTH) else PAPER_SMOOTHNESS

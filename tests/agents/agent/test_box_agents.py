@@ -75,7 +75,17 @@ def surface_of(x, y, kernel=KERNEL, mean=0.0):
 
 def landscape_of(rule, surface, age=3, rng=None):
     nothing = np.empty((1, 0))
-    facts = BoxView(nothing, nothing, np.array([age]), np.zeros(1), 0.2, np.array([0.3]), lambda: nothing)
+    facts = BoxView(
+        nothing,
+        nothing,
+        np.array([age]),
+        np.zeros(1),
+        0.2,
+        np.array([0.3]),
+        lambda: nothing,
+        lambda: nothing,
+        list,
+    )
     return Landscape(rule, surface, np.empty(0), facts, rng or np.random.default_rng(0))
 
 

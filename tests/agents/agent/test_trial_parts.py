@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import agents
+from agents.acquisition.of_model import Always
 from agents.agent.assembly import assemble
-from agents.agent.rule_makers import Always
 from agents.agent.trial_parts import part_of_trial
 from agents.model.model import Model
 from agents.objectives.first_plays import GivenUnits

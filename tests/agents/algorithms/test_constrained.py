@@ -274,7 +274,7 @@ def test_the_noise_on_costs_is_given_or_published_or_that_of_the_reward(publishe
         assert agent.objective.cost_noise == assumed
         return
     agent.objective.multipliers.value[:] = 2.0
-    agent.objective.multipliers.weights = LinearDual().weights(np.array([[2.0]]))
+    agent.objective.multipliers.weights = LinearDual(0.5).weights(np.array([[2.0]]))
     agent._revise(agent.objective.begin())
     np.testing.assert_allclose(agent.model.noise_std, np.sqrt(0.09 + 4 * assumed**2) / 3.0)
 
@@ -360,8 +360,8 @@ def test_psi_is_one_where_feasible_and_convex_beyond():
 
 def test_noise_grows_with_the_multipliers_in_algorithm_3_alone():
     kappa = np.array([[3.0, 4.0]])
-    np.testing.assert_allclose(LinearDual().noise_std(kappa, 0.2, 0.2), np.sqrt(26) * 0.2)
-    np.testing.assert_allclose(LinearDual().noise_std(kappa, 0.3, 0.2), np.sqrt(0.09 + 25 * 0.04))
+    np.testing.assert_allclose(LinearDual(0.5).noise_std(kappa, 0.2, 0.2), np.sqrt(26) * 0.2)
+    np.testing.assert_allclose(LinearDual(0.5).noise_std(kappa, 0.3, 0.2), np.sqrt(0.09 + 25 * 0.04))
     np.testing.assert_allclose(Multiplicative().noise_std(kappa, 0.2, 0.0), 0.2)
 
 

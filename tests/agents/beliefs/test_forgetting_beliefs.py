@@ -8,9 +8,9 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
 from agents.acquisition.incumbents import NoisyPlays
+from agents.acquisition.of_model import Always
 from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
-from agents.agent.rule_makers import Always
 from agents.algorithms.memory_length import window_of
 from agents.beliefs.base import Delivered
 from agents.beliefs.forgetting import sliding_window
@@ -129,7 +129,17 @@ def test_slopes_are_those_of_finite_differences(name):
     agent = made(name, BOX, search={"candidates": 32})
     play(agent, 20)
     nothing = np.empty((1, 0))
-    facts = BoxView(nothing, nothing, np.array([20]), np.zeros(1), 0.0, np.zeros(1), lambda: nothing)
+    facts = BoxView(
+        nothing,
+        nothing,
+        np.array([20]),
+        np.zeros(1),
+        0.0,
+        np.zeros(1),
+        lambda: nothing,
+        lambda: nothing,
+        list,
+    )
     landscape = Landscape(
         UCB(FixedWidth(1.3)), Surface.of(agent.belief), np.empty(0), facts, np.random.default_rng(0)
     )

@@ -66,7 +66,17 @@ def joint(surface, at):
 
 def landscape_of(worlds, xi=0.05):
     nothing = np.empty((1, 0))
-    facts = BoxView(nothing, nothing, np.ones(1, int), np.zeros(1), 0.0, worlds.best, lambda: nothing)
+    facts = BoxView(
+        nothing,
+        nothing,
+        np.ones(1, int),
+        np.zeros(1),
+        0.0,
+        worlds.best,
+        lambda: nothing,
+        lambda: nothing,
+        list,
+    )
     rule = ExpectedImprovement(xi)
     return Landscape(rule, worlds.surface, np.empty(0), facts, np.random.default_rng(0))
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from agents.acquisition.incumbents import BestValue
+from agents.acquisition.of_model import Always
 from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
-from agents.agent.rule_makers import Always
 from agents.beliefs.base import Delivered
 from agents.beliefs.censored import Censored
 from agents.beliefs.hallucinated import Hallucinated

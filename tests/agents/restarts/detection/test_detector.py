@@ -6,6 +6,7 @@ import references
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, RationalQuadratic
 
 from agents.kernels.context_free import InContext
+from agents.kernels.order import order_of
 from agents.restarts.detection import (
     ChangePointDetector,
     TestRates,
@@ -15,7 +16,6 @@ from agents.restarts.detection import (
     typical_theta,
 )
 from agents.restarts.detection.covariates import MOST_NODES, Indexed
-from agents.restarts.detection.rates import order_of
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..acquisition.rules import Rule
 from ..model.model import Model
 from ..widths.base import Width
+from .rules import Rule
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,73 @@
+"""Rules by name, and rules of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from inspect import signature
+from typing import Any
+
+from ..model.model import Model
+from ..named import made, require_no_options
+from ..widths.by_name import improved_width, make_width
+from .of_model import Always, WithWidth
+from .rules import (
+    UCB,
+    ExpectedImprovement,
+    PosteriorMean,
+    PosteriorVariance,
+    ProbabilityOfImprovement,
+    Rule,
+    Thompson,
+)
+
+MakeRule = Callable[[Model], Rule]
+IMPROVED = "improved"  # the width of IGP-UCB and GP-TS
+
+
+def make_rule(rule: Any, width: Any, delta: float, options: Any = None) -> MakeRule:
+    """Return what makes the rule from the model.
+
+    Args:
+        rule: a name in `RULES`, or a `Rule`: any callable that turns `Candidates` into scores, (B, A).
+        width: of "ucb" and "thompson": "improved", or what `make_width` takes. Another rule has its own.
+        delta: failure probability of the width.
+        options: of a named rule.
+    """
+    if isinstance(rule, str):
+        return made("rule", rule, RULES, options, width, delta)
+    require_no_options("rule", rule, options)
+    _require_rule(rule)
+    if not (isinstance(width, str) and width == IMPROVED):
+        raise ValueError(
+            f"width must be left out where the rule is no name, got {width!r}; the rule has its own"
+        )
+    return Always(rule)
+
+
+def _require_rule(rule: Any) -> None:
+    """Raise unless it can be called with candidates."""
+    expected = f"one of {', '.join(RULES)}, or an object that is called with candidates and scores them"
+    if isinstance(rule, type):
+        raise ValueError(f"rule must be {expected}, got the class {rule.__name__}; make an object of it")
+    try:
+        signature(rule).bind(None)
+    except TypeError as error:  # also of what cannot be called
+        raise ValueError(f"rule must be {expected}, got {rule!r}: {error}") from None
+
+
+def _with_width(rule: Any, union: int, width: Any, delta: float) -> MakeRule:
+    if isinstance(width, str) and width == IMPROVED:
+        return WithWidth(rule, partial(improved_width, delta=delta, union=union))
+    return WithWidth(rule, partial(make_width, width, delta=delta))
+
+
+# Each from the width, the failure probability and the rule's own options.
+RULES: dict[str, Callable[..., MakeRule]] = {
+    "ucb": partial(_with_width, UCB, 1),
+    "thompson": partial(_with_width, Thompson, 2),
+    "ei": lambda width, delta, xi=0.0: Always(ExpectedImprovement(xi)),
+    "pi": lambda width, delta, xi=0.01: Always(ProbabilityOfImprovement(xi)),
+    "mean": lambda width, delta: Always(PosteriorMean()),
+    "variance": lambda width, delta: Always(PosteriorVariance()),
+}

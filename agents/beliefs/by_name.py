@@ -1,0 +1,45 @@
+"""Beliefs by name, and beliefs of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from bandit_envs.problem.setting import Setting
+
+from ..model.model import Model
+from ..named import made, own_builder
+from ..validation import PerTrial
+from .base import Belief, Delivered
+from .censored import Censored
+from .hallucinated import Hallucinated
+
+MakeBelief = Callable[[Model, int], Belief]
+
+
+def make_belief(belief: Any, setting: Setting, options: Any = None) -> MakeBelief:
+    """Return what builds the belief from the model and the number of trials.
+
+    Args:
+        belief: a name in `BELIEFS`, a builder of one's own, or None for what the setting calls for.
+        setting: says whether feedback is delayed.
+        options: of a named belief.
+    """
+    chosen = ("hallucinated" if setting.max_delay else "delivered") if belief is None else belief
+    if isinstance(chosen, str):
+        return made("belief", chosen, BELIEFS, options, setting)
+    return own_builder("belief", chosen, BELIEFS, options)
+
+
+def _censored(setting: Setting, window: float | None = None, reward_bound: PerTrial = 1.0) -> MakeBelief:
+    longest = setting.max_delay if window is None else window
+    return partial(Censored, window=longest, reward_bound=reward_bound)
+
+
+# Each from the setting and the belief's own options.
+BELIEFS: dict[str, Callable[..., MakeBelief]] = {
+    "delivered": lambda setting: Delivered,
+    "hallucinated": lambda setting: Hallucinated,
+    "censored": _censored,
+}

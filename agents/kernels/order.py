@@ -1,0 +1,34 @@
+"""How smooth the functions of a kernel are, whatever it is composed of."""
+
+from __future__ import annotations
+
+import math
+
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    Kernel,
+    KernelOperator,
+    RationalQuadratic,
+)
+
+from bandit_envs.kernels.kernels import OnColumns
+
+from .context_free import InContext
+from .shape import smoothness
+
+PAPER_SMOOTHNESS = 2.5  # of Avanesov (2020), for kernels that are not known here
+INFINITELY_SMOOTH = (RBF, RationalQuadratic, DotProduct, ConstantKernel)
+
+
+def order_of(kernel: Kernel) -> float:
+    """Smoothness of a kernel's functions: of the roughest of its parts."""
+    if isinstance(kernel, KernelOperator):
+        return min(order_of(kernel.k1), order_of(kernel.k2))
+    if isinstance(kernel, OnColumns | InContext):
+        return order_of(kernel.kernel)
+    known = smoothness(kernel)
+    if known is not None:
+        return known
+    return math.inf if isinstance(kernel, INFINITELY_SMOOTH) else PAPER_SMOOTHNESS

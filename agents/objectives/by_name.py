@@ -1,0 +1,51 @@
+"""Constraints by name: how an agent keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bandit_envs.problem.setting import Setting
+
+from ..model.model import Model
+from ..named import chosen
+from .penalised_parts import PenalisedParts, penalised_parts
+from .penalties import PSI, STEP, LinearDual, Multiplicative
+from .reward import Reward
+
+
+def constraint_for(setting: Setting) -> str:
+    """The name of the constraint that a setting calls for."""
+    if not setting.num_constraints:
+        return "none"
+    return "multiplicative" if setting.constraint_noise_std == 0 else "dual"
+
+
+def _unconstrained(setting: Setting, delta: float, options: dict[str, Any]) -> PenalisedParts:
+    return PenalisedParts(Model.of(setting, **options), Reward, delta)
+
+
+def _dual(
+    setting: Setting, delta: float, options: dict[str, Any], step: float = STEP, **own: Any
+) -> PenalisedParts:
+    return penalised_parts(setting, LinearDual(step), delta=delta, **own, **options)
+
+
+def _multiplicative(
+    setting: Setting,
+    delta: float,
+    options: dict[str, Any],
+    psi: str = "exponential",
+    psi_options: dict[str, float] | None = None,
+    **own: Any,
+) -> PenalisedParts:
+    penalty = Multiplicative(chosen("psi", psi, PSI)(**(psi_options or {})))
+    return penalised_parts(setting, penalty, delta=delta, **own, **options)
+
+
+# Each from the setting, the failure probability, the options of the model and the constraint's own.
+CONSTRAINTS: dict[str, Callable[..., PenalisedParts]] = {
+    "none": _unconstrained,
+    "dual": _dual,
+    "multiplicative": _multiplicative,
+}

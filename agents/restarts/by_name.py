@@ -1,0 +1,72 @@
+"""Restarts by name, and restarts of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+from bandit_envs.problem.setting import Setting
+
+from ..model.model import Model
+from ..named import made, own_builder
+from ..validation import PerTrial
+from .base import Never, Oracle, Periodic, Restart
+from .calibrated_alarm import CalibratedAlarm
+from .forced_exploration import PAPER_XI_SQUARED
+from .on_alarm import Exploring
+
+MakeRestart = Callable[[Model, int], Restart]
+FALSE_ALARM_RATE = 0.1  # of a whole run
+
+
+def make_restart(restart: Any, setting: Setting, observed: Model, options: Any = None) -> MakeRestart:
+    """Return what builds the restart from the model and the number of trials.
+
+    Args:
+        restart: a name in `RESTARTS`, a builder of one's own, or None for what the setting calls for.
+        setting: says whether the functions may change.
+        observed: the model of the observed reward.
+        options: of a named restart.
+    """
+    chosen = ("cpd" if setting.may_change else "never") if restart is None else restart
+    if isinstance(chosen, str):
+        return made("restart", chosen, RESTARTS, options, observed)
+    return own_builder("restart", chosen, RESTARTS, options)
+
+
+def _on_alarm(
+    observed: Model,
+    xi_squared: float = PAPER_XI_SQUARED,
+    ridge: float | None = None,
+    theta: float | Floats | None = None,
+    false_alarm_rate: float | None = None,
+    reading: str = "experiments",
+) -> MakeRestart:
+    """Ridge and threshold by default as the noise has it, and as a rate of false alarms asks for."""
+    if theta is not None and false_alarm_rate is not None:
+        raise ValueError(f"theta must be None where false_alarm_rate is given, got {theta}")
+    rate = FALSE_ALARM_RATE if false_alarm_rate is None else false_alarm_rate
+    watch = CalibratedAlarm(observed, xi_squared, rate, theta, ridge, True, reading, _given_noise(observed))
+    return partial(Exploring, watch=watch, xi_squared=xi_squared)
+
+
+def _given_noise(observed: Model) -> PerTrial | None:
+    """The noise of the user where it is not the setting's."""
+    own = observed.setting.noise_std
+    same = own is not None and np.array_equal(observed.noise_std, own)
+    return None if same else observed.noise_std
+
+
+# Each from the model of the observed reward and the restart's own options.
+RESTARTS: dict[str, Callable[..., MakeRestart]] = {
+    "never": lambda observed: Never,
+    "cpd": _on_alarm,
+    "periodic": lambda observed, every: partial(Periodic, every=every),
+    "oracle": lambda observed, xi_squared=PAPER_XI_SQUARED: partial(
+        Exploring, watch=Oracle, xi_squared=xi_squared
+    ),
+}
