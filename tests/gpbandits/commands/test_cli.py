@@ -156,7 +156,7 @@ def test_an_agent_that_takes_its_process_with_it_costs_its_own_cells_alone(call,
 
 def test_a_killed_run_resumes_to_the_results_of_an_uninterrupted_one(call, tmp_path):
     (tmp_path / "study.toml").write_text(SMALL)
-    command = [sys.executable, "-m", "bandit_envs", "run", str(tmp_path / "study.toml"), "--workers", "1"]
+    command = [sys.executable, "-m", "gpbandits", "run", str(tmp_path / "study.toml"), "--workers", "1"]
     killed = subprocess.Popen([*command, "--out", str(tmp_path / "out")], stdout=subprocess.DEVNULL)
     while not list((tmp_path / "out").glob("cells/*.parquet")):
         assert killed.poll() is None
@@ -243,7 +243,7 @@ def test_an_agent_in_the_folder_in_which_one_is_takes_part(call, tmp_path, monke
 def test_the_module_runs_where_the_terminal_knows_ascii_alone():
     environ = os.environ | {"PYTHONIOENCODING": "ascii", "TERM": "dumb"}
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "bandit_envs", "envs"],
+        [sys.executable, "-W", "error", "-m", "gpbandits", "envs"],
         env=environ,
         capture_output=True,
         text=True,
