@@ -13,9 +13,9 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
 from bandit_envs import BanditEnv
-from bandit_envs.basics import arguments as parse
 from bandit_envs.kernels.kernels import OnColumns
 from bandit_envs.laws import contexts
+from bandit_envs.laws.by_name import parse
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build
 

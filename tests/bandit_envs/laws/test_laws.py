@@ -9,7 +9,6 @@ import pytest
 from scipy import stats
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
-from bandit_envs.basics import arguments as parse
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws import (
     Gaussian,
@@ -27,6 +26,7 @@ from bandit_envs.laws import (
     functions,
     noise,
 )
+from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.delays import TAIL
 from bandit_envs.problem.decisions import unit_grid
 
