@@ -1,7 +1,7 @@
 """Laws of the random parts of a problem: frozen dataclasses that draw a whole run's randomness at once."""
 
-from bandit_envs.basics.arguments import parse
 from bandit_envs.laws import changes, contexts, delays, functions, noise
+from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.functions import GPSample, KnownFunction, Normalized, Recorded, RKHSFunction
 from bandit_envs.laws.noise import Gaussian, NoNoise, StudentT, Uniform
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bandit_envs.basics.arguments import parse
 from bandit_envs.laws import changes as laws
+from bandit_envs.laws.by_name import parse
 
 WAYS = ("changes", "change_points", "num_segments")
 

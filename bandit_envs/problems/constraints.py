@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bandit_envs.basics.arguments import is_integer, parse, require
+from bandit_envs.basics.arguments import is_integer, require
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import functions
+from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility, FeasibleShare
 from bandit_envs.laws.functions import FunctionLaw, UnderKernel
 

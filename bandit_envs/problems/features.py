@@ -6,10 +6,11 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bandit_envs.basics.arguments import parse, require
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws import contexts, delays, functions, noise
 from bandit_envs.laws import drift as _drift
+from bandit_envs.laws.by_name import parse
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.changes import WAYS, changes_of

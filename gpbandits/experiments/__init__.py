@@ -1,11 +1,12 @@
 """Studies: environments x agents x trials from a TOML file, computed once and kept."""
 
 from gpbandits.experiments.check import check_study
+from gpbandits.experiments.checkpoints import Checkpoints
 from gpbandits.experiments.folder import keep_study, open_results, write_tables
 from gpbandits.experiments.runner import run
 from gpbandits.experiments.status import count_trials, failures
 from gpbandits.experiments.store import Store
-from gpbandits.experiments.study import AgentEntry, Cell, Checkpoints, EnvironmentEntry, Study
+from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
 from gpbandits.experiments.toml import load_study
 from gpbandits.experiments.work import Outcome, compute
 

@@ -16,12 +16,12 @@ try:
 except ImportError:  # pragma: no cover (not on Windows)
     fcntl = None
 
-FILE = ".claims"
+FILE = ".locks"
 _WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}  # what such folders say
 
 
 @contextmanager
-def claimed(folder: Path, key: str, wait: bool = True) -> Iterator[bool]:
+def locked(folder: Path, key: str, wait: bool = True) -> Iterator[bool]:
     """Hold the cell of this key (hexadecimal) in the block, and yield whether it is held.
 
     Args:
@@ -33,7 +33,7 @@ def claimed(folder: Path, key: str, wait: bool = True) -> Iterator[bool]:
         yield _lock(descriptor, key, wait)
 
 
-def is_claimed(folder: Path, key: str) -> bool:
+def is_locked(folder: Path, key: str) -> bool:
     """Whether another process holds the cell of this key now."""
     if not (folder / FILE).exists():
         return False

@@ -8,7 +8,7 @@ from typing import Any
 from gpbandits.evaluation.files import UNFINISHED, DamagedFileError
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.result import Record, Result, join_trials
-from gpbandits.experiments.locks import is_claimed
+from gpbandits.experiments.locks import is_locked
 from gpbandits.experiments.provenance import environment_spec, versions
 from gpbandits.experiments.study import Cell, EnvironmentEntry, Study
 
@@ -72,7 +72,7 @@ class Store:
         return {path for path in self.folder.glob("*") if _OURS.fullmatch(path.name)}
 
     def _being_written(self, path: Path) -> bool:
-        return path.match(UNFINISHED) and is_claimed(self.folder, path.name.removeprefix(".").split(".")[0])
+        return path.match(UNFINISHED) and is_locked(self.folder, path.name.removeprefix(".").split(".")[0])
 
     def _load(self, study: Study, environment: EnvironmentEntry) -> Result | None:
         cells = {agent.label: study.cells_of(environment, agent) for agent in study.agents}

@@ -9,13 +9,10 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
-from bandit_envs.basics.types import Ints
-from gpbandits.evaluation.result import Result
+from bandit_envs.basics.arguments import require
+from gpbandits.experiments.checkpoints import Checkpoints
 from gpbandits.experiments.provenance import named_files, sources, versions
 
-SPACINGS = ("log", "every")
 _LONGEST = 120  # bytes of a file name, which gets endings; file systems allow 255
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # devices on Windows
 
@@ -47,28 +44,6 @@ class AgentEntry:
     name: str
     label: str
     options: dict[str, Any] = dataclasses.field(default_factory=dict)
-
-
-@dataclasses.dataclass(frozen=True)
-class Checkpoints:
-    """The rounds that are kept: about `per_decade` a decade of t ("log"), or each of them ("every")."""
-
-    spacing: str = "log"
-    per_decade: int = 50
-
-    def __post_init__(self) -> None:
-        if self.spacing not in SPACINGS:
-            raise ValueError(f"spacing must be one of {', '.join(SPACINGS)}, got {self.spacing!r}")
-        _check_positive("per_decade", self.per_decade)
-
-    def thin(self, result: Result) -> Result:
-        """Keep these rounds of a result."""
-        return result if self.spacing == "every" else result.at(self.rounds(result.horizon))
-
-    def rounds(self, horizon: int) -> Ints:
-        """Logarithmically spaced rounds, the first and the last among them, (R,)."""
-        count = 1 + int(np.ceil(self.per_decade * np.log10(horizon)))
-        return np.unique(np.rint(np.geomspace(1, horizon, count)).astype(np.int64))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,8 +110,8 @@ class Study:
     checkpoints: Checkpoints = dataclasses.field(default_factory=Checkpoints)
 
     def __post_init__(self) -> None:
-        _check_positive("trials", self.trials)
-        _check_positive("block_size", self.block_size)
+        require(self.trials >= 1, "trials", "at least 1", self.trials)
+        require(self.block_size >= 1, "block_size", "at least 1", self.block_size)
         if self.seed < 0:
             raise ValueError(f"seed must not be negative, got {self.seed}")
         _check_labels("environments", [entry.label for entry in self.environments])
@@ -156,11 +131,6 @@ class Study:
             Cell(environment, agent, self.seed, first, size, self.checkpoints)
             for first, size in zip(firsts, sizes, strict=True)
         ]
-
-
-def _check_positive(name: str, value: int) -> None:
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value}")
 
 
 def _check_labels(what: str, labels: list[str]) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
-from gpbandits.experiments.study import AgentEntry, Checkpoints, EnvironmentEntry, Study
+from gpbandits.experiments.checkpoints import Checkpoints
+from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study
 
 _SECTIONS: dict[str, type] = {"study": dict, "environments": list, "agents": list, "checkpoints": dict}
 _KINDS = {str: "a string", int: "an integer", dict: "a table", list: "an array of tables"}

@@ -16,7 +16,7 @@ from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.files import write_whole
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments.locks import claimed
+from gpbandits.experiments.locks import locked
 from gpbandits.experiments.store import failure_beside, sound
 from gpbandits.experiments.study import Cell
 
@@ -51,7 +51,7 @@ def settle(task: Task) -> Outcome:
     """
     _check_code(task)
     _check_folder(task.path.parent)
-    with claimed(task.path.parent, task.path.stem, task.wait) as held:
+    with locked(task.path.parent, task.path.stem, task.wait) as held:
         if not held:
             return Outcome(task.cell, elsewhere=True)
         if task.path.exists() and (kept := sound(task.path)) is not None:

@@ -13,7 +13,8 @@ from bandit_envs.environment.making import make
 from bandit_envs.environment.registration import IDS
 from bandit_envs.laws.changes import Stationary
 from bandit_envs.problem.problem import Problem
-from gpbandits.experiments.study import AgentEntry, Checkpoints, EnvironmentEntry, Study
+from gpbandits.experiments.checkpoints import Checkpoints
+from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study
 
 REFERENCE = "random"  # scores 0 in every environment
 

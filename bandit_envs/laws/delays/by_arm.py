@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_number, parse, require
+from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats
+from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.delays import in_rounds, in_time
 from bandit_envs.laws.delays.base import Delay
 

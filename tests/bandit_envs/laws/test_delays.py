@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
-from bandit_envs.basics.arguments import parse
 from bandit_envs.laws import NoNoise, RKHSFunction, delays
+from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.delays import TAIL, Delay
 from bandit_envs.laws.delays.in_time import DelayInTime
 from bandit_envs.problem.decisions import unit_grid

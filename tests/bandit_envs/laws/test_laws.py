@@ -12,9 +12,9 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 from bandit_envs import laws
-from bandit_envs.basics.arguments import parse
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws import GPSample, Recorded
+from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.problem.decisions import unit_grid

@@ -18,7 +18,7 @@ import pytest
 
 from gpbandits.experiments import Store, Study, count_trials, run, write_tables
 from gpbandits.experiments.backends import dask, local
-from gpbandits.experiments.locks import claimed, is_claimed
+from gpbandits.experiments.locks import is_locked, locked
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
 
 GP = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 8, "num_arms": 20})
@@ -197,8 +197,8 @@ def held_elsewhere(folder, key):
     code = (
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from gpbandits.experiments.locks import claimed\n"
-        "with claimed(Path(sys.argv[1]), sys.argv[2]):\n"
+        "from gpbandits.experiments.locks import locked\n"
+        "with locked(Path(sys.argv[1]), sys.argv[2]):\n"
         "    print('held', flush=True); time.sleep(60)"
     )
     holder = subprocess.Popen([sys.executable, "-c", code, str(folder), key], stdout=subprocess.PIPE)
@@ -225,12 +225,12 @@ def test_a_cell_that_another_run_computes_comes_last_and_is_waited_for(tmp_path)
 def test_a_cell_is_held_by_one_process_and_set_free_when_that_is_killed(tmp_path):
     keys = ("ab" * 16, "cd" * 16)
     with held_elsewhere(tmp_path, keys[0]) as holder:
-        assert [is_claimed(tmp_path, key) for key in keys] == [True, False]
-        with claimed(tmp_path, keys[0], wait=False) as held, claimed(tmp_path, keys[1], wait=False) as other:
+        assert [is_locked(tmp_path, key) for key in keys] == [True, False]
+        with locked(tmp_path, keys[0], wait=False) as held, locked(tmp_path, keys[1], wait=False) as other:
             assert (held, other) == (False, True)
         holder.kill()
-    with claimed(tmp_path, keys[0]):  # would wait for ever if the dead still held it
-        assert not is_claimed(tmp_path, keys[1])
+    with locked(tmp_path, keys[0]):  # would wait for ever if the dead still held it
+        assert not is_locked(tmp_path, keys[1])
 
 
 SLOW = f"""

@@ -85,10 +85,11 @@ def test_the_key_depends_on_everything_but_the_labels(monkeypatch):
 
 
 def test_sources_are_those_of_the_suite_and_of_whoever_wrote_the_agent_and_the_environment():
-    assert list(sources(GP.id, "gp-ucb")) == ["agents", "bandit_envs"]
-    assert list(sources("synthetic:" + GP.id, "gp-ucb")) == ["agents", "bandit_envs", "synthetic"]
-    assert list(sources("bandit_envs:" + GP.id, "synthetic:record")) == ["bandit_envs", "synthetic"]
-    assert len(set(sources(GP.id, "synthetic:record").values())) == 2
+    suite = ["agents", "bandit_envs", "gpbandits"]
+    assert list(sources(GP.id, "gp-ucb")) == suite
+    assert list(sources("synthetic:" + GP.id, "gp-ucb")) == [*suite, "synthetic"]
+    assert list(sources("bandit_envs:" + GP.id, "synthetic:record")) == [*suite, "synthetic"]
+    assert len(set(sources(GP.id, "synthetic:record").values())) == 4
 
 
 def test_more_trials_and_agents_reuse_what_exists(tmp_path, computed):

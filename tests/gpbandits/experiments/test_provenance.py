@@ -16,7 +16,8 @@ from gpbandits.evaluation.files import DamagedFileError
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import Store, Study, run
-from gpbandits.experiments.provenance import digest, named_files, sources, versions
+from gpbandits.experiments.provenance import named_files, sources, versions
+from gpbandits.experiments.source_code import digest
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
 from gpbandits.experiments.work import Task, settle
 

@@ -12,7 +12,7 @@ from study_cases import called
 
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import Store, count_trials, failures, load_study, open_results
-from gpbandits.experiments.locks import claimed
+from gpbandits.experiments.locks import locked
 
 STUDY = """
 [study]
@@ -127,15 +127,15 @@ def test_a_file_that_a_live_run_is_writing_is_not_superfluous(call):
     part.touch()
     assert store.superfluous(study) == [part]
     code = (
-        "import sys; from pathlib import Path; from gpbandits.experiments.locks import claimed\n"
-        "with claimed(Path(sys.argv[1]), sys.argv[2]): print(flush=True); input()"
+        "import sys; from pathlib import Path; from gpbandits.experiments.locks import locked\n"
+        "with locked(Path(sys.argv[1]), sys.argv[2]): print(flush=True); input()"
     )
     command = [sys.executable, "-c", code, str(store.folder.absolute()), key]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
         assert writer.stdout.readline() == b"\n"
         assert store.superfluous(study) == []
         writer.kill()
-    with claimed(store.folder, key):
+    with locked(store.folder, key):
         pass
 
 
@@ -223,11 +223,11 @@ def test_where_a_file_system_has_no_locks_cells_are_computed_all_the_same(call, 
     import errno
     import fcntl
 
-    from gpbandits.experiments.locks import is_claimed
+    from gpbandits.experiments.locks import is_locked
 
     def refuse(*arguments):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "lockf", refuse)
     assert call("run")[0] == 0
-    assert not is_claimed(Path("out/cells"), "ab" * 16)
+    assert not is_locked(Path("out/cells"), "ab" * 16)
