@@ -1,7 +1,7 @@
 """A rule of one's own, which is an agent in one line: epsilon-greedy on a Gaussian process.
 
 A rule turns what is believed of the candidates into scores, and the candidate of the largest is played. Here
-all are worth the same with probability epsilon, and ties are broken at random; else the posterior mean decides.
+all are worth the same with probability epsilon, and ties are broken at random; else the mean decides.
 `agents.compose(env, rule=EpsilonGreedy())` is the agent; as ("gp-agent", {"rule": EpsilonGreedy()}) it takes
 part in `evaluate`. The same rule plays arms and boxes, one trial or many, with delays, contexts, constraints
 and changes.
