@@ -30,8 +30,8 @@ def compose(setting: Any, num_trials: int | None = None, **parts: Any) -> Record
     Args:
         setting: a `Setting`, an environment (after its reset), or a `Problem`.
         num_trials: None for one environment; B for one agent that plays B trials at once.
-        **parts: `rule`, `width`, `belief`, `objective` or `constraint`, `restart`, `incumbent`, and options
-            of the model, see `agents.algorithms.composed.gp_agent`.
+        **parts: `rule`, `width`, `belief`, `objective` or `constraint`, `restart`, `incumbent`, and the
+            options of the model; see `agents.algorithms.composed.gp_agent`.
     """
     return make("gp-agent", setting, num_trials, **parts)
 

@@ -14,7 +14,7 @@ from ..beliefs.by_name import make_belief
 from ..capabilities import handles
 from ..kernels.context_free import without_contexts
 from ..model.model import OF_THE_REWARD, Model
-from ..named import made, own_builder
+from ..named import chosen, made, own_builder
 from ..objectives.by_name import CONSTRAINTS, constraint_for
 from ..restarts.by_name import make_restart
 
@@ -96,8 +96,8 @@ def _constraint(setting: Setting, constraint: str | None, objective: Any) -> str
     """The name of what keeps the constraints; an objective of one's own does it itself."""
     if objective is not None and constraint is not None:
         raise ValueError(f"constraint must be left out where an objective is given, got {constraint!r}")
-    default = constraint_for(setting) if objective is None else "none"
-    kept = constraint or default
+    kept = constraint or (constraint_for(setting) if objective is None else "none")
+    chosen("constraint", kept, CONSTRAINTS)
     if kept != "none" and not setting.num_constraints:
         raise ValueError(f'constraint must be "none" in a setting without constraints, got {constraint!r}')
     return kept

@@ -67,9 +67,19 @@ class Recorded:
         Raises:
             ValueError: a kernel or an option is not data, see `agents.saving.data`.
         """
+        self._require_data()
         kinds = [kind for kind, _ in self._record]
         columns = [_columns([each for kind, each in self._record if kind == name]) for name in EVENTS]
         write(path, FORM, {"made": encode(self._made), "events": kinds, "columns": encode(columns)})
+
+    def _require_data(self) -> None:
+        """Raise, by name, for an option that is an object, such as a part of the user's own."""
+        for name, value in self._made["options"].items():
+            try:
+                encode(value)
+            except ValueError as error:
+                whose = f"the option {name!r} of {self._made['name']}"
+                raise ValueError(f"cannot save {whose}, which is no data: {error}") from error
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Recorded:

@@ -34,7 +34,7 @@ def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
     monkeypatch.setitem(LAWS, "weekend", Delay)  # which a page registers, and other tests must not meet
     names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks(page, "python"):
-        exec(compile(block, page.name, "exec"), names)
+        exec(compile(block, page.name, "exec", dont_inherit=True), names)  # as a reader runs it
 
 
 def test_the_commands_of_the_quickstart_run_in_order(tmp_path, monkeypatch):

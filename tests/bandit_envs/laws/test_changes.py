@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bandit_envs.basics.arguments import parse
 from bandit_envs.laws import (
     changes,
 )
+from bandit_envs.laws.by_name import parse
 
 
 def rng(seed: int = 0) -> np.random.Generator:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bandit_envs.basics.arguments import parse
 from bandit_envs.laws import StudentT, Uniform
+from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.noise import LAWS, Gaussian, Noise
 
 COUNT = 200_000
