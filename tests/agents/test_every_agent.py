@@ -28,7 +28,7 @@ SETTINGS = {
 }
 
 
-def actions(environment, name, trials=3, horizon=30, first_trial=0, **env_kwargs):
+def actions(environment, name, trials=2, horizon=25, first_trial=0, **env_kwargs):
     keywords = {} if isinstance(environment, Problem) else {"horizon": horizon, "num_arms": 80, **env_kwargs}
     result = evaluate(environment, {"it": name}, trials=trials, env_kwargs=keywords, first_trial=first_trial)
     return result.actions["it"]
@@ -315,9 +315,7 @@ def test_bad_input_gets_one_clear_error(call, message):
 @pytest.mark.parametrize(
     "wrong", [feedback(np.nan), feedback(1.0, 3), feedback(1.0, 9)], ids=["NaN", "old", "new"]
 )
-@pytest.mark.parametrize(
-    "name", [name for name in BATCHED if not agents.features(name).privileged and name != "random"]
-)
+@pytest.mark.parametrize("name", [name for name in BATCHED if not agents.features(name).privileged])
 def test_a_round_with_wrong_feedback_can_be_told_again(name, wrong):
     plays = {}
     for disturbed in (False, True):
