@@ -3,6 +3,8 @@ PYTHON ?= python3
 STUDY ?= examples/studies/demo.toml
 OUT ?= results/demo
 PYTEST_ARGS ?= -n 2
+# Kernels of OpenBLAS that every processor of its kind can run and hardly any takes by itself.
+CORETYPE ?= $(if $(filter arm64 aarch64,$(shell uname -m)),ARMV8,Nehalem)
 
 BIN := .venv/bin
 # The matrices are small: a second BLAS thread costs more than it gives, and trials run in parallel anyway.
@@ -10,16 +12,22 @@ export OMP_NUM_THREADS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format benchmark clean
+.PHONY: help demo test test-long test-numerics lint format benchmark clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: .venv/.installed-eval ## Run the demo study: STUDY=examples/studies/demo.toml OUT=results/demo
 	$(BIN)/gpbandits run $(STUDY) --out $(OUT)
 
-test: lint ## Check format, lint, imports and types, then run the tests
-	$(BIN)/pytest $(PYTEST_ARGS)
+test: lint ## Check format, lint, imports and types, then run all tests but the long ones
+	$(BIN)/pytest $(PYTEST_ARGS) -m "not long"
+
+test-long: .venv/.installed-dev ## Run the long tests: many trials, many rounds, whole installations
+	$(BIN)/pytest $(PYTEST_ARGS) -m long
+
+test-numerics: .venv/.installed-dev ## Run the numerical tests as another processor rounds: CORETYPE=Haswell
+	OPENBLAS_CORETYPE=$(CORETYPE) $(BIN)/pytest $(PYTEST_ARGS) -m "numerics and not long"
 
 lint: .venv/.installed-dev ## Check format, lint, imports and types
 	$(BIN)/ruff format --check .

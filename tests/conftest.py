@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
+import scipy.linalg  # noqa: F401 (loads the other BLAS, for the header)
 from hypothesis import settings
+from threadpoolctl import threadpool_info
 
 from bandit_envs.data import find
 
+HERE = Path(__file__).parent
 os.environ.setdefault("MPLBACKEND", "Agg")  # figures are drawn without a screen
 
 # A busy machine must not fail a test, and a failure must come back when it is run again.
@@ -16,11 +20,34 @@ settings.register_profile("suite", deadline=None, derandomize=True)
 settings.load_profile("suite")
 
 
+MARKERS = (
+    "needs_data(*files): skip where a public data file is neither in $GPBANDITS_DATA nor cached",
+    "long: many trials, many rounds or whole installations; `make test-long` runs them, `make test` does not",
+    "numerics: what another processor rounds otherwise; `make test-numerics` runs them as on another one",
+)
+# The folders of tests whose results rest on linear algebra.
+NUMERICS = (
+    *("agents/acquisition", "agents/agent", "agents/beliefs", "agents/box", "agents/kernels"),
+    *("agents/model", "agents/objectives", "agents/posteriors", "agents/restarts", "agents/widths"),
+    *("bandit_envs/kernels", "bandit_envs/laws", "bandit_envs/problem", "gpbandits/theory"),
+)
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line(
-        "markers",
-        "needs_data(*files): skip where a public data file is neither in $GPBANDITS_DATA nor cached",
-    )
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+
+
+def pytest_report_header() -> str:
+    used = {library["architecture"] for library in threadpool_info() if "architecture" in library}
+    return f"BLAS for: {', '.join(sorted(used))}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        room = item.path.relative_to(HERE).as_posix()
+        if room.startswith(NUMERICS):
+            item.add_marker(pytest.mark.numerics)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

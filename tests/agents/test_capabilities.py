@@ -31,7 +31,7 @@ def handled(name: str, off: dict[str, None]) -> bool:
 
 
 def played(specs: Any, trials: int = 2, **keywords: Any) -> Result:
-    keywords = {"num_arms": 25, "horizon": 40, **keywords}
+    keywords = {"num_arms": 15, "horizon": 24, **keywords}
     return evaluate(COMPOSITE, specs, trials=trials, env_kwargs=keywords)
 
 
@@ -47,9 +47,9 @@ def played(specs: Any, trials: int = 2, **keywords: Any) -> Result:
 def test_every_agent_runs_on_every_subset_of_features_that_it_handles(name, off):
     result = played([name], **off)
     actions = result.actions[name]
-    assert actions.shape == (2, 40)
+    assert actions.shape == (2, 24)
     assert actions.dtype.kind == "i"
-    assert set(np.unique(actions)) <= set(range(25))
+    assert set(np.unique(actions)) <= set(range(15))
     assert (actions != actions[:, :1]).any()
     assert np.isfinite(result.regret[name]).all()
     assert result.num_constraints == ("constraints" not in off)

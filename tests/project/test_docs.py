@@ -71,6 +71,7 @@ def test_toml_blocks_are_toml():
             assert tomllib.loads(block)
 
 
+@pytest.mark.long
 def test_the_site_builds_without_warnings_and_documents_every_id_and_agent(tmp_path):
     pytest.importorskip("sphinx", reason="needs the extra `docs`")
     pytest.importorskip("furo", reason="needs the extra `docs`")

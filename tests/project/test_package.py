@@ -92,6 +92,7 @@ def clean_python(distributions: Path, tmp_path_factory: pytest.TempPathFactory) 
     return python
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "file",
     [
@@ -114,6 +115,7 @@ def test_the_wheel_has_the_files_that_are_not_code(distributions, file):
     assert file in zipfile.ZipFile(wheel).namelist()
 
 
+@pytest.mark.long
 def test_the_wheel_has_every_module_of_the_checkout(distributions):
     (wheel,) = distributions.glob("*.whl")
     modules = {
@@ -124,10 +126,12 @@ def test_the_wheel_has_every_module_of_the_checkout(distributions):
     assert modules <= set(zipfile.ZipFile(wheel).namelist())
 
 
+@pytest.mark.long
 def test_the_wheel_plays_outside_the_checkout(clean_python, tmp_path):
     assert succeed(clean_python, "-W", "error", "-c", PLAY, cwd=tmp_path).startswith("played GPBandit-")
 
 
+@pytest.mark.long
 def test_the_wheel_has_a_command_that_lists_the_environments(clean_python, tmp_path):
     command = clean_python.with_name("gpbandits")
     assert "GPBandit-RKHS-v0" in succeed(command, "envs", cwd=tmp_path, COLUMNS="200")

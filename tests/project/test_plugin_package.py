@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PACKAGE = Path(__file__).parents[2] / "examples" / "custom_agent_package"
 USE = """
 import agents
@@ -21,6 +23,7 @@ print("found by name")
 """
 
 
+@pytest.mark.long
 def test_an_agent_of_an_installed_package_is_found_by_name(tmp_path):
     target = tmp_path / "site"
     offline = ("--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check", "--quiet")

@@ -109,13 +109,14 @@ def test_constraints_and_changes_of_named_parts_are_those_of_the_named_algorithm
 def test_all_parts_go_together_and_a_batch_equals_singles(belief, constraint, restart):
     options = {"belief": belief, "constraint": constraint, "restart": restart}
     if restart == "periodic":
-        options["restart_options"] = {"every": 35}
+        options["restart_options"] = {"every": 15}
     if restart == "cpd":
         options["restart_options"] = {"theta": 3.0}  # alarms often
     spec = ("gp-agent", options)
     alone = agents.make
-    together = played({"it": spec}, trials=2)
-    singles = played({"it": lambda setting: alone("gp-agent", setting, **options)}, trials=2)
+    short = {"trials": 2, "num_arms": 20, "horizon": 45}
+    together = played({"it": spec}, **short)
+    singles = played({"it": lambda setting: alone("gp-agent", setting, **options)}, **short)
     np.testing.assert_array_equal(together["it"], singles["it"])
 
 

@@ -113,12 +113,11 @@ def test_the_score_is_the_sum_of_its_parts():
     np.testing.assert_array_equal(FeasibleMean()(believed), [0.5, -np.inf])
 
 
-def test_it_keeps_the_rules_of_agents_on_boxes():
+def test_it_keeps_the_rules_of_agents_on_boxes_with_contexts():
     boxes = {
-        "discs": build("small-feasible-region", {"horizon": 9, "continuous": True}),
         "contexts": build(
             "composite",
-            {"horizon": 9, "continuous": True, "num_arms": 20, "num_contexts": 3, "changes": None},
+            {"horizon": 7, "continuous": True, "num_arms": 20, "num_contexts": 2, "changes": None},
         ),
     }
     check_agent(("constrained-ei", LIGHT | {"initial": 3}), boxes, time_limit=120.0)

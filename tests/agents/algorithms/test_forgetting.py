@@ -61,10 +61,11 @@ def test_a_peer_that_forgets_nothing_is_gp_ucb(name, laws):
 @pytest.mark.parametrize("name", PEERS)
 def test_a_batch_of_trials_plays_the_actions_of_the_trials_one_by_one(name, options, laws):
     one = {"it": lambda setting: agents.make(name, setting, **options[name])}
-    batch = evaluate(problem(**laws), {"it": (name, options[name])}, trials=4)
-    np.testing.assert_array_equal(batch.actions["it"], evaluate(problem(**laws), one, trials=4).actions["it"])
+    batch = evaluate(problem(**laws), {"it": (name, options[name])}, trials=2)
+    np.testing.assert_array_equal(batch.actions["it"], evaluate(problem(**laws), one, trials=2).actions["it"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PEERS)
 def test_a_peer_that_forgets_recovers_from_a_change_that_gp_ucb_does_not(name):
     # 3 deviations of the paired difference; the change comes when GP-UCB is sure of the old function.

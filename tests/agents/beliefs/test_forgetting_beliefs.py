@@ -151,10 +151,9 @@ def test_slopes_are_those_of_finite_differences(name):
 
 
 @pytest.mark.parametrize("name", FORGETFUL)
-@pytest.mark.parametrize("learning", [{}, {"refit_every": 4}])
-def test_they_keep_the_rules_of_agents_on_boxes(name, learning):
-    options = {"search": {"candidates": 32, "starts": 2, "steps": 5}, **learning}
-    keywords = {"num_arms": 20, "horizon": 12, "dim": 1, "continuous": True, "num_contexts": 2}
+def test_they_keep_the_rules_of_agents_on_boxes(name):
+    options = {"search": {"candidates": 32, "starts": 2, "steps": 5}, "refit_every": 4}
+    keywords = {"num_arms": 20, "horizon": 9, "dim": 1, "continuous": True, "num_contexts": 2}
     problem = build("rkhs", keywords | {"delay": {"law": "poisson", "mean": 1}})
     check_agent((name, options), {"box": problem}, time_limit=120.0)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import references
+from agent_cases import LEARNING as LEARNERS
 from scipy.optimize import check_grad
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
@@ -22,11 +23,6 @@ from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import GPSample, delays
 from gpbandits import evaluate
 
-WITHOUT = (  # they learn no hyperparameters
-    *("random", "bandit-oco", "admmbo", "constrained-ei"),
-    *("gp-ucb-noiseless-constraints", "gp-ucb-noisy-constraints"),
-)
-NAMES = [name for name in agents.names() if name not in WITHOUT and not name.startswith("sb3-")]
 HERE = np.zeros(1, dtype=int)
 LEARNING = {"refit_every": 7, "kernel": "rbf", "length_scale": 0.5}
 
@@ -246,23 +242,22 @@ def test_no_evidence_is_no_failure():
     assert never.model.kernel == make_kernel("rbf", 0.5)
 
 
-def contextual(horizon=30):
+def contextual(horizon=14):
     decisions = Decisions(np.linspace(0, 1, 15)[:, None], np.linspace(0, 1, 3)[:, None])
     kernel = make_kernel("rbf", [0.5, 0.2])
     return Problem(decisions, GPSample(), kernel, delay=delays.Poisson(2.0), horizon=horizon)
 
 
 @pytest.mark.parametrize("source", ["arrived", "all"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LEARNERS)
 def test_a_batch_that_learns_equals_single_trials(name, source):
     options = {"refit_every": 6, "fit_on": source}
     alone = resolve_agent((name, options))
-    batch, again, singles = (
-        evaluate(contextual(), {"it": agent}, trials=3).actions["it"]
-        for agent in ((name, options), (name, options), lambda setting: alone(setting))
+    batch, singles = (
+        evaluate(contextual(), {"it": agent}, trials=2).actions["it"]
+        for agent in ((name, options), lambda setting: alone(setting))
     )
     np.testing.assert_array_equal(batch, singles)
-    np.testing.assert_array_equal(batch, again)
 
 
 def test_a_batch_counts_failures_and_recommends_for_each_trial():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from time import perf_counter
+import sys
 from typing import Any
 
 import gymnasium as gym
@@ -26,31 +26,31 @@ EVERYTHING = Case(BY_HAND["everything"], {})
 
 
 @pytest.mark.parametrize("case", GRIDS)
-def test_a_thousand_steps_with_resets_equal_those_of_sync_vector_env(case):
-    thousand_equal_steps(case, NEXT_STEP)
+def test_a_hundred_steps_with_resets_equal_those_of_sync_vector_env(case):
+    equal_through_resets(case, NEXT_STEP)
 
 
 @pytest.mark.parametrize("mode", [SAME_STEP, DISABLED])
 @pytest.mark.parametrize("case", DELAYED)
-def test_a_thousand_steps_with_delays_equal_those_of_sync_vector_env(case, mode):
-    thousand_equal_steps(case, mode)
+def test_a_hundred_steps_with_delays_equal_those_of_sync_vector_env(case, mode):
+    equal_through_resets(case, mode)
 
 
 @each_mode
 @pytest.mark.parametrize("case", COMPOSED)
-def test_a_thousand_steps_of_composed_problems_equal_those_of_sync_vector_env(case, mode):
-    thousand_equal_steps(case, mode)
+def test_a_hundred_steps_of_composed_problems_equal_those_of_sync_vector_env(case, mode):
+    equal_through_resets(case, mode)
 
 
 @pytest.mark.parametrize("case", IN_BOXES)
-def test_a_thousand_steps_in_a_box_equal_those_of_sync_vector_env(case):
-    thousand_equal_steps(case, NEXT_STEP)
+def test_a_hundred_steps_in_a_box_equal_those_of_sync_vector_env(case):
+    equal_through_resets(case, NEXT_STEP)
 
 
-def thousand_equal_steps(case: Case, mode: AutoresetMode) -> None:
+def equal_through_resets(case: Case, mode: AutoresetMode) -> None:
     ours, theirs = pair(case, mode, 2)
     same(ours.reset(seed=11), theirs.reset(seed=11))
-    assert play_both(ours, theirs, mode, 1000) >= 4
+    assert play_both(ours, theirs, mode, 100) >= 4
 
 
 @each_mode
@@ -282,19 +282,18 @@ def test_gymnasiums_vector_wrappers_work():
     np.testing.assert_array_equal(infos[-1]["episode"]["l"], [5, 5, 5])
 
 
-def test_sixty_four_copies_are_more_than_ten_times_as_fast_as_one_by_one():
-    case = Case("GPBandit-GP-v0", {"num_arms": 100, "horizon": 100})
-    ours, theirs = pair(case, NEXT_STEP, 64)
-    ours.reset(seed=0)
-    theirs.reset(seed=0)
+def test_sixty_four_copies_take_less_than_a_tenth_of_the_calls_of_one_by_one():
+    ours, theirs = pair(Case("GPBandit-GP-v0", {"num_arms": 100, "horizon": 100}), NEXT_STEP, 64)
     actions = np.arange(64)
 
-    def seconds(env: Any, steps: int) -> float:
-        start = perf_counter()
-        for _ in range(steps):
-            env.step(actions)
-        return (perf_counter() - start) / steps
+    def calls(env: Any) -> int:
+        """Of functions in a step: what takes its time in arrays as small as these."""
+        env.reset(seed=0)
+        env.step(actions)
+        seen: list[str] = []
+        sys.setprofile(lambda frame, event, argument: seen.append(event))
+        env.step(actions)
+        sys.setprofile(None)
+        return sum(event.endswith("call") for event in seen)
 
-    # The best of a few short runs: a busy machine must not fail the test.
-    ratio = min(seconds(theirs, 5) for _ in range(4)) / min(seconds(ours, 20) for _ in range(4))
-    assert ratio > 10
+    assert 10 * calls(ours) < calls(theirs)

@@ -80,6 +80,7 @@ def sent_by_value() -> Iterator[None]:
     cloudpickle.unregister_pickle_by_value(module)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("env_id", PLAYABLE)
 def test_gymnasium_runs_every_id_in_other_processes_as_in_this_one(env_id):
     here = outputs(SyncVectorEnv(makers(env_id)))
@@ -88,6 +89,7 @@ def test_gymnasium_runs_every_id_in_other_processes_as_in_this_one(env_id):
     assert here[HORIZON][3].all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("env_id", PLAYABLE)
 def test_stable_baselines3_runs_every_id_in_other_processes_as_in_this_one(env_id):
     here = outputs_in_sb3(DummyVecEnv(makers(env_id)))

@@ -11,7 +11,7 @@ import pytest
 import agents
 from bandit_envs import BanditEnv
 from gpbandits.evaluation import AgentCheckError, check_agent
-from gpbandits.evaluation.stages import MAKERS, stages
+from gpbandits.evaluation.stages import MAKERS, SMALL, stages
 
 FEW = {"arms": stages()["finite"]}
 BOX = {"box": MAKERS["box"]()}
@@ -56,7 +56,8 @@ class Learner(Careful):
 
 
 @pytest.mark.parametrize("name", agents.names())
-def test_every_registered_agent_passes(name):
+def test_every_registered_agent_passes(name, monkeypatch):
+    monkeypatch.setitem(SMALL, "horizon", 12)  # for speed
     check_agent(name)
 
 

@@ -9,6 +9,7 @@ from gpbandits import Result, evaluate
 from gpbandits.evaluation.statistics import log_log_slope, paired_difference
 from gpbandits.experiments import load_study
 
+pytestmark = pytest.mark.long  # a reproduction
 STUDY = load_study(Path(__file__).parents[3] / "examples" / "studies" / "chowdhury2017-figures-1-2.toml")
 TRIALS, HORIZON = 10, 3000
 BEST_VALUE = ("GP-EI (best value)", "GP-PI (best value)")

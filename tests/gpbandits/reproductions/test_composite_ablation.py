@@ -13,6 +13,7 @@ from gpbandits import Result, evaluate
 from gpbandits.evaluation.statistics import Interval, paired_difference
 from gpbandits.experiments import load_study
 
+pytestmark = pytest.mark.long  # a reproduction
 EXAMPLES = Path(__file__).parents[3] / "examples"
 STUDY = EXAMPLES / "studies" / "composite-ablation.toml"
 FULL = "all parts"

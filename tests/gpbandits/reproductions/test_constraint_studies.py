@@ -48,6 +48,7 @@ def final(result: Result, label: str) -> np.ndarray:
     return result.curves("average-violation")[label][:, -1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "label"), [("noiseless", "Algorithm 2, reuse"), ("noisy", "Algorithm 3, step 5")]
 )
@@ -60,15 +61,18 @@ def test_violation_falls_to_far_below_the_others_with_the_defaults(name, label, 
     assert final(result, label).mean() < 0.15 < 0.9 < final(result, "IGP-UCB, unconstrained").mean()
 
 
+@pytest.mark.long
 def test_the_unconstrained_agent_earns_more_than_is_feasible(noiseless):
     assert (noiseless.average_regret["IGP-UCB, unconstrained"][:, -1] < -1.0).all()
 
 
+@pytest.mark.long
 def test_half_a_step_is_too_small_for_algorithm_3(noisy):
     difference = paired_difference(final(noisy, "Algorithm 3, step 0.5"), final(noisy, "Algorithm 3, step 5"))
     assert difference.low > 0.1
 
 
+@pytest.mark.long
 def test_reuse_violates_less_than_restart_and_restart_less_than_the_literal_reading(noiseless):
     reuse, restart, literal = (
         final(noiseless, f"Algorithm 2, {how}") for how in ("reuse", "restart", "literal")
@@ -77,6 +81,7 @@ def test_reuse_violates_less_than_restart_and_restart_less_than_the_literal_read
     assert paired_difference(literal, restart).low > 0
 
 
+@pytest.mark.long
 def test_the_figures_are_drawn_from_a_studys_results(tmp_path):
     study = EXAMPLES / "studies" / "shi2022-figure-1.toml"
     play(study, trials=3, horizon=60, num_arms=11**2).save(tmp_path / "result.parquet")

@@ -54,20 +54,24 @@ def difference(result: Result, label: str, baseline: str, metric: str = "cumulat
     return paired_difference(curves[label][:, -1], curves[baseline][:, -1])
 
 
+@pytest.mark.long
 def test_censoring_beats_waiting_for_what_is_delivered(ample):
     # The study's difference at 500 rounds is 35 [32, 38].
     assert difference(ample, "GP-UCB", "GP-UCB-SDF, m = 20").low > 10
 
 
+@pytest.mark.long
 def test_at_amplitude_1_hallucination_is_enough_and_censoring_pays_for_exploration(ample):
     assert difference(ample, "GP-UCB-SDF, m = 20", "GP-BUCB").low > 10
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("label", ["GP-UCB", "GP-BUCB"])
 def test_at_the_matched_amplitude_only_censoring_leaves_lesser_peaks(matched, label):
     assert difference(matched, label, "GP-UCB-SDF, m = 20", "simple").low > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("amplitude", ["ample", "matched"])
 def test_a_small_window_costs_much_and_a_large_one_nothing(amplitude, request):
     result = request.getfixturevalue(amplitude)

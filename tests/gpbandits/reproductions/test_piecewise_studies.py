@@ -53,6 +53,7 @@ def variants() -> Result:
     return play("avanesov2020-figure-3", trials=10, num_arms=200)
 
 
+@pytest.mark.long
 def test_the_oracle_is_lowest_then_the_detector_then_the_two_without_detection(variants):
     final = {label: regret[:, -1] for label, regret in variants.regret.items()}
     assert paired_difference(final["GP-UCB-CPD"], final["GP-UCB-Oracle"]).low > 0
@@ -60,6 +61,7 @@ def test_the_oracle_is_lowest_then_the_detector_then_the_two_without_detection(v
         assert paired_difference(final[label], final["GP-UCB-CPD"]).low > 0
 
 
+@pytest.mark.long
 def test_before_the_first_change_uniform_plays_and_false_alarms_are_all_that_costs(variants):
     before = {label: regret[:, 299] for label, regret in variants.regret.items()}
     np.testing.assert_array_equal(before["GP-UCB-Oracle"], before["GP-UCB-NO-Detector"])
@@ -70,6 +72,7 @@ def test_before_the_first_change_uniform_plays_and_false_alarms_are_all_that_cos
     assert (before["GP-UCB"] < before["GP-UCB-Oracle"]).all()
 
 
+@pytest.mark.long
 def test_most_changes_are_found_within_half_a_period(variants):
     found = variants.detections["GP-UCB-CPD"]
     assert found.missed_share < 0.2
@@ -87,6 +90,7 @@ def folder(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_regret_grows_more_slowly_than_the_horizon(folder):
     paths = [folder / "results" / f"{horizon}.parquet" for horizon in HORIZONS]
     regret = np.stack([Result.load(path).regret["GP-UCB-CPD"][:, -1] for path in paths], axis=1)
@@ -102,6 +106,7 @@ def test_a_power_law_is_found_whatever_the_trials_factors():
     assert power.constant == pytest.approx(2 * factor.mean())
 
 
+@pytest.mark.long
 def test_the_interval_of_the_exponent_covers_it_about_as_often_as_it_says():
     rng = np.random.default_rng(0)
     x = np.geomspace(100, 1000, 5)
@@ -113,6 +118,7 @@ def test_the_interval_of_the_exponent_covers_it_about_as_often_as_it_says():
     assert 48 <= covered <= 60  # 60 x 0.95 = 57, standard deviation 1.7; percentile ends are a bit short
 
 
+@pytest.mark.long
 def test_the_fit_and_the_table_are_printed_and_drawn(folder):
     for what, lines in (("fit", 2 * (2 + 3)), ("table", 2 + 2)):  # of 2 agents at 3 horizons
         command = [sys.executable, "-W", "error", str(SCRIPT), what, str(folder), "--out", str(folder / what)]

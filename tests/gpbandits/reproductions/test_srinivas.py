@@ -9,6 +9,7 @@ from gpbandits import Result, evaluate
 from gpbandits.evaluation.statistics import paired_difference
 from gpbandits.experiments import load_study
 
+pytestmark = pytest.mark.long  # a reproduction
 STUDY = load_study(Path(__file__).parents[3] / "examples" / "studies" / "srinivas2010-figure-5a.toml")
 TRIALS = 12  # the first of the study's 30
 SENSIBLE = ("GP-UCB (beta/5)", "EI (posterior mean)")

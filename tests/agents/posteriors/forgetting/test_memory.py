@@ -195,7 +195,7 @@ def test_samples_have_the_posteriors_covariance(name):
     gram = make_gram(8)
     *_, (now, model, known) = run(name, gram, 6, 0)
     rngs = [np.random.default_rng(i) for i in range(len(NOISE))]
-    drawn = np.array([model.deviation_at(None, rngs)[0] for _ in range(5000)])
+    drawn = np.array([model.deviation_at(None, rngs)[0] for _ in range(2000)])
     _, covariance, _ = known[0].slow(name, gram, NOISE[0], now)
     error = 4.0 * np.sqrt(2.0 / len(drawn)) * np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
     assert (np.abs(np.cov(drawn.T) - covariance) < error + 1e-9).all()
@@ -203,12 +203,13 @@ def test_samples_have_the_posteriors_covariance(name):
     assert model.deviation_at(cells, rngs).shape == (len(NOISE), 3)
 
 
+@pytest.mark.parametrize("rounds", [3_000, pytest.param(30_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("noise", [0.01, 1e-4])
-def test_a_window_does_not_drift_over_30000_rounds(noise):
+def test_a_window_does_not_drift_over_many_rounds(noise, rounds):
     gram, rng, now = make_gram(40, "rbf"), np.random.default_rng(3), 0
     memory, plays = LastPlays(gram, noise, window=20), Plays()
     truth = rng.standard_normal(len(gram.root)) @ gram.root
-    for now in range(30_000):
+    for now in range(rounds):
         x = int(rng.integers(gram.size))
         value = truth[x] + np.sqrt(noise) * rng.standard_normal()
         memory.advance()

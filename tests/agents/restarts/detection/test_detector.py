@@ -156,6 +156,7 @@ def test_the_alarm_is_the_tail_furthest_above_its_threshold(gram):
     assert detector.alarm.statistic / detector.alarm.threshold == pytest.approx(excess.max())
 
 
+@pytest.mark.long
 def test_false_alarms_of_a_run_are_as_many_as_the_formula_sheet_says():
     # T = 1200 and K = 4: at xi^2 = 3 four periods of sqrt(3 * 300) = 30 uniform samples.
     gram = Gram(MATERN, np.linspace(0.0, 5.0, 100)[:, None])

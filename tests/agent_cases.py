@@ -1,0 +1,36 @@
+"""The registered agents by what they are, asked of them: a new one is tested on arrival."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import agents
+from agents.acquisition.rules import Thompson
+from agents.registry import resolve_agent
+from bandit_envs import Setting
+from bandit_envs.kernels.kernels import make_kernel
+
+SETTING = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"))
+
+
+def takes(name: str, **options: Any) -> bool:
+    """Whether an agent of that name can be made with these options."""
+    try:
+        agents.make(name, SETTING, **options)
+    except ValueError:
+        return False
+    return True
+
+
+def draws_functions(name: str) -> bool:
+    """Whether it plays the best arm of a draw, which depends on how the posterior is represented."""
+    return isinstance(getattr(agents.make(name, SETTING), "rule", None), Thompson)
+
+
+# The others, learners of other libraries, play their trials one after another.
+BATCHED = [name for name in agents.names() if resolve_agent(name).batched]
+GAUSSIAN = [name for name in BATCHED if takes(name, form="pairs")]  # they keep a posterior
+LEARNING = [name for name in GAUSSIAN if takes(name, refit_every=4)]  # they learn its hyperparameters
+EXACT = [name for name in GAUSSIAN if not draws_functions(name)]
