@@ -1,4 +1,4 @@
-"""The objective of agents without constraints: the reward as it is."""
+"""Objectives that are functions of a play's own reward and costs; the reward as it is, above all."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 
-class Reward(Objective):
-    """The reward alone.
+class PlayByPlay(Objective):
+    """An objective that never changes: what a play is worth depends on its own reward and costs alone.
+
+    Only `values` is left to say.
 
     Args:
         model, num_trials: not needed; every objective is built from them.
@@ -25,10 +27,6 @@ class Reward(Objective):
     def begin(self) -> Revision:
         """Nothing to assume."""
         return NOTHING
-
-    def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        """The rewards."""
-        return reward
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Nothing to keep."""
@@ -43,7 +41,7 @@ class Reward(Objective):
         return None
 
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
-        """What they are."""
+        """What they are; the values are in these units."""
         return mean, std
 
     def end_round(self, rounds: int) -> Revision:
@@ -52,3 +50,11 @@ class Reward(Objective):
 
     def forget(self, trial: Ints, rounds: int) -> None:
         """Nothing to forget."""
+
+
+class Reward(PlayByPlay):
+    """The reward alone."""
+
+    def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
+        """The rewards."""
+        return reward

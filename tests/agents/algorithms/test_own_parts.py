@@ -11,8 +11,8 @@ import agents
 from agents.acquisition.incumbents import MaxMean
 from agents.beliefs.base import Delivered
 from agents.beliefs.by_name import BELIEFS
-from agents.objectives.penalised import Reward
-from agents.restarts.base import Never, Periodic
+from agents.objectives.reward import PlayByPlay, Reward
+from agents.restarts.base import Never, Periodic, Unobservant
 from agents.widths.fixed import FixedWidth
 from gpbandits import evaluate
 
@@ -53,13 +53,13 @@ class Bold:
         return candidates.mean + 2.0 * candidates.weight_norm
 
 
-class Forgetful(Never):
+class Forgetful(Unobservant):
     """Starts over when a coin says so."""
 
     def __init__(self, model, num_trials, rngs, chance: agents.PerTrial = 0.2):
         self.rngs, self.chance = rngs, np.broadcast_to(chance, num_trials)
 
-    def turn(self, rounds, info):
+    def end_round(self, rounds, info):
         coin = np.array([rng.random() for rng in self.rngs])
         return (coin < self.chance).nonzero()[0]
 
@@ -76,7 +76,7 @@ class Perturbed(Delivered):
         super().receive(trial, point, delay, value + 0.1 * noise)
 
 
-class Thrifty(Reward):
+class Thrifty(PlayByPlay):
     """The reward less the sum of its costs."""
 
     def values(self, trial, reward, cost):
