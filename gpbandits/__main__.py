@@ -1,4 +1,4 @@
-"""`python -m bandit_envs` is `gpbandits`."""
+"""`python -m gpbandits` is `gpbandits`."""
 
 from gpbandits.cli import main
 
