@@ -9,14 +9,15 @@ from pathlib import Path
 def check_not_shadowed() -> None:
     """Raise an ImportError if `import agents` would find somebody else's package.
 
-    Ours is installed beside this package, in a wheel as in a checkout.
+    Ours is beside this package, in a wheel as in a checkout; in a zip file, which has no files to compare, by
+    its path.
     """
     spec = find_spec("agents")
     if spec is None:
         raise ImportError("the package 'agents' of gpbandits is missing; install gpbandits again")
     place = spec.origin or next(iter(spec.submodule_search_locations or ()), "an unknown place")
     ours = Path(__file__).parents[1] / "agents" / "__init__.py"
-    if not Path(place).exists() or not ours.exists() or not ours.samefile(place):
+    if Path(place) != ours and not (Path(place).exists() and ours.exists() and ours.samefile(place)):
         raise ImportError(
             f"another package named 'agents', at {place}, hides that of gpbandits; rename or move it, "
             "or start Python from another folder"
