@@ -60,7 +60,7 @@ def test_it_stays_when_another_posterior_takes_over(form):
     model, heir = (posterior(GRAM, NOISE, 2, ROUNDS, form) for _ in range(2))
     learnt(model)
     for i in range(2):
-        heir.adopt(i, model.tally(i))
+        heir.condition_on(i, model.statistics(i))
     np.testing.assert_allclose(heir.weight_norm_at(None), model.weight_norm_at(None), atol=1e-9)
 
 

@@ -1,51 +1,35 @@
-"""Learners of stable-baselines3 in the loop of everybody: reproducible, honest, and gone when it ends."""
+"""Learners of stable-baselines3 in the loop of everybody: reproducible, honest, and what they refuse."""
 
 from __future__ import annotations
 
-import gc
 import os
-import signal
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
-import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from gymnasium import spaces
+from learner_cases import SMALL, actions, play
 from sb3_contrib import TQC, RecurrentPPO
 from stable_baselines3 import A2C, DDPG, DQN, SAC
-from stable_baselines3.common.vec_env import DummyVecEnv
 
 import agents
 from agents.generators import preserved_generators
 from agents.rl.algorithms import ALGORITHMS
 from agents.rl.attribution import AttributedReplayBuffer
 from agents.rl.plays import Plays
-from agents.rl.rendezvous import Rendezvous
 from bandit_envs import BanditEnv, Setting
 from gpbandits.evaluation import check_agent, evaluate, trial_seeds
 from gpbandits.evaluation.stages import stages
 
 NAMES = [name for name in agents.names() if name.startswith("sb3-")]
-SMALL = {"num_arms": 12, "horizon": 40}
+
+
 BOX = {"num_arms": 12, "horizon": 40, "continuous": True}
+
+
 WITH_LATE_REWARDS_OR_CONTEXTS = {name: stages()[name] for name in ("delay", "context")}
-
-
-def actions(agent, trials=2, environment="GPBandit-RKHS-v0", **keywords):
-    result = evaluate(environment, {"it": agent}, trials=trials, env_kwargs={**SMALL, **keywords})
-    return result.actions["it"]
-
-
-def learners() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == "stable-baselines3"]
-
-
-# --- one loop ---
 
 
 def test_one_call_compares_learners_and_gaussian_processes_on_the_same_trials():
@@ -106,9 +90,6 @@ def test_the_horizon_is_the_length_of_training_so_that_schedules_mean_something(
     assert rates[-1] == pytest.approx(0.05)
 
 
-# --- reproducible ---
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_call_twice_plays_the_same_and_trials_differ(name):
     first, again = actions(name), actions(name)
@@ -139,17 +120,6 @@ def test_seeds_of_the_learner_and_of_the_environment_are_apart():
     assert plays[0] != plays[1]
 
 
-def play(env, agent, observation):
-    plays, done = [], False
-    while not done:
-        plays.append(agent.act(observation))
-        assert agent.act(observation) == plays[-1]  # asked again in the same round
-        following, reward, _, done, info = env.step(plays[-1])
-        agent.update(observation, plays[-1], reward, info)
-        observation = following
-    return plays
-
-
 def test_the_global_generators_and_threads_of_the_process_are_left_as_they_were():
     state, threads = torch.get_rng_state(), torch.get_num_threads()
     legacy = np.random.get_state()[1].copy()  # noqa: NPY002
@@ -157,43 +127,6 @@ def test_the_global_generators_and_threads_of_the_process_are_left_as_they_were(
     assert torch.equal(torch.get_rng_state(), state)
     assert torch.get_num_threads() == threads
     np.testing.assert_array_equal(np.random.get_state()[1], legacy)  # noqa: NPY002
-
-
-def test_the_learner_plays_what_it_would_play_against_the_environment_itself():
-    """The bridge changes nothing: `learn` on the environment plays the same actions as the agent."""
-
-    class Recorded(gym.Wrapper):
-        def __init__(self, env):
-            super().__init__(env)
-            self.plays = []
-
-        def step(self, action):
-            self.plays.append(int(action))
-            return super().step(action)
-
-    for name, learner in (("sb3-a2c", A2C), ("sb3-dqn", DQN)):
-        env = BanditEnv("gp", **SMALL)
-        observation, _ = env.reset(seed=5)
-        agent = agents.make(name, env)
-        with preserved_generators():
-            agent.reset(3)
-            through = play(env, agent, observation)
-        recorded = Recorded(BanditEnv("gp", **SMALL))
-        env.reset(seed=5)
-        with preserved_generators():
-            seed = int(np.random.SeedSequence(3).generate_state(1)[0])
-            np.random.seed(seed)  # noqa: NPY002 (what stable-baselines3 does)
-            torch.manual_seed(seed)
-            options = dict(agent.recipe.options)
-            vector = DummyVecEnv([lambda recorded=recorded: recorded])
-            vector.seed(5)
-            model = learner("MlpPolicy", vector, device="cpu", **options)
-            model.action_space.seed(seed)
-            model.learn(SMALL["horizon"])
-        assert through == recorded.plays[: SMALL["horizon"]]
-
-
-# --- honest ---
 
 
 @pytest.mark.parametrize("name", ["a2c", "sac"])
@@ -232,198 +165,9 @@ def test_the_learner_never_sees_the_oracle():
     }
 
 
-# --- delayed rewards, costs ---
-
-
-def info_of(t, arrivals, slots=4, cost=None):
-    info = {
-        "t": t,
-        "feedback_mask": np.zeros(slots, dtype=bool),
-        "feedback_step": np.full(slots, -1),
-        "feedback_reward": np.zeros(slots),
-    }
-    for played, reward in arrivals.items():
-        slot = t - played
-        info["feedback_mask"][slot], info["feedback_step"][slot] = True, played
-        info["feedback_reward"][slot] = reward
-    return info | ({"feedback_cost": np.full((slots, 2), cost)} if cost is not None else {})
-
-
-def test_a_delayed_reward_is_credited_to_the_action_that_earned_it():
-    buffer = AttributedReplayBuffer(10, spaces.Box(0, 1, (1,)), spaces.Discrete(9), "cpu")
-    arrivals = [{}, {}, {0: 0.5}, {3: 3.5, 1: 1.5}, {}]  # the reward of round 2 never arrives
-    for t, arrived in enumerate(arrivals):
-        place = np.array([[t / 10]], dtype=np.float32)
-        summed = np.array([sum(arrived.values())])
-        buffer.add(place, place, np.array([t]), summed, np.array([False]), [info_of(t, arrived)])
-    assert buffer.size() == 3
-    played = buffer.actions[:3, 0, 0]
-    assert sorted(played.tolist()) == [0, 1, 3]
-    np.testing.assert_allclose(buffer.rewards[:3, 0], played + 0.5, atol=1e-7)
-    np.testing.assert_allclose(buffer.observations[:3, 0, 0], played / 10, atol=1e-7)
-
-
-def test_costs_are_credited_with_the_rewards_they_came_with():
-    space = spaces.Box(0, 1, (1,))
-    buffer = AttributedReplayBuffer(10, space, spaces.Discrete(9), "cpu", penalty=2.0)
-    zeros, no = np.zeros((1, 1), dtype=np.float32), np.array([False])
-    buffer.add(zeros, zeros, np.array([0]), np.zeros(1), no, [info_of(0, {0: 1.0}, cost=0.25)])
-    buffer.add(zeros, zeros, np.array([0]), np.zeros(1), no, [info_of(1, {1: 1.0}, cost=-0.25)])
-    assert buffer.rewards[:2, 0].tolist() == [1.0 - 2.0 * 0.5, 1.0]
-
-
-@pytest.mark.parametrize("name", ["sb3-dqn", "sb3-qr-dqn", "sb3-sac", "sb3-td3"])
-def test_attribution_runs_even_where_nothing_ever_arrives(name):
-    lost = {"law": "constant", "rounds": 2, "lost": 1.0}
-    agent = (name, {"attribute": True, "learning_starts": 2})
-    assert actions(agent, trials=1, environment="GPBandit-GP-v0", delay=lost).shape == (1, 40)
-
-
-def test_without_delay_attribution_changes_nothing():
-    plain, attributed = (actions(("sb3-dqn", {"attribute": attribute})) for attribute in (False, True))
-    np.testing.assert_array_equal(plain, attributed)
-
-
-def test_attribution_needs_a_replay_buffer():
-    with pytest.raises(ValueError, match="attribute=True needs a replay buffer, which A2C has not; use dqn"):
-        agents.make("sb3-a2c", Setting(arms=np.eye(2)), attribute=True)
-
-
-def test_attribution_pays_where_rewards_are_late():
-    delayed = {"num_arms": 10, "horizon": 200, "delay": {"law": "constant", "rounds": 5}}
-    both = {"plain": "sb3-dqn", "attributed": ("sb3-dqn", {"attribute": True})}
-    regret = evaluate("GPBandit-GP-v0", both, trials=5, seed=1, env_kwargs=delayed).regret
-    assert regret["attributed"][:, -1].mean() < 0.8 * regret["plain"][:, -1].mean()
-
-
-# --- errors, threads ---
-
-
-class Broken(A2C):
-    def train(self):
-        if self.num_timesteps > 10:
-            raise ArithmeticError("the learner has diverged")
-        super().train()
-
-
-class Interrupting:
-    """Plays with a learner until it is interrupted."""
-
-    def __init__(self, setting):
-        self.agent, self.rounds = agents.sb3(setting, "a2c"), 0
-
-    def reset(self, seed):
-        self.agent.reset(seed)
-
-    def act(self, observation):
-        self.rounds += 1
-        if self.rounds > 7:
-            raise KeyboardInterrupt
-        return self.agent.act(observation)
-
-    def update(self, *outcome):
-        self.agent.update(*outcome)
-
-    def close(self):
-        self.agent.close()
-
-
-def test_an_error_in_the_learner_surfaces_in_the_loop_with_its_traceback():
-    with pytest.raises(ArithmeticError, match="the learner has diverged") as caught:
-        actions(("agents.rl:sb3", {"algorithm": Broken}))
-    assert "while agent 'it' played" in caught.value.__notes__
-    assert any(entry.name == "train" for entry in caught.traceback)
-    assert learners() == []
-
-
-def test_no_thread_outlives_an_evaluation_that_ends_or_is_cut_short_or_interrupted():
-    actions("sb3-a2c")
-    assert learners() == []
-    actions("sb3-dqn", max_episode_steps=9)
-    assert learners() == []
-    with pytest.raises(KeyboardInterrupt):
-        actions(Interrupting)
-    assert learners() == []
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs the interval timer of POSIX")
-def test_ctrl_c_while_the_learner_computes_ends_its_thread():
-    class Slow(A2C):
-        def train(self):
-            time.sleep(0.05)
-
-    def interrupt(number, frame):
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 1.0)
-        with pytest.raises(KeyboardInterrupt):
-            actions(("agents.rl:sb3", {"algorithm": Slow, "n_steps": 1}), horizon=10_000)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
-    assert learners() == []
-
-
-def test_an_agent_that_is_forgotten_or_reset_ends_its_thread():
-    agent = agents.make("sb3-a2c", Setting(arms=np.eye(3), horizon=10))
-    with preserved_generators():
-        agent.reset(0)
-        agent.act(np.zeros(1, dtype=np.float32))
-        agent.reset(1)
-    assert len(learners()) == 1
-    del agent
-    gc.collect()
-    assert learners() == []
-
-
-def test_an_error_of_the_constructor_surfaces_in_reset():
-    agent = agents.make("sb3-ppo", Setting(arms=np.eye(3)), batch_size=0)
-    with preserved_generators(), pytest.raises(Exception, match=r".") as caught:
-        agent.reset(0)
-    assert any(entry.name == "__init__" for entry in caught.traceback)
-
-
-def test_a_callback_that_stops_the_learner_is_an_error_that_says_so():
-    class Short(A2C):
-        def learn(self, total_timesteps, *arguments, **keywords):
-            return super().learn(5)
-
-    with pytest.raises(RuntimeError, match="the learner stopped before the last round"):
-        actions(("agents.rl:sb3", {"algorithm": Short}))
-
-
-def test_a_learner_that_learns_in_pieces_goes_on_in_the_same_trial():
-    """Each piece resets the environment, which is the bridge: no round is lost, none is played twice."""
-
-    class Pieces(A2C):
-        def learn(self, total_timesteps, *arguments, **keywords):
-            for _ in range(total_timesteps // 10):
-                super().learn(10)
-
-    whole, pieces = (actions(("agents.rl:sb3", {"algorithm": algorithm})) for algorithm in (A2C, Pieces))
-    np.testing.assert_array_equal(whole, pieces)
-
-
-def test_a_rendezvous_takes_turns():
-    def double(ask):
-        value = ask("first")
-        while True:
-            value = ask(2 * value)
-
-    rendezvous = Rendezvous(double)
-    assert rendezvous.question() == "first"
-    for value in range(100):
-        rendezvous.answer(value)
-        assert rendezvous.question() == 2 * value
-    rendezvous.close()
-    rendezvous.close()  # again: nothing happens
-
-
-# --- bad input ---
-
 ARMS, SQUARE = {"arms": np.eye(3)}, {"low": np.zeros(2), "high": np.ones(2)}
+
+
 BAD = {
     "algorithm": (
         ARMS,

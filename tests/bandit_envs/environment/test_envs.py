@@ -1,4 +1,4 @@
-"""What every environment promises, checked on every registered id and on problems composed by hand."""
+"""What every environment keeps: the checkers, reproducible draws, actions, episodes and errors."""
 
 from __future__ import annotations
 
@@ -16,17 +16,22 @@ from stable_baselines3.common.env_checker import check_env as check_env_sb3
 import bandit_envs
 from bandit_envs import BanditEnv, Setting
 from bandit_envs.environment.registration import IDS, register
-from bandit_envs.laws import GPSample, KnownFunction, NoNoise, changes, delays
+from bandit_envs.laws import GPSample, NoNoise, changes, delays
 from bandit_envs.problem.setting import SLACK
 
 each_case = pytest.mark.parametrize("case", CASES)
+
+
 each_id = pytest.mark.parametrize("case", [of_id(env_id) for env_id in registered_ids()])
+
+
 EVERYTHING = Case(BY_HAND["everything"], {})
+
+
 GRID = Case("GPBandit-GP-v0", {"num_arms": 30, "horizon": 20})
+
+
 BOX = Case("GPBandit-RKHS-v0", {"num_arms": 12, "dim": 2, "horizon": 20, "continuous": True})
-
-
-# --- conformance ---
 
 
 @each_case
@@ -42,195 +47,8 @@ def test_the_checkers_have_nothing_to_say_about_the_defaults_either(case):
     check_env_sb3(case.make().unwrapped)
 
 
-@each_case
-def test_info_has_one_schema_at_reset_and_at_every_step(case):
-    env = case.make()
-    outputs = played(env)
-    problem: Any = env.unwrapped
-    slots, costs = problem.problem.window + 1, len(problem.problem.constraints)
-    for output in outputs:
-        assert schema(output[-1]) == expected_schema(slots, costs)
-
-
-def expected_schema(slots: int, costs: int) -> dict[str, Any]:
-    oracle = dict.fromkeys(("regret", "mean", "optimum", "violation"), float)
-    oracle |= {"cost_mean": ("float64", (costs,)), "delay": int, "segment": int}
-    constrained = {"cost": float, "feedback_cost": ("float64", (slots, costs))} if costs else {}
-    return {
-        "t": int,
-        "feedback_mask": ("bool", (slots,)),
-        "feedback_step": ("int64", (slots,)),
-        "feedback_reward": ("float64", (slots,)),
-        **constrained,
-        "oracle": oracle,
-    }
-
-
-def schema(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: schema(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        assert np.isfinite(value).all()
-        return str(value.dtype), value.shape
-    assert np.isfinite(value)
-    return type(value)
-
-
-@each_case
-def test_info_at_reset_is_neutral(case):
-    _, info = case.make().reset(seed=0)
-    assert info["t"] == -1
-    assert not info["feedback_mask"].any()
-    assert (info["feedback_step"] == -1).all()
-    assert (info["feedback_reward"] == 0).all()
-    assert all(np.all(value == 0) for value in info["oracle"].values())
-
-
-@each_case
-def test_every_output_is_a_new_object_of_the_promised_type(case):
-    env = case.make()
-    outputs = played(env, rounds=6)
-    arrays = [a for output in outputs for a in (output[0], *leaves(output[-1])) if isinstance(a, np.ndarray)]
-    for i, array in enumerate(arrays):
-        assert not any(np.may_share_memory(array, other) for other in arrays[:i])
-        assert array.flags.writeable
-    for observation, reward, terminated, truncated, _ in outputs[1:]:
-        assert observation.dtype == np.float32
-        assert env.observation_space.contains(observation)
-        assert [type(reward), type(terminated), type(truncated)] == [float, bool, bool]
-
-
-def leaves(info: dict[str, Any]) -> list[Any]:
-    return [
-        leaf for value in info.values() for leaf in (leaves(value) if isinstance(value, dict) else [value])
-    ]
-
-
-def test_without_the_oracle_info_is_otherwise_the_same():
-    full, bare = played(EVERYTHING.make()), played(EVERYTHING.make(oracle=False))
-    for (*_, with_truth), (*_, without) in zip(full, bare, strict=True):
-        del with_truth["oracle"]
-        np.testing.assert_equal(without, with_truth)
-
-
-# --- rewards, feedback and regret ---
-
-
-@each_case
-def test_feedback_of_a_round_arrives_once_and_as_late_as_its_delay_says(case):
-    outputs = played(case.make())[1:]
-    infos = [info for *_, info in outputs]
-    due: dict[int, list[int]] = {}
-    for t, info in enumerate(infos):
-        if info["oracle"]["delay"] >= 0:
-            due.setdefault(t + info["oracle"]["delay"], []).append(t)
-    for t, info in enumerate(infos):
-        mask, step = info["feedback_mask"], info["feedback_step"]
-        assert info["t"] == t
-        assert sorted(step[mask]) == due.get(t, [])
-        np.testing.assert_array_equal(step[mask], t - np.flatnonzero(mask))  # slot k: k rounds ago
-        assert (step[~mask] == -1).all()
-        assert (info["feedback_reward"][~mask] == 0).all()
-
-
-@each_case
-def test_the_reward_is_what_arrives_and_cost_its_positive_part(case):
-    for _, reward, _, _, info in played(case.make())[1:]:
-        assert reward == pytest.approx(info["feedback_reward"].sum(), abs=1e-12)
-        if "cost" in info:
-            assert info["cost"] == pytest.approx(np.maximum(info["feedback_cost"], 0).sum(), abs=1e-12)
-
-
-@each_case
-def test_regret_is_charged_when_an_arm_is_played_and_is_never_negative_where_it_is_feasible(case):
-    for *_, info in played(case.make())[1:]:
-        oracle = info["oracle"]
-        assert oracle["regret"] == oracle["optimum"] - oracle["mean"]
-        assert oracle["violation"] == pytest.approx(np.linalg.norm(np.maximum(oracle["cost_mean"], 0)))
-        if oracle["violation"] == 0:
-            assert oracle["regret"] >= -1e-9
-
-
-def test_the_noiseless_reward_is_the_mean_of_the_play_that_it_is_for():
-    env = by_hand_env(noise=NoNoise(), delay=delays.Poisson(3), max_delay=5)
-    infos = [info for *_, info in played(env)[1:]]
-    means = np.array([info["oracle"]["mean"] for info in infos])
-    for info in infos:
-        mask = info["feedback_mask"]
-        np.testing.assert_allclose(
-            info["feedback_reward"][mask], means[info["feedback_step"][mask]], rtol=1e-12
-        )
-
-
 def by_hand_env(**laws: Any) -> BanditEnv:
     return BanditEnv(by_hand(**laws))
-
-
-def test_feedback_later_than_max_delay_never_arrives_but_its_regret_counts():
-    env = by_hand_env(delay=delays.Poisson(6), max_delay=3, horizon=200)
-    infos = [info for *_, info in played(env)[1:]]
-    lost = [info for info in infos if info["oracle"]["delay"] == -1]
-    assert 0 < len(lost) < 200
-    assert all(info["oracle"]["delay"] <= 3 for info in infos)
-    assert all(info["feedback_mask"].shape == (4,) for info in infos)
-    assert any(info["oracle"]["regret"] > 0 for info in lost)
-
-
-def test_costs_of_different_constraints_do_not_cancel():
-    costs = (KnownFunction(lambda x: 0.3 - x[:, 0]), KnownFunction(lambda x: x[:, 0] - 0.3))
-    env = by_hand_env(constraints=costs, decisions=bandit_envs.Decisions(np.array([[0.0], [0.3]])))
-    env.reset(seed=0)
-    _, _, _, _, info = env.step(0)
-    np.testing.assert_allclose(info["feedback_cost"], [[0.3, -0.3]])
-    assert info["cost"] == pytest.approx(0.3)
-    assert info["oracle"]["violation"] == pytest.approx(0.3)
-
-
-def test_the_best_feasible_arm_is_the_optimum_of_a_constrained_trial():
-    env = EVERYTHING.make()
-    env.reset(seed=0)
-    trial: Any = env.unwrapped.simulator.trials[0]  # type: ignore[attr-defined]
-    arms = np.arange(25)
-    for t in range(40):
-        at = trial.context[t] * 25 + arms
-        means = trial.means[trial.segment[t]][:, at]
-        feasible = (means[1:] <= 0).all(axis=0)
-        assert feasible.any()
-        assert trial.optimum[t] == means[0][feasible].max()
-        assert trial.worst[t] == means[0].min()
-
-
-def test_change_points_start_new_segments_with_new_functions():
-    env = by_hand_env(changes=changes.AtRounds((10, 25)), noise=NoNoise())
-    env.reset(seed=0)
-    infos = [env.step(7)[4] for _ in range(40)]
-    np.testing.assert_array_equal(
-        [info["oracle"]["segment"] for info in infos], np.repeat([0, 1, 2], [10, 15, 15])
-    )
-    means = [info["oracle"]["mean"] for info in infos]
-    assert len(set(means)) == 3
-
-
-# --- contexts ---
-
-
-def test_the_observation_is_the_context_of_the_coming_round_scaled_to_the_unit_box():
-    env = EVERYTHING.make()
-    outputs = played(env)
-    trial: Any = env.unwrapped.simulator.trials[0]  # type: ignore[attr-defined]
-    scaled = (CONTEXTS - CONTEXTS.min(axis=0)) / np.ptp(CONTEXTS, axis=0)
-    seen = np.array([output[0] for output in outputs])
-    np.testing.assert_allclose(seen, scaled[trial.context], atol=1e-7)
-    setting = env.get_wrapper_attr("setting")
-    np.testing.assert_array_equal(setting.context_index(seen), trial.context)
-
-
-def test_without_contexts_the_observation_is_one_zero():
-    for observation, *_ in played(GRID.make()):
-        np.testing.assert_array_equal(observation, np.zeros(1, dtype=np.float32))
-
-
-# --- seeds ---
 
 
 @each_case
@@ -334,9 +152,6 @@ class _Even(GPSample):
 EVEN = _Even()
 
 
-# --- actions ---
-
-
 @pytest.mark.parametrize("dtype", [int, np.int64, np.int32, np.uint8])
 def test_an_arm_may_be_any_integer(dtype):
     env = GRID.make().unwrapped
@@ -387,9 +202,6 @@ def test_a_wrong_action_is_one_clear_error_and_no_round_is_lost(case, action, me
     assert env.step(env.action_space.sample())[4]["t"] == 0
 
 
-# --- episodes ---
-
-
 @each_case
 def test_an_episode_is_truncated_at_the_horizon_and_never_terminated(case):
     outputs = played(case.make())
@@ -427,9 +239,6 @@ def test_a_horizon_of_one_round_works():
 def test_a_wrong_reset_option_is_one_clear_error(case, options, message):
     with pytest.raises(ValueError, match=message):
         case.make().reset(options=options)
-
-
-# --- registration ---
 
 
 @each_id

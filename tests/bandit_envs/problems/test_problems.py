@@ -1,30 +1,21 @@
-"""The named problems: their defaults, what they publish, and what they refuse."""
+"""The named problems: their defaults, what they publish, and their boxes."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from cases import BY_HAND, CONTEXTS, PLAIN_BOXES, box_of, by_hand, of_id, played, registered_ids
-from sklearn.gaussian_process.kernels import RBF, Matern
+from cases import BY_HAND, PLAIN_BOXES, box_of, by_hand, of_id, registered_ids
 
-import bandit_envs
-from bandit_envs import BanditEnv, Decisions, Problem
+from bandit_envs import Problem
 from bandit_envs.laws import (
-    Gaussian,
-    KnownFunction,
-    Recorded,
     RKHSFunction,
-    Uniform,
     changes,
 )
-from bandit_envs.laws.feasibility import FeasibleShare
-from bandit_envs.problem.decisions import uniform_points, unit_grid
 from bandit_envs.problem.optimum import maximise
-from bandit_envs.problems import FACTORIES, build, data_files, keywords_of
+from bandit_envs.problems import build
 from bandit_envs.problems.benchmarks import (
     ackley_values,
     branin_values,
@@ -32,10 +23,8 @@ from bandit_envs.problems.benchmarks import (
     hartmann6_values,
     rosenbrock_values,
 )
-from bandit_envs.problems.by_name import PRESET_OF
 
 each_id = pytest.mark.parametrize("case", [of_id(env_id) for env_id in registered_ids()])
-OFFLINE = [name for name in FACTORIES if not data_files(name)]
 
 
 def brute_norm(problem: Problem, values: Any) -> float:
@@ -63,9 +52,6 @@ def test_every_segment_has_functions_of_its_own():
     flat = means.reshape(9, -1)
     assert means.shape == (3, 3, 1000)
     assert np.abs(np.corrcoef(flat)[np.triu_indices(9, 1)]).max() < 0.99
-
-
-# --- what is published ---
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "matern52", "matern12"])
@@ -157,9 +143,6 @@ def test_a_withheld_model_leaves_the_problem_as_it_was_and_the_agent_without_it(
     np.testing.assert_equal(untold.step(2), told.step(2))
 
 
-# --- boxes ---
-
-
 @pytest.mark.parametrize("env_id", PLAIN_BOXES)
 def test_the_box_has_the_same_function_as_the_grid_at_its_points(env_id):
     grid, box = (
@@ -205,240 +188,3 @@ def test_the_optima_of_the_test_functions_are_the_known_ones():
     assert ackley_values(np.array([[0.4, 1 / 3]]))[0] == pytest.approx(
         20.0 * (np.exp(-0.2 / np.sqrt(2.0)) - 1.0), abs=1e-12
     )  # at (1, 0)
-
-
-# --- defaults and keywords ---
-
-
-def test_defaults_are_the_settings_of_the_papers():
-    gp, rkhs = build("gp", {}), build("rkhs", {})
-    np.testing.assert_array_equal(gp.decisions.arms, np.linspace(0, 1, 1000)[:, None])
-    assert gp.kernel == RBF(0.2)
-    assert gp.noise == Gaussian(0.025**0.5)
-    assert gp.horizon == 1000
-    assert rkhs.decisions.num_arms == 100
-    assert rkhs.noise == Gaussian(share=0.01)
-    assert rkhs.horizon == 30_000
-    np.testing.assert_array_equal(rkhs.decisions.arms, uniform_points(100, 1, 0))
-
-
-def test_a_gp_draw_on_the_points_of_the_rkhs_function_is_one_keyword_away():
-    rkhs, gp = build("rkhs", {}), build("rkhs", {"function": "gp"})
-    np.testing.assert_array_equal(rkhs.decisions.arms, gp.decisions.arms)
-    assert rkhs.noise == gp.noise
-    assert not np.array_equal(rkhs.draw(0).means, gp.draw(0).means)
-
-
-def test_random_points_are_drawn_once_an_environment_by_their_own_seed():
-    first, same, other = (build("rkhs", {"points_seed": s}).decisions.arms for s in (0, 0, 1))
-    np.testing.assert_array_equal(first, same)
-    assert not np.array_equal(first, other)
-
-
-@pytest.mark.parametrize("dim", [1, 2, 3])
-@pytest.mark.parametrize("points", ["grid", "uniform"])
-@pytest.mark.parametrize("num_arms", [1, 7, 27, 64])
-def test_the_number_of_arms_is_the_total_in_every_dimension(dim, points, num_arms):
-    arms = build("gp", {"dim": dim, "num_arms": num_arms, "points": points}).decisions.arms
-    assert arms.shape == (num_arms, dim)
-    assert arms.min() >= 0
-    assert arms.max() <= 1
-    assert len(np.unique(arms, axis=0)) == num_arms
-
-
-def test_a_noise_of_ones_own_replaces_the_default_altogether():
-    assert build("rkhs", {"noise_std": 0.5}).noise == Gaussian(0.5)
-    assert build("gp", {"noise": {"law": "gaussian", "share": 0.1}}).noise == Gaussian(share=0.1)
-    assert build("gp", {"noise": "none"}).draw(0).noise.any() == np.False_
-    assert build("gp", {"noise": {"law": "uniform"}, "noise_std": 0.3}).noise.std == 0.3
-
-
-@pytest.mark.parametrize("name", OFFLINE)
-def test_a_noise_of_none_is_the_default(name):
-    assert build(name, {"noise": None, "noise_std": None}).noise == build(name, {}).noise
-
-
-def test_noise_that_each_trial_scales_is_unknown_before_a_trial():
-    problem = by_hand(noise=Uniform(share=0.01))
-    setting = problem.setting()
-    assert (setting.noise_std, setting.noise_bound) == (None, None)
-    assert problem.draw(0).setting.noise_std > 0
-
-
-def test_a_reward_function_cannot_change_the_points_by_accident():
-    problem = by_hand(reward=KnownFunction(lambda x: np.multiply(x, 2, out=x)[:, 0]))
-    with pytest.raises(ValueError, match="read-only"):
-        problem.draw(0)
-
-
-def test_signal_variance_scales_the_prior_and_a_kernel_object_is_taken_as_it_is():
-    kernel = Matern(0.4, nu=2.5)
-    assert build("gp", {"kernel": kernel}).kernel is kernel
-    np.testing.assert_allclose(build("gp", {"signal_variance": 0.5, "num_arms": 9}).gram.diagonal, 0.5)
-
-
-@pytest.mark.parametrize("name", OFFLINE)
-def test_normalized_functions_run_from_zero_to_one(name):
-    means = build(name, {"normalize": True, "horizon": 5}).draw(0).means[:, 0]
-    assert means.min() == pytest.approx(0.0, abs=1e-12)
-    assert means.max() == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("name", OFFLINE)
-def test_the_keywords_of_a_problem_are_json_and_are_all_accepted(name):
-    factory = PRESET_OF.get(FACTORIES[name], FACTORIES[name])
-    keywords = {key: default for key, default in (factory.__kwdefaults__ or {}).items() if key != "name"}
-    assert set(keywords) <= set(keywords_of(name))
-    build(name, json.loads(json.dumps(keywords)))
-
-
-@pytest.mark.parametrize("window", [None, 0, 4])
-def test_the_largest_delay_that_arrives_is_published(window):
-    problem = build("gp", {"delay": {"law": "poisson", "mean": 10}, "max_delay": window, "num_arms": 9})
-    expected = 28 if window is None else window  # P(Poisson(10) > 28) < 1e-6 <= P(> 27)
-    assert problem.window == problem.draw(0).setting.max_delay == expected
-    infos = [info for *_, info in played(BanditEnv(problem), rounds=300)[1:]]
-    assert max(info["oracle"]["delay"] for info in infos) <= expected
-
-
-def test_delays_reach_no_further_than_the_horizon():
-    assert build("gp", {"delay": {"law": "poisson", "mean": 10}, "horizon": 8}).window == 7
-
-
-# --- composed by hand ---
-
-
-def test_a_problem_of_ones_own_is_an_environment():
-    problem = BY_HAND["everything"]
-    env = bandit_envs.make(problem)
-    assert isinstance(env, BanditEnv)
-    assert env.problem is problem
-    assert env.observation_space.shape == (2,)
-
-
-def test_a_function_over_contexts_is_evaluated_at_context_and_arm():
-    decisions = Decisions(unit_grid(5), contexts=CONTEXTS)
-    problem = by_hand(decisions=decisions, reward=KnownFunction(lambda x: 10 * x[:, 0] + x[:, 1] - x[:, 2]))
-    table = problem.draw(0).means[0, 0].reshape(4, 5)
-    expected = 10 * CONTEXTS[:, :1] + CONTEXTS[:, 1:] - decisions.arms.T
-    np.testing.assert_allclose(table, expected)
-
-
-# --- bad input ---
-
-
-@pytest.mark.parametrize(
-    ("name", "keywords", "message"),
-    [
-        ("nothing", {}, "unknown problem 'nothing'; choose one of gp, rkhs, .*, rosenbrock, "),
-        ("gp", {"lengthscale": 0.1}, r"'lengthscale' for 'gp'; did you mean 'length_scale'\?; it takes "),
-        ("rosenbrock", {"dim": 3}, "unknown keyword 'dim' for 'rosenbrock'; it takes kernel, "),
-        ("gp", {"kernel": "rfb"}, "unknown kernel 'rfb'; choose one of diagonal, linear, matern12, "),
-        ("gp", {"kernel": None}, "unknown kernel None; choose one of diagonal, linear, "),
-        ("gp", {"kernel": ["rbf"]}, r"unknown kernel \['rbf'\]; choose one of diagonal, linear, "),
-        ("gp", {"kernel": RBF}, "unknown kernel <class .*; choose one of diagonal, linear, "),
-        ("gp", {"length_scale": [0.1, 0.2]}, r"kernel must take points of 1 features, got RBF\(.*2!=1"),
-        ("gp", {"kernel": RBF([0.1, 0.2]), "dim": 3}, r"kernel must take points of 3 features, got RBF"),
-        ("gp", {"length_scale": 0}, "length_scale must be positive, got 0"),
-        ("gp", {"length_scale": -0.2}, "length_scale must be positive, got -0.2"),
-        ("gp", {"length_scale": float("nan")}, "length_scale must be positive, got nan"),
-        ("gp", {"length_scale": "short"}, "length_scale must be positive, got 'short'"),
-        ("gp", {"dim": 2, "length_scale": [0.1, 0.0]}, r"length_scale must be positive, got \[0.1, 0.0\]"),
-        ("gp", {"signal_variance": 0}, "signal_variance must be positive, got 0"),
-        ("gp", {"function": "spline"}, "function must be \"gp\" or \"rkhs\", got 'spline'"),
-        ("gp", {"rkhs_norm": 1.0}, "rkhs_norm must be None where function is \"gp\", got 1.0"),
-        ("rkhs", {"rkhs_norm": 0.0}, "rkhs_norm must be None or positive, got 0.0"),
-        ("rkhs", {"rkhs_bound": "false"}, "rkhs_bound must be \"true\", \"paper\", None or .* 'false'"),
-        ("rkhs", {"rkhs_bound": -1}, "rkhs_bound must be .* or a positive number, got -1"),
-        ("rkhs", {"rkhs_bound": True}, "rkhs_bound must be .* or a positive number, got True"),
-        ("gp", {"num_arms": 0}, "num_arms must be a positive integer, got 0"),
-        ("gp", {"num_arms": "many"}, "num_arms must be a positive integer, got 'many'"),
-        ("gp", {"num_arms": 10.0}, "num_arms must be a positive integer, got 10.0"),
-        ("gp", {"dim": 0}, "dim must be a positive integer, got 0"),
-        ("gp", {"dim": True}, "dim must be a positive integer, got True"),
-        ("gp", {"points": "sobol"}, "points must be \"grid\" or \"uniform\", got 'sobol'"),
-        ("rkhs", {"points_seed": -1}, "points_seed must be an integer >= 0, got -1"),
-        ("gp", {"noise_std": -0.1}, "noise std must be 0 or a positive number, got -0.1"),
-        ("gp", {"noise_std": float("nan")}, "noise std must be 0 or a positive number, got nan"),
-        ("gp", {"noise": {"law": "pink"}}, "must be one of gaussian, uniform, student-t, none, got 'pink'"),
-        ("gp", {"noise": {"law": "gaussian", "std": 1}, "noise_std": 2}, "must agree, got 2 and 1"),
-        ("gp", {"noise": Gaussian(1.0), "noise_std": 2}, "must not be given beside a noise law .* 2"),
-        ("gp", {"noise": 0.1}, r'noise must be a dict such as \{"law": "gaussian"\}, got 0.1'),
-        ("gp", {"delay": {"law": "poison"}}, "must be one of immediate, constant, .*, got 'poison'"),
-        ("gp", {"delay": {"law": "poisson", "rate": 3}}, "delay 'poisson' has no 'rate'; it takes .*mean"),
-        ("gp", {"delay": 3}, r'delay must be a dict such as \{"law": "immediate"\}, got 3'),
-        ("gp", {"max_delay": -1}, r"max_delay must be None or an integer in 0\.\.horizon - 1, got -1"),
-        ("gp", {"max_delay": 10, "horizon": 10}, r"max_delay must be .* in 0\.\.horizon - 1, got 10"),
-        ("gp", {"context": {"law": "cyclic"}}, "must be one of uniform, .*, got 'cyclic'"),
-        ("gp", {"change_points": [9, 3]}, r"change_points must be ascending .* got \(9, 3\)"),
-        ("gp", {"change_points": [3], "num_segments": 2}, "give only one of changes, change_points, num_seg"),
-        ("gp", {"num_segments": 2.5}, "num_segments must be a positive integer, got 2.5"),
-        ("gp", {"changes": {"law": "at", "rounds": [9, 3]}}, r"must be ascending .* got \(9, 3\)"),
-        ("gp", {"horizon": 0}, "horizon must be a positive integer, got 0"),
-        ("gp", {"horizon": 10.5}, "horizon must be a positive integer, got 10.5"),
-        ("gp", {"horizon": True}, "horizon must be a positive integer, got True"),
-        ("gp", {"function_seed": -3}, "function_seed must be None or an integer >= 0, got -3"),
-        ("gp", {"function_seed": "a"}, "function_seed must be None or an integer >= 0, got 'a'"),
-        ("logistic-tuning", {"continuous": True}, "continuous must be False: .* got True"),
-        ("gp", {"normalize": "yes"}, "normalize must be True or False, got 'yes'"),
-        ("gp", {"publish_model": 1}, "publish_model must be True or False, got 1"),
-        ("rkhs", {"continuous": "box"}, "continuous must be True or False, got 'box'"),
-    ],
-)  # fmt: skip
-def test_bad_keywords_are_one_clear_error(name, keywords, message):
-    with pytest.raises(ValueError, match=message):
-        build(name, keywords)
-
-
-@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
-def test_an_id_refuses_an_unknown_keyword_as_python_does(make):
-    with pytest.raises(TypeError, match=r"keyword 'hroizon' for 'gp'; did you mean 'horizon'\?; it takes"):
-        make("GPBandit-GP-v0", hroizon=3)
-
-
-@pytest.mark.parametrize(
-    ("laws", "message"),
-    [
-        (
-            {"constraints": (KnownFunction(lambda x: 1 + x[:, 0]),)},
-            "constraints must be <= 0 together .* segment 0, context 0; lower",
-        ),
-        (
-            {"constraints": (Recorded(np.zeros((1, 5))),), "feasibility": FeasibleShare(0.3),
-             "decisions": Decisions(unit_grid(5), continuous=True), "reward": RKHSFunction()},
-            "continuous must be False: this reward or a cost is only known at its points; got True",
-        ),
-        (
-            {"constraints": (KnownFunction(lambda x: 1 + x[:, 0]),),
-             "decisions": Decisions(unit_grid(5), continuous=True), "reward": RKHSFunction()},
-            "constraints must be <= 0 together somewhere",
-        ),
-        ({"constraint_noise": Gaussian(share=0.01)}, 'constraint_noise must be without "share"'),
-        ({"decisions": np.zeros((3, 1))}, r"decisions must be a Decisions, got array"),
-        ({"reward": np.sin}, r"reward must be a law such as KnownFunction\(f\), got <ufunc 'sin'>"),
-        ({"reward": RKHSFunction}, "reward must be a law such as .*, got <class"),
-        ({"constraints": (KnownFunction(np.sum), np.sin)}, r"constraints\[1\] must be a law such as"),
-        ({"noise": 0.1}, r"noise must be a law such as Gaussian\(0.1\), got 0.1"),
-        ({"constraint_noise": 0.1}, "constraint_noise must be a law such as"),
-        ({"kernel": "rbf"}, "kernel must be a scikit-learn kernel object, got 'rbf'"),
-        ({"kernel": RBF}, "kernel must be a scikit-learn kernel object, got <class"),
-        ({"kernel": RBF([1.0, 2.0])}, "kernel must take points of 1 features"),
-        ({"prior_mean": np.zeros(3)}, r"prior_mean must be a number or \(25,\) values, got \(3,\)"),
-        ({"prior_mean": np.nan}, "prior_mean must be finite numbers, got nan"),
-        ({"prior_mean": "0"}, "prior_mean must be finite numbers, got '0'"),
-    ],
-)  # fmt: skip
-def test_a_problem_that_cannot_be_played_is_one_clear_error(laws, message):
-    with pytest.raises(ValueError, match=message):
-        by_hand(**laws).draw(0)
-
-
-def test_a_problem_takes_no_keywords_of_named_ones():
-    with pytest.raises(TypeError, match="a Problem takes no further keywords, got horizon"):
-        BanditEnv(BY_HAND["contexts"], horizon=4)
-
-
-@pytest.mark.parametrize("given", [3, None, ["GPBandit-GP-v0"]])
-def test_make_refuses_what_describes_no_environment(given):
-    with pytest.raises(ValueError, match="environment must be an id, a Problem or a callable, got"):
-        bandit_envs.make(given)

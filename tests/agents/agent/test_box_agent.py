@@ -1,0 +1,220 @@
+"""On a box the named algorithms play as on a finite set, and take and tell points of the box."""
+
+import pickle
+
+import numpy as np
+import pytest
+from box_cases import HERE, SETTING, feed
+from sklearn.gaussian_process.kernels import RBF, Matern
+
+import agents
+from agents.agent.box_agent import BoxAgent
+from agents.agent.nearest_arm import NearestArm
+from agents.beliefs.surface import Surface
+from agents.box import AtPoints
+from agents.box.incumbents import BestPlays
+from agents.posteriors.play_factor import PlayFactor
+from bandit_envs import Setting
+from bandit_envs.kernels.kernels import OnColumns
+from bandit_envs.problem.decisions import unit_grid
+from bandit_envs.problems import build
+from gpbandits import check_agent, evaluate
+
+# The others keep the rules on boxes in the tests of `check_agent`.
+CONSTRAINED = [
+    name for name in agents.names() if agents.features(name).box and agents.features(name).constraint
+]
+
+
+def bump(point):
+    return float(np.exp(-(((point - [0.3, 2.0]) / [0.4, 1.0]) ** 2).sum()))
+
+
+GRID = unit_grid(15**2, 2)
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "gp-ei", "gp-pi", "pure-exploitation", "igp-ucb", "gp-bucb"])
+def test_a_box_restricted_to_grid_points_plays_as_the_finite_set(name):
+    kernel = Matern(0.3, nu=2.5)
+    common = {"horizon": 30, "kernel": kernel, "noise_std": 0.1, "rkhs_bound": 1.0}
+    options = {"gp-ucb": {"width": 2.0}, "gp-ei": {"incumbent": "max_mean"}}.get(name, {})
+    finite = agents.make(name, Setting(arms=GRID, **common), **options)
+    box = agents.make(
+        name, Setting(low=np.zeros(2), high=np.ones(2), **common), search=AtPoints(GRID), **options
+    )
+    noise = np.random.default_rng(0).normal(size=30)
+    played = {}
+    for label, agent in {"finite": finite, "box": box}.items():
+        agent.reset(5)
+        draws = iter(noise)
+        actions = feed(agent, lambda x, draws=draws: np.sin(6 * x.sum()) + 0.1 * next(draws), 30)
+        played[label] = [agent.setting.to_point(action) for action in actions]
+    np.testing.assert_allclose(played["box"], played["finite"], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", CONSTRAINED)
+def test_agents_that_handle_constraints_keep_the_rules_on_boxes(name):
+    boxes = {"box": build("small-feasible-region", {"horizon": 8, "continuous": True})}
+    check_agent(name, boxes, time_limit=120.0)
+
+
+def test_delays_contexts_and_learning_go_together_on_a_box():
+    keywords = {"num_arms": 20, "horizon": 12, "dim": 1, "continuous": True, "num_contexts": 3}
+    problem = build("rkhs", keywords | {"delay": {"law": "poisson", "mean": 2}})
+    options = {"search": {"candidates": 32, "starts": 2, "steps": 5}, "refit_every": 5}
+    check_agent(("gp-bucb", options | {"fit_mean": True}), {"box": problem}, time_limit=120.0)
+    check_agent(("gp-ts-sdf", options), {"box": problem}, time_limit=120.0)
+
+
+def test_the_recommendation_is_the_highest_mean():
+    agent = agents.make("gp-ei", SETTING, kernel=RBF([0.5, 1.2]))
+    agent.reset(0)
+    feed(agent, bump, 25)
+    best = agent.recommend()
+    np.testing.assert_allclose(best.point, [0.3, 2.0], atol=0.1)
+    np.testing.assert_allclose(agent.setting.to_point(best.action), best.point, atol=1e-12)
+    mean, std = Surface.of(agent.belief).predict(best.point[None])
+    np.testing.assert_allclose([best.mean, best.std], [mean[0], std[0]])
+    grid = SETTING.low + (SETTING.high - SETTING.low) * unit_grid(101**2, 2)
+    assert best.mean >= Surface.of(agent.belief).mean(grid).max() - 1e-9
+
+
+def test_contexts_of_no_finite_set_are_observed_as_they_are():
+    setting = Setting(
+        low=np.zeros(1),
+        high=np.ones(1),
+        context_low=np.array([-2.0]),
+        context_high=np.array([2.0]),
+        noise_std=0.01,
+    )
+    kernel = OnColumns(RBF(1.0), [0]) * OnColumns(RBF(0.3), [1])
+    agent = agents.gp_ucb(setting, kernel=kernel, width=1.0)
+    agent.reset(0)
+    rng = np.random.default_rng(0)
+    regret = []
+    for t in range(60):
+        context = rng.uniform(-2.0, 2.0, 1)
+        action = agent.act(context)
+        best = 0.5 + 0.2 * context[0]
+        value = 1.0 - (setting.to_point(action)[0] - best) ** 2
+        info = {
+            "feedback_mask": np.array([True]),
+            "feedback_step": np.array([t]),
+            "feedback_reward": np.array([value]),
+        }
+        agent.update(context, action, 0.0, info)
+        regret.append(1.0 - value)
+    assert agent.features.shape == (60, 2)
+    assert np.mean(regret[40:]) < 0.1 * np.mean(regret[:10])
+    np.testing.assert_allclose(agent.recommend(np.array([1.0])).point, [0.7], atol=0.05)
+    with pytest.raises(ValueError, match="observation"):
+        agent.act(np.zeros(2))
+    with pytest.raises(ValueError, match="observation of a context"):
+        agent.recommend()
+
+
+def test_expected_improvement_on_a_box_improves_on_what_was_played():
+    agent = agents.make("gp-ei", SETTING, incumbent="best_value", kernel=RBF([0.5, 1.2]))
+    agent.reset(0)
+    values = [bump(agent.setting.to_point(action)) for action in feed(agent, bump, 30)]
+    none = np.empty(0)
+    assert agent.incumbent.value(BestPlays(agent.model.visited, none, none, none), 0.0) == max(values)
+    assert max(values) > 0.99
+
+
+@pytest.mark.parametrize("action", [np.array([2.0, 0.0]), np.array([np.nan, 0.0]), np.zeros(3), "left"])
+def test_an_action_that_is_no_point_of_the_box_is_an_error(action):
+    agent = agents.gp_ei(SETTING)
+    agent.reset(0)
+    with pytest.raises(ValueError, match="action must be"):
+        agent.update(HERE, action, 0.0, {})
+
+
+def test_initial_plays_are_spread_over_the_box():
+    agent = agents.gp_ei(SETTING, initial=40)
+    agent.reset(0)
+    actions = np.array(feed(agent, bump, 40))
+    assert (np.abs(actions.mean(axis=0)) < 4 / np.sqrt(3 * 40)).all()  # four standard errors of uniform draws
+    assert len(np.unique(actions, axis=0)) == 40
+
+
+@pytest.mark.parametrize(
+    ("fresh", "most", "megabytes"), [(0, 900, 32), pytest.param(2, 3200, 256, marks=pytest.mark.long)]
+)
+def test_many_rounds_with_near_duplicates_stay_sound(fresh, most, megabytes):
+    """5,000 plays, (nearly) again or half of them new, at a noise variance of 1e-6: no drift, no growth."""
+    rng = np.random.default_rng(0)
+    setting = Setting(low=np.zeros(2), high=np.ones(2), horizon=5000, kernel=RBF(0.3), noise_std=1e-3)
+    agent = agents.make("pure-exploitation", setting, search={"candidates": 8, "starts": 0})
+    agent.reset(0)
+    centres = rng.random((60, 2))
+    for t in range(5000):
+        if t % 250 == 0:
+            action = agent.act(HERE)
+        elif fresh and t % fresh:
+            action = setting.to_action(rng.random(2))
+        elif t % 7:
+            action = setting.to_action(centres[rng.integers(60)])  # exactly again
+        else:
+            action = setting.to_action(np.clip(centres[rng.integers(60)] + 1e-9 * rng.normal(size=2), 0, 1))
+        value = np.sin(5.0 * setting.to_point(action).sum()) + 1e-3 * rng.normal()
+        info = {
+            "feedback_mask": np.array([True]),
+            "feedback_step": np.array([t]),
+            "feedback_reward": np.array([value]),
+        }
+        agent.update(HERE, action, value, info)
+    factor = agent.belief.centre.factor(0)
+    distinct = len(np.unique(agent.features, axis=0))
+    assert most - 300 < distinct == len(agent.features) < most
+    assert factor.used <= 1.65 * distinct + 17
+    assert factor.triangle.base.nbytes < megabytes * 2**20
+    anew = PlayFactor(factor.gram, factor.noise, factor.statistics)
+    at = rng.random((50, 2))
+    found, expected = (Surface(setting.kernel, each, each, 0.0).predict(at) for each in (factor, anew))
+    np.testing.assert_allclose(found[0], expected[0], atol=1e-7)
+    np.testing.assert_allclose(found[1], expected[1], atol=1e-7)
+    np.testing.assert_allclose(found[0], np.sin(5.0 * at.sum(axis=1)), atol=0.05)
+    assert (found[1] >= 0).all()
+
+
+def test_a_box_agent_is_what_factories_make_of_a_box():
+    assert isinstance(agents.gp_ts(SETTING), BoxAgent)
+    batch = agents.gp_ts(SETTING, num_trials=3)
+    batch.reset([0, 1, 2])
+    assert batch.act(np.zeros((3, 1))).shape == (3, 2)
+
+
+def test_regret_on_a_box_falls_below_that_of_its_grid():
+    problem = build("rkhs", {"num_arms": 25, "horizon": 40, "dim": 2, "continuous": True, "noise_std": 0.01})
+    agents_ = {"EI": "gp-ei", "largest mean": ("gp-ei", {"incumbent": "max_mean"}), "random": "random"}
+    result = evaluate(problem, agents_, trials=3)
+    cumulative = {name: regret[:, -1].sum() for name, regret in result.regret.items()}
+    for name in ("EI", "largest mean"):
+        assert (result.simple_regret[name][:, -1] < 0.02).all()
+        assert cumulative[name] < 0.8 * cumulative["random"]
+    assert cumulative["largest mean"] < 0.5 * cumulative["random"]
+
+
+def test_on_a_finite_set_an_agent_for_boxes_plays_and_learns_the_nearest_arm():
+    problem = build("gp", {"num_arms": 40, "horizon": 30, "noise_std": 0.05})
+
+    def nearest(setting):
+        return NearestArm(agents.gp_ei, setting)
+
+    check_agent(nearest, {"finite": problem}, time_limit=120.0)
+    setting = problem.setting()
+    agent = nearest(setting)
+    agent.reset(0)
+    arms = feed(agent, lambda x: -abs(float(x[0]) - 0.5), 20)
+    played = agent.agent.features[:, 0]
+    np.testing.assert_allclose(np.unique(played), np.unique(setting.arms[arms, 0]), atol=1e-12)
+    assert agent.recommend().action in (19, 20)
+
+
+def test_an_agent_on_a_box_can_be_pickled_in_mid_run():
+    agent = agents.gp_ts(SETTING, search={"candidates": 64})
+    agent.reset(3)
+    feed(agent, bump, 8)
+    twin = pickle.loads(pickle.dumps(agent))
+    np.testing.assert_array_equal(agent.act(HERE), twin.act(HERE))

@@ -1,0 +1,116 @@
+"""Bandit convex optimisation follows its recursion inside the box."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from baseline_cases import BOX, NOWHERE, feedback, play, started
+from sklearn.gaussian_process.kernels import Matern
+
+from agents.algorithms.bandit_oco import Probe, bandit_oco
+from bandit_envs import Decisions, Problem, Setting
+from bandit_envs.laws import KnownFunction
+from bandit_envs.problem.decisions import unit_grid
+from gpbandits import check_agent, evaluate
+
+FACTORIES = {
+    "bandit-oco": "agents.algorithms.bandit_oco:bandit_oco",
+    "two points": ("agents.algorithms.bandit_oco:bandit_oco", {"points": 2}),
+    "admmbo": "agents.algorithms.admmbo:admmbo",
+    "constrained-ei": "agents.algorithms.constrained_ei:constrained_ei",
+}
+
+
+@pytest.mark.parametrize("points", [1, 2])
+def test_the_estimated_gradients_of_a_linear_function_are_unbiased(points):
+    rng = np.random.default_rng(0)
+    slope, y, radius = np.array([[1.0, -2.0, 0.5], [0.0, 1.0, 3.0]]), np.array([0.1, 0.2, -0.3]), 0.2
+    estimates = []
+    for _ in range(20_000):
+        direction = rng.standard_normal(3)
+        probe = Probe(direction / np.linalg.norm(direction), radius, points, 2)
+        for k in range(points):
+            probe.receive(k, slope @ (y + probe.offset(k)) + 1.0)
+        estimates.append(probe.gradients)
+    error = np.mean(estimates, axis=0) - slope
+    assert np.all(np.abs(error) <= 4.0 * np.std(estimates, axis=0) / np.sqrt(len(estimates)))
+
+
+@pytest.mark.parametrize("points", [1, 2])
+def test_y_and_multipliers_follow_the_recursion(points):
+    eta, zeta, delta = 0.09, 0.3, 2.0
+    agent = started(bandit_oco(BOX, points=points, eta=eta, zeta=zeta, delta_reg=delta))
+    reward, cost = lambda x: -x[0], lambda x: np.array([x[1] - 1.0, 2.0 - x[0]])
+    y, lam = agent.y.copy(), np.zeros(2)
+    for group in range(10):
+        played, seen = [], []
+        for k in range(points):
+            action = agent.act(NOWHERE)
+            x = BOX.to_point(action)
+            played.append((action - y) / (zeta / 3.0))
+            seen.append(np.concatenate([[-reward(x)], cost(x)]))
+            agent.update(NOWHERE, action, 0.0, feedback([reward(x)], [cost(x)], [group * points + k]))
+        u = played[0]
+        assert np.linalg.norm(u) == pytest.approx(1.0, abs=1e-5)  # actions are float32
+        difference = seen[0] if points == 1 else (seen[0] - seen[1]) / 2.0
+        slopes = np.outer(2.0 / (zeta / 3.0) * difference, u)
+        reach = 1.0 - zeta / 3.0
+        descent = slopes[0] + lam[0] * slopes[1] + lam[1] * slopes[2]
+        y = np.clip(y - eta / 9.0 * descent, -reach, reach)
+        lam = np.maximum(lam + eta * (np.mean(seen, axis=0)[1:] - delta * eta * lam), 0.0)
+        np.testing.assert_allclose(agent.y, y, atol=1e-5)
+        y = agent.y.copy()  # so that the rounding of actions does not add up
+        np.testing.assert_allclose(agent.multiplier, lam, atol=1e-12)
+
+
+def test_plays_stay_in_the_box_however_large_the_gradients():
+    agent = play(started(bandit_oco(BOX)), lambda x: 1e6 * x.sum(), lambda x: np.ones(2), 1)
+    for t in range(1, 40):
+        action = agent.act(NOWHERE)
+        assert np.abs(action).max() <= 1.0
+        assert np.abs(agent.y).max() <= 1.0 - agent.radius
+        agent.update(NOWHERE, action, 0.0, feedback([1e6 * action.sum()], [[1.0, 1.0]], [t]))
+
+
+def test_late_feedback_steps_with_the_direction_of_its_own_round():
+    late = started(bandit_oco(Setting(low=np.zeros(2), high=np.ones(2), num_constraints=1, max_delay=5)))
+    actions = []
+    for _ in range(3):
+        actions.append(late.act(NOWHERE))
+        late.update(NOWHERE, actions[-1], 0.0, feedback([], np.zeros((0, 1)), np.zeros(0, dtype=int)))
+    start = late.y.copy()
+    late.update(NOWHERE, late.act(NOWHERE), 0.0, feedback([0.5], [[0.0]], [1]))
+    moved, direction = late.y - start, actions[1] - start
+    assert moved @ direction / np.linalg.norm(moved) / np.linalg.norm(direction) == pytest.approx(
+        1.0, abs=1e-5
+    )
+
+
+def test_multipliers_grow_under_violation_and_decay_to_0_without():
+    agent = play(started(bandit_oco(BOX, eta=0.1)), lambda x: 0.0, lambda x: np.array([1.0, -1.0]), 20)
+    assert agent.multiplier[0] > 0.5
+    assert agent.multiplier[1] == 0.0
+
+
+@pytest.mark.parametrize("name", ["bandit-oco", "two points"])
+@pytest.mark.parametrize("side_by_side", [False, True])
+def test_bandit_oco_learns_to_satisfy_the_constraint_of_a_box(name, side_by_side):
+    spec = FACTORIES[name]
+    if not side_by_side:  # as plug-ins are played, one trial after another
+        options = {} if isinstance(spec, str) else spec[1]
+        spec = partial(bandit_oco, **options)
+    specs = {"oco": spec, "random": "random"}
+    env_id, keywords = "GPBandit-SmallFeasibleRegion-v0", {"continuous": True}
+    result = evaluate(env_id, specs, trials=4, env_kwargs=keywords)
+    cost = np.maximum(result.costs["oco"][..., 0], 0.0).mean(axis=0)
+    assert result.actions["oco"].shape == (4, 350, 2)
+    assert np.abs(result.actions["oco"]).max() <= 1.0
+    assert cost[-50:].mean() < 0.8 * cost[:50].mean()
+    assert cost[-50:].mean() < 0.7 * np.maximum(result.costs["random"], 0.0).mean()
+
+
+@pytest.mark.parametrize("points", [1, 2])
+def test_bandit_oco_plays_boxes(points):
+    decisions = Decisions(unit_grid(9, 2), continuous=True)
+    problem = Problem(decisions, KnownFunction(lambda x: -((x - 0.3) ** 2).sum(axis=1)), Matern(), horizon=20)
+    check_agent(("agents.algorithms.bandit_oco:bandit_oco", {"points": points}), {"box": problem})

@@ -1,0 +1,32 @@
+"""Scores in a box have the slopes of finite differences."""
+
+import numpy as np
+import pytest
+from box_cases import KERNEL, RULES, factor_of, landscape_of, plays, surface_of
+from sklearn.gaussian_process.kernels import RBF, DotProduct, Matern
+
+from agents.beliefs.surface import Surface
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, RBF(0.5) * Matern(0.3, nu=1.5) + DotProduct(0.2), RBF(0.2) ** 2])
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
+def test_slopes_of_scores_are_those_of_finite_differences(rule, kernel):
+    x, y = plays()
+    landscape, step = landscape_of(rule, surface_of(x, y, kernel, mean=0.4)), 1e-6
+    at = np.random.default_rng(2).random((7, 2))
+    scores, slopes = landscape.climb(at)
+    np.testing.assert_array_equal(scores, landscape.scores(at))
+    for j, shift in enumerate(step * np.eye(2)):
+        change = (landscape.scores(at + shift) - landscape.scores(at - shift)) / (2 * step)
+        np.testing.assert_allclose(slopes[:, j], change, rtol=1e-4, atol=1e-5 * np.abs(scores).max())
+
+
+def test_a_mean_and_a_deviation_of_different_plays_have_the_right_slopes():
+    x, y = plays()
+    surface = Surface(KERNEL, factor_of(x[:7], y[:7]), factor_of(x, 0.0 * y), 0.0)
+    landscape, step = landscape_of(RULES["UCB"], surface), 1e-6
+    at = np.random.default_rng(2).random((7, 2))
+    _, slopes = landscape.climb(at)
+    for j, shift in enumerate(step * np.eye(2)):
+        change = (landscape.scores(at + shift) - landscape.scores(at - shift)) / (2 * step)
+        np.testing.assert_allclose(slopes[:, j], change, rtol=1e-5, atol=1e-6)

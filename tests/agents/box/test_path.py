@@ -1,0 +1,32 @@
+"""A draw of a function, told point by point, is one joint sample."""
+
+import numpy as np
+from box_cases import KERNEL, plays, surface_of
+from sklearn.gaussian_process.kernels import RBF
+
+from agents.box.path import Path
+
+
+def test_a_path_in_parts_is_one_joint_sample():
+    """Second moments over many draws are the posterior covariance, also between points of different calls."""
+    x, y = plays(5)
+    surface, draws = surface_of(x, y), 4000
+    parts = [np.random.default_rng(4).random((3, 2)), np.random.default_rng(5).random((2, 2))]
+    at = np.vstack(parts)
+    drawn = np.empty((draws, 5))
+    for i in range(draws):
+        path = Path(surface, np.random.default_rng(i))
+        drawn[i] = np.concatenate([path(part) for part in parts])
+    explained = surface.explain(at)
+    covariance = KERNEL(at) - explained.T @ explained
+    variance = np.diag(covariance)
+    error = np.sqrt((np.multiply.outer(variance, variance) + covariance**2) / draws)
+    assert (np.abs(drawn.T @ drawn / draws - covariance) < 4.5 * error).all()
+    assert (np.abs(drawn.mean(axis=0)) < 4.5 * np.sqrt(variance / draws)).all()
+
+
+def test_a_path_has_one_value_at_a_point():
+    surface = surface_of(*plays(), kernel=RBF(0.3))
+    path, at = Path(surface, np.random.default_rng(0)), np.random.default_rng(1).random((40, 2))
+    first = path(at)
+    np.testing.assert_allclose(path(at[::-1])[::-1], first, atol=1e-3 * np.abs(first).max())

@@ -1,0 +1,99 @@
+"""A search of a box finds its highest point."""
+
+import numpy as np
+import pytest
+from box_cases import RULES, SETTING, landscape_of, plays, surface_of
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+import agents
+from agents.acquisition.rules import (
+    PosteriorMean,
+    Thompson,
+)
+from agents.box import Lattice, QuasiRandom
+from agents.box.search import Stacked, Terrain, sobol
+from agents.widths.fixed import FixedWidth
+from bandit_envs.problem.decisions import unit_grid
+
+
+def test_the_stacked_climb_is_the_sum_of_single_ones():
+    landscape = landscape_of(RULES["EI"], surface_of(*plays()))
+    terrain = Terrain(landscape, np.zeros(2), np.ones(2), np.empty((0, 2)))
+    at = np.random.default_rng(3).random((5, 2))
+    loss, slopes = Stacked(terrain, at.shape)(at.ravel())
+    each = [Stacked(terrain, (1, 2))(row) for row in at]
+    np.testing.assert_allclose(loss, sum(value for value, _ in each), rtol=1e-10)
+    np.testing.assert_allclose(slopes, np.concatenate([slope for _, slope in each]), rtol=1e-8, atol=1e-12)
+
+
+def test_thompson_sampling_searches_one_sample():
+    """The pool of a search is one path: its scores follow the smoothness of the process."""
+    surface = surface_of(*plays(), kernel=RBF(0.3))
+    landscape = landscape_of(Thompson(FixedWidth(1.0)), surface)
+    terrain = Terrain(landscape, np.zeros(2), np.ones(2), np.full((1, 2), 0.5))
+    pool = QuasiRandom(candidates=64)(terrain, np.random.default_rng(0))
+    assert len(pool.unit) > 64 + 100  # it was refined
+    best = pool.scores.argmax()
+    near = np.abs(pool.unit - pool.unit[best]).max(axis=1) < 0.003
+    assert near.sum() > 5
+    assert np.ptp(pool.scores[near]) < 0.02  # slopes of draws with length-scale 0.3 are of the order 3
+    assert pool.scores[best] > pool.scores[:64].max()  # between the quasi-random points it is higher
+
+
+def test_a_search_finds_the_highest_point_of_a_surface():
+    x, y = plays(30)
+    landscape = landscape_of(PosteriorMean(), surface_of(x, y))
+    terrain = Terrain(landscape, np.zeros(2), np.ones(2), x[np.argsort(-y)[:4]])
+    grid = unit_grid(201**2, 2)
+    pool = QuasiRandom(candidates=128)(terrain, np.random.default_rng(0))
+    assert pool.scores.max() >= landscape.scores(grid).max() - 1e-9
+
+
+def test_a_search_reaches_the_boundary_exactly():
+    x = np.random.default_rng(0).random((20, 2))
+    surface = surface_of(x, 3.0 * x[:, 0] - 2.0 * x[:, 1], kernel=ConstantKernel(9.0) * RBF(1.0))
+    terrain = Terrain(landscape_of(PosteriorMean(), surface), np.zeros(2), np.ones(2), x[:0])
+    pool = QuasiRandom(candidates=64)(terrain, np.random.default_rng(1))
+    np.testing.assert_array_equal(pool.unit[pool.scores.argmax()], [1.0, 0.0])
+
+
+def test_where_nothing_is_known_every_quasi_random_point_is_as_likely():
+    surface = surface_of(np.empty((0, 2)), np.empty(0))
+    terrain = Terrain(landscape_of(RULES["UCB"], surface), np.zeros(2), np.ones(2), np.empty((0, 2)))
+    pool = QuasiRandom(candidates=64)(terrain, np.random.default_rng(0))
+    assert len(pool.unit) == 64
+    assert np.ptp(pool.scores) == 0.0
+    np.testing.assert_allclose(
+        np.sort((pool.unit - pool.unit[0]) % 1.0, axis=0)[:, 0], np.sort(sobol(2, 64)[:, 0])
+    )
+
+
+def test_the_lattice_of_theorem_4_has_the_theorems_size_up_to_its_cap():
+    lattice = Lattice(bound=2.0, lipschitz=3.0, cap=10_000)
+    assert lattice.side(1, 1.5, 2) == 2 * 3 * 1.5 * 1 * 4
+    assert lattice.side(2, 1.0, 5) == 100  # (2 * 3 * 2 * 25)^2 = 90,000 is beyond it
+    landscape = landscape_of(Thompson(FixedWidth(1.0)), surface_of(*plays()), age=2)
+    pool = Lattice(1.0, 1.0, cap=400)(Terrain(landscape, np.zeros(2), np.ones(2), np.empty((0, 2))), None)
+    assert len(pool.arms) == 8**2
+    np.testing.assert_array_equal(pool.arms.max(axis=0), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: QuasiRandom(candidates=0), "candidates"),
+        (lambda: QuasiRandom(starts=-1), "starts"),
+        (lambda: QuasiRandom(steps=0), "steps"),
+        (lambda: Lattice(cap=0), "cap"),
+        (lambda: Lattice(bound=0.0), "bound"),
+        (lambda: agents.gp_ei(SETTING, search=3), "search"),
+        (lambda: agents.gp_ei(SETTING, form="dense"), "form"),
+        (lambda: agents.gp_ei(SETTING, prior_mean=np.zeros(2)), "prior_mean"),
+        (lambda: agents.gp_ei(SETTING, kernel=RBF([1.0, 1.0, 1.0])), "kernel"),
+        (lambda: agents.gp_ucb(SETTING, width="finite-set"), "width"),
+        (lambda: agents.igp_ucb(SETTING, gamma="spectral"), "gamma"),
+    ],
+)
+def test_what_cannot_be_is_an_error_that_names_it(make, name):
+    with pytest.raises(ValueError, match=name):
+        make()
