@@ -9,16 +9,8 @@ import numpy as np
 
 from ..named import takes_rngs
 
-ROLES = (
-    "ties",
-    "samples",
-    "fits",
-    "search",
-    "rule",
-    "belief",
-    "objective",
-    "restart",
-)  # append, never insert
+# The order names the children: append, never insert.
+ROLES = ("ties", "samples", "fits", "search", "rule", "belief", "objective", "restart")
 
 
 class Streams:
