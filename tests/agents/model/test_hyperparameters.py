@@ -12,10 +12,12 @@ import agents
 import bandit_envs
 from agents.agent.evidence import Evidence
 from agents.agent.gp_agent import GPAgent
+from agents.beliefs.imputed import FILL_INS
 from agents.model.hyperparameters import AMPLITUDE_BOUNDS, Fitter, has_amplitude
 from agents.model.likelihood import Sample, likelihood, negative_log_likelihood
 from agents.model.likelihood_prior import LengthScalePrior
 from agents.model.model import Model
+from agents.posteriors import FORMS
 from agents.registry import resolve_agent
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.kernels.gram import Gram
@@ -143,7 +145,7 @@ class Recorder:
             self.value += info["feedback_reward"][info["feedback_mask"]].tolist()
 
 
-@pytest.mark.parametrize("form", [None, "factor", "weight-space", "dense"])
+@pytest.mark.parametrize("form", [None, *FORMS])
 def test_after_a_fit_the_posterior_is_that_of_the_new_kernel_on_the_same_data(form):
     seen = Recorder("igp-ucb", form=form, **LEARNING)
     model, belief = seen.agent.model, seen.agent.belief
@@ -222,7 +224,7 @@ def test_what_the_belief_discards_is_no_evidence():
     np.testing.assert_allclose(value.sum(), total)
 
 
-@pytest.mark.parametrize("fill_in", ["mean", "nearest"])
+@pytest.mark.parametrize("fill_in", FILL_INS)
 def test_fill_ins_are_renewed_under_the_new_kernel(fill_in):
     seen = Recorder("gp-ucb-sdf", delay=delays.Poisson(5.0), fill_in=fill_in, fit_on="all", **LEARNING)
     assert seen.agent.failed_fits == 0
