@@ -3,6 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from agents.agent.parts_by_name import BELIEFS, CONSTRAINTS, RESTARTS, RULES
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
@@ -103,9 +104,9 @@ def test_constraints_and_changes_of_named_parts_are_those_of_the_named_algorithm
     np.testing.assert_array_equal(changes["parts"], changes["named"])
 
 
-@pytest.mark.parametrize("belief", ["delivered", "hallucinated", "censored"])
-@pytest.mark.parametrize("constraint", ["none", "dual", "multiplicative"])
-@pytest.mark.parametrize("restart", ["never", "cpd", "periodic", "oracle"])
+@pytest.mark.parametrize("belief", BELIEFS)
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+@pytest.mark.parametrize("restart", RESTARTS)
 def test_all_parts_go_together_and_a_batch_equals_singles(belief, constraint, restart):
     options = {"belief": belief, "constraint": constraint, "restart": restart}
     if restart == "periodic":
@@ -118,6 +119,14 @@ def test_all_parts_go_together_and_a_batch_equals_singles(belief, constraint, re
     together = played({"it": spec}, **short)
     singles = played({"it": lambda setting: alone("gp-agent", setting, **options)}, **short)
     np.testing.assert_array_equal(together["it"], singles["it"])
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_plays_what_its_trials_play_alone(rule):
+    spec, short = ("gp-agent", {"rule": rule}), {"trials": 2, "num_arms": 20, "horizon": 30}
+    together = played({"it": spec}, **short)["it"]
+    alone = played({"it": lambda setting: agents.make("gp-agent", setting, rule=rule)}, **short)["it"]
+    np.testing.assert_array_equal(together, alone)
 
 
 @pytest.mark.parametrize("belief", ["delivered", "censored"])

@@ -14,6 +14,7 @@ from agents.algorithms.memory_length import discount_of, drift_of, memory_length
 from agents.beliefs.forgetting import discounted, sliding_window, time_varying
 from agents.model.clock import Clock
 from agents.model.model import Model
+from agents.registry import resolve_agent
 from agents.widths.logarithmic import LogarithmicWidth
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.kernels.kernels import make_kernel
@@ -21,7 +22,8 @@ from bandit_envs.laws import GPSample, changes, delays
 from bandit_envs.problem.decisions import unit_grid
 from gpbandits import evaluate
 
-PEERS = ("sw-gp-ucb", "r-gp-ucb", "tv-gp-ucb", "w-gp-ucb")
+MODULE = "agents.algorithms.forgetting"
+PEERS = [name for name in agents.names() if resolve_agent(name).make.__module__ == MODULE]
 NEUTRAL = {
     "sw-gp-ucb": {"window": 60},
     "r-gp-ucb": {"every": 61},

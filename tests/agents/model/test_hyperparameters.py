@@ -12,10 +12,12 @@ import agents
 import bandit_envs
 from agents.agent.gp_agent import GPAgent
 from agents.agent.training_data import TrainingData
+from agents.beliefs.imputed import FILL_INS
 from agents.model.hyperparameters import AMPLITUDE_BOUNDS, Fitter, has_amplitude
 from agents.model.likelihood import Sample, likelihood, negative_log_likelihood
 from agents.model.likelihood_prior import LengthScalePrior
 from agents.model.model import Model
+from agents.posteriors import FORMS
 from agents.registry import resolve_agent
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.kernels.gram import Gram
@@ -143,7 +145,7 @@ class Recorder:
             self.value += info["feedback_reward"][info["feedback_mask"]].tolist()
 
 
-@pytest.mark.parametrize("form", [None, "factor", "weight-space", "dense"])
+@pytest.mark.parametrize("form", [None, *FORMS])
 def test_after_a_fit_the_posterior_is_that_of_the_new_kernel_on_the_same_data(form):
     seen = Recorder("igp-ucb", form=form, **LEARNING)
     model, belief = seen.agent.model, seen.agent.belief
@@ -222,7 +224,7 @@ def test_what_the_belief_discards_is_no_evidence():
     np.testing.assert_allclose(value.sum(), total)
 
 
-@pytest.mark.parametrize("fill_in", ["mean", "nearest"])
+@pytest.mark.parametrize("fill_in", FILL_INS)
 def test_fill_ins_are_renewed_under_the_new_kernel(fill_in):
     seen = Recorder("gp-ucb-sdf", delay=delays.Poisson(5.0), fill_in=fill_in, fit_on="all", **LEARNING)
     assert seen.agent.failed_fits == 0
@@ -338,8 +340,8 @@ def test_a_learnt_mean_is_taken_out_of_all_that_was_observed(name):
         agent.update(np.zeros(1), arm, reward, info)
     mean = agent.model.prior_mean
     assert abs(mean - 50.0) < 2.0
-    statistics = agent.belief.centre.statistics(0)
-    for arm, plays, total in zip(*statistics, strict=True):
+    tally = agent.belief.centre.statistics(0)
+    for arm, plays, total in zip(*tally, strict=True):
         np.testing.assert_allclose(total, np.sum(seen[arm]) - plays * mean, atol=1e-9)
 
 

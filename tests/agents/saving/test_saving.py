@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+from cases import GRIDS
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -101,18 +102,16 @@ def test_a_file_can_build_nothing_else(data, message):
         decode(data)
 
 
-@pytest.mark.parametrize(
-    "env_id", ["GPBandit-Contextual-v0", "GPBandit-Constrained-v0", "GPBandit-Delayed-v0"]
-)
-def test_settings_come_back(env_id):
-    env = make(env_id, num_arms=25)
+@pytest.mark.parametrize("case", GRIDS)
+def test_settings_come_back(case):
+    env = case.make()
     env.reset(seed=0)
     setting = env.get_wrapper_attr("setting")
     back = through_json(setting)
     assert repr(back) == repr(setting)
     np.testing.assert_array_equal(back.decisions.points, setting.decisions.points)
     np.testing.assert_array_equal(
-        back.kernel(back.decisions.points), setting.kernel(setting.decisions.points)
+        back.kernel(back.decisions.points[:50]), setting.kernel(setting.decisions.points[:50])
     )
 
 

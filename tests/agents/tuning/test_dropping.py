@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
+from agents.posteriors import FORMS
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import Feedback, delivery
 
@@ -87,7 +88,7 @@ def test_an_agent_of_what_is_delivered_knew_nothing_of_the_dropped_play():
     np.testing.assert_array_equal(believed(agent), before)
 
 
-@pytest.mark.parametrize("form", ["dense", "factor", "pairs", "weight-space"])
+@pytest.mark.parametrize("form", FORMS)
 def test_all_representations_forget(form):
     agent = play(start("gp-bucb", form=form), PLAYED)
     agent.drop(np.array([DROPPED, 5, 3]))

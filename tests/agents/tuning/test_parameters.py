@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents import Categorical, Integer, Linear, Log
+from agents.tuning import parameters
 from agents.tuning.scale import Scale
 from agents.tuning.space import Space
 
@@ -36,7 +37,8 @@ def integer(draw):
 
 CHOICES = st.lists(st.text(max_size=3) | st.none() | st.integers(2, 9), min_size=2, max_size=5, unique=True)
 categorical = st.builds(Categorical, CHOICES)
-KINDS = linear() | log() | integer() | categorical
+OF_KIND = {"Linear": linear(), "Log": log(), "Integer": integer(), "Categorical": categorical}
+KINDS = st.one_of([OF_KIND[name] for name in parameters.KINDS])  # a new kind needs its strategy here
 SPACES = st.dictionaries(st.text(max_size=3), KINDS, min_size=1, max_size=4).map(
     lambda kinds: Space("parameters", kinds)
 )

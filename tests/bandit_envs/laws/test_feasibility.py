@@ -21,6 +21,7 @@ from bandit_envs.laws import (
     RKHSFunction,
     Uniform,
     changes,
+    functions,
 )
 from bandit_envs.laws.feasibility import AsDrawn, FeasibleShare
 from bandit_envs.problem.decisions import unit_grid
@@ -49,7 +50,7 @@ def feasible_of(problem: Any, trial: Any) -> Any:
 # --- drawn costs ---
 
 
-@pytest.mark.parametrize("law", ["gp", "rkhs"])
+@pytest.mark.parametrize("law", functions.LAWS)
 @pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("quantile", [0.02, 0.3, 1.0])
 def test_the_joint_feasible_share_of_the_tightest_context_is_the_quantile(law, count, quantile):

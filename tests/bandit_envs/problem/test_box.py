@@ -9,11 +9,16 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.kernels.kernels import NAMED, make_kernel
 from bandit_envs.laws import GPSample
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.optimum import maximise
 from bandit_envs.problems import build
+
+
+def are_neighbours_alike(name):
+    return make_kernel(name, 0.2)(np.array([[0.5]]), np.array([[0.5 + 1e-9]]))[0, 0] > 0.99
+
 
 PROBLEMS = {
     "gp": {},
@@ -22,7 +27,8 @@ PROBLEMS = {
     "constrained": {},
     "rkhs": {"dim": 2},
 }
-KERNELS = ["rbf", "matern12", "matern32", "matern52", "rational_quadratic"]
+# Those of processes that go on between their points: neighbours are alike, and so are all places.
+KERNELS = [name for name in NAMED if make_kernel(name).is_stationary() and are_neighbours_alike(name)]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
