@@ -6,9 +6,10 @@ from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 
-from ..validation import PerTrial, require_not_negative
+from ..validation import PerTrial
 from ..widths.base import Width
 from .improvement import (
     log_expected_improvement,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_integer, require_not_negative, require_positive
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -22,7 +23,6 @@ from ..agent.surrogate_agent import (
 from ..beliefs.surrogates import Prediction
 from ..capabilities import handles
 from ..model.model import Model
-from ..validation import require_integer, require_not_negative, require_positive
 from .admm import Splitting, expected_decrease
 
 RHO = 0.1

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_not_negative, require_positive
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
@@ -18,7 +19,7 @@ from ..agent.batching import SideBySide
 from ..agent.surrogate_agent import each_trial
 from ..capabilities import handles
 from ..model.recommendation import Recommendation
-from ..validation import require_not_negative, require_positive, require_reset
+from ..validation import require_reset
 
 HALF_WIDTH = 3.0  # of [0, 6]^d, the box in whose units steps and radii are given
 TUNED = {1: (0.03, 0.2, 0.1), 2: (0.3, 0.4, 1.0)}  # points -> eta, zeta, delta_reg: best on the two discs

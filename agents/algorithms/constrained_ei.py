@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -25,7 +26,6 @@ from ..agent.surrogate_agent import (
 from ..beliefs.surrogates import FirstOutcomes, Prediction
 from ..capabilities import handles
 from ..model.model import Model
-from ..validation import require_not_negative
 from .constrained_ei_on_box import BoxConstrainedEI
 
 FIRST = 5  # uniform plays from which prior means and amplitudes are taken

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_positive
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
-from ..validation import PerTrial, require_positive
+from ..validation import PerTrial
 from ..widths.gain_tables import spectral_bound
 
 DEFAULT_VARIATION = 1.0  # prior deviations

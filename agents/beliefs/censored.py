@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 
 from ..model.clock import Clock
 from ..model.model import Model
-from ..validation import PerTrial, require_not_negative
+from ..validation import PerTrial
 from .base import Belief, make_posterior, withdraw
 
 DROPPED = -1  # in the place of a point

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_at_least_one, require_share
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
@@ -19,7 +20,7 @@ from ..posteriors import (
     LastPlays,
     Memory,
 )
-from ..validation import PerTrial, require_at_least_one, require_share
+from ..validation import PerTrial
 from .base import Belief
 
 Maker = Callable[[Gram, float], Memory]

@@ -6,11 +6,12 @@ from typing import Protocol
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_at_least_one
 from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
 from ..posteriors import Posterior
-from ..validation import PerTrial, require_at_least_one
+from ..validation import PerTrial
 from .base import make_posterior, observe, successor
 from .censored import Censored
 

@@ -11,14 +11,10 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
+from bandit_envs.basics.arguments import require_at_least_one, require_not_negative, require_positive
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
-from ..validation import (
-    require_at_least_one,
-    require_not_negative,
-    require_positive,
-)
 from .landscape import Landscape
 
 ANCHORS = 8  # best arms played so far that a search starts from

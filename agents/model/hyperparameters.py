@@ -10,9 +10,9 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.gaussian_process.kernels import ConstantKernel, Product
 
+from bandit_envs.basics.arguments import require_at_least_one, require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 
-from ..validation import require_at_least_one, require_not_negative
 from .likelihood import Sample, likelihood, negative_log_likelihood
 from .likelihood_prior import LengthScalePrior
 

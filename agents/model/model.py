@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_integer, require_not_negative, require_positive
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
@@ -16,12 +17,7 @@ from bandit_envs.problem.checks import check_kernel
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.visited import Visited, VisitedGram
-from ..validation import (
-    PerTrial,
-    require_integer,
-    require_not_negative,
-    require_positive,
-)
+from ..validation import PerTrial
 from .hyperparameters import Hyperparameters, Learning
 
 NOISE_FLOOR = 1e-6  # smallest lambda in units of the prior variance: a jitter, for noiseless problems

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+from bandit_envs.basics.arguments import require_integer, require_not_negative
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.shape import unit_kernel
 from ..model.model import Model, centred_model
-from ..validation import PerTrial, require_integer, require_not_negative
+from ..validation import PerTrial
 from .base import Objective
 from .first_plays import FirstPlays, GivenUnits, Values
 from .multipliers import Multipliers

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_positive
 from bandit_envs.basics.types import Floats
 
-from ..validation import PerTrial, require_positive
+from ..validation import PerTrial
 
 STEP = 5.0  # of the dual descent, unless an agent is given another; the paper's experiments take 0.5
 LARGEST_EXPONENT = 700.0  # beyond it exp overflows

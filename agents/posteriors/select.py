@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from bandit_envs.basics.arguments import require_positive
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 
-from ..validation import require_positive
 from .base import Posterior
 from .dense import DensePosterior
 from .factor import FactorPosterior

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_at_least_one
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..validation import PerTrial, require_at_least_one
+from ..validation import PerTrial
 
 if TYPE_CHECKING:
     from ..model.model import Model

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from bandit_envs.basics.arguments import require_not_negative
 from bandit_envs.problem.setting import Setting
 
 from ..capabilities import handles
-from ..validation import require_not_negative
 from .algorithms import find_algorithm
 from .learner import SB3Agent
 from .presets import preset_options

@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from bandit_envs.basics.arguments import require_integer
 from bandit_envs.basics.extras import from_extra
 from bandit_envs.environment.envs import BanditEnv
 from bandit_envs.environment.making import EnvLike, make
@@ -18,7 +19,6 @@ from bandit_envs.environment.wrappers import SummaryObservation
 from bandit_envs.problem.setting import Setting
 
 from ..generators import preserved_generators
-from ..validation import require_integer
 from .algorithms import find_algorithm
 from .learner import one_word
 from .plays import Plays

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_at_least_one, require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 
-from ..validation import PerTrial, require_at_least_one, require_not_negative
+from ..validation import PerTrial
 
 PAPER_CONSTANT = 0.02
 

@@ -11,10 +11,11 @@ from scipy.special import gamma, kv
 from scipy.stats import qmc
 from sklearn.gaussian_process.kernels import Kernel
 
+from bandit_envs.basics.arguments import require_at_least_one, require_positive, require_probability
 from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.shape import smoothness, split_amplitude
-from ..validation import PerTrial, require_at_least_one, require_positive, require_probability
+from ..validation import PerTrial
 
 MIN_DISTANCE = 1e-8  # Bessel functions diverge at 0; the correlations have converged here
 

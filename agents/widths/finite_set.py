@@ -8,9 +8,10 @@ from math import log, pi
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_at_least_one, require_positive, require_probability
 from bandit_envs.basics.types import Floats, Ints
 
-from ..validation import PerTrial, require_at_least_one, require_positive, require_probability
+from ..validation import PerTrial
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_not_negative, require_positive
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from ..validation import PerTrial, require_not_negative, require_positive
+from ..validation import PerTrial
 
 GREEDY_FACTOR = 1.0 / (1.0 - np.exp(-1.0))  # the gain is submodular (Nemhauser et al. 1978)
 

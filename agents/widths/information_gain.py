@@ -9,15 +9,11 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from sklearn.gaussian_process.kernels import DotProduct, Kernel
 
+from bandit_envs.basics.arguments import require_at_least_one, require_not_negative, require_positive
 from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.shape import smoothness, split_amplitude
-from ..validation import (
-    PerTrial,
-    require_at_least_one,
-    require_not_negative,
-    require_positive,
-)
+from ..validation import PerTrial
 
 
 @runtime_checkable

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_not_negative, require_positive
 from bandit_envs.basics.types import Floats, Ints
 
-from ..validation import PerTrial, require_not_negative, require_positive
+from ..validation import PerTrial
 from .base import MODEL_REMEDY
 
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_at_least_one, require_positive
 from bandit_envs.basics.types import Floats, Ints
 
-from ..validation import PerTrial, require_at_least_one, require_positive
+from ..validation import PerTrial
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_not_negative, require_positive, require_probability
 from bandit_envs.basics.types import Floats, Ints
 
-from ..validation import PerTrial, require_not_negative, require_positive, require_probability
+from ..validation import PerTrial
 from .base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY
 from .information_gain import Gamma, Realised
 

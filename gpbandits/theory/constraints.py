@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.validation import (
-    PerTrial,
+from agents.validation import PerTrial
+from bandit_envs.basics.arguments import (
     require_at_least_one,
     require_not_negative,
     require_positive,

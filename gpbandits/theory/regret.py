@@ -6,7 +6,8 @@ or the realised gain after T rounds. GP-TS has none here: its theorem is an orde
 
 import numpy as np
 
-from agents.validation import PerTrial, require_not_negative, require_positive
+from agents.validation import PerTrial
+from bandit_envs.basics.arguments import require_not_negative, require_positive
 from bandit_envs.basics.types import Floats, Ints
 
 

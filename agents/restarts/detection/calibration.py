@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, is_integer
+from bandit_envs.basics.arguments import is_count, is_integer, require_not_negative, require_probability
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 
-from ...validation import PerTrial, require_not_negative, require_probability
+from ...validation import PerTrial
 from .detector import ChangePointDetector
 
 PER_DESIGN = 10  # functions on one sequence of covariates: they share its systems

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
+from bandit_envs.basics.arguments import require_not_negative, require_positive
 from bandit_envs.basics.types import Floats, Ints
 
 from ...kernels.order import order_of
-from ...validation import require_not_negative, require_positive
 
 PAPER_THETA = 2.6  # on [0, 5], for functions of prior deviation 1
 PAPER_VOLUME = 5.0

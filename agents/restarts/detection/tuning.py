@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
+from bandit_envs.basics.arguments import require_positive
 from bandit_envs.basics.types import Floats
 
-from ...validation import require_positive
 from .calibration import largest_statistic
 from .detector import ChangePointDetector
 from .rates import TestRates

@@ -3,19 +3,22 @@
 import gymnasium as gym
 import numpy as np
 import pytest
-from agents.agent.parts_by_name import BELIEFS, CONSTRAINTS, RESTARTS, RULES
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
 import bandit_envs  # noqa: F401 (registers the ids)
+from agents.acquisition.by_name import RULES
+from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.censored import Censored
 from agents.beliefs.hallucinated import Hallucinated
 from agents.kernels.context_free import InContext, without_contexts
+from agents.objectives.by_name import CONSTRAINTS
 from agents.objectives.multipliers import Multipliers
 from agents.objectives.penalised import Penalised
 from agents.objectives.penalties import LinearDual, Multiplicative
 from agents.objectives.reward import Reward
 from agents.restarts.base import Never
+from agents.restarts.by_name import RESTARTS
 from agents.restarts.on_alarm import Exploring, OnAlarm
 from bandit_envs import Setting
 from bandit_envs.problems import build
