@@ -1,5 +1,6 @@
 """What agents are given: numbers for all trials or one a trial, and feedback that fits the setting."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from bandit_envs.basics.arguments import is_count
@@ -23,6 +24,16 @@ def require_costs(cost: Floats, num_constraints: int) -> None:
             f'info["feedback_cost"] must have {expected} a slot, got {cost.shape[1]}; '
             "play the environment whose setting the agent was made for"
         )
+
+
+def seeds_of(seed: int | Sequence[int], num_trials: int | None) -> list[int]:
+    """The seeds of an agent's trials: the one of one environment, or B of B trials; else a ValueError."""
+    if num_trials is None:
+        return [int(seed)]  # type: ignore[arg-type]
+    seeds = [int(word) for word in seed]  # type: ignore[union-attr]
+    if len(seeds) != num_trials:
+        raise ValueError(f"seed must be {num_trials} integers, one a trial; got {len(seeds)}")
+    return seeds
 
 
 def require_context(observation: Any, several: bool) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 
 from ..model.recommendation import Recommendation
+from ..validation import seeds_of
 
 
 class OneTrialAgent(Protocol):
@@ -61,9 +62,7 @@ class SideBySide:
 
     def reset(self, seed: Sequence[int]) -> None:
         """Forget everything; B seeds."""
-        if len(seed) != self.num_trials:
-            raise ValueError(f"seed must be {self.num_trials} integers, one a trial; got {len(seed)}")
-        for agent, each in zip(self.agents, seed, strict=True):
+        for agent, each in zip(self.agents, seeds_of(seed, self.num_trials), strict=True):
             agent.reset(each)
 
     def act(self, observation: Floats) -> Any:

@@ -17,7 +17,8 @@ from ..beliefs.base import Belief
 from ..beliefs.surface import ONLY, Surface
 from ..box.incumbents import ON_BOX, BestPlays, BoxIncumbent, NothingToImprove
 from ..box.landscape import BoxView, Landscape, with_context
-from ..box.search import Terrain, make_search
+from ..box.search import make_search
+from ..box.terrain import Terrain
 from ..kernels.visited import Visited
 from ..model.model import Model
 from ..model.recommendation import Recommendation

@@ -23,7 +23,7 @@ from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
 from ..objectives.base import Objective, Revision
 from ..objectives.reward import Reward
 from ..restarts.base import Never, Restart
-from ..validation import require_context, require_reset, require_trials
+from ..validation import require_context, require_reset, require_trials, seeds_of
 from .streams import Streams, build
 from .view import View
 
@@ -84,10 +84,7 @@ class GPAgent:
         Args:
             seed: one integer, or B of them for B trials.
         """
-        seeds = [seed] if self.num_trials is None else list(seed)  # type: ignore[arg-type]
-        if len(seeds) != self._size:
-            raise ValueError(f"seed must be {self._size} integers, one a trial; got {len(seeds)}")
-        self.streams = Streams(seeds)  # type: ignore[arg-type]
+        self.streams = Streams(seeds_of(seed, self.num_trials))
         self.tie_breaker = TieBreaker(self.streams.of("ties"))
         self.samplers = self.streams.of("samples")
         belief, incumbent, objective, restart = self._parts

@@ -22,7 +22,8 @@ from ..agent.surrogate_agent import SurrogateAgent
 from ..beliefs.surrogates import FirstOutcomes
 from ..box.joint_landscape import Acquisition, JointLandscape, JointSurface
 from ..box.landscape import with_context
-from ..box.search import Pool, Terrain, make_search
+from ..box.search import make_search
+from ..box.terrain import Pool, Terrain
 from ..kernels.visited import Visited
 from ..model.model import Model
 from ..model.recommendation import Recommendation

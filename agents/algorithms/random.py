@@ -11,7 +11,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
 from ..capabilities import handles
-from ..validation import require_reset, require_trials
+from ..validation import require_reset, require_trials, seeds_of
 
 
 class RandomAgent:
@@ -29,8 +29,7 @@ class RandomAgent:
 
     def reset(self, seed: int | Sequence[int]) -> None:
         """Start anew with one seed, or B of them for B trials."""
-        seeds = [seed] if self.num_trials is None else list(seed)  # type: ignore[arg-type]
-        self._rngs = [np.random.default_rng(int(word)) for word in seeds]  # type: ignore[arg-type]
+        self._rngs = [np.random.default_rng(word) for word in seeds_of(seed, self.num_trials)]
 
     def act(self, observation: Floats) -> Any:
         """Draw an arm or a point of [-1, 1]^d, one a trial."""

@@ -2,64 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.stats import qmc
 
 from bandit_envs.basics.arguments import require_at_least_one, require_not_negative, require_positive
 from bandit_envs.basics.types import Floats
-from bandit_envs.problem.setting import Setting
 
-from .landscape import Landscape
+from .polishing import around, climbed, distinct_best, refined
+from .terrain import Pool, Terrain, joined
 
-ANCHORS = 8  # best arms played so far that a search starts from
-WORST = -1e30  # what stands for scores of minus infinity while climbing
 JITTERS = (0.1, 0.01, 0.001)  # box widths, around the best arms played
-PRECISION = 1e-6  # of the summed scores, at which a climb ends: what is left is below what is believed
-APART = 0.05  # box widths between two starts, lest all climb the same hill
-ZOOM = (0.1, 0.03, 0.01, 0.003)  # box widths, around the best points of a sample
-BEST, EACH = 4, 12  # points that a sample is refined around, and new points around each
-
-
-class Pool(NamedTuple):
-    """Candidates of a round."""
-
-    arms: Floats  # (n, d) in the kernel's units
-    unit: Floats  # (n, d) the same in [0, 1]^d
-    scores: Floats  # (n,)
-
-
-class Terrain(NamedTuple):
-    """A landscape on the unit box."""
-
-    landscape: Landscape
-    low: Floats  # (d,)
-    span: Floats  # (d,)
-    anchors: Floats  # (m, d) the best arms played so far, in unit coordinates
-
-    @classmethod
-    def of(cls, landscape: Landscape, setting: Setting, played: Floats) -> Terrain:
-        """That of a setting with a box, anchored at the best arms played so far, best first, (n, d)."""
-        assert setting.low is not None
-        assert setting.high is not None
-        span = setting.high - setting.low
-        anchors = (played[:ANCHORS] - setting.low) / np.where(span > 0, span, 1.0)
-        return cls(landscape, setting.low, span, anchors)
-
-    def survey(self, unit: Floats) -> Pool:
-        """Points with their scores, (n, d)."""
-        arms = self.low + self.span * unit
-        return Pool(arms, unit, self.landscape.scores(arms))
-
-    def climb(self, unit: Floats) -> tuple[Floats, Floats] | None:
-        """Scores and slopes in unit coordinates; None without slopes."""
-        found = self.landscape.climb(self.low + self.span * unit)
-        return None if found is None else (found[0], found[1] * self.span)
 
 
 @runtime_checkable
@@ -174,70 +130,6 @@ def sobol(dim: int, count: int) -> Floats:
     points = engine.random_base2(int(np.ceil(np.log2(count))))[:count]
     points.setflags(write=False)
     return points
-
-
-def around(centre: Floats, width: float, rng: np.random.Generator) -> Floats:
-    """Each point moved by a Gaussian step and clipped to the box, which puts some on its boundary."""
-    return np.clip(centre + width * rng.standard_normal(centre.shape), 0.0, 1.0)
-
-
-def distinct_best(pool: Pool, count: int) -> Floats:
-    """The best candidates of a pool, no two within `APART` of each other, (m, d), m <= count."""
-    chosen: list[int] = []
-    for i in np.argsort(-pool.scores, kind="stable")[: 16 * count].tolist():
-        distance = np.abs(pool.unit[chosen] - pool.unit[i]).max(axis=1) if chosen else np.full(1, np.inf)
-        if distance.min() > APART:
-            chosen.append(i)
-        if len(chosen) == count:
-            break
-    return pool.unit[chosen]
-
-
-def climbed(terrain: Terrain, starts: Floats, steps: int) -> Pool | None:
-    """Polish all starts in one stacked L-BFGS-B; None where the landscape has no slopes."""
-    if terrain.climb(starts) is None:
-        return None
-    loss: Callable[[Floats], Any] = Stacked(terrain, starts.shape)
-    bounds = [(0.0, 1.0)] * starts.size
-    options = {"maxiter": steps, "maxfun": 2 * steps, "ftol": PRECISION}
-    end = minimize(loss, starts.ravel(), method="L-BFGS-B", jac=True, bounds=bounds, options=options)
-    unit = np.clip(end.x, 0.0, 1.0).reshape(starts.shape)
-    return terrain.survey(unit)
-
-
-class Stacked:
-    """Minus the sum of the scores of several points, as a function of all their coordinates.
-
-    Args:
-        terrain: has the scores and their slopes.
-        shape: of the points, (m, d).
-    """
-
-    def __init__(self, terrain: Terrain, shape: tuple[int, ...]):
-        self.terrain, self.shape = terrain, shape
-
-    def __call__(self, flat: Floats) -> tuple[float, Floats]:
-        """Value and gradient, (m d,); where a score is not finite, a low plain."""
-        found = self.terrain.climb(np.clip(flat.reshape(self.shape), 0.0, 1.0))
-        assert found is not None
-        scores, slopes = found
-        usable = np.isfinite(scores) & np.isfinite(slopes).all(axis=1)
-        slopes = np.where(usable[:, None], slopes, 0.0)
-        return -float(np.where(usable, scores, WORST).sum()), -slopes.ravel()
-
-
-def refined(terrain: Terrain, pool: Pool, rng: np.random.Generator) -> Pool:
-    """Ask the landscape ever closer around the best candidates so far."""
-    for width in ZOOM:
-        best = pool.unit[np.argsort(-pool.scores, kind="stable")[:BEST]]
-        unit = around(np.repeat(best, EACH, axis=0), width, rng)
-        pool = joined(pool, terrain.survey(unit))
-    return pool
-
-
-def joined(first: Pool, second: Pool) -> Pool:
-    """Both sets of candidates."""
-    return Pool(*(np.concatenate(parts) for parts in zip(first, second, strict=True)))
 
 
 def make_search(given: Any) -> Search:

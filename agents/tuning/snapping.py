@@ -9,7 +9,8 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 
-from ..box.search import Pool, QuasiRandom, Search, Terrain, joined
+from ..box.search import QuasiRandom, Search
+from ..box.terrain import Pool, Terrain, joined
 from .space import Space
 
 

@@ -11,7 +11,9 @@ from agents.acquisition.rules import (
     Thompson,
 )
 from agents.box import Lattice, QuasiRandom
-from agents.box.search import Stacked, Terrain, sobol
+from agents.box.polishing import Stacked
+from agents.box.search import sobol
+from agents.box.terrain import Terrain
 from agents.widths.fixed import FixedWidth
 from bandit_envs.problem.decisions import unit_grid
 

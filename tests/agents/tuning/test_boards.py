@@ -7,7 +7,7 @@ import pytest
 
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
-from agents.box.search import Pool
+from agents.box.terrain import Pool
 from agents.tuning.boards import BoxBoard, FiniteBoard, board
 from agents.tuning.scale import Scale
 from agents.tuning.snapping import Snapped, Snapping
