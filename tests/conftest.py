@@ -38,9 +38,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", marker)
 
 
-def pytest_report_header() -> str:
-    used = {library["architecture"] for library in threadpool_info() if "architecture" in library}
-    return f"BLAS for: {', '.join(sorted(used))}"
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if "OPENBLAS_CORETYPE" in os.environ:  # an unknown one is silently replaced
+        used = {library["architecture"] for library in threadpool_info() if "architecture" in library}
+        terminalreporter.write_line(f"linear algebra as on {', '.join(sorted(used))}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -108,7 +108,8 @@ def test_an_agent_that_handles_contexts_plays_otherwise_if_it_is_shown_one_alone
 
 @pytest.mark.parametrize("name", handlers("constraint"))
 def test_an_agent_that_handles_constraints_plays_otherwise_if_no_play_costs_anything(name):
-    seen, blind = both(name, info=_free, constraints={"law": "gp", "quantile": 0.3})
+    few = {"num_arms": 25, "horizon": 40}  # some begin to look at costs late
+    seen, blind = both(name, info=_free, constraints={"law": "gp", "quantile": 0.3}, **few)
     assert (seen != blind).any()
 
 
@@ -124,6 +125,7 @@ def test_an_agent_that_handles_delays_does_not_take_the_sum_of_what_arrives_for_
     np.testing.assert_array_equal(seen, misled)
 
 
+@pytest.mark.long
 def test_agents_that_handle_changes_regret_less_after_one():
     # Defaults of tv-gp-ucb are for slow drifts; this is a jump.
     quick = {"eps": 0.03, "width": "experiments"}

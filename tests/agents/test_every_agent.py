@@ -6,7 +6,7 @@ import pickle
 import gymnasium as gym
 import numpy as np
 import pytest
-from agent_cases import BATCHED, GAUSSIAN, LEARNING, SETTING
+from agent_cases import BATCHED, GAUSSIAN, LEARNING, LISTENING, SETTING
 from sklearn.gaussian_process.kernels import ConstantKernel
 
 import agents
@@ -315,7 +315,7 @@ def test_bad_input_gets_one_clear_error(call, message):
 @pytest.mark.parametrize(
     "wrong", [feedback(np.nan), feedback(1.0, 3), feedback(1.0, 9)], ids=["NaN", "old", "new"]
 )
-@pytest.mark.parametrize("name", [name for name in BATCHED if not agents.features(name).privileged])
+@pytest.mark.parametrize("name", LISTENING)
 def test_a_round_with_wrong_feedback_can_be_told_again(name, wrong):
     plays = {}
     for disturbed in (False, True):

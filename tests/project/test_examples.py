@@ -1,13 +1,14 @@
 """Every example runs from top to bottom; `test_cli` looks after the studies."""
 
-import os
-import subprocess
+import runpy
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
+Run = Callable[..., str]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 DATA = {"sensors": ("intel_temperature_train.csv", "intel_temperature_test.csv")}
 FIGURES = {
@@ -22,33 +23,44 @@ FIGURES = {
     "train_policy": 1,
     "tune_logistic": 1,
 }
+LONG = (  # they train, or play many trials
+    *("compare_with_sb3", "contextual_tuning", "delayed_feedback"),
+    *("everything_at_once", "train_policy", "tune_something_expensive"),
+)
 TABLE_NOTE = "paired by trial"  # in the last line of every table of results
 SAYS = {"tune_something_expensive": "Best of 42 experiments"}
 
 
 def marked(example: Path) -> object:
     marks = [pytest.mark.needs_data(*DATA[example.stem])] if example.stem in DATA else []
+    marks += [pytest.mark.long] if example.stem in LONG else []
     return pytest.param(example, id=example.stem, marks=marks)
 
 
-def run(script: Path, folder: Path, *arguments: str) -> str:
-    environ = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "Agg", "PYTHONUTF8": "1"}
-    command = [sys.executable, "-W", "error", str(script), *arguments]
-    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a script in an empty folder, here: a process of its own would import everything anew."""
+
+    def run(script: Path, *arguments: str) -> str:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", [str(script), *arguments])
+        monkeypatch.setattr(sys, "path", [str(script.parent), *sys.path])
+        runpy.run_path(str(script), run_name="__main__")
+        return capsys.readouterr().out
+
+    return run
 
 
 @pytest.mark.parametrize("example", [marked(example) for example in EXAMPLES])
-def test_the_example_runs_without_warnings_and_shows_what_it_says(example, tmp_path):
-    assert SAYS.get(example.stem, TABLE_NOTE) in run(example, tmp_path)
+def test_the_example_runs_without_warnings_and_shows_what_it_says(example, run, tmp_path):
+    assert SAYS.get(example.stem, TABLE_NOTE) in run(example)
     figures = list(tmp_path.glob("*.png"))
     assert len(figures) == FIGURES.get(example.stem, 0)
     assert all(figure.stat().st_size > 10_000 for figure in figures)
 
 
-def test_the_calibration_of_the_papers_is_measured_and_drawn(tmp_path):
+def test_the_calibration_of_the_papers_is_measured_and_drawn(run, tmp_path):
     script = ROOT / "examples" / "papers" / "calibration.py"
-    printed = run(script, tmp_path, "--trials", "5", "--horizon", "20", "--out", "bands.png")
+    printed = run(script, "--trials", "5", "--horizon", "20", "--out", "bands.png")
     assert printed.count("| yes |") == 5
     assert (tmp_path / "bands.png").stat().st_size > 10_000

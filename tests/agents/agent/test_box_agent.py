@@ -185,6 +185,7 @@ def test_a_box_agent_is_what_factories_make_of_a_box():
     assert batch.act(np.zeros((3, 1))).shape == (3, 2)
 
 
+@pytest.mark.long
 def test_regret_on_a_box_falls_below_that_of_its_grid():
     problem = build("rkhs", {"num_arms": 25, "horizon": 40, "dim": 2, "continuous": True, "noise_std": 0.01})
     agents_ = {"EI": "gp-ei", "largest mean": ("gp-ei", {"incumbent": "max_mean"}), "random": "random"}

@@ -2,6 +2,7 @@
 
 import gymnasium as gym
 import numpy as np
+import pytest
 from baseline_cases import LINE, NOWHERE, SETTING, feedback, started, two_discs
 from scipy import stats
 
@@ -81,6 +82,7 @@ def test_admmbo_stops_near_round_90_and_then_plays_its_incumbent():
     assert 60 <= np.median(stop) <= 120
 
 
+@pytest.mark.long
 def test_admmbo_stops_sooner_on_data_rates():
     """The paper: about 50 rounds; in 4 dimensions 2 first plays, 20 + 20, and 2 + 2 in later sweeps.
 

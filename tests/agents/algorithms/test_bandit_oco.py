@@ -92,6 +92,7 @@ def test_multipliers_grow_under_violation_and_decay_to_0_without():
     assert agent.multiplier[1] == 0.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["bandit-oco", "two points"])
 @pytest.mark.parametrize("side_by_side", [False, True])
 def test_bandit_oco_learns_to_satisfy_the_constraint_of_a_box(name, side_by_side):

@@ -126,7 +126,8 @@ def test_all_parts_go_together_and_a_batch_equals_singles(belief, constraint, re
 
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_plays_what_its_trials_play_alone(rule):
-    spec, short = ("gp-agent", {"rule": rule}), {"trials": 2, "num_arms": 20, "horizon": 30}
+    spec = ("gp-agent", {"rule": rule})
+    short = {"trials": 2, "num_arms": 20, "horizon": 30, "constraints": None}
     together = played({"it": spec}, **short)["it"]
     alone = played({"it": lambda setting: agents.make("gp-agent", setting, rule=rule)}, **short)["it"]
     np.testing.assert_array_equal(together, alone)

@@ -126,6 +126,7 @@ def test_recommendations_in_a_context_are_made_with_constraints(name):
     assert np.shape(best.mean) == np.shape(best.std) == ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "noise"), [(BOTH[0], 0.0), (BOTH[1], 0.1)])
 def test_regret_and_violation_fall_on_the_two_discs(name, noise):
     problem = discs(noise, horizon=350)

@@ -250,7 +250,7 @@ def contextual(horizon=14):
     return Problem(decisions, GPSample(), kernel, delay=delays.Poisson(2.0), horizon=horizon)
 
 
-@pytest.mark.parametrize("source", ["arrived", "all"])
+@pytest.mark.parametrize("source", ["all", pytest.param("arrived", marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_batch_that_learns_equals_single_trials(name, source):
     options = {"refit_every": 6, "fit_on": source}
@@ -272,6 +272,7 @@ def test_a_batch_counts_failures_and_recommends_for_each_trial():
         agent.reset([1])
 
 
+@pytest.mark.long
 def test_learning_pays_where_the_model_is_wrong():
     """The model's length-scale is eight times too long; an ordering, hence two standard errors."""
     problem = Problem(

@@ -67,6 +67,7 @@ def test_attribution_needs_a_replay_buffer():
         agents.make("sb3-a2c", Setting(arms=np.eye(2)), attribute=True)
 
 
+@pytest.mark.long
 def test_attribution_pays_where_rewards_are_late():
     delayed = {"num_arms": 10, "horizon": 200, "delay": {"law": "constant", "rounds": 5}}
     both = {"plain": "sb3-dqn", "attributed": ("sb3-dqn", {"attribute": True})}

@@ -92,12 +92,14 @@ def test_the_horizon_is_the_length_of_training_so_that_schedules_mean_something(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_call_twice_plays_the_same_and_trials_differ(name):
-    first, again = actions(name), actions(name)
+    first, again = (actions(name, horizon=20) for _ in range(2))
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first[0], first[1])
 
 
-@pytest.mark.parametrize("name", ["sb3-a2c", "sb3-dqn", "sb3-td3"])
+@pytest.mark.parametrize(
+    "name", ["sb3-a2c", *(pytest.param(name, marks=pytest.mark.long) for name in ("sb3-dqn", "sb3-td3"))]
+)
 def test_a_trial_is_the_same_whatever_surrounds_it(name):
     three = actions(name, trials=3)
     alone = evaluate("GPBandit-RKHS-v0", [name], trials=1, first_trial=2, env_kwargs=SMALL)

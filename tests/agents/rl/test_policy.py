@@ -88,6 +88,7 @@ def test_a_policy_for_boxes_plays_any_number_of_arms(tmp_path):
     assert result.actions["it"].max() >= 8
 
 
+@pytest.mark.long
 def test_what_it_has_learnt_is_worth_something():
     """The documented recipe, cut to a fraction: it beats random clearly."""
     policy = agents.train_policy("GPBandit-GP-v0", "ppo", env_kwargs=KEYWORDS, total_timesteps=12_000)
