@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from agent_cases import BATCHED
 
 import agents
 from bandit_envs import BanditEnv
@@ -55,7 +56,10 @@ class Learner(Careful):
 # --- agents that pass ---
 
 
-@pytest.mark.parametrize("name", agents.names())
+# Learners of other libraries take their time; two of them are checked in tests/agents/rl always.
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if n in BATCHED else pytest.mark.long) for n in agents.names()]
+)
 def test_every_registered_agent_passes(name, monkeypatch):
     monkeypatch.setitem(SMALL, "horizon", 12)  # for speed
     check_agent(name)
