@@ -1,0 +1,78 @@
+"""Better candidates from good ones: uphill where the landscape has slopes, ever closer where it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from bandit_envs.basics.types import Floats
+
+from .terrain import Pool, Terrain, joined
+
+WORST = -1e30  # what stands for scores of minus infinity while climbing
+PRECISION = 1e-6  # of the summed scores, at which a climb ends: what is left is below what is believed
+APART = 0.05  # box widths between two starts, lest all climb the same hill
+ZOOM = (0.1, 0.03, 0.01, 0.003)  # box widths, around the best points of a sample
+BEST, EACH = 4, 12  # points that a sample is refined around, and new points around each
+
+
+def climbed(terrain: Terrain, starts: Floats, steps: int) -> Pool | None:
+    """Polish all starts in one stacked L-BFGS-B; None where the landscape has no slopes."""
+    if terrain.climb(starts) is None:
+        return None
+    loss: Callable[[Floats], Any] = Stacked(terrain, starts.shape)
+    bounds = [(0.0, 1.0)] * starts.size
+    options = {"maxiter": steps, "maxfun": 2 * steps, "ftol": PRECISION}
+    end = minimize(loss, starts.ravel(), method="L-BFGS-B", jac=True, bounds=bounds, options=options)
+    unit = np.clip(end.x, 0.0, 1.0).reshape(starts.shape)
+    return terrain.survey(unit)
+
+
+class Stacked:
+    """Minus the sum of the scores of several points, as a function of all their coordinates.
+
+    Args:
+        terrain: has the scores and their slopes.
+        shape: of the points, (m, d).
+    """
+
+    def __init__(self, terrain: Terrain, shape: tuple[int, ...]):
+        self.terrain, self.shape = terrain, shape
+
+    def __call__(self, flat: Floats) -> tuple[float, Floats]:
+        """Value and gradient, (m d,); where a score is not finite, a low plain."""
+        found = self.terrain.climb(np.clip(flat.reshape(self.shape), 0.0, 1.0))
+        assert found is not None
+        scores, slopes = found
+        usable = np.isfinite(scores) & np.isfinite(slopes).all(axis=1)
+        slopes = np.where(usable[:, None], slopes, 0.0)
+        return -float(np.where(usable, scores, WORST).sum()), -slopes.ravel()
+
+
+def refined(terrain: Terrain, pool: Pool, rng: np.random.Generator) -> Pool:
+    """Ask the landscape ever closer around the best candidates so far."""
+    for width in ZOOM:
+        best = pool.unit[np.argsort(-pool.scores, kind="stable")[:BEST]]
+        unit = around(np.repeat(best, EACH, axis=0), width, rng)
+        pool = joined(pool, terrain.survey(unit))
+    return pool
+
+
+def distinct_best(pool: Pool, count: int) -> Floats:
+    """The best candidates of a pool, no two within `APART` of each other, (m, d), m <= count."""
+    chosen: list[int] = []
+    for i in np.argsort(-pool.scores, kind="stable")[: 16 * count].tolist():
+        distance = np.abs(pool.unit[chosen] - pool.unit[i]).max(axis=1) if chosen else np.full(1, np.inf)
+        if distance.min() > APART:
+            chosen.append(i)
+        if len(chosen) == count:
+            break
+    return pool.unit[chosen]
+
+
+def around(centre: Floats, width: float, rng: np.random.Generator) -> Floats:
+    """Each point moved by a Gaussian step and clipped to the box, which puts some on its boundary."""
+    return np.clip(centre + width * rng.standard_normal(centre.shape), 0.0, 1.0)
