@@ -39,7 +39,8 @@ def _arms() -> Problem:
 
 
 def _box() -> Problem:
-    return build("rkhs", SMALL | {"dim": 2, "continuous": True})
+    """Fewer rounds: a round on a box costs a search."""
+    return build("rkhs", SMALL | {"dim": 2, "continuous": True, "horizon": 12})
 
 
 def _delay() -> Problem:

@@ -37,6 +37,7 @@ def test_the_python_blocks_of_a_page_run_in_order(page, tmp_path, monkeypatch):
         exec(compile(block, page.name, "exec", dont_inherit=True), names)  # as a reader runs it
 
 
+@pytest.mark.long
 def test_the_commands_of_the_quickstart_run_in_order(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     study, *_ = blocks(DOCS / "quickstart.md", "toml")

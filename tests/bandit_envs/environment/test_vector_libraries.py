@@ -117,6 +117,7 @@ class Tour(gym.Env):
         return np.array([rewards, regret]), 0.0, False, False, {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("library", ["gymnasium", "stable-baselines3"])
 def test_every_id_runs_in_processes_that_are_spawned(library):
     if library == "gymnasium":

@@ -142,6 +142,7 @@ def test_an_agent_that_raises_is_shown_with_its_traceback_and_the_code_is_1(call
     assert Result.load(tmp_path / "out" / "results" / "GP-l-0.2.parquet").agents == ["random"]
 
 
+@pytest.mark.long
 def test_an_agent_that_takes_its_process_with_it_costs_its_own_cells_alone(call, tmp_path):
     fatal = SMALL.replace("trials = 3", "trials = 5").replace('"gp-ucb"', '"test_cli:Fatal"\nlabel = "fatal"')
     code, out, err = call("--workers", "2", study=fatal)
@@ -154,6 +155,7 @@ def test_an_agent_that_takes_its_process_with_it_costs_its_own_cells_alone(call,
     assert "5 trials done, 5 failed, 0 missing." in out
 
 
+@pytest.mark.long
 def test_a_killed_run_resumes_to_the_results_of_an_uninterrupted_one(call, tmp_path):
     (tmp_path / "study.toml").write_text(SMALL)
     command = [sys.executable, "-m", "gpbandits", "run", str(tmp_path / "study.toml"), "--workers", "1"]

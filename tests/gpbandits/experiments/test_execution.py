@@ -149,6 +149,7 @@ def test_two_runs_at_once_share_the_work_and_compute_nothing_twice(tmp_path, mon
     assert all(Store(tmp_path / "cells").holds(cell) for cell in which.cells())
 
 
+@pytest.mark.long
 def test_a_store_is_readable_while_another_process_writes_it(tmp_path, forked):
     which, store, seen = study(MANY), Store(tmp_path), set()
     store.folder.mkdir(exist_ok=True)
@@ -164,6 +165,7 @@ def test_a_store_is_readable_while_another_process_writes_it(tmp_path, forked):
     assert len(store.load(which)) == 2
 
 
+@pytest.mark.long
 def test_one_and_two_processes_give_the_same_bytes(tmp_path):
     for workers in (1, 2):
         assert run(study(block_size=2), Store(tmp_path / str(workers) / "cells"), workers) == []
@@ -209,6 +211,7 @@ def held_elsewhere(folder, key):
     return holder
 
 
+@pytest.mark.long
 def test_a_cell_that_another_run_computes_comes_last_and_is_waited_for(tmp_path):
     which, store = study(block_size=2), Store(tmp_path)
     cells, order = list(which.cells()), []
@@ -224,6 +227,7 @@ def test_a_cell_that_another_run_computes_comes_last_and_is_waited_for(tmp_path)
     assert all(map(store.holds, cells))
 
 
+@pytest.mark.long
 def test_a_cell_is_held_by_one_process_and_set_free_when_that_is_killed(tmp_path):
     keys = ("ab" * 16, "cd" * 16)
     with held_elsewhere(tmp_path, keys[0]) as holder:
@@ -279,6 +283,7 @@ def workers_of(pid: int) -> list[int]:
     return [child for child in children if b"popen_loky" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
+@pytest.mark.long
 def test_workers_that_have_not_begun_do_not_outlive_a_killed_run_either(slow_run):
     wait_for(lambda: len(workers_of(slow_run.pid)) == 2)
     workers = workers_of(slow_run.pid)
@@ -286,6 +291,7 @@ def test_workers_that_have_not_begun_do_not_outlive_a_killed_run_either(slow_run
     wait_for(lambda: not any(map(alive, workers)))
 
 
+@pytest.mark.long
 def test_workers_do_not_outlive_a_killed_run(tmp_path, slow_run):
     wait_for(lambda: (tmp_path / "notes").exists() and list((tmp_path / "out" / "cells").glob("*.parquet")))
     workers = {int(pid) for pid in (tmp_path / "notes").read_text().split()}
@@ -295,6 +301,7 @@ def test_workers_do_not_outlive_a_killed_run(tmp_path, slow_run):
     wait_for(lambda: not any(map(alive, workers)))
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_with_code_130_and_how_to_go_on(tmp_path, slow_run):
     wait_for(lambda: list((tmp_path / "out" / "cells").glob("*.parquet")))
     slow_run.send_signal(signal.SIGINT)

@@ -103,6 +103,7 @@ def test_a_package_names_what_its_agents_rest_on(module):
     assert versions("my_agent:Fixed").keys() - versions("random").keys() == {"joblib"}
 
 
+@pytest.mark.long
 def test_a_law_of_a_users_module_is_known_to_workers_by_the_module_that_the_id_names(module, tmp_path):
     text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
     law = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[0].partition("grid = ")[0]

@@ -85,7 +85,7 @@ def test_an_edit_of_whatever_shows_numbers_leaves_the_hashes(checkout):
     "file",
     [
         "agents/algorithms/classic.py",
-        "agents/widths/theorems.py",
+        "agents/widths/finite_set.py",
         "bandit_envs/laws/noise.py",
         "bandit_envs/data/tables/svm_diabetes_30.csv",
         "gpbandits/evaluation/loop.py",

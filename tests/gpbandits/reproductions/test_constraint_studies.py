@@ -25,6 +25,7 @@ def play(study: Path, trials: int = 6, only: tuple[str, ...] = (), **changes: ob
     return evaluate(entry.id, chosen, trials=trials, seed=loaded.seed, env_kwargs={**entry.kwargs, **changes})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("study", STUDIES, ids=lambda path: path.stem)
 def test_every_agent_of_the_study_plays_its_first_rounds(study):
     result = play(study, trials=2, horizon=25)
