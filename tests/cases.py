@@ -121,7 +121,11 @@ BOXES = [env_id for env_id in registered_ids() if box_of(env_id)]
 # A reset searches the optimum of every segment: in boxes that change, the problems by hand have fewer.
 STILL_BOXES = [env_id for env_id in BOXES if not box_of(env_id).setting().may_change]  # type: ignore[union-attr]
 PLAIN_BOXES = [env_id for env_id in BOXES if is_plain(box_of(env_id))]  # type: ignore[arg-type]
-IN_BOXES = [of_id(env_id, ", box", horizon=40, continuous=True) for env_id in STILL_BOXES]
+FEW_CONTEXTS = {env_id: {"num_contexts": 2} for env_id in BOXES if box_of(env_id).decisions.num_contexts > 2}  # type: ignore[union-attr]
+IN_BOXES = [
+    of_id(env_id, ", box", horizon=40, continuous=True, **FEW_CONTEXTS.get(env_id, {}))
+    for env_id in STILL_BOXES
+]
 COMPOSED = [pytest.param(Case(problem, {}), id=name) for name, problem in BY_HAND.items()]
 CASES = [*GRIDS, *DELAYED, *IN_BOXES, *COMPOSED]
 
