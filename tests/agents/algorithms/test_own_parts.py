@@ -20,10 +20,10 @@ GP, COMPOSITE = "GPBandit-GP-v0", "GPBandit-Composite-v0"
 LIGHT = {"search": {"candidates": 32, "starts": 1, "steps": 3}}
 PLACES = {
     "arms": (GP, {"num_arms": 30, "horizon": 25}, {}),
-    "box": (GP, {"continuous": True, "horizon": 12}, LIGHT),
+    "box": (GP, {"continuous": True, "horizon": 9}, LIGHT),
     "everything": (COMPOSITE, {"num_arms": 20, "horizon": 25}, {}),
-    "learning": (GP, {"num_arms": 30, "horizon": 25}, {"refit_every": 8}),
-    "learning on a box": (GP, {"continuous": True, "horizon": 12}, {**LIGHT, "refit_every": 8}),
+    "learning": (GP, {"num_arms": 30, "horizon": 15}, {"refit_every": 6}),
+    "learning on a box": (GP, {"continuous": True, "horizon": 8}, {**LIGHT, "refit_every": 4}),
 }
 everywhere = pytest.mark.parametrize("place", PLACES)
 

@@ -131,6 +131,7 @@ def test_the_global_generators_and_threads_of_the_process_are_left_as_they_were(
     np.testing.assert_array_equal(np.random.get_state()[1], legacy)  # noqa: NPY002
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["a2c", "sac"])
 @pytest.mark.parametrize("observation", ["none", "history", {"kind": "statistics", "bins": 4}])
 def test_every_adapter_passes_the_conformance_suite(name, observation):

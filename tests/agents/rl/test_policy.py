@@ -128,6 +128,7 @@ def test_a_figure_refuses_to_mix_the_tracks(mixed, tmp_path):
         part.plot(tmp_path / f"{track}.png")
 
 
+@pytest.mark.long
 def test_a_study_of_both_tracks_draws_each_in_figures_of_its_own(mixed, tmp_path):
     write_figures(mixed, tmp_path / "figures", "GP", (".png",))
     drawn = {path.name for path in (tmp_path / "figures").iterdir()}

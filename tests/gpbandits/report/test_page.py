@@ -131,6 +131,7 @@ def test_every_view_is_a_well_formed_drawing_of_every_agent(folder):
         assert max(coordinates) <= 480
 
 
+@pytest.mark.long
 def test_the_files_beside_the_page_are_tables_and_figures(folder):
     write_report(folder)
     names = {path.name for path in (folder / "tables").iterdir()}
