@@ -97,7 +97,7 @@ def test_every_law_is_frozen_and_draws_the_same_from_the_same_generator(kind, na
         ("changes", {"law": "evenly", "num_segments": 0}, "num_segments must be a positive integer, got 0"),
         ("changes", {"law": "geometric", "hazard": 0}, r'changes\["hazard"\] must be a prob.*, got 0'),
         ("changes", {"law": "geometric", "min_gap": 0}, r'changes\["min_gap"\] must be a positive .*, got 0'),
-        ("noise", {"law": "cauchy"}, r'\["law"\] must be one of gaussian, uniform, student-t, none, got'),
+        ("noise", {"law": "cauchy"}, r'\["law"\] must be one of gaussian, uniform, .*, got'),
         ("noise", {"law": "gaussian", "std": -0.1}, "noise std must be 0 or a positive number, got -0.1"),
         ("noise", {"law": "gaussian", "std": "much"}, "noise std must be 0 or a positive number, got 'much'"),
         ("noise", {"law": "gaussian", "share": 0}, "noise share must be None or positive, got 0"),

@@ -171,7 +171,7 @@ def test_a_function_over_contexts_is_evaluated_at_context_and_arm():
         ("rkhs", {"points_seed": -1}, "points_seed must be an integer >= 0, got -1"),
         ("gp", {"noise_std": -0.1}, "noise std must be 0 or a positive number, got -0.1"),
         ("gp", {"noise_std": float("nan")}, "noise std must be 0 or a positive number, got nan"),
-        ("gp", {"noise": {"law": "pink"}}, "must be one of gaussian, uniform, student-t, none, got 'pink'"),
+        ("gp", {"noise": {"law": "pink"}}, "must be one of gaussian, uniform, .*, got 'pink'"),
         ("gp", {"noise": {"law": "gaussian", "std": 1}, "noise_std": 2}, "must agree, got 2 and 1"),
         ("gp", {"noise": Gaussian(1.0), "noise_std": 2}, "must not be given beside a noise law .* 2"),
         ("gp", {"noise": 0.1}, r'noise must be a dict such as \{"law": "gaussian"\}, got 0.1'),
