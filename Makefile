@@ -24,7 +24,7 @@ test: lint ## Check format, lint, imports and types, then run all tests but the 
 	$(BIN)/pytest $(PYTEST_ARGS) -m "not long"
 
 test-long: .venv/.installed-dev ## Run the long tests: many trials, many rounds, whole installations
-	$(BIN)/pytest $(PYTEST_ARGS) -m long
+	$(BIN)/pytest -m long # one after another: they start, count and kill processes
 
 test-numerics: .venv/.installed-dev ## Run the numerical tests as another processor rounds: CORETYPE=Haswell
 	OPENBLAS_CORETYPE=$(CORETYPE) $(BIN)/pytest $(PYTEST_ARGS) -m "numerics and not long"

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import invalidate_caches
 from importlib.util import find_spec
 from io import TextIOWrapper
 
@@ -37,6 +38,7 @@ def _modules_of_this_folder() -> Iterator[None]:
     """Find `my_agent:Mine` beside the study, as `python` would, but after everything that is installed."""
     folder = os.getcwd()
     sys.path.append(folder)
+    invalidate_caches()  # a module may be as young as its folder's time stamp is coarse
     try:
         yield
     finally:
