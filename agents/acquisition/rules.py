@@ -1,5 +1,7 @@
 """Acquisition rules: how much each trial wants to play each candidate."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
@@ -7,7 +9,7 @@ from typing import ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from bandit_envs.basics.arguments import require_not_negative
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..validation import PerTrial
 from ..widths.base import Width
@@ -67,6 +69,10 @@ class Candidates(Protocol):
 
     def deviation(self) -> Floats:
         """Draw one joint posterior sample of f - mean, (B, A)."""
+        ...
+
+    def drawing(self, trials: Bools) -> Candidates:
+        """The same, but only these trials, (B,), draw samples; what the others would draw means nothing."""
         ...
 
 
@@ -213,7 +219,8 @@ class Starting:
             return self.then(candidates)
         if early.all():
             return self.first(candidates)
-        return np.where(early[:, None], self.first(candidates), self.then(candidates))
+        first, then = candidates.drawing(early), candidates.drawing(~early)
+        return np.where(early[:, None], self.first(first), self.then(then))
 
     def slopes(self, candidates: Candidates) -> Slopes | None:
         """Those of the rule of the round, which all trials must share; None where it has none."""

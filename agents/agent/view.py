@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..acquisition.incumbents import Incumbent
 from ..beliefs.base import Belief
@@ -31,7 +31,7 @@ class View:
         context: Ints,
         t: Ints,
         samplers: Sequence[np.random.Generator],
-        draw: Callable[[], list[np.random.Generator]],
+        draw: Callable[[], Sequence[np.random.Generator]],
     ):
         self._belief, self._incumbent, self._context = belief, incumbent, context
         self._t, self._samplers, self._draw = t, samplers, draw
@@ -82,3 +82,9 @@ class View:
     def deviation(self) -> Floats:
         """Draw one joint posterior sample of f - mean, (B, A)."""
         return self._belief.deviation(self._context, self._samplers)
+
+    def drawing(self, trials: Bools) -> View:
+        """The same, but only these trials, (B,), draw samples; the others' generators stay where they are."""
+        spare = np.random.default_rng(0)  # what it draws is thrown away
+        samplers = [rng if draws else spare for rng, draws in zip(self._samplers, trials, strict=True)]
+        return View(self._belief, self._incumbent, self._context, self._t, samplers, lambda: self.rngs)

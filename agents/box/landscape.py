@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..acquisition.rules import Rule
 from ..beliefs.surface import Local, Surface
@@ -46,6 +46,10 @@ class BoxView:
     def deviation(self) -> Floats:
         """One joint posterior sample of f - mean, (1, A)."""
         return self.sample()
+
+    def drawing(self, trials: Bools) -> BoxView:
+        """The same: there is one trial."""
+        return self
 
 
 class Landscape:

@@ -107,27 +107,38 @@ def test_constraints_and_changes_of_named_parts_are_those_of_the_named_algorithm
     np.testing.assert_array_equal(changes["parts"], changes["named"])
 
 
+OF_RESTARTS = {"periodic": {"every": 15}, "cpd": {"theta": 3.0}}  # the latter has alarms often
+
+
+def assert_a_batch_equals_singles(**options):
+    own = OF_RESTARTS.get(options["restart"])
+    options |= {} if own is None else {"restart_options": own}
+    short = {"trials": 2, "num_arms": 20, "horizon": 45}
+    together = played({"it": ("gp-agent", options)}, **short)
+    singles = played({"it": lambda setting: agents.make("gp-agent", setting, **options)}, **short)
+    np.testing.assert_array_equal(together["it"], singles["it"])
+
+
 @pytest.mark.parametrize("belief", BELIEFS)
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
 @pytest.mark.parametrize("restart", RESTARTS)
 def test_all_parts_go_together_and_a_batch_equals_singles(belief, constraint, restart):
-    options = {"belief": belief, "constraint": constraint, "restart": restart}
-    if restart == "periodic":
-        options["restart_options"] = {"every": 15}
-    if restart == "cpd":
-        options["restart_options"] = {"theta": 3.0}  # alarms often
-    spec = ("gp-agent", options)
-    alone = agents.make
-    short = {"trials": 2, "num_arms": 20, "horizon": 45}
-    together = played({"it": spec}, **short)
-    singles = played({"it": lambda setting: alone("gp-agent", setting, **options)}, **short)
-    np.testing.assert_array_equal(together["it"], singles["it"])
+    assert_a_batch_equals_singles(belief=belief, constraint=constraint, restart=restart)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("belief", BELIEFS)
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+@pytest.mark.parametrize("restart", RESTARTS)
+def test_every_rule_goes_with_all_of_them(rule, belief, constraint, restart):
+    assert_a_batch_equals_singles(rule=rule, belief=belief, constraint=constraint, restart=restart)
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_plays_what_its_trials_play_alone(rule):
     spec = ("gp-agent", {"rule": rule})
-    short = {"trials": 2, "num_arms": 20, "horizon": 30, "constraints": None}
+    short = {"trials": 2, "num_arms": 20, "horizon": 30}
     together = played({"it": spec}, **short)["it"]
     alone = played({"it": lambda setting: agents.make("gp-agent", setting, rule=rule)}, **short)["it"]
     np.testing.assert_array_equal(together, alone)
