@@ -169,9 +169,9 @@ class GPAgent:
         self._assume(model)
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
-        """Mean and deviation of the mean reward of each arm in a context, (dz,) -> (A,), or (B, A)."""
+        """Mean and deviation of each arm's mean reward in a context, (dz,) -> (A,) or (B, A) each; copies."""
         context = self._contexts(observation)
-        mean, std = self.belief.mean(context), self.belief.std(context)
+        mean, std = self.belief.mean(context).copy(), self.belief.std(context).copy()
         return (mean, std) if self.num_trials else (mean[0], std[0])
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:

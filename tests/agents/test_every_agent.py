@@ -348,3 +348,24 @@ def test_features_say_what_an_agent_handles():
     assert agents.features("gp-ucb").box
     assert not agents.features("admmbo").box
     assert agents.features("random").box
+
+
+@pytest.mark.parametrize("form", TABLES)
+@pytest.mark.parametrize(
+    "name", [name for name in GAUSSIAN if hasattr(agents.make(name, SETTING), "posterior")]
+)
+def test_a_posterior_that_was_kept_stays_as_it_was(name, form):
+    env = gym.make("GPBandit-GP-v0", num_arms=20, horizon=6)
+    observation, _ = env.reset(seed=0)
+    agent = agents.make(name, env, form=form)
+    agent.reset(0)
+    kept = agent.posterior(observation)
+    before, moved = [each.copy() for each in kept], False
+    for _ in range(5):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        observation = following
+        moved |= not np.array_equal(agent.posterior(observation), before)
+    assert moved  # also of an agent that has started over in the end
+    np.testing.assert_array_equal(kept, before)
