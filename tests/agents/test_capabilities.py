@@ -10,6 +10,7 @@ import pytest
 from subsets import FEATURES, SUBSETS
 
 import agents
+from agents.registry import resolve_agent
 from gpbandits import Result, evaluate
 from gpbandits.evaluation.statistics import paired_difference
 
@@ -22,8 +23,18 @@ LEARNERS = [name for name in HANDLED if name != "random"]  # which looks at noth
 Alter = Callable[[Any], Any]
 
 
+def marks(name: str) -> Any:
+    """Learners of other libraries take their time, one trial after another."""
+    return () if resolve_agent(name).batched else pytest.mark.long
+
+
 def handlers(feature: str) -> list[str]:
     return [name for name in LEARNERS if getattr(HANDLED[name], feature)]
+
+
+def each_handler(feature: str) -> Any:
+    marked = [pytest.param(name, marks=marks(name)) for name in handlers(feature)]
+    return pytest.mark.parametrize("name", marked)
 
 
 def handled(name: str, off: dict[str, None]) -> bool:
@@ -38,7 +49,7 @@ def played(specs: Any, trials: int = 2, **keywords: Any) -> Result:
 @pytest.mark.parametrize(
     ("name", "off"),
     [
-        pytest.param(name, off, id=f"{name} without {', '.join(off) or 'nothing'}")
+        pytest.param(name, off, id=f"{name} without {', '.join(off) or 'nothing'}", marks=marks(name))
         for off in SUBSETS
         for name in HANDLED
         if handled(name, off)
@@ -100,26 +111,26 @@ def both(
     return actions["as it is"], actions["altered"]
 
 
-@pytest.mark.parametrize("name", handlers("context"))
+@each_handler("context")
 def test_an_agent_that_handles_contexts_plays_otherwise_if_it_is_shown_one_alone(name):
     seen, blind = both(name, observation=np.zeros_like, num_contexts=3, context={"law": "uniform"})
     assert (seen != blind).any()
 
 
-@pytest.mark.parametrize("name", handlers("constraint"))
+@each_handler("constraint")
 def test_an_agent_that_handles_constraints_plays_otherwise_if_no_play_costs_anything(name):
     few = {"num_arms": 25, "horizon": 40}  # some begin to look at costs late
     seen, blind = both(name, info=_free, constraints={"law": "gp", "quantile": 0.3}, **few)
     assert (seen != blind).any()
 
 
-@pytest.mark.parametrize("name", handlers("delay"))
+@each_handler("delay")
 def test_an_agent_that_handles_delays_learns_from_late_feedback(name):
     seen, blind = both(name, info=_prompt, delay=LATE)
     assert (seen != blind).any()
 
 
-@pytest.mark.parametrize("name", handlers("delay"))
+@each_handler("delay")
 def test_an_agent_that_handles_delays_does_not_take_the_sum_of_what_arrives_for_a_reward(name):
     seen, misled = both(name, reward=lambda reward: 3.0 - reward, delay=LATE)
     np.testing.assert_array_equal(seen, misled)

@@ -23,9 +23,10 @@ FIGURES = {
     "train_policy": 1,
     "tune_logistic": 1,
 }
-LONG = (  # they train, or play many trials
+LONG = (  # they train, or play many trials or rounds
     *("compare_with_sb3", "contextual_tuning", "delayed_feedback"),
-    *("everything_at_once", "train_policy", "tune_something_expensive"),
+    *("everything_at_once", "long_term_constraints", "piecewise_stationary", "train_policy"),
+    *("sensors", "tune_logistic", "tune_something_expensive"),
 )
 TABLE_NOTE = "paired by trial"  # in the last line of every table of results
 SAYS = {"tune_something_expensive": "Best of 42 experiments"}

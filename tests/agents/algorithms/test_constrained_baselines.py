@@ -22,6 +22,7 @@ FACTORIES = {
 every_agent = pytest.mark.parametrize("agent", FACTORIES.values(), ids=FACTORIES.keys())
 
 
+@pytest.mark.long
 @every_agent
 def test_every_baseline_passes_the_conformance_suite(agent):
     problems = {name: problem for name, problem in stages().items() if name != "change"}

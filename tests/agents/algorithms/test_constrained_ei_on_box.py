@@ -113,6 +113,7 @@ def test_the_score_is_the_sum_of_its_parts():
     np.testing.assert_array_equal(FeasibleMean()(believed), [0.5, -np.inf])
 
 
+@pytest.mark.long
 def test_it_keeps_the_rules_of_agents_on_boxes_with_contexts():
     boxes = {
         "contexts": build(

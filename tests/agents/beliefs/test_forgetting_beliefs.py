@@ -150,6 +150,7 @@ def test_slopes_are_those_of_finite_differences(name):
         np.testing.assert_allclose(slopes[:, j], change, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FORGETFUL)
 def test_they_keep_the_rules_of_agents_on_boxes(name):
     options = {"search": {"candidates": 32, "starts": 2, "steps": 5}, "refit_every": 4}

@@ -134,6 +134,7 @@ def test_every_id_runs_in_processes_that_are_spawned(library):
     envs.close()
 
 
+@pytest.mark.long
 def test_spawned_processes_return_what_this_one_does():
     here = outputs(SyncVectorEnv(makers("GPBandit-Contextual-v0")))
     assert same(here, outputs(AsyncVectorEnv(makers("GPBandit-Contextual-v0"), context="spawn")))
@@ -144,6 +145,7 @@ def with_history() -> gym.Env:
     return gym.wrappers.TransformReward(HistoryObservation(env), abs)
 
 
+@pytest.mark.long
 def test_the_loop_of_cleanrl_runs_with_our_wrappers_among_gymnasiums():
     """A list of thunks, `AsyncVectorEnv`, `infos["episode"]` where an episode has ended."""
     envs = AsyncVectorEnv([with_history] * 3, context="forkserver")
