@@ -48,7 +48,7 @@ def gp_ucb_cpd(
         xi_squared: a round is uniform iff |uniform|^2 <= xi^2 |plays since the restart|.
         ridge: c of the detector's rho_n, default 5; 4 finds changes earlier at more than twice the false
             alarms, 10 has hardly any.
-        theta: what the detector's statistic is compared with; see `change_detection.TestRates`.
+        theta: what the detector's statistic is compared with; see `restarts.detection.TestRates`.
         false_alarm_rate: find theta by simulation, such that a run without a change has a false alarm
             with this probability; takes a few seconds.
         reading: "experiments" (lambda = R^2, with which the paper's curves come out) or "theory" (lambda =
