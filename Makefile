@@ -10,6 +10,8 @@ BIN := .venv/bin
 # The matrices are small: a second BLAS thread costs more than it gives, and trials run in parallel anyway.
 export OMP_NUM_THREADS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Worker processes would compile all sources anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-long test-numerics lint format benchmark clean

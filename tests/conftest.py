@@ -58,3 +58,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip(
                 f"{', '.join(missing)} not on this machine; set GPBANDITS_DATA to the folder that has it"
             )
+
+
+@pytest.fixture
+def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave files of figures empty: drawing one takes longer than computing a small study."""
+    monkeypatch.setattr("gpbandits.report.write.save_figure", lambda figure, path: Path(path).touch())

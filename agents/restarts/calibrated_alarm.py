@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.gram import Gram
 
 from ..model.model import NOISE_FLOOR, Model
 from ..validation import PerTrial
@@ -16,6 +19,7 @@ from .forced_exploration import uniform_rounds
 from .on_alarm import OnAlarm
 
 MOST_SAMPLES = 128  # of a calibration: the threshold hardly grows with more, its cost does
+_thresholds: dict[tuple[Any, ...], float] = {}  # of this process, by all that a calibration depends on
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +45,6 @@ class CalibratedAlarm:
     ridge_of_noise: bool = False
     reading: str = "experiments"
     noise_std: PerTrial | None = None
-    _found: dict[float, float] = field(default_factory=dict, repr=False)
 
     def __call__(self, model: Model, num_trials: int) -> OnAlarm:
         """Return the detectors of the trials of a model, which may be all of a batch or one of it."""
@@ -70,17 +73,30 @@ class CalibratedAlarm:
     def _threshold(self, noise: float) -> float | Floats | None:
         if self.theta is not None or self.false_alarm_rate is None:
             return self.theta
-        if noise not in self._found:
-            self._found[noise] = self._calibrated(noise, self.false_alarm_rate)
-        return self._found[noise]
-
-    def _calibrated(self, noise: float, rate: float) -> float:
         setting = self.observed.setting
-        return calibrate(
+        return _calibrated(
             representative_gram(self.observed),
             max(noise, setting.constraint_noise_std or 0.0),
             min(max(uniform_rounds(setting.horizon, self.xi_squared), 2), MOST_SAMPLES),
-            rate / (1 + setting.num_constraints),
-            ridge=self._ridge(noise),
-            reading=self.reading,
+            self.false_alarm_rate / (1 + setting.num_constraints),
+            self._ridge(noise),
+            self.reading,
         )
+
+
+def _calibrated(
+    gram: Gram, noise: float, samples: int, rate: float, ridge: float | None, reading: str
+) -> float:
+    """The threshold, simulated once in a process: trials, agents and cells of a study ask for the same."""
+    key = (_fingerprint(gram), noise, samples, rate, ridge, reading)
+    if key not in _thresholds:
+        _thresholds[key] = calibrate(gram, noise, samples, rate, ridge=ridge, reading=reading)
+    return _thresholds[key]
+
+
+def _fingerprint(gram: Gram) -> bytes:
+    """Of a prior: its kernel, its points and its covariance."""
+    digest = blake2b(repr(gram.kernel).encode(), digest_size=16)
+    for array in (gram.points, gram.root):
+        digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+    return digest.digest()

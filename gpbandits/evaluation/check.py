@@ -12,6 +12,7 @@ from agents.generators import preserved_generators
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
 from bandit_envs.environment.making import EnvLike, make
 from bandit_envs.environment.vector import BanditVectorEnv
+from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.rehearsal import (
     AgentCheckError,
     Show,
@@ -59,15 +60,16 @@ def check_agent(
 def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
     try:
         env = make(environment)
-        first = _instance(env, factory)
+        setting = _setting(env)
+        first = _instance(setting, factory)
         played = _play(env, first, everything)
         _expect_same(played, _play(env, first, everything), *REPEATS)
-        _expect_same(played, _play(env, _instance(env, factory), everything), *INSTANCES)
+        _expect_same(played, _play(env, _instance(setting, factory), everything), *INSTANCES)
         if not getattr(first, "privileged", False):
-            _expect_same(played, _play(env, _instance(env, factory), scrambled), *HONESTY)
-            _expect_same(played, _play(env, _instance(env, factory), without_oracle), *HONESTY)
+            _expect_same(played, _play(env, _instance(setting, factory), scrambled), *HONESTY)
+            _expect_same(played, _play(env, _instance(setting, factory), without_oracle), *HONESTY)
         if factory.batched:
-            _check_batch(env, factory)
+            _check_batch(env, factory, played)
     except Exception as error:
         error.add_note(f"on the environment {label!r}")
         raise
@@ -97,9 +99,13 @@ BATCH = (
 )
 
 
-def _instance(env: Any, factory: AgentFactory, seed: int = SEEDS[0][0]) -> Any:
+def _setting(env: Any, seed: int = SEEDS[0][0]) -> Setting:
     env.reset(seed=seed)
-    return _with_methods(factory(env.get_wrapper_attr("setting")))
+    return env.get_wrapper_attr("setting")
+
+
+def _instance(setting: Setting, factory: AgentFactory) -> Any:
+    return _with_methods(factory(setting))
 
 
 def _with_methods(agent: Any) -> Any:
@@ -118,16 +124,20 @@ def _play(env: Any, agent: Any, show: Show, seeds: tuple[int, int] = SEEDS[0]) -
     return rehearse(env, agent, *seeds, show)
 
 
-def _check_batch(env: Any, factory: AgentFactory) -> None:
+def _check_batch(env: Any, factory: AgentFactory, first: np.ndarray) -> None:
+    """Compare a batch with its trials, the first of which has been played."""
     problem = getattr(env.unwrapped, "problem", None)
     if problem is None:
         return
-    alone = [_play(env, _instance(env, factory, seeds[0]), everything, seeds) for seeds in SEEDS]
+    others = [
+        _play(env, _instance(_setting(env, seeds[0]), factory), everything, seeds) for seeds in SEEDS[1:]
+    ]
     env_seeds, agent_seeds = (list(column) for column in zip(*SEEDS, strict=True))
     vector = BanditVectorEnv(problem, len(SEEDS), autoreset_mode="Disabled")
     vector.reset(seed=env_seeds)
     agent = _with_methods(factory(vector.setting, num_trials=len(SEEDS)))
-    _expect_same(np.stack(alone, axis=1), rehearse(vector, agent, env_seeds, agent_seeds, everything), *BATCH)
+    together = rehearse(vector, agent, env_seeds, agent_seeds, everything)
+    _expect_same(np.stack([first, *others], axis=1), together, *BATCH)
 
 
 def _expect_same(played: np.ndarray, again: np.ndarray, check: str, expected: str, remedy: str) -> None:

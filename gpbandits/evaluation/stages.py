@@ -39,8 +39,8 @@ def _arms() -> Problem:
 
 
 def _box() -> Problem:
-    """Fewer rounds: a round on a box costs a search."""
-    return build("rkhs", SMALL | {"dim": 2, "continuous": True, "horizon": 12})
+    """Half the rounds: a round on a box costs a search."""
+    return build("rkhs", SMALL | {"dim": 2, "continuous": True, "horizon": SMALL["horizon"] // 2})
 
 
 def _delay() -> Problem:

@@ -70,6 +70,9 @@ def call(capsys, tmp_path):
     return run
 
 
+undrawn = pytest.mark.usefixtures("without_figures")
+
+
 def test_envs_lists_every_registered_id(call):
     code, out, _ = call("envs")
     assert code == 0
@@ -107,6 +110,7 @@ def test_run_shows_who_did_better_and_keeps_everything(call, tmp_path):
     assert result.regret["gp-ucb"].shape == (3, 15)
 
 
+@undrawn
 def test_run_again_computes_nothing_and_prints_the_same(call, tmp_path, monkeypatch):
     _, first, _ = call("--workers", "1", study=SMALL)
 
@@ -121,6 +125,7 @@ def test_run_again_computes_nothing_and_prints_the_same(call, tmp_path, monkeypa
     assert first_table == second_table
 
 
+@undrawn
 def test_a_finished_run_is_run_again_from_the_study_that_it_kept(call, tmp_path):
     call("--workers", "1", study=SMALL)
     kept = tmp_path / "out" / "study.toml"
@@ -130,6 +135,7 @@ def test_a_finished_run_is_run_again_from_the_study_that_it_kept(call, tmp_path)
     assert kept.read_text() == SMALL
 
 
+@undrawn
 def test_an_agent_that_raises_is_shown_with_its_traceback_and_the_code_is_1(call, tmp_path):
     broken = SMALL.replace('name = "gp-ucb"', 'name = "test_cli:Broken"\nlabel = "broken"')
     code, out, err = call("--workers", "1", study=broken)
@@ -143,6 +149,7 @@ def test_an_agent_that_raises_is_shown_with_its_traceback_and_the_code_is_1(call
 
 
 @pytest.mark.long
+@undrawn
 def test_an_agent_that_takes_its_process_with_it_costs_its_own_cells_alone(call, tmp_path):
     fatal = SMALL.replace("trials = 3", "trials = 5").replace('"gp-ucb"', '"test_cli:Fatal"\nlabel = "fatal"')
     code, out, err = call("--workers", "2", study=fatal)
@@ -156,6 +163,7 @@ def test_an_agent_that_takes_its_process_with_it_costs_its_own_cells_alone(call,
 
 
 @pytest.mark.long
+@undrawn
 def test_a_killed_run_resumes_to_the_results_of_an_uninterrupted_one(call, tmp_path):
     (tmp_path / "study.toml").write_text(SMALL)
     command = [sys.executable, "-m", "gpbandits", "run", str(tmp_path / "study.toml"), "--workers", "1"]
@@ -227,6 +235,7 @@ def test_without_its_packages_the_script_names_the_extra(call, monkeypatch):
     assert "pip install 'gpbandits[eval]'" in err
 
 
+@undrawn
 def test_an_agent_in_the_folder_in_which_one_is_takes_part(call, tmp_path, monkeypatch):
     agent = "def cautious(setting, delta):\n    return gp_ucb(setting, delta=delta)\n"
     (tmp_path / "beside_the_study.py").write_text(f"from agents import gp_ucb\n\n{agent}")

@@ -49,7 +49,7 @@ class Moody:
 
 
 @pytest.fixture
-def call(tmp_path, monkeypatch, capsys):
+def call(tmp_path, monkeypatch, capsys, without_figures):
     """Run a command on the folder `out`; return its exit code, output and errors."""
     monkeypatch.chdir(tmp_path)
     Path("study.toml").write_text(STUDY)
