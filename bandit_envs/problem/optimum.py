@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.spatial import KDTree
 from scipy.stats import qmc
 
 from bandit_envs.basics.types import Floats
+from bandit_envs.problem.climbing import Function, climb, climb_within
 
 CANDIDATES = 2048
 STARTS = 8
-STEP = 1e-5  # box widths, of central differences: smaller ones see the rounding of the function
 PENALTIES = (0.3, 3.0, 30.0)  # ranges of the function a range of the worst cost; each chooses further starts
-TIGHT = 1e-9  # of a cost's range: how far the solver's rounding may carry a point out of the feasible set
-
-Function = Callable[[Floats], Floats]
 
 
 def maximise(
@@ -39,33 +35,33 @@ def maximise(
         costs: vectorised as the function.
     """
     points = np.vstack([_candidates(low, high), anchors])
+    unit = (points - low) / np.where(high > low, high - low, 1.0)
     values = function(points)
     scale = _range(values)
     if not costs:
-        climb = partial(_climb, function, low=low, high=high, scale=scale)
-        starts = points[_peaks((points - low) / np.where(high > low, high - low, 1.0), values)]
-        return max(float(values.max()), *map(climb, starts))
+        up = partial(climb, function, low=low, high=high, scale=scale)
+        return max(float(values.max()), *map(up, points[_peaks(unit, values)]))
     table = np.array([cost(points) for cost in costs])  # (C, n)
     scales = np.array([_range(row) for row in table])
     worst = np.maximum(table / scales[:, None], 0.0).max(axis=0)
     feasible = np.where(worst > 0, -np.inf, values)
-    climb = partial(_climb_within, function, costs, low=low, high=high, scale=scale, scales=scales)
-    return max(float(feasible.max()), *map(climb, points[_starts(values / scale, worst)]))
+    up = partial(climb_within, function, costs, low=low, high=high, scale=scale, scales=scales)
+    return max(float(feasible.max()), *map(up, points[_starts(unit, values / scale, worst)]))
 
 
-def _peaks(unit: Floats, values: Floats) -> Any:
-    """Indices of the best candidates that no neighbour exceeds: the best of all may lie on one hill."""
+def _peaks(unit: Floats, *scores: Floats) -> Any:
+    """Indices of the best candidates by each score that no neighbour exceeds: the best share a hill."""
     neighbours = min(2 * unit.shape[1] + 2, len(unit))
     _, near = KDTree(unit).query(unit, k=neighbours)
-    peak = np.flatnonzero(values >= values[near].max(axis=1))
-    return peak[np.argsort(values[peak])[-STARTS:]]
+    peaks = [np.flatnonzero(score >= score[near].max(axis=1)) for score in scores]
+    best = [peak[np.argsort(score[peak])[-STARTS:]] for peak, score in zip(peaks, scores, strict=True)]
+    return np.unique(np.concatenate(best))
 
 
-def _starts(values: Floats, worst: Floats) -> Any:
-    """Indices of the best candidates, among the feasible and under each penalty."""
-    ranked = [np.argsort(values - penalty * worst)[-STARTS:] for penalty in PENALTIES]
-    ranked += [np.lexsort((values, -worst))[-STARTS:]]  # least violation, then the largest value
-    return np.unique(np.concatenate(ranked))
+def _starts(unit: Floats, values: Floats, worst: Floats) -> Any:
+    """Indices of the best candidates under each penalty, and of those that violate least, the best first."""
+    least = np.lexsort((values, -worst))[-STARTS:]
+    return np.union1d(_peaks(unit, *(values - penalty * worst for penalty in PENALTIES)), least)
 
 
 def _candidates(low: Floats, high: Floats) -> Floats:
@@ -77,46 +73,3 @@ def _candidates(low: Floats, high: Floats) -> Floats:
 def _range(values: Floats) -> float:
     """The range of a function; of a constant, its size, and 1 where that is 0."""
     return float(np.ptp(values)) or float(np.abs(values).max()) or 1.0
-
-
-def _climb(function: Function, start: Floats, low: Floats, high: Floats, scale: float) -> float:
-    shifts = STEP * np.diag(np.maximum(high - low, np.finfo(float).tiny))
-
-    def loss(x: Floats) -> tuple[float, Floats]:  # scaled, so that the solver's tolerances mean something
-        up, down = np.clip(x + shifts, low, high), np.clip(x - shifts, low, high)
-        values = -function(np.vstack([np.clip(x, low, high), up, down])) / scale
-        rise = values[1 : 1 + len(x)] - values[1 + len(x) :]
-        apart = np.diag(up - down)
-        return float(values[0]), rise / np.where(apart > 0, apart, 1.0)  # a side may have length 0
-
-    bounds = list(zip(low, high, strict=True))
-    options = {"ftol": 1e-15, "gtol": 1e-10}
-    result = minimize(loss, start, bounds=bounds, method="L-BFGS-B", jac=True, options=options)
-    return -float(result.fun) * scale
-
-
-def _climb_within(
-    function: Function,
-    costs: Sequence[Function],
-    start: Floats,
-    low: Floats,
-    high: Floats,
-    scale: float,
-    scales: Floats,
-) -> float:
-    def loss(x: Floats) -> float:
-        return -float(function(np.clip(x, low, high)[None])[0]) / scale
-
-    def slack(x: Floats) -> Floats:  # (C,)
-        point = np.clip(x, low, high)[None]
-        return -np.array([float(cost(point)[0]) for cost in costs]) / scales
-
-    result = minimize(
-        loss,
-        start,
-        bounds=list(zip(low, high, strict=True)),
-        method="SLSQP",
-        constraints=[{"type": "ineq", "fun": slack}],
-        options={"ftol": 1e-14, "maxiter": 200},
-    )
-    return -float(result.fun) * scale if slack(result.x).min() >= -TIGHT else -np.inf
