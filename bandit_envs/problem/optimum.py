@@ -39,9 +39,13 @@ def maximise(
     values = function(points)
     scale = _range(values)
     if not costs:
-        up = partial(climb, function, low=low, high=high, scale=scale)
+        up = partial(
+            climb, function, low=low, high=high, scale=scale
+        )  # together they would share their steps
         return max(float(values.max()), *map(up, points[_peaks(unit, values)]))
     table = np.array([cost(points) for cost in costs])  # (C, n)
+    if ((np.ptp(table, axis=1) == 0) & (table[:, 0] > 0)).any():
+        return -np.inf  # nothing leads out of a constant violation
     scales = np.array([_range(row) for row in table])
     worst = np.maximum(table / scales[:, None], 0.0).max(axis=0)
     feasible = np.where(worst > 0, -np.inf, values)
