@@ -18,9 +18,10 @@ from bandit_envs.problem.checks import check_problem, check_seed
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.drifting import Course, Playback
 from bandit_envs.problem.setting import Setting
-from bandit_envs.problem.truth import Truth
+from bandit_envs.problem.truth import Extremes, Truth, of_box
 
 ROLES = ("functions", "noise", "delay", "context", "changes", "constraint_noise")
+MOST_FOUND = 1024  # trials on a box whose extremes are kept
 
 
 class Trial(NamedTuple):
@@ -130,6 +131,11 @@ class Problem(Composition):
         """The last functions that were drawn to be met again, with their extremes."""
         return {}
 
+    @cached_property
+    def _found(self) -> dict[Any, Extremes]:
+        """Extremes on a box by seed: a search is slow, and every agent meets the same trials."""
+        return {}
+
     def _truth(self, segment: Ints, seed: np.random.SeedSequence, frozen: int | None) -> Truth:
         """The functions and their extremes; those that every reset meets again are made once."""
         fixed = not self.drifts and all(law.is_fixed for law in (self.reward, *self.constraints))
@@ -143,7 +149,16 @@ class Problem(Composition):
         return self._kept[key]
 
     def _by_segment(self, segment: Ints, seed: np.random.SeedSequence) -> Truth:
-        return Truth.of(self._functions(int(segment[-1]) + 1, seed), self.decisions)
+        segments = int(segment[-1]) + 1
+        drawn = self._functions(segments, seed)
+        if not self.decisions.continuous:
+            return Truth.of(drawn, self.decisions)
+        key = (seed.entropy, seed.spawn_key, segments)
+        if key not in self._found:
+            if len(self._found) == MOST_FOUND:
+                self._found.pop(next(iter(self._found)))
+            self._found[key] = of_box(drawn, self.decisions)
+        return Truth.of(drawn, self.decisions, self._found[key])
 
     def _course(self, segment: Ints, seed: np.random.SeedSequence) -> Course:
         laws = [(self.reward, self.drift), *((law, self.drift.of_costs) for law in self.constraints)]

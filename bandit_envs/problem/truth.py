@@ -12,6 +12,8 @@ from bandit_envs.laws.functions import Drawn
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.optimum import maximise
 
+Extremes = tuple[Floats, Floats]  # best feasible (minus infinity if none) and worst mean reward, (V, Z) each
+
 
 class Truth(NamedTuple):
     """V versions of the functions; without drift, a version is a segment, with it, a round."""
@@ -23,18 +25,19 @@ class Truth(NamedTuple):
     drawn: Sequence[Sequence[Drawn]] = ()  # [segment][reward, then costs], where they are kept
 
     @classmethod
-    def of(cls, drawn: list[list[Drawn]], decisions: Decisions) -> Truth:
-        """The truth of functions that hold for a segment each."""
+    def of(cls, drawn: list[list[Drawn]], decisions: Decisions, extremes: Extremes | None = None) -> Truth:
+        """The truth of functions that hold for a segment each, whose extremes may be known already."""
         means = np.array([[function.values for function in functions] for functions in drawn])
         means.setflags(write=False)  # trials share it
         extent = np.array([means.min(axis=(0, 2)), means.max(axis=(0, 2))])
-        extremes = _of_box(drawn, decisions) if decisions.continuous else of_table(means, decisions)
+        if extremes is None:
+            extremes = of_box(drawn, decisions) if decisions.continuous else of_table(means, decisions)
         check_feasible(extremes[0], "segment")
         return cls(means, *extremes, extent, drawn)
 
 
-def of_table(means: Floats, decisions: Decisions) -> tuple[Floats, Floats]:
-    """Best feasible (minus infinity if none) and worst mean reward, (V, 1 + C, N) -> (V, Z) each."""
+def of_table(means: Floats, decisions: Decisions) -> Extremes:
+    """The extremes of tables of means, (V, 1 + C, N)."""
     table = means.reshape(*means.shape[:2], decisions.num_contexts, -1)  # (V, 1 + C, Z, A)
     feasible: Bools = np.asarray((table[:, 1:] <= 0).all(axis=1))
     best = np.where(feasible, table[:, 0], -np.inf).max(axis=2)
@@ -52,7 +55,8 @@ def check_feasible(best: Floats, version: str) -> None:
         )
 
 
-def _of_box(drawn: list[list[Drawn]], decisions: Decisions) -> tuple[Floats, Floats]:
+def of_box(drawn: list[list[Drawn]], decisions: Decisions) -> Extremes:
+    """The extremes between the points, by search."""
     contexts = range(decisions.num_contexts)
     best = np.array([[_maximise(decisions, z, 1.0, *row) for z in contexts] for row in drawn])
     worst = np.array([[-_maximise(decisions, z, -1.0, row[0]) for z in contexts] for row in drawn])

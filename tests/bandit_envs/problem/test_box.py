@@ -128,3 +128,17 @@ def test_a_constant_cost_above_0_leaves_no_feasible_point(cost):
         for c in (cost, -cost)
     ]
     assert found == [-np.inf, pytest.approx(0.0, abs=1e-12)]
+
+
+def test_the_extremes_of_a_trial_are_sought_once(monkeypatch):
+    problem = build("constrained", {"continuous": True, "num_arms": 30, "horizon": 5})
+    first = [problem.draw(entropy).optimum for entropy in (1, 2)]
+    assert not np.array_equal(*first)
+
+    def search(*arguments):
+        raise AssertionError("sought again")
+
+    monkeypatch.setattr("bandit_envs.problem.truth.maximise", search)
+    np.testing.assert_array_equal([problem.draw(entropy).optimum for entropy in (1, 2)], first)
+    with pytest.raises(AssertionError, match="sought again"):
+        problem.draw(3)
