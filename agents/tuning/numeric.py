@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ class Linear(Continuum):
 
     def features(self, value: float) -> Floats:
         """(value - low) / (high - low)."""
-        return np.array([np.clip((value - self.low) / (self.high - self.low), 0.0, 1.0)])
+        return np.array([min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)])
 
     def at(self, quantile: float) -> float:
         """The value at a quantile in [0, 1]."""
@@ -91,7 +92,7 @@ class Log(Continuum):
     def features(self, value: float) -> Floats:
         """log(value / low) / log(high / low)."""
         share = math.log(value / self.low) / math.log(self.high / self.low)
-        return np.array([np.clip(share, 0.0, 1.0)])
+        return np.array([min(max(share, 0.0), 1.0)])
 
     def at(self, quantile: float) -> float:
         """The value at a quantile in [0, 1] of the log-uniform law."""
@@ -119,7 +120,7 @@ class Integer:
             require(usable, f"{name} of an Integer", "an integer of at most 2**53 in size", value)
         _set_range(self)
         require(isinstance(self.log, bool), "log of an Integer", "True or False", self.log)
-        self._scale()  # checks the range
+        _ = self._scale  # checks the range
 
     @property
     def levels(self) -> Sequence[int]:
@@ -128,15 +129,16 @@ class Integer:
 
     def features(self, value: int) -> Floats:
         """Those of the number on a linear or a logarithmic scale, low at 0 and high at 1."""
-        return self._scale().features(value)
+        return self._scale.features(value)
 
     def value(self, features: Floats) -> int:
         """The nearest integer."""
-        return self._inside(round(self._scale().value(features)))
+        return self._inside(round(self._scale.value(features)))
 
     def snap(self, features: Floats) -> Floats:
         """Features of the nearest integers, (n, 1)."""
-        return np.array([self.features(self.value(row)) for row in features]).reshape(-1, 1)
+        values, row = np.unique([self.value(each) for each in features], return_inverse=True)
+        return np.array([self.features(value) for value in values.tolist()]).reshape(-1, 1)[row]
 
     def at(self, quantile: float) -> int:
         """The value at a quantile in [0, 1]: all are as likely, on the logarithmic scale by their share."""
@@ -149,6 +151,7 @@ class Integer:
         require(allowed, name, f"an integer in {self.low}..{self.high}", value)
         return plain(value)
 
+    @cached_property
     def _scale(self) -> Linear | Log:
         return Log(self.low, self.high) if self.log else Linear(self.low, self.high)
 

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED
+from agent_cases import BATCHED, takes
 
 import agents
 from bandit_envs import BanditEnv
+from bandit_envs.problems import build
 from gpbandits.evaluation import AgentCheckError, check_agent
 from gpbandits.evaluation.stages import MAKERS, SMALL, stages
 
@@ -56,12 +57,21 @@ class Learner(Careful):
 # --- agents that pass ---
 
 
-# Learners of other libraries take their time; two of them are checked in tests/agents/rl always.
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[] if n in BATCHED else pytest.mark.long) for n in agents.names()]
-)
-def test_every_registered_agent_passes(name, monkeypatch):
+@pytest.mark.parametrize("name", BATCHED)
+def test_every_registered_agent_passes_with_all_features_at_once(name, monkeypatch):
     monkeypatch.setitem(SMALL, "horizon", 12)  # for speed
+    chosen = stages(agents.features(name))
+    if "finite" in chosen:
+        check_agent(name, {"everything": build("composite", SMALL)})
+    if "box" in chosen:
+        light = {"search": {"candidates": 64, "starts": 2, "steps": 3}}
+        check_agent((name, light if takes(name, **light) else {}), {"box": chosen["box"]})
+
+
+# Learners of other libraries take their time; two of them are checked in tests/agents/rl always.
+@pytest.mark.long
+@pytest.mark.parametrize("name", agents.names())
+def test_every_registered_agent_passes_with_one_feature_after_the_other(name):
     check_agent(name)
 
 
