@@ -10,7 +10,7 @@ from typing import Any
 from ..model.model import Model
 from ..named import made, require_no_options
 from ..widths.by_name import improved_width, make_width
-from .of_model import Always, WithWidth
+from .of_model import Always, WithMargin, WithWidth
 from .rules import (
     UCB,
     ExpectedImprovement,
@@ -66,8 +66,8 @@ def _with_width(rule: Any, union: int, width: Any, delta: float) -> MakeRule:
 RULES: dict[str, Callable[..., MakeRule]] = {
     "ucb": partial(_with_width, UCB, 1),
     "thompson": partial(_with_width, Thompson, 2),
-    "ei": lambda width, delta, xi=0.0: Always(ExpectedImprovement(xi)),
-    "pi": lambda width, delta, xi=0.01: Always(ProbabilityOfImprovement(xi)),
+    "ei": lambda width, delta, xi=0.0: WithMargin(ExpectedImprovement, xi),
+    "pi": lambda width, delta, xi=0.01: WithMargin(ProbabilityOfImprovement, xi),
     "mean": lambda width, delta: Always(PosteriorMean()),
     "variance": lambda width, delta: Always(PosteriorVariance()),
 }

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
+from bandit_envs.basics.arguments import require_not_negative
+
 from ..model.model import Model
+from ..validation import PerTrial
 from ..widths.base import Width
 from .rules import Rule
 
@@ -36,3 +41,23 @@ class WithWidth:
     def __call__(self, model: Model) -> Rule:
         """Return the rule with the model's width."""
         return self.rule(self.width_of(model))
+
+
+@dataclass(frozen=True)
+class WithMargin:
+    """A rule that asks for a least improvement, which is stated without a unit.
+
+    Args:
+        rule: makes the rule from the improvement in units of the reward.
+        xi: the same in prior deviations.
+    """
+
+    rule: Callable[[PerTrial], Rule]
+    xi: PerTrial
+
+    def __post_init__(self) -> None:
+        require_not_negative("xi", self.xi, "it is the least improvement that counts, in prior deviations")
+
+    def __call__(self, model: Model) -> Rule:
+        """Return the rule with its margin in units of the model's values."""
+        return self.rule(np.multiply(self.xi, model.deviation))

@@ -25,7 +25,7 @@ from ..model.recommendation import Recommendation
 from ..model.tie_breaking import argmax_with_ties
 from ..posteriors.play_factor import Factor
 from ..validation import require_context, require_reset
-from .gp_agent import GPAgent
+from .gp_agent import TIE, GPAgent
 
 COMPARED = 256  # plays whose means are compared in a context, those with the best values
 FORM = "pairs"  # the posterior that keeps the plays alone
@@ -73,8 +73,8 @@ class BoxAgent(GPAgent):
         exploring = self.restart.exploring
         if exploring is not None and exploring[ONLY]:
             rule = AnyArm()
-        incumbent = self.incumbent if rule is self.rule else PLAIN
-        arm = self._best(rule, incumbent, belief, context, self._tolerance, self.tie_breaker())  # type: ignore[arg-type]
+        incumbent, unit = (self.incumbent, self._unit) if rule is self.rule else (PLAIN, self.model.deviation)
+        arm = self._best(rule, incumbent, belief, context, unit, TIE, self.tie_breaker())  # type: ignore[arg-type]
         self._opening = None
         return self.setting.to_action(arm)
 
@@ -95,7 +95,9 @@ class BoxAgent(GPAgent):
         require_context(observation, self.setting.has_contexts)
         context = self._context(np.zeros(1) if observation is None else observation)
         if among is None:
-            arms = self._best(PosteriorMean(), PLAIN, self.belief, context, 0.0, np.zeros(1))[None]
+            arms = self._best(
+                PosteriorMean(), PLAIN, self.belief, context, self.model.deviation, 0.0, np.zeros(1)
+            )[None]
             among = self.setting.to_action(arms)
         else:
             arms = arms_of(self.setting, among, "among")
@@ -121,7 +123,8 @@ class BoxAgent(GPAgent):
         incumbent: BoxIncumbent,
         belief: Belief,
         context: Floats,
-        tolerance: float,
+        unit: float,
+        tie: float,
         uniform: Floats,
     ) -> Floats:
         """The arm of the largest score, (d,)."""
@@ -141,9 +144,9 @@ class BoxAgent(GPAgent):
             draw=self._rule_rngs,
         )
         sampler, terms = self.samplers[ONLY], self.objective.penalised_on_box
-        landscape = Landscape(rule, worlds.surface, context, facts, sampler, terms)
+        landscape = Landscape(rule, worlds.surface, context, facts, sampler, terms, unit)
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
-        return pool.arms[argmax_with_ties(pool.scores[None], tolerance, uniform)[0]]
+        return pool.arms[argmax_with_ties(pool.scores[None], tie * unit, uniform)[0]]
 
     def _played(self, surface: Surface, context: Floats) -> BestPlays:
         """Arms played so far and their means in a context, best first."""

@@ -109,7 +109,7 @@ class GPAgent:
         exploring = self.restart.exploring
         if exploring is not None:
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random
-        arm = argmax_with_ties(scores, self._tolerance, self.tie_breaker())
+        arm = argmax_with_ties(scores, TIE * self._unit, self.tie_breaker())
         self._opening = None
         return arm if self.num_trials else int(arm[0])
 
@@ -201,7 +201,7 @@ class GPAgent:
     def _assume(self, model: Model) -> None:
         rule = self._rule_of(model)
         self.rule = Starting(model.initial, AnyArm(), rule) if model.initial else rule
-        self._tolerance = TIE if getattr(rule, "unitless", False) else TIE * model.deviation
+        self._unit = 1.0 if getattr(rule, "unitless", False) else model.deviation  # of its scores
         self.model = model
 
     def _revise(self, revision: Revision) -> None:

@@ -27,7 +27,8 @@ from .admm import Splitting, expected_decrease
 
 RHO = 0.1
 INITIAL = 2
-SLACK = 0.01  # costs up to it count as feasible when the answer is chosen
+SLACK = 0.01  # prior deviations: costs up to it count as feasible when the answer is chosen
+WIDTH = 6.0  # of the authors' box, in whose units distances are weighed
 STEPS_FROM_4D = (20, 2)  # of every subproblem
 REWARD_STEPS, COST_STEPS = (10, 5), (50, 5)  # in fewer dimensions
 Pair = Sequence[int]  # plays of a subproblem, in the first sweep and in later ones
@@ -39,7 +40,8 @@ class ADMMBO(ArmsSurrogateAgent):
 
     A sweep is an x-step, min -f + q, and for each cost a z-step, min 1[c_i > 0] + distance; each is so many
     plays, after which the best evaluated arm is x or z_i. When the splitting has converged the best f among
-    the plays with all costs <= 0.01 is played for ever (if there is none, the least infeasible).
+    the plays with all costs <= 0.01 is played for ever (if there is none, the least infeasible). Rewards and
+    costs are in prior deviations, and the widest side of the box has length 6, whatever their units.
     Here every play shows reward and costs, so all processes learn from all plays; centre and scale of each
     are taken from its values so far when a subproblem starts. Contexts enter the processes alone.
 
@@ -59,21 +61,25 @@ class ADMMBO(ArmsSurrogateAgent):
     ):
         super().__init__(model, noise_variance)
         self.rho, self.steps = rho, steps
+        low, high = np.asarray(self.setting.low), np.asarray(self.setting.high)
+        width = float((high - low).max()) or 1.0
+        self._corner = WIDTH / width * high
+        self._places = WIDTH / width * self.setting.decisions.arms
 
     def begin(self) -> None:
         """Start with uniform plays."""
-        self.splitting = Splitting(np.asarray(self.setting.high), self.setting.num_constraints, self.rho)
+        self.splitting = Splitting(self._corner, self.setting.num_constraints, self.rho)
         self.phase, self.sweep, self.stopped = OPENING, 0, False
         self._left = self.model.initial
 
     def scores(self, context: int) -> Floats:
         """Expected improvement of the phase's subproblem, (A,); equal scores for the first plays."""
-        arms = self.setting.decisions.arms
+        arms = np.arange(len(self._places))
         if self.stopped:
-            return (np.arange(len(arms)) == self.incumbent()).astype(np.float64)
+            return (arms == self.incumbent()).astype(np.float64)
         if self.phase == OPENING:
             return np.zeros(len(arms))
-        mean, std = self.surrogates.predict(context)
+        mean, std = (each / self.model.deviation for each in self.surrogates.predict(context))
         smallest, distance = self._objective().min(), self._distance(arms)
         if self.phase == REWARD:
             return log_expected_improvement(smallest + mean[0] - distance, std[0])
@@ -99,14 +105,14 @@ class ADMMBO(ArmsSurrogateAgent):
             eligible: which plays to choose from, (n,); default all.
         """
         reward, cost = self.surrogates.outcome[:, 0], self.surrogates.outcome[:, 1:]
-        excess = np.maximum(cost - SLACK, 0.0).max(axis=1, initial=0.0)
+        excess = np.maximum(cost - SLACK * self.model.deviation, 0.0).max(axis=1, initial=0.0)
         excess = excess if eligible is None else np.where(eligible, excess, np.inf)
         least = excess == excess.min()
         return int(self._arms()[np.where(least, reward, -np.inf).argmax()])
 
     def _advance(self) -> None:
         if self.phase != OPENING:
-            best = self.setting.decisions.arms[self._arms()[self._objective().argmin()]]
+            best = self._places[self._arms()[self._objective().argmin()]]
             if self.phase == REWARD:
                 self.splitting.x = best
             else:
@@ -121,13 +127,14 @@ class ADMMBO(ArmsSurrogateAgent):
     def _objective(self) -> Floats:
         """The phase's subproblem at the evaluated points, under the current splitting, (n,)."""
         observed = self.surrogates.outcome[:, self.phase]
-        value = -observed if self.phase == REWARD else (observed > 0.0).astype(np.float64)
-        return value + self._distance(self.setting.decisions.arms[self._arms()])
+        value = -observed / self.model.deviation if self.phase == REWARD else (observed > 0.0).astype(float)
+        return value + self._distance(self._arms())
 
-    def _distance(self, arms: Floats) -> Floats:
+    def _distance(self, arms: Ints) -> Floats:
+        places = self._places[arms]
         if self.phase == REWARD:
-            return self.splitting.reward_distance(arms)
-        return self.splitting.cost_distance(arms, self.phase - 1)
+            return self.splitting.reward_distance(places)
+        return self.splitting.cost_distance(places, self.phase - 1)
 
     def _arms(self) -> Ints:
         return self.surrogates.point % self.setting.decisions.num_arms
@@ -149,7 +156,7 @@ def admmbo(
 
     Args:
         setting: what is published of the problem.
-        rho: weight of the distances, in the kernel's units.
+        rho: weight of the distances, on a box whose widest side has length 6, the authors'.
         initial: uniform plays before the first subproblem.
         reward_steps: plays of an x-step, in the first sweep and in later ones; default (10, 5), and (20, 2)
             from 4 dimensions on.

@@ -19,6 +19,7 @@ from ..agent.batching import SideBySide
 from ..agent.surrogate_agent import each_trial
 from ..capabilities import handles
 from ..model.recommendation import Recommendation
+from ..model.units import PriorUnits
 from ..validation import require_reset
 
 HALF_WIDTH = 3.0  # of [0, 6]^d, the box in whose units steps and radii are given
@@ -74,6 +75,7 @@ class BanditOCO:
     y <- clip(y - eta_y (grad_0 + sum_j lam_j grad_j), -(1 - zeta), 1 - zeta) and
     lam_j <- [lam_j + eta (g_j - delta_reg eta lam_j)]^+, both with the old lam, when all plays of a
     probe have delivered. y starts uniformly. On a finite set the nearest arm is played; contexts are ignored.
+    Rewards, from their published prior mean, and costs are in published prior deviations.
 
     Args:
         setting: what is published.
@@ -91,6 +93,7 @@ class BanditOCO:
     ):
         self.setting, self.points = setting, points
         self.step, self.radius, self.dual_step, self.decay = step, radius, dual_step, decay
+        self.prior = PriorUnits.published(setting)
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:
@@ -114,7 +117,7 @@ class BanditOCO:
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Step by every probe that is now complete, in the order of their plays."""
         _, rounds, value, cost = Feedback.arrived(info)
-        outcome = np.column_stack([-value, cost])
+        outcome = np.column_stack(self.prior.of(self.prior.mean - value, cost))
         for i in rounds.argsort():
             number, k = divmod(int(rounds[i]), self.points)
             if number not in self._probes:

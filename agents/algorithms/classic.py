@@ -13,7 +13,7 @@ from typing import Any
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.incumbents import improvable, incumbent_of
-from ..acquisition.of_model import Always, WithWidth
+from ..acquisition.of_model import Always, WithMargin, WithWidth
 from ..acquisition.rules import (
     UCB,
     ExpectedImprovement,
@@ -68,9 +68,10 @@ def igp_ucb(
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
-    """IGP-UCB: B + R sqrt(2 (gamma_{t-1} + 1 + ln(1/delta))) (Chowdhury & Gopalan 2017, Algorithm 1).
+    """IGP-UCB: B + R/s sqrt(2 (gamma_{t-1} + 1 + ln(1/delta))) (Chowdhury & Gopalan 2017, Algorithm 1).
 
-    The theorem asks for noise_variance = 1 + 2/T; the default R^2 is that of the paper's experiments.
+    s is the largest prior deviation, which the paper takes as 1. The theorem asks for noise_variance =
+    (1 + 2/T) s^2; the default R^2 is that of the paper's experiments.
     """
     width_of = partial(improved_width, gamma=gamma, delta=delta, union=1)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
@@ -102,7 +103,7 @@ def gp_ts(
 def kernel_ucb(
     setting: Setting, *, eta: PerTrial = 1.0, num_trials: int | None = None, **options: Any
 ) -> Agent:
-    """KernelUCB: argmax mu + eta / sqrt(lambda) sigma (Valko et al. 2013)."""
+    """KernelUCB: argmax mu + eta s / sqrt(lambda) sigma, s the prior deviation (Valko et al. 2013)."""
     return assemble(Model.of(setting, **options), WithWidth(UCB, partial(_kernel_ucb_width, eta)), num_trials)
 
 
@@ -122,12 +123,12 @@ def gp_ei(
         incumbent: "max_mean" (largest posterior mean over played points; default), "best_value" (best noisy
             observation, what the papers' curves need), or on a box without contexts "noisy" (default there):
             the plays' own values are sampled, as in noisy EI (Letham et al. 2019).
-        xi: least improvement that counts.
+        xi: least improvement that counts, in prior deviations.
         num_trials: None, or B.
         **options: of the model.
     """
-    rule, best = ExpectedImprovement(xi), improvable(incumbent, setting)
-    return assemble(Model.of(setting, **options), Always(rule), num_trials, incumbent=best)
+    rule, best = WithMargin(ExpectedImprovement, xi), improvable(incumbent, setting)
+    return assemble(Model.of(setting, **options), rule, num_trials, incumbent=best)
 
 
 @handles("delay", "context", "box")
@@ -140,8 +141,8 @@ def gp_pi(
     **options: Any,
 ) -> Agent:
     """GP-PI: probability of improvement (Kushner 1964) over the incumbent plus xi; see `gp_ei`."""
-    rule, best = ProbabilityOfImprovement(xi), incumbent_of(incumbent)
-    return assemble(Model.of(setting, **options), Always(rule), num_trials, incumbent=best)
+    rule, best = WithMargin(ProbabilityOfImprovement, xi), incumbent_of(incumbent)
+    return assemble(Model.of(setting, **options), rule, num_trials, incumbent=best)
 
 
 @handles("delay", "context", "box")
@@ -157,4 +158,4 @@ def pure_exploration(setting: Setting, *, num_trials: int | None = None, **optio
 
 
 def _kernel_ucb_width(eta: PerTrial, model: Model) -> Width:
-    return KernelUCBWidth(eta, model.noise_variance)
+    return KernelUCBWidth(eta, model.relative_variance)

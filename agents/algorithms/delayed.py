@@ -37,7 +37,7 @@ def gp_ucb_sdf(
     *,
     window: float | None = None,
     width: str | float | Width = 1.0,
-    reward_bound: PerTrial = 1.0,
+    reward_bound: PerTrial | None = None,
     fill_in: str = "zero",
     delta: PerTrial = 0.1,
     gamma: Any = "realised",
@@ -51,7 +51,7 @@ def gp_ucb_sdf(
         window: m, in rounds or the units of the published query times; default 20, at most max_delay.
         width: beta_t: "delayed" (Theorem 1, for lambda > 1), a name of `make_width`, or a number; the paper's
             experiments use 1.
-        reward_bound: B_y, which bounds the shifted |y|.
+        reward_bound: B_y, which bounds the shifted |y|; default one prior deviation.
         fill_in: what stands for a pending value: "zero", "mean" (posterior mean) or "nearest".
         delta, gamma: of the width.
         num_trials: None, or B.
@@ -68,7 +68,7 @@ def gp_ts_sdf(
     *,
     window: float | None = None,
     width: str | float | Width = 1.0,
-    reward_bound: PerTrial = 1.0,
+    reward_bound: PerTrial | None = None,
     fill_in: str = "zero",
     delta: PerTrial = 0.1,
     gamma: Any = "realised",
@@ -129,16 +129,17 @@ def _ucb_after(start: int, width: Width) -> Rule:
 
 
 def _width(
-    width: Any, model: Model, *, reward_bound: PerTrial, delta: PerTrial, gamma: Any, union: int
+    width: Any, model: Model, *, reward_bound: PerTrial | None, delta: PerTrial, gamma: Any, union: int
 ) -> Width:
     if width == "delayed":
         information = make_gamma(gamma, model)
-        return DelayedWidth(model.rkhs_bound, model.noise_std, reward_bound, information, delta, union)
+        most = 1.0 if reward_bound is None else reward_bound / model.deviation
+        return DelayedWidth(model.rkhs_bound, model.relative_noise, most, information, delta, union)
     return make_width(width, model, delta, gamma=gamma)
 
 
 def _censored(
-    setting: Setting, window: float | None, reward_bound: PerTrial, fill_in: str
+    setting: Setting, window: float | None, reward_bound: PerTrial | None, fill_in: str
 ) -> Callable[[Model, int], Belief]:
     chosen = min(DEFAULT_WINDOW, setting.max_delay) if window is None else window
     if not isinstance(chosen, Real):

@@ -32,7 +32,9 @@ def make_belief(belief: Any, setting: Setting, options: Any = None) -> MakeBelie
     return own_builder("belief", chosen, BELIEFS, options)
 
 
-def _censored(setting: Setting, window: float | None = None, reward_bound: PerTrial = 1.0) -> MakeBelief:
+def _censored(
+    setting: Setting, window: float | None = None, reward_bound: PerTrial | None = None
+) -> MakeBelief:
     longest = setting.max_delay if window is None else window
     return partial(Censored, window=longest, reward_bound=reward_bound)
 

@@ -25,10 +25,11 @@ class Censored(Belief):
         model: kernel, noise and lower bound.
         num_trials: B.
         window: m, in rounds, or in units of time where the setting publishes query times.
-        reward_bound: B_y, which bounds the shifted |y|.
+        reward_bound: B_y, which bounds the shifted |y|; default one prior deviation.
     """
 
-    def __init__(self, model: Model, num_trials: int, window: float, reward_bound: PerTrial = 1.0):
+    def __init__(self, model: Model, num_trials: int, window: float, reward_bound: PerTrial | None = None):
+        reward_bound = model.deviation if reward_bound is None else reward_bound
         require_not_negative("window", window, "it is how long a pending reward is waited for")
         require_not_negative("reward_bound", reward_bound, "it bounds the shifted rewards")
         if model.learning is not None and model.learning.mean:
@@ -36,6 +37,7 @@ class Censored(Belief):
         both = make_posterior(model, num_trials)
         super().__init__(model, both, both)
         self.window, self.reward_bound = window, reward_bound
+        self._variance = model.deviation**2
         self.clock = Clock.of(model.setting)
         self._points: list[Ints] = []  # (B,) a round
         self._since: Ints | None = None  # first round of each trial that counts, (B,); None is 0
@@ -75,7 +77,10 @@ class Censored(Belief):
 
     @property
     def bias(self) -> Floats | float:
-        """B_y sum_{s=t-m}^{t-1} sigma_{t-1}(x_s) over the last m plays, arrived or not, (B,)."""
+        """B_y / s^2 sum_{s=t-m}^{t-1} sigma_{t-1}(x_s) over the last m plays, arrived or not, (B,).
+
+        s is the largest prior deviation, which the paper takes as 1: the bias multiplies a deviation.
+        """
         recent = self.clock.recent(len(self._points), self.window)
         if recent == 0:
             return 0.0
@@ -86,4 +91,4 @@ class Censored(Belief):
         if self._since is not None:
             played = np.arange(len(self._points) - recent, len(self._points))
             std[played[:, None] < self._since] = 0.0
-        return self.reward_bound * std.sum(axis=0)
+        return self.reward_bound / self._variance * std.sum(axis=0)

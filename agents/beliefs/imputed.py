@@ -60,7 +60,13 @@ class Imputed(Censored):
     """
 
     def __init__(
-        self, model: Model, num_trials: int, window: float, reward_bound: PerTrial = 1.0, *, fill: FillIn
+        self,
+        model: Model,
+        num_trials: int,
+        window: float,
+        reward_bound: PerTrial | None = None,
+        *,
+        fill: FillIn,
     ):
         super().__init__(model, num_trials, window, reward_bound)
         self.fill = fill

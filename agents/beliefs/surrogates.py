@@ -30,8 +30,9 @@ class Prediction(NamedTuple):
 class Surrogates:
     """Posteriors of the 1 + C functions of one trial; every play shows all of them.
 
-    A function is modelled as centre + scale h, h ~ GP(0, k): centre and scale are 0 and 1 until
-    `standardise` takes them from observed values. The functions are the rows of one batched posterior.
+    A function is modelled as centre + scale h, h ~ GP(0, k): the centre is the published one, 0 of a cost,
+    and the scale 1 until `standardise` takes them from observed values. The functions are the rows of one
+    batched posterior.
 
     Args:
         model: kernel and points.
@@ -42,6 +43,7 @@ class Surrogates:
         self.model, self.noise_variance = model, noise_variance
         self._rows = np.arange(len(noise_variance))
         self.centre, self.scale = np.zeros(len(noise_variance)), np.ones(len(noise_variance))
+        self.centre[0] = np.mean(model.setting.prior_mean)
         self.point = np.zeros(0, dtype=np.int64)  # (n,) what was delivered so far: the point,
         self.outcome = np.zeros((0, len(noise_variance)))  # (n, 1 + C) its noisy reward and costs
         self.pending: list[int] = []  # points

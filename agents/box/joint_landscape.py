@@ -70,6 +70,7 @@ class JointLandscape:
 
     def __init__(self, wanted: Acquisition, surface: JointSurface, context: Floats, t: int):
         self.wanted, self.surface, self.context, self.t = wanted, surface, context, t
+        self.unit = 1.0  # of the scores, which are logarithms
 
     def scores(self, arms: Floats) -> Floats:
         """Scores, (n, d) -> (n,)."""

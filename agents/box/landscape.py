@@ -63,6 +63,7 @@ class Landscape:
             logarithms of what is to be averaged, as those of expected improvement are.
         rng: of samples.
         terms: what the objective adds to the scores of the rule, which then have no slopes; None is nothing.
+        unit: in which scores are small or large.
     """
 
     def __init__(
@@ -73,8 +74,10 @@ class Landscape:
         facts: BoxView,
         rng: np.random.Generator,
         terms: BoxTerms | None = None,
+        unit: float = 1.0,
     ):
         self.rule, self.surface, self.context, self._facts = rule, surface, context, facts
+        self.unit = unit
         self._terms = terms
         self._path = Path(surface, rng)
 

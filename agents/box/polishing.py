@@ -13,7 +13,9 @@ from bandit_envs.basics.types import Floats
 from .terrain import Pool, Terrain, joined
 
 WORST = -1e30  # what stands for scores of minus infinity while climbing
-PRECISION = 1e-6  # of the summed scores, at which a climb ends: what is left is below what is believed
+PRECISION = (
+    1e-6  # of a unit of the summed scores, at which a climb ends: what is left is below what is believed
+)
 APART = 0.05  # box widths between two starts, lest all climb the same hill
 ZOOM = (0.1, 0.03, 0.01, 0.003)  # box widths, around the best points of a sample
 BEST, EACH = 4, 12  # points that a sample is refined around, and new points around each
@@ -23,7 +25,7 @@ def climbed(terrain: Terrain, starts: Floats, steps: int) -> Pool | None:
     """Polish all starts in one stacked L-BFGS-B; None where the landscape has no slopes."""
     if terrain.climb(starts) is None:
         return None
-    loss: Callable[[Floats], Any] = Stacked(terrain, starts.shape)
+    loss: Callable[[Floats], Any] = Stacked(terrain, starts)
     bounds = [(0.0, 1.0)] * starts.size
     options = {"maxiter": steps, "maxfun": 2 * steps, "ftol": PRECISION}
     end = minimize(loss, starts.ravel(), method="L-BFGS-B", jac=True, bounds=bounds, options=options)
@@ -32,15 +34,17 @@ def climbed(terrain: Terrain, starts: Floats, steps: int) -> Pool | None:
 
 
 class Stacked:
-    """Minus the sum of the scores of several points, as a function of all their coordinates.
+    """How far the sum of the scores of several points falls below that of the starts, in units of scores.
 
     Args:
         terrain: has the scores and their slopes.
-        shape: of the points, (m, d).
+        starts: (m, d).
     """
 
-    def __init__(self, terrain: Terrain, shape: tuple[int, ...]):
-        self.terrain, self.shape = terrain, shape
+    def __init__(self, terrain: Terrain, starts: Floats):
+        self.terrain, self.shape = terrain, starts.shape
+        self._level = 0.0
+        self._level = self(starts.ravel())[0]
 
     def __call__(self, flat: Floats) -> tuple[float, Floats]:
         """Value and gradient, (m d,); where a score is not finite, a low plain."""
@@ -49,7 +53,9 @@ class Stacked:
         scores, slopes = found
         usable = np.isfinite(scores) & np.isfinite(slopes).all(axis=1)
         slopes = np.where(usable[:, None], slopes, 0.0)
-        return -float(np.where(usable, scores, WORST).sum()), -slopes.ravel()
+        unit = self.terrain.landscape.unit
+        loss = -float(np.where(usable, scores / unit, WORST).sum())
+        return loss - self._level, -slopes.ravel() / unit
 
 
 def refined(terrain: Terrain, pool: Pool, rng: np.random.Generator) -> Pool:

@@ -81,6 +81,7 @@ class Fitter:
     ):
         self._kernel, self._with_mean = with_amplitude(kernel), with_mean
         noise_bounds = np.log(np.multiply(NOISE_BOUNDS, prior_variance))
+        self._log_unit = 0.5 * math.log(prior_variance)
         self._bounds = np.vstack([self._kernel.bounds.reshape(-1, 2), noise_bounds])  # (p + 1, 2) logarithms
         self._first = self._clip(np.append(self._kernel.theta, math.log(noise_variance)))
         self._latest = self._first
@@ -118,6 +119,9 @@ class Fitter:
 
     def _loss(self, theta: Floats, sample: Sample) -> tuple[float, Floats]:
         loss, slopes = negative_log_likelihood(theta, self._kernel, sample, self._with_mean)
+        loss -= (
+            sample.plays.sum() * self._log_unit
+        )  # of values in prior deviations: their size ends a descent
         more, steeper = self._prior(theta)
         return loss + more, slopes + steeper
 

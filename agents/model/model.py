@@ -23,7 +23,7 @@ from .hyperparameters import Hyperparameters, Learning
 NOISE_FLOOR = 1e-6  # smallest lambda in units of the prior variance: a jitter, for noiseless problems
 LEARNT_NOISE_FLOOR = 1e-8  # the same where values say how little noise there is: 1e-6 blurs an optimum
 DEFAULT_NOISE_STD = 0.1  # prior deviations, where the setting withholds the noise
-DEFAULT_BOUND = 1.0  # prior deviations, where the setting states no RKHS bound
+DEFAULT_BOUND = 1.0  # where the setting states no RKHS bound; the norm has no unit
 DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
 SPREAD_ON_BOX = 3**0.5  # of log length-scales: tells a feature that counts from one that was not varied
 OF_THE_REWARD = ("kernel", "length_scale", "noise_std")  # options that say how rewards are distributed
@@ -87,7 +87,7 @@ class Model:
             length_scale: default 0.2 of the width of the box; replaces a published kernel by its own.
             noise_std: default the setting's, else 0.1 prior deviations.
             noise_variance: default noise_std squared, at least 1e-6 of the prior variance.
-            rkhs_bound: default the setting's, else 1 prior deviation.
+            rkhs_bound: default the setting's, else 1; of the norm in the kernel's own space, without a unit.
             prior_mean: default the setting's; where feedback is delayed, the lower bound of the reward,
                 because pending feedback counts as the least that may come (Verma et al. 2022).
             form: "weight-space", "dense", "factor" or "pairs".
@@ -111,7 +111,7 @@ class Model:
             check_kernel(chosen, setting.decisions)
         deviation = float(np.sqrt(np.max(chosen.diag(setting.decisions.points))))
         noise = _first(noise_std, setting.noise_std, DEFAULT_NOISE_STD * deviation)
-        bound = _first(rkhs_bound, setting.rkhs_bound, DEFAULT_BOUND * deviation)
+        bound = _first(rkhs_bound, setting.rkhs_bound, DEFAULT_BOUND)
         require_not_negative("noise_std", noise, "it is the standard deviation of the noise")
         require_not_negative("rkhs_bound", bound, "it bounds the norm of the reward function")
         if noise_variance is not None:
@@ -168,6 +168,16 @@ class Model:
     def deviation(self) -> float:
         """The largest prior standard deviation."""
         return float(np.sqrt(np.max(self.kernel.diag(self.setting.decisions.points))))
+
+    @property
+    def relative_noise(self) -> PerTrial:
+        """R / s, for what papers state with k(x, x) <= 1; s is the largest prior deviation."""
+        return self.noise_std / self.deviation
+
+    @property
+    def relative_variance(self) -> PerTrial:
+        """Lambda / s^2."""
+        return self.noise_variance / self.deviation**2
 
 
 def _check_box(form: str | None, prior_mean: Any) -> None:

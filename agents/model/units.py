@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.problem.setting import Setting
 
 
 class Units(NamedTuple):
@@ -18,6 +19,29 @@ class Units(NamedTuple):
     def where(self, trials: Bools, other: Units) -> Units:
         """These in some trials, (B,), and others elsewhere."""
         return Units(*(np.where(_column(trials, x), x, y) for x, y in zip(self, other, strict=True)))
+
+
+class PriorUnits(NamedTuple):
+    """Rewards and costs in prior deviations, which is what papers with k(x, x) <= 1 speak of."""
+
+    deviation: float = 1.0  # s, the largest of the prior
+    mean: float = 0.0  # of the reward, on average over the points
+
+    @classmethod
+    def published(cls, setting: Setting) -> PriorUnits:
+        """Those of a setting; 1 where the kernel is withheld."""
+        mean = float(np.mean(setting.prior_mean))
+        if setting.kernel is None:
+            return cls(mean=mean)
+        return cls(float(np.sqrt(np.max(setting.kernel.diag(setting.decisions.points)))), mean)
+
+    def of(self, *values: Any) -> tuple[Any, ...]:
+        """Values and deviations in these units; None as it is."""
+        return tuple(None if each is None else np.divide(each, self.deviation) for each in values)
+
+    def centres(self, num_constraints: int) -> Floats:
+        """Prior means of the reward and of the costs, in these units, (1 + C,)."""
+        return np.append(self.mean / self.deviation, np.zeros(num_constraints))
 
 
 def mean_and_deviation(values: Floats, fewest: int) -> tuple[Floats, Floats]:

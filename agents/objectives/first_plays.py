@@ -9,7 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..model.units import Units, mean_and_deviation
+from ..model.units import PriorUnits, Units, mean_and_deviation
 
 FEWEST = 2  # values that tell a scale
 Values = float | Sequence[float] | Floats
@@ -42,6 +42,10 @@ class GivenUnits:
             if name == "scale" and not (values > 0).all():
                 raise ValueError(f"scale must be positive, got {given!r}; it divides what is modelled")
 
+    def in_units(self, prior: PriorUnits) -> GivenUnits:
+        """The same in prior deviations."""
+        return GivenUnits(*prior.of(self.centre, self.scale))
+
     def completed_by(self, found: Units) -> Units:
         """What is given, and what was found where nothing is."""
         pairs = zip((self.centre, self.scale), found, strict=True)
@@ -54,10 +58,20 @@ class FirstPlays:
     Args:
         num_trials, quantities: B, K.
         count: number of first plays.
+        prior: means of the quantities before anything has come, (K,); default 0.
+        fewest: values that tell the units.
     """
 
-    def __init__(self, num_trials: int, quantities: int, count: int):
-        self.count = count
+    def __init__(
+        self,
+        num_trials: int,
+        quantities: int,
+        count: int,
+        prior: Floats | None = None,
+        fewest: int = FEWEST,
+    ):
+        self.count, self.fewest = count, fewest
+        self.prior = np.zeros(quantities) if prior is None else prior
         self.values = np.full((num_trials, quantities, count), np.nan)  # NaN where nothing has come
         self._since = np.zeros(num_trials, dtype=np.int64)  # round of the first of them
 
@@ -77,8 +91,8 @@ class FirstPlays:
         self._since[trial] = rounds
 
     def units(self, weight: Floats) -> Units:
-        """Mean and deviation of a weighted sum, weights (B, K) -> (B,) each; 0 and 1 where unknown."""
+        """Mean and deviation of a weighted sum, weights (B, K) -> (B,) each; where unknown, the prior's."""
         value = (weight[:, :, None] * self.values).sum(axis=1)
-        mean, deviation = mean_and_deviation(value.T, FEWEST)
+        mean, deviation = mean_and_deviation(value.T, self.fewest)
         told = deviation > 0
-        return Units(np.where(told, mean, 0.0), np.where(told, deviation, 1.0))
+        return Units(np.where(told, mean, weight @ self.prior), np.where(told, deviation, 1.0))

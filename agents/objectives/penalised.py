@@ -6,7 +6,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 
-from ..model.units import Units
+from ..model.units import PriorUnits, Units
 from ..posteriors import SufficientStatistics
 from ..validation import PerTrial, require_costs
 from .base import NOTHING, BoxTerms, Objective, Revision
@@ -22,6 +22,8 @@ class Penalised(Objective):
     the values of *all* past plays under new weights. Centre m and scale s are the mean and the deviation of
     the objective over the first plays, which are uniform, under the weights of the epoch: what a learner
     knows, and pessimistic, for most points are worse than the ones it will play. Or the user gives them.
+    Before anything else rewards and costs are divided by the largest prior deviation: multipliers, steps and
+    psi have no units.
 
     Args:
         multipliers: how costs enter and weights move.
@@ -29,8 +31,9 @@ class Penalised(Objective):
         num_points: N; more come up on a box.
         restart: begin every epoch with a fresh posterior (the paper) or reuse all plays under new weights.
         incumbent_first: an epoch that starts afresh first plays the last epoch's best mean.
-        given: m and s, as far as the user gives them.
-        noise: deviations of the noise on the reward and on the costs, a number or (B,) each.
+        given: m and s in prior deviations, as far as the user gives them.
+        noise: deviations of the noise on the reward and on the costs, in prior deviations, a number or (B,).
+        prior: the units.
     """
 
     def __init__(
@@ -43,11 +46,12 @@ class Penalised(Objective):
         incumbent_first: bool,
         given: GivenUnits,
         noise: tuple[PerTrial, PerTrial],
+        prior: PriorUnits,
     ):
         self.multipliers, self.first_plays, self.noise = multipliers, first_plays, noise
-        self.restart, self.incumbent_first, self.given = restart, incumbent_first, given
+        self.restart, self.incumbent_first, self.given, self.prior = restart, incumbent_first, given, prior
         num_trials, num_constraints = multipliers.value.shape
-        self._unknown = given.completed_by(Units(np.zeros(num_trials), np.ones(num_trials)))
+        self._unknown = self._units()
         self.centre, self.scale = self._unknown
         self.delivered = np.zeros((num_trials, num_points))  # plays of each point
         self.reward_sum = np.zeros((num_trials, num_points))  # over these plays
@@ -65,12 +69,14 @@ class Penalised(Objective):
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Scaled values of plays, (n,)."""
         require_costs(cost, self.multipliers.value.shape[1])
+        reward, cost = self.prior.of(reward, cost)
         h = self.multipliers.penalty.transform(cost)
         value = self.weights.reward[trial] * reward - (self.weights.cost[trial] * h).sum(axis=1)
         return (value - self.centre[trial]) / self.scale[trial]
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Add up rewards, transformed costs, and the epoch's costs."""
+        reward, cost = self.prior.of(reward, cost)
         h = self.multipliers.penalty.transform(cost)
         self._reserve(1 + int(point.max(initial=-1)))
         np.add.at(self.delivered, (trial, point), 1.0)
@@ -91,7 +97,8 @@ class Penalised(Objective):
 
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
         """Of w0 f - sum_j w_j h_j: the belief knows nothing of f alone."""
-        return self.centre + self.scale * mean, self.scale * std
+        unit = self.prior.deviation
+        return unit * (self.centre + self.scale * mean), unit * self.scale * std
 
     def _reserve(self, num_points: int) -> None:
         old = self.reward_sum.shape[1]
@@ -107,9 +114,7 @@ class Penalised(Objective):
         moved = self.first_plays.end_with(rounds) | epoch_ends
         if not moved.any():
             return NOTHING
-        weight = np.column_stack([self.weights.reward, -self.weights.cost])
-        found = self.given.completed_by(self.first_plays.units(weight))
-        self.centre, self.scale = found.where(moved, Units(self.centre, self.scale))
+        self.centre, self.scale = self._units().where(moved, Units(self.centre, self.scale))
         if self.restart and epoch_ends:
             return Revision(self._noise(), fresh_belief=True, incumbent_first=self.incumbent_first)
         return Revision(self._noise(), moved.nonzero()[0], self._total)
@@ -121,6 +126,11 @@ class Penalised(Objective):
         begun = np.isin(np.arange(len(self.centre)), trial)
         self.centre, self.scale = self._unknown.where(begun, Units(self.centre, self.scale))
         self.delivered[trial] = self.reward_sum[trial] = self.cost_sum[trial] = 0.0
+
+    def _units(self) -> Units:
+        """Of the objective under the weights of the epoch."""
+        weight = np.column_stack([self.weights.reward, -self.weights.cost])
+        return self.given.completed_by(self.first_plays.units(weight))
 
     def _noise(self) -> Floats:
         """R_l of the scaled objective, (B,)."""

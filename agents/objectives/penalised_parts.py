@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from bandit_envs.basics.arguments import require_integer, require_not_negative
+import numpy as np
+
+from bandit_envs.basics.arguments import require_integer, require_not_negative, require_positive
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.shape import unit_kernel
-from ..model.model import Model, centred_model
+from ..model.model import NOISE_FLOOR, Model, centred_model
+from ..model.units import PriorUnits
 from ..validation import PerTrial
 from .base import Objective
-from .first_plays import FirstPlays, GivenUnits, Values
+from .first_plays import FEWEST, FirstPlays, GivenUnits, Values
 from .multipliers import Multipliers
 from .penalised import Penalised
 from .penalties import Penalty
@@ -60,7 +64,7 @@ def penalised_parts(
         models: "penalised" (one of the objective, as in the paper) or "separate" (one of f and one of each g,
             combined optimistically; `reuse` means nothing there).
         standardize: centre and scale the objective by its uniform first plays; False is the literal paper,
-            centre 0 and scale 1.
+            whose prior is that of the setting.
         incumbent_first: with `reuse=False`, begin an epoch at the last epoch's best mean.
         initial: how many first plays are uniform; default 5, or all of a shorter epoch.
         centre, scale: m and s, in place of what the first plays say: the prior mean and the deviation of the
@@ -78,23 +82,31 @@ def penalised_parts(
     require_integer("initial", initial, 0, "it is the number of uniform first plays")
     if initial > epoch:
         raise ValueError(f"initial must lie in 0..epoch = {epoch}, got {initial}")
-    given = GivenUnits(
-        0.0 if centre is None and not standardize else centre,
-        1.0 if scale is None and not standardize else scale,
-    )
+    given = GivenUnits(centre, scale)
     given.require(1 + setting.num_constraints if models == "separate" else 1)
-    options = {"rkhs_bound": BOUND, **options, "noise_variance": noise_variance, "initial": initial}
+    require_positive("noise_variance", noise_variance, "it is the lambda of the scaled objective")
+    options = {"rkhs_bound": BOUND, **options, "initial": initial}
     model = centred_model(setting, **options)
-    model = model.with_kernel(unit_kernel(model.kernel, model.deviation))
+    prior = PriorUnits(model.deviation, float(np.mean(setting.prior_mean)))
+    (cost_noise,) = prior.of(_cost_noise(model, constraint_noise_std))
+    kernel = unit_kernel(model.kernel, model.deviation)
+    model = replace(
+        model,
+        kernel=kernel,
+        noise_std=model.relative_noise,
+        noise_variance=np.maximum(noise_variance, NOISE_FLOOR),
+    )
     share = delta / (penalty.union * math.ceil(setting.horizon / epoch))
-    shared = {"given": given, "cost_noise": _cost_noise(model, constraint_noise_std)}
+    shared = {"given": given.in_units(prior), "cost_noise": cost_noise, "prior": prior}
+    fewest = FEWEST if standardize else initial + 1  # than there will be
     objective_of = (
-        partial(_separate, penalty=penalty, epoch=epoch, delta=share, **shared)
+        partial(_separate, penalty=penalty, epoch=epoch, fewest=fewest, delta=share, **shared)
         if models == "separate"
         else partial(
             _penalised,
             penalty=penalty,
             epoch=epoch,
+            fewest=fewest,
             restart=not reuse,
             incumbent_first=incumbent_first,
             **shared,
@@ -117,26 +129,41 @@ def _penalised(
     num_trials: int,
     penalty: Penalty,
     epoch: int,
-    given: GivenUnits,
+    fewest: int,
+    prior: PriorUnits,
     cost_noise: PerTrial,
-    **switches: bool,
+    **parts: Any,
 ) -> Penalised:
-    setting = model.setting
     return Penalised(
-        Multipliers(penalty, num_trials, setting.num_constraints, epoch),
-        FirstPlays(num_trials, 1 + setting.num_constraints, model.initial),
+        Multipliers(penalty, num_trials, model.setting.num_constraints, epoch),
+        _first_plays(model, num_trials, prior, fewest),
         model.gram.size,  # of a box, what was played so far: nothing
-        given=given,
         noise=(model.noise_std, cost_noise),
-        **switches,
-    )
-
-
-def _separate(model: Model, num_trials: int, penalty: Penalty, epoch: int, **parts: Any) -> SeparateModels:
-    setting = model.setting
-    return SeparateModels(
-        model,
-        Multipliers(penalty, num_trials, setting.num_constraints, epoch),
-        FirstPlays(num_trials, 1 + setting.num_constraints, model.initial),
+        prior=prior,
         **parts,
     )
+
+
+def _separate(
+    model: Model,
+    num_trials: int,
+    penalty: Penalty,
+    epoch: int,
+    fewest: int,
+    prior: PriorUnits,
+    cost_noise: PerTrial,
+    **parts: Any,
+) -> SeparateModels:
+    return SeparateModels(
+        model,
+        Multipliers(penalty, num_trials, model.setting.num_constraints, epoch),
+        _first_plays(model, num_trials, prior, fewest),
+        cost_noise=cost_noise,
+        prior=prior,
+        **parts,
+    )
+
+
+def _first_plays(model: Model, num_trials: int, prior: PriorUnits, fewest: int) -> FirstPlays:
+    centres = prior.centres(model.setting.num_constraints)
+    return FirstPlays(num_trials, len(centres), model.initial, centres, fewest)

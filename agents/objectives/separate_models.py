@@ -12,7 +12,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import Delivered
 from ..beliefs.surface import Surface
-from ..model.units import Units
+from ..model.units import PriorUnits, Units
 from ..posteriors import SufficientStatistics
 from ..validation import PerTrial, require_costs
 from ..widths.improved import ImprovedWidth
@@ -34,9 +34,11 @@ class SeparateModels(Objective):
         model: of the reward; the costs share its kernel, lambda and bound.
         multipliers: how costs enter and weights move.
         first_plays: the uniform ones.
-        given: centre and scale of the reward and of each cost, as far as the user gives them.
-        cost_noise: deviation of the noise on the costs, a number or (B,).
+        given: centre and scale of the reward and of each cost in prior deviations, as far as the user gives
+            them.
+        cost_noise: deviation of the noise on the costs, in prior deviations, a number or (B,).
         delta: failure probability of each cost's band.
+        prior: the units.
     """
 
     def __init__(
@@ -48,23 +50,25 @@ class SeparateModels(Objective):
         given: GivenUnits,
         cost_noise: PerTrial,
         delta: float,
+        prior: PriorUnits,
     ):
         self.multipliers, self.first_plays, self.given = multipliers, first_plays, given
-        self.bound, self.cost_noise, self.delta = model.rkhs_bound, cost_noise, delta
-        self.reward_noise = model.noise_std
+        self.bound, self.delta, self.prior = model.rkhs_bound, delta, prior
+        self.reward_noise, self.cost_noise = model.noise_std, cost_noise
         num_trials, num_constraints = multipliers.value.shape
         self.costs = [Delivered(model, num_trials) for _ in range(num_constraints)]
-        shape = num_trials, 1 + num_constraints  # the reward, then the costs
-        self._unknown = given.completed_by(Units(np.zeros(shape), np.ones(shape)))
-        self.centre, self.scale = self._unknown
+        self._unknown = self._units()
+        self.centre, self.scale = self._unknown  # of the reward, then of the costs, (B, 1 + C)
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Scaled rewards, (n,)."""
         require_costs(cost, len(self.costs))
+        (reward,) = self.prior.of(reward)
         return (reward - self.centre[trial, 0]) / self.scale[trial, 0]
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Learn the costs."""
+        reward, cost = self.prior.of(reward, cost)
         scaled = (cost - self.centre[trial, 1:]) / self.scale[trial, 1:]
         for belief, value in zip(self.costs, scaled.T, strict=True):
             belief.receive(trial, point, np.zeros_like(point), value)
@@ -83,7 +87,8 @@ class SeparateModels(Objective):
 
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
         """Of the reward."""
-        return self.centre[:, 0] + self.scale[:, 0] * mean, self.scale[:, 0] * std
+        unit = self.prior.deviation
+        return unit * (self.centre[:, 0] + self.scale[:, 0] * mean), unit * self.scale[:, 0] * std
 
     def _on_box(self, scores: Floats, pairs: Floats, t: Ints) -> Floats:
         each = (Surface.of(belief).predict(pairs) for belief in self.costs)
@@ -122,10 +127,15 @@ class SeparateModels(Objective):
         """R of the scaled reward, (B,)."""
         return self.reward_noise / self.scale[:, 0]
 
+    def _units(self) -> Units:
+        """Of the reward and of each cost, as the first plays tell them."""
+        num_trials, num_constraints = self.multipliers.value.shape
+        each = np.repeat(np.eye(1 + num_constraints)[:, None], num_trials, axis=1)
+        columns = zip(*map(self.first_plays.units, each), strict=True)
+        return self.given.completed_by(Units(*(np.stack(column, axis=1) for column in columns)))
+
     def _rescaled(self, moved: Bools) -> Revision:
-        each = [self.first_plays.units(row) for row in np.eye(self.centre.shape[1])[:, None]]
-        columns = zip(*each, strict=True)
-        found = self.given.completed_by(Units(*(np.stack(column, axis=1) for column in columns)))
+        found = self._units()
         old = Units(self.centre, self.scale)
         new, trials = found.where(moved, old), moved.nonzero()[0]
         for k, belief in enumerate(self.costs, start=1):

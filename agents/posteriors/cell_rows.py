@@ -8,10 +8,10 @@ Of the factor's v(x) = L^-1 k(X, x) it keeps the columns of A cells, V (k, A). A
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf  # type: ignore[attr-defined]
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.kernels.gram import TOLERANCE
+from bandit_envs.kernels.roots import pivoted_root, white
 
 from .condensed import solve_rows, solve_vector
 from .play_factor import FIRST_CAPACITY, PlayFactor
@@ -76,7 +76,7 @@ class CellRows:
         with their rows of V and L. That saves the O(A^3) of a root while all plays are among the cells.
         """
         rows, place = self.rows, self._since_root()
-        drawn = rng.standard_normal(len(self._root)) @ self._root
+        drawn = white(rng, self._root) @ self._root
         start, noise = self._root_at, np.sqrt(self.factor.noise / self.factor.count[self._root_at :])
         seen = drawn[place] + noise * rng.standard_normal(len(place))
         return drawn - solve_vector(self.factor.triangle[start:, start:], seen) @ rows[start:]
@@ -89,7 +89,7 @@ class CellRows:
                 return place
         covariance = self.factor.gram.between(self.cells, self.cells)
         covariance -= self.rows.T @ self.rows
-        self._root = root_of(covariance, TOLERANCE * float(self.factor.gram.diagonal.max()))
+        self._root, _ = pivoted_root(covariance, TOLERANCE * float(self.factor.gram.diagonal.max()))
         self._root_at = self._used
         return np.empty(0, dtype=np.int64)
 
@@ -114,11 +114,3 @@ class CellRows:
         old = len(self._rows)
         if rows > old:
             self._rows = np.pad(self._rows, ((0, max(rows, 2 * old) - old), (0, 0)))
-
-
-def root_of(covariance: Floats, tolerance: float) -> Floats:
-    """Return R with R'R = covariance up to `tolerance`, (A, A) -> (r, A); uses up the covariance."""
-    factor, pivot, rank, _ = dpstrf(covariance.T, tol=tolerance, overwrite_a=1)
-    root = np.empty((rank, len(covariance)))
-    root[:, pivot - 1] = np.triu(factor[:rank])
-    return root

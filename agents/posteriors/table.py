@@ -86,10 +86,9 @@ class TablePosterior(Posterior):
         and e standard normal at the played points. All representations draw the same z and e, in
         f' = z @ gram.root, hence return the same sample.
         """
-        weight = np.empty((len(rngs), len(self.gram.root)))
+        weight = np.array([self.gram.white(rng) for rng in rngs])
         count, noise = self.count, np.zeros_like(self.mean)
         for i, rng in enumerate(rngs):
-            rng.standard_normal(out=weight[i])
             played = count[i].nonzero()[0]
             noise[i, played] = rng.standard_normal(len(played))
         return self._deviate(weight, noise)

@@ -10,6 +10,7 @@ import numpy as np
 from bandit_envs.basics.arguments import is_number
 
 from ..kernels.order import order_of
+from ..kernels.shape import unit_kernel
 from ..model.model import Model
 from ..validation import PerTrial
 from .base import Width
@@ -69,7 +70,7 @@ def make_gamma(gamma: Any, model: Model) -> Gamma:
 
 def improved_width(model: Model, *, gamma: Any = "realised", delta: PerTrial = 0.1, union: int = 1) -> Width:
     """The width of IGP-UCB (`union` 1) and of GP-TS (2)."""
-    return ImprovedWidth(model.rkhs_bound, model.noise_std, make_gamma(gamma, model), delta, union)
+    return ImprovedWidth(model.rkhs_bound, model.relative_noise, make_gamma(gamma, model), delta, union)
 
 
 def _dim(model: Model) -> int:
@@ -107,7 +108,7 @@ def _finite_set(model: Model, delta: PerTrial, beta_scale: PerTrial, gamma: Any)
 
 def _compact(model: Model, delta: PerTrial, beta_scale: PerTrial, gamma: Any) -> Width:
     bounds = np.column_stack([model.setting.low, model.setting.high])  # type: ignore[list-item]
-    return CompactWidth.for_kernel(model.kernel, bounds, delta, beta_scale)
+    return CompactWidth.for_kernel(unit_kernel(model.kernel, model.deviation), bounds, delta, beta_scale)
 
 
 def _rkhs(model: Model, delta: PerTrial, beta_scale: PerTrial, gamma: Any) -> Width:

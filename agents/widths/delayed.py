@@ -18,12 +18,13 @@ from .information_gain import Gamma, Realised
 class DelayedWidth:
     """B_f + (R + B_y) sqrt(2 (gamma_{t-1} + 1 + log(union / delta))) (Verma et al. 2022, Theorems 1 and 3).
 
-    Holds for lambda > 1 together with the bias of `Censored`, for rho_m f, not for f.
+    Holds for lambda > s^2 together with the bias of `Censored`, for rho_m f, not for f; s is the largest
+    prior deviation, which the paper takes as 1.
 
     Args:
         bound: B_f, at least the RKHS norm of the shifted f.
-        noise_std: R, the noise is R-sub-Gaussian.
-        reward_bound: B_y, which bounds the shifted |y|.
+        noise_std: R / s, the noise is R-sub-Gaussian.
+        reward_bound: B_y / s, where B_y bounds the shifted |y|.
         gamma: the information gain.
         delta: failure probability.
         union: 2 with UCB, 4 with Thompson sampling.

@@ -22,7 +22,7 @@ class ImprovedWidth:
 
     Args:
         bound: B, at least the RKHS norm of f.
-        noise_std: R, the noise is R-sub-Gaussian.
+        noise_std: R / s: the noise is R-sub-Gaussian, and the paper takes the largest prior deviation s as 1.
         gamma: the information gain; the realised one is enough for the band.
         delta: probability that the regret bound fails.
         union: how many failures share delta: 1 in IGP-UCB, 2 in GP-TS.

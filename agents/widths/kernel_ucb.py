@@ -15,7 +15,12 @@ from .base import MODEL_REMEDY
 
 @dataclass(frozen=True)
 class KernelUCBWidth:
-    """Eta / sqrt(lambda), the exploration of KernelUCB (Valko et al. 2013)."""
+    """Eta / sqrt(lambda), the exploration of KernelUCB (Valko et al. 2013).
+
+    Args:
+        eta: without a unit.
+        noise_variance: lambda / s^2, s the largest prior deviation.
+    """
 
     eta: PerTrial
     noise_variance: PerTrial

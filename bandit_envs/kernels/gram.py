@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf  # type: ignore[attr-defined]
 from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.roots import pivoted_root, precedence
 
 TOLERANCE = 1e-14  # of the largest prior variance; 1e-12 costs 1e-6 in the mean after many plays at low noise
 MAX_LOW_RANK = 512  # beyond, a weight-space step costs more than the other forms, and finding the rank too
@@ -71,18 +71,32 @@ class Gram:
     @cached_property
     def low_rank_root(self) -> Floats | None:
         """R with R'R = K up to 1e-14, (r, N), where the rank r is at most N / 3 and 512; else None."""
-        return self._pivoted_cholesky(max(min(self.size // 3, MAX_LOW_RANK), 1))
+        return self._pivoted_cholesky(self._largest_low_rank)
 
     @cached_property
     def root(self) -> Floats:
         """R with R'R = K up to 1e-14, (r, N), of any rank r; z @ R with z ~ N(0, I) is a draw of the GP."""
         if self.low_rank_root is not None:
             return self.low_rank_root
-        factor, pivot, rank, _ = dpstrf(self.dense, tol=TOLERANCE * self.diagonal.max())
-        root = np.empty((rank, self.size))
-        root[:, pivot - 1] = np.triu(factor)[:rank]
-        self._pivots = pivot[:rank] - 1
+        root, self._pivots = pivoted_root(self.dense.copy(), TOLERANCE * self.diagonal.max())
         return root
+
+    def white(self, rng: np.random.Generator) -> Floats:
+        """Draw the z of a draw z @ root, (r,).
+
+        As many numbers are drawn as there can be, for rounding may move the rank by one, and with it all
+        that is drawn later.
+        """
+        return rng.standard_normal(self._most_rows)[: len(self.root)]
+
+    @property
+    def _most_rows(self) -> int:
+        """Of the root, (r,)."""
+        return self.size if self.low_rank_root is None else self._largest_low_rank
+
+    @property
+    def _largest_low_rank(self) -> int:
+        return max(min(self.size // 3, MAX_LOW_RANK), 1)
 
     @property
     def pivots(self) -> Ints:
@@ -90,10 +104,10 @@ class Gram:
         return self._pivots[: len(self.root)]
 
     @cached_property
-    def eigen_root(self) -> tuple[Floats, Floats]:
-        """The r positive eigenvalues of K in descending order, and P with P'P = K, P P' diagonal, (r, N)."""
+    def eigen_rotation(self) -> tuple[Floats, Floats]:
+        """The r positive eigenvalues of K, descending, and Q, (r, r): P = Q @ root has P P' diagonal."""
         values, vectors = np.linalg.eigh(self.root @ self.root.T)
-        return values[::-1], vectors[:, ::-1].T @ self.root
+        return values[::-1], vectors[:, ::-1].T
 
     def under(self, kernel: Kernel) -> Gram:
         """Another kernel on the same points; kept for the next time."""
@@ -104,13 +118,13 @@ class Gram:
         return self._others[-1]
 
     def _pivoted_cholesky(self, max_rank: int) -> Floats | None:
-        residual = self.diagonal.copy()
+        residual, first = self.diagonal.copy(), precedence(self.size)
         floor = TOLERANCE * residual.max()
         root = np.empty((max_rank, self.size))
         self._pivots = np.empty(max_rank, dtype=np.int64)
         for r in range(max_rank):
-            self._pivots[r] = pivot = int(residual.argmax())
-            if residual[pivot] <= floor:
+            self._pivots[r] = pivot = int((residual * first).argmax())
+            if residual.max() <= floor:
                 return root[:r].copy()
             row = self._compute_column(pivot) - root[:r, pivot] @ root[:r]
             root[r] = row / np.sqrt(residual[pivot])

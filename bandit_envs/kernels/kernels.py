@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.gaussian_process.kernels import (
     RBF,
+    ConstantKernel,
     DotProduct,
     Hyperparameter,
     Kernel,
@@ -24,20 +26,24 @@ __all__ = ["NAMED", "LengthScale", "OnColumns", "TableKernel", "make_kernel"]
 LengthScale = float | Sequence[float]
 
 
-def _rational_quadratic(length_scale: LengthScale) -> Kernel:
+LENGTH_BOUNDS = (5e-5, 5e5)  # of a learnt length-scale, relative: scikit-learn's at a length-scale of 0.2
+VARIANCE_BOUNDS = (1e-5, 1e5)  # of a learnt amplitude, relative: scikit-learn's at 1
+
+
+def _rational_quadratic(length_scale: LengthScale, length_scale_bounds: Any) -> Kernel:
     if np.ndim(length_scale):
         raise ValueError("kernel 'rational_quadratic' has one length_scale, got a list; pass a number")
-    return RationalQuadratic(length_scale, alpha=1.0)  # pyright: ignore[reportArgumentType]
+    return RationalQuadratic(length_scale, alpha=1.0, length_scale_bounds=length_scale_bounds)  # type: ignore[arg-type]
 
 
-NAMED: dict[str, Callable[[Any], Kernel]] = {
+NAMED: dict[str, Callable[[Any, Any], Kernel]] = {
     "rbf": RBF,
-    "matern12": lambda scale: Matern(scale, nu=0.5),
-    "matern32": lambda scale: Matern(scale, nu=1.5),
-    "matern52": lambda scale: Matern(scale, nu=2.5),
+    "matern12": partial(Matern, nu=0.5),
+    "matern32": partial(Matern, nu=1.5),
+    "matern52": partial(Matern, nu=2.5),
     "rational_quadratic": _rational_quadratic,
-    "linear": lambda scale: DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"),
-    "diagonal": lambda scale: WhiteKernel(1.0),
+    "linear": lambda scale, bounds: DotProduct(sigma_0=0.0, sigma_0_bounds="fixed"),
+    "diagonal": lambda scale, bounds: WhiteKernel(1.0),
 }
 
 
@@ -58,7 +64,15 @@ def make_kernel(kernel: str | Kernel, length_scale: LengthScale = 0.2) -> Kernel
     scales = np.asarray(length_scale)
     if scales.dtype.kind not in "iuf" or not ((scales > 0) & (scales < np.inf)).all():
         raise ValueError(f"length_scale must be positive, got {length_scale!r}")
-    return NAMED[kernel](length_scale)
+    return NAMED[kernel](length_scale, np.outer(scales, LENGTH_BOUNDS).squeeze())
+
+
+def amplified(kernel: Kernel, variance: float) -> Kernel:
+    """Return variance * k; where it is learnt, within bounds relative to it."""
+    if variance == 1.0:
+        return kernel
+    low, high = VARIANCE_BOUNDS
+    return ConstantKernel(variance, (low * variance, high * variance)) * kernel
 
 
 class TableKernel(Kernel):

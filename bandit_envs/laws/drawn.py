@@ -62,7 +62,7 @@ class Continuation:
     def expansion(self) -> Expansion:
         """The same as a sum of kernels; solved for only where somebody looks between the points."""
         deviation = self.gram.root[np.arange(len(self.z)), self.gram.pivots]  # descending
-        pivots = self.gram.pivots[deviation > LEAST_DEVIATION * deviation[0]]
+        pivots = self.gram.pivots[: np.count_nonzero(deviation > LEAST_DEVIATION * deviation[0])]
         alpha = solve_triangular(self.gram.root[: len(pivots), pivots], self.z[: len(pivots)])
         return Expansion(self.gram.kernel, self.gram.points[pivots], alpha)
 

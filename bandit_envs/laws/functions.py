@@ -61,7 +61,7 @@ class GPSample(FunctionLaw):
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Z @ R with R'R = K; O(r N)."""
-        z = rng.standard_normal(len(gram.root))
+        z = gram.white(rng)
         return Drawn(z @ gram.root, between=Continuation(gram, z))
 
     @property
@@ -71,19 +71,21 @@ class GPSample(FunctionLaw):
 
     def draws(self, gram: Gram, rng: np.random.Generator, count: int) -> Floats:
         """Z @ R in one product."""
-        return rng.standard_normal((count, len(gram.root))) @ gram.root
+        return np.array([gram.white(rng) for _ in range(count)]) @ gram.root
 
 
 @dataclass(frozen=True)
 class RKHSFunction(FunctionLaw):
     r"""f = sum_i alpha_i k(x_i, .), a posterior mean given y ~ N(0, K) (Chowdhury & Gopalan 2017, section 6).
 
-    alpha = (K + rho I)^{-1} y and ||f||^2 = alpha' K alpha, with rho = `ridge` times the range of y. In
-    the basis P of `Gram.eigen_root`, y = z @ P and f = w @ P with w_i = z_i e_i / (e_i + rho), so that
-    ||f|| = |w|; O(r N). The range of a constant y, as that of a single point, counts as its size.
+    alpha = (K + rho I)^{-1} y and ||f||^2 = alpha' K alpha, with rho = `ridge` times the range of y and the
+    prior deviation, which the paper takes as 1. In the basis P = Q R of `Gram.eigen_rotation`, y = z @ P and
+    f = w @ P with w_i = z_i e_i / (e_i + rho), so that ||f|| = |w|; O(r N). z is drawn for the pivoted root
+    and rotated, for the signs of eigenvectors differ from machine to machine. The range of a constant y, as
+    that of a single point, counts as its size.
 
     Args:
-        ridge: rho as a share of the range of y.
+        ridge: rho as a share of the range of y times the prior deviation.
         norm: if given, f is scaled to have exactly this RKHS norm.
     """
 
@@ -102,11 +104,14 @@ class RKHSFunction(FunctionLaw):
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw y and shrink it."""
-        eigenvalues, basis = gram.eigen_root
-        z = rng.standard_normal(len(basis))
-        y = z @ basis
+        eigenvalues, rotation = gram.eigen_rotation
+        basis = rotation @ gram.root
+        white = gram.white(rng)
+        y = white @ gram.root
+        z = rotation @ white
         size = np.abs(y).max()
-        rho = self.ridge * (np.ptp(y) if np.ptp(y) > ROUNDING * size else size)
+        spread = np.ptp(y) if np.ptp(y) > ROUNDING * size else size
+        rho = self.ridge * spread * np.sqrt(gram.diagonal.max())
         weights = z * eigenvalues / (eigenvalues + rho)
         alpha = (y - weights @ basis) / rho  # rho alpha = y - K alpha
         norm = float(np.linalg.norm(weights))

@@ -9,8 +9,8 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import TOLERANCE, Gram
+from bandit_envs.kernels.roots import pivoted_root, white
 
-from ..cell_rows import root_of
 from ..play_factor import Factor
 from ..sufficient_statistics import SufficientStatistics
 
@@ -87,5 +87,5 @@ class Memory(abc.ABC):
         rows, place = self.rows(cells), np.arange(self.gram.size) if cells is None else cells
         covariance = self.gram.between(place, place)
         covariance -= rows.T @ rows
-        root = root_of(covariance, TOLERANCE * float(self.gram.diagonal.max()))
-        return rng.standard_normal(len(root)) @ root
+        root, _ = pivoted_root(covariance, TOLERANCE * float(self.gram.diagonal.max()))
+        return white(rng, root) @ root

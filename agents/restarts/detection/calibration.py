@@ -57,7 +57,7 @@ def _largest(
 ) -> Floats:
     """The largest statistic * n^e of stationary sequences at the same points, (PER_DESIGN,)."""
     point = rng.integers(gram.size, size=samples)
-    truth = rng.standard_normal((PER_DESIGN, len(gram.root))) @ gram.root
+    truth = np.array([gram.white(rng) for _ in range(PER_DESIGN)]) @ gram.root
     value = truth[:, point].T + noise_std * rng.standard_normal((samples, PER_DESIGN))
     return largest_statistic(
         ChangePointDetector.on_points(gram, num_responses=PER_DESIGN, **options), point, value

@@ -52,7 +52,7 @@ def play(agent, rounds=30, delay=0, seed=0):
 
 
 def made(name, setting, **options):
-    agent = agents.make(name, setting, width=1.5, **FORGETFUL[name], **options)
+    agent = agents.make(name, setting, **{"width": 1.5, **FORGETFUL[name], **options})
     agent.reset(2)
     return agent
 
@@ -96,7 +96,7 @@ def test_the_surface_is_the_textbook_posterior_of_the_next_round(name):
 
 @pytest.mark.parametrize("name", FORGETFUL)
 def test_worlds_of_a_belief_that_forgets_are_conditioned_on_the_plays_values_now(name):
-    agent = made(name, BOX, search={"candidates": 32})
+    agent = made(name, BOX, search={"candidates": 32, "starts": 0}, width=50.0)  # plays lie apart
     x, y = play(agent, 20)
     at, white = np.random.default_rng(1).random((15, 2)), np.random.default_rng(2).normal(size=(3, 4))
     both, kernel = np.vstack([x[-4:], at]), BOX.kernel

@@ -21,9 +21,9 @@ from bandit_envs.problem.decisions import unit_grid
 def test_the_stacked_climb_is_the_sum_of_single_ones():
     landscape = landscape_of(RULES["EI"], surface_of(*plays()))
     terrain = Terrain(landscape, np.zeros(2), np.ones(2), np.empty((0, 2)))
-    at = np.random.default_rng(3).random((5, 2))
-    loss, slopes = Stacked(terrain, at.shape)(at.ravel())
-    each = [Stacked(terrain, (1, 2))(row) for row in at]
+    starts, at = np.random.default_rng(3).random((2, 5, 2))
+    loss, slopes = Stacked(terrain, starts)(at.ravel())
+    each = [Stacked(terrain, start[None])(row) for start, row in zip(starts, at, strict=True)]
     np.testing.assert_allclose(loss, sum(value for value, _ in each), rtol=1e-10)
     np.testing.assert_allclose(slopes, np.concatenate([slope for _, slope in each]), rtol=1e-8, atol=1e-12)
 

@@ -163,10 +163,11 @@ def test_rule_width_and_ties_follow_the_learnt_noise_and_amplitude():
     seen = Recorder("igp-ucb", **LEARNING)
     model, agent = seen.agent.model, seen.agent.agent
     assert model.noise_std**2 == pytest.approx(model.noise_variance)
-    assert agent.rule.width.noise_std == model.noise_std
-    assert agent._tolerance == pytest.approx(1e-9 * np.sqrt(model.kernel.diag(np.zeros((1, 1)))[0]))
+    deviation = np.sqrt(model.kernel.diag(np.zeros((1, 1)))[0])
+    assert agent.rule.width.noise_std == pytest.approx(model.noise_std / deviation)
+    assert agent._unit == pytest.approx(deviation)
     kernel_ucb = Recorder("kernel-ucb", **LEARNING).agent
-    assert kernel_ucb.agent.rule.width.noise_variance == kernel_ucb.model.noise_variance
+    assert kernel_ucb.agent.rule.width.noise_variance == kernel_ucb.model.relative_variance
 
 
 class Hopeless(RBF):

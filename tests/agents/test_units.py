@@ -1,0 +1,133 @@
+"""What an agent plays does not depend on the units in which values and points are written down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from agent_cases import BATCHED, LEARNING, takes
+from sklearn.base import clone
+from sklearn.gaussian_process.kernels import ConstantKernel, Kernel
+
+import agents
+from agents.model.hyperparameters import AMPLITUDE_BOUNDS
+from bandit_envs import BanditVectorEnv, Setting
+from bandit_envs.problems import build
+from gpbandits.evaluation.stages import SMALL, stages
+
+POINTS = ("arms", "low", "high", "contexts")
+LIGHT = {"search": {"candidates": 32, "starts": 1, "steps": 3}}
+
+
+@dataclass(frozen=True)
+class Units:
+    """Values y as scale y + shift, costs as scale g, for they have no zero to move; points as length x."""
+
+    scale: float = 1.0
+    shift: float = 0.0
+    length: float = 1.0
+
+    def setting(self, setting: Setting) -> Setting:
+        """What is published, in these units."""
+        own = {name: self._scaled(getattr(setting, name)) for name in ("noise_std", "noise_bound")}
+        points = {name: self._stretched(getattr(setting, name)) for name in POINTS}
+        return replace(
+            setting,
+            **own,
+            **points,
+            kernel=self.kernel(setting.kernel),
+            prior_mean=self.value(setting.prior_mean),
+            reward_lower_bound=self.value(setting.reward_lower_bound),
+            constraint_noise_std=self._scaled(setting.constraint_noise_std),
+        )
+
+    def kernel(self, kernel: Kernel) -> Kernel:
+        """With an amplitude, which may be learnt, whatever the units."""
+        square = self.scale**2
+        lengths = {
+            name: np.multiply(self.length, value)
+            for name, value in kernel.get_params().items()
+            if name.endswith(("length_scale", "length_scale_bounds"))
+        }
+        kernel = clone(kernel).set_params(**lengths)
+        return ConstantKernel(square, tuple(np.multiply(AMPLITUDE_BOUNDS, square))) * kernel
+
+    def info(self, info: dict[str, Any]) -> dict[str, Any]:
+        """What an agent is told, in these units."""
+        mask = info["feedback_mask"]
+        told = info | {"feedback_reward": np.where(mask, self.value(info["feedback_reward"]), 0.0)}
+        costs = {name: self.scale * info[name] for name in ("cost", "feedback_cost") if name in info}
+        return told | costs
+
+    def value(self, y: Any) -> Any:
+        return None if y is None else self.scale * np.asarray(y) + self.shift
+
+    def _stretched(self, points: Any) -> Any:
+        return None if points is None else self.length * points
+
+    def _scaled(self, deviation: Any) -> Any:
+        return None if deviation is None else self.scale * deviation
+
+
+def played(name: str, problem: Any, units: Units, **options: Any) -> np.ndarray:
+    """What an agent plays in two trials, (T, 2, ...)."""
+    env = BanditVectorEnv(problem, 2, autoreset_mode="Disabled")
+    observation, _ = env.reset(seed=[1, 2])
+    agent = agents.make(name, units.setting(env.setting), 2, **options)
+    agent.reset([3, 4])
+    actions = []
+    for _ in range(problem.horizon):
+        action = agent.act(observation)
+        following, _, _, _, info = env.step(action)
+        told = units.info(info)
+        agent.update(observation, action, told["feedback_reward"].sum(axis=-1), told)
+        actions.append(np.array(action))
+        observation = following
+    return np.stack(actions)
+
+
+VIEW = Units(1e3, 7e3, 20.0)
+MORE_VIEWS = (Units(1e3), Units(1e-3, 7e-3), Units(length=0.1))
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch):
+    monkeypatch.setitem(SMALL, "horizon", 16)
+
+
+def assert_same(name: str, label: str, problem: Any, *views: Units, **options: Any) -> None:
+    more = options | (LIGHT if label == "box" and takes(name, **LIGHT) else {})
+    plain = played(name, problem, Units(), **more)
+    for units in views:
+        seen = played(name, problem, units, **more)
+        np.testing.assert_allclose(seen, plain, atol=1e-6, err_msg=f"{label} in {units}")
+
+
+def everything(name: str, learning: bool = False) -> dict[str, Any]:
+    """All that an agent handles at once, and a box; what keeps constraints learns no hyperparameters."""
+    handled = stages(agents.features(name))
+    constraints = {"constraints": None} if learning and "constraint" in handled else {}
+    whole = {"composite": build("composite", SMALL | constraints)} if "finite" in handled else {}
+    return whole | {label: handled[label] for label in handled if label == "box"}
+
+
+@pytest.mark.parametrize("name", BATCHED)
+def test_actions_do_not_depend_on_the_units_of_values(name):
+    for label, problem in everything(name).items():
+        assert_same(name, label, problem, VIEW)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", BATCHED)
+def test_nor_with_one_feature_after_the_other(name):
+    for label, problem in stages(agents.features(name)).items():
+        assert_same(name, label, problem, *MORE_VIEWS)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", LEARNING)
+def test_nor_where_hyperparameters_are_learnt(name):
+    for label, problem in everything(name, learning=True).items():
+        assert_same(name, label, problem, VIEW, refit_every=6)
