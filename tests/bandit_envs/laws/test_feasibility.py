@@ -9,10 +9,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from cases import by_hand
-from sklearn.gaussian_process.kernels import RBF, Matern
 from synthetic import result
 
 from bandit_envs import BanditEnv, Decisions
+from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import (
     Gaussian,
     GPSample,
@@ -86,11 +86,13 @@ def test_further_constraints_and_their_noise_leave_reward_noise_delays_and_conte
 
 def test_costs_have_the_models_kernel_or_one_of_their_own():
     own = build("gp", {"constraints": {"law": "rkhs", "kernel": "matern52", "length_scale": 0.05}})
-    assert own.constraints[0].kernel == Matern(0.05, nu=2.5)  # type: ignore[attr-defined]
+    assert own.constraints[0].kernel == make_kernel("matern52", 0.05)  # type: ignore[attr-defined]
     assert own.gram.under(own.constraints[0].kernel) is own.gram.under(own.constraints[0].kernel)  # type: ignore[attr-defined]
     rough, smooth = own.draw(0).means[0, 1], build("gp", {"constraints": "rkhs"}).draw(0).means[0, 1]
     assert np.abs(np.diff(rough)).mean() > 2 * np.abs(np.diff(smooth)).mean()
-    assert build("gp", {"constraints": {"law": "gp", "length_scale": 0.5}}).constraints[0].kernel == RBF(0.5)  # type: ignore[attr-defined]
+    assert build("gp", {"constraints": {"law": "gp", "length_scale": 0.5}}).constraints[
+        0
+    ].kernel == make_kernel("rbf", 0.5)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
