@@ -106,7 +106,7 @@ def _assemble(
     *,
     width: str | float | Width = "change-point",
     delta: PerTrial = 0.1,
-    beta_scale: PerTrial = 1.0,
+    beta_scale: PerTrial | None = None,
     gamma: Any = None,
     **options: Any,
 ) -> Agent:
