@@ -108,7 +108,7 @@ class Model:
         chosen = _kernel(setting, kernel, length_scale)
         if setting.continuous:
             _check_box(form, prior_mean)
-            check_kernel(chosen, setting.decisions)
+        check_kernel(chosen, setting.decisions)
         deviation = float(np.sqrt(np.max(chosen.diag(setting.decisions.points))))
         noise = _first(noise_std, setting.noise_std, DEFAULT_NOISE_STD * deviation)
         bound = _first(rkhs_bound, setting.rkhs_bound, DEFAULT_BOUND * deviation)
