@@ -18,7 +18,8 @@ from ..acquisition.of_model import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
 from ..capabilities import handles
-from ..model.model import NOISE_FLOOR, OF_THE_REWARD, Model
+from ..model.model import OF_THE_REWARD, Model
+from ..model.noise import NOISE_FLOOR
 from ..restarts.base import Never, Oracle
 from ..restarts.calibrated_alarm import CalibratedAlarm
 from ..restarts.detection import READINGS

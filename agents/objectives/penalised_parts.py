@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..kernels.shape import unit_kernel
 from ..model.model import Model, centred_model
+from ..model.noise import require_noise_variance
 from ..validation import PerTrial
 from .base import Objective
 from .first_plays import FirstPlays, GivenUnits, Values
@@ -66,7 +68,7 @@ def penalised_parts(
         centre, scale: m and s, in place of what the first plays say: the prior mean and the deviation of the
             weighted objective w0 f - sum_j w_j h_j; with separate models, of f and of each g, 1 + C numbers.
         constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
-        noise_variance: lambda, in units of the scaled objective.
+        noise_variance: lambda, in units of the scaled objective, at least 1e-10.
         **options: of the model, but for `prior_mean` and `refit_every`; `rkhs_bound` is B in units of the
             scaled objective, default 2, which suits `reuse` and IGP-UCB: with 1 some 4 runs in 50 on the
             two discs stay in the wrong one. With `reuse=False` or Thompson sampling 1 is better there.
@@ -83,9 +85,10 @@ def penalised_parts(
         1.0 if scale is None and not standardize else scale,
     )
     given.require(1 + setting.num_constraints if models == "separate" else 1)
-    options = {"rkhs_bound": BOUND, **options, "noise_variance": noise_variance, "initial": initial}
-    model = centred_model(setting, **options)
-    model = model.with_kernel(unit_kernel(model.kernel, model.deviation))
+    require_noise_variance(noise_variance, 1.0)
+    model = centred_model(setting, **{"rkhs_bound": BOUND, **options, "initial": initial})
+    unit = unit_kernel(model.kernel, model.deviation)
+    model = replace(model, kernel=unit, noise_variance=noise_variance)
     share = delta / (penalty.union * math.ceil(setting.horizon / epoch))
     shared = {"given": given, "cost_noise": _cost_noise(model, constraint_noise_std)}
     objective_of = (

@@ -10,6 +10,7 @@ from sklearn.gaussian_process.kernels import Kernel
 from bandit_envs.basics.arguments import is_count, is_integer, is_number, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.validity import require_valid
+from bandit_envs.kernels.white import require_no_white
 from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.noise import Noise
@@ -27,6 +28,7 @@ def check_problem(problem: Composition) -> None:
     _check_box(problem)
     _check_drift(problem)
     check_kernel(problem.kernel, problem.decisions)
+    require_no_white("kernel", problem.kernel, "noise=Gaussian({})")
     check_prior_mean(problem.prior_mean, problem.decisions)
 
 
