@@ -163,7 +163,8 @@ def admmbo(
         cost_steps: the same for a z-step; default (50, 5) and (20, 2).
         constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
         num_trials: None, or B.
-        **options: of the model: kernel, length_scale, noise_std, noise_variance, form.
+        **options: of the model: kernel, length_scale, noise_std, noise_variance (in units of the first plays
+            it counts as at least 1e-6 of the prior variance), form.
     """
     if setting.continuous:
         raise ValueError(

@@ -18,7 +18,8 @@ from ..acquisition.of_model import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
 from ..capabilities import handles
-from ..model.model import NOISE_FLOOR, OF_THE_REWARD, Model
+from ..model.model import OF_THE_REWARD, Model
+from ..model.noise import NOISE_FLOOR
 from ..restarts.base import Never, Oracle
 from ..restarts.calibrated_alarm import CalibratedAlarm
 from ..restarts.detection import READINGS
@@ -106,7 +107,7 @@ def _assemble(
     *,
     width: str | float | Width = "change-point",
     delta: PerTrial = 0.1,
-    beta_scale: PerTrial = 1.0,
+    beta_scale: PerTrial | None = None,
     gamma: Any = None,
     **options: Any,
 ) -> Agent:

@@ -37,7 +37,7 @@ def gp_ucb(
     *,
     width: str | float | Width | None = None,
     delta: PerTrial = 0.1,
-    beta_scale: PerTrial = 1.0,
+    beta_scale: PerTrial | None = None,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Any,
@@ -49,7 +49,8 @@ def gp_ucb(
         width: "finite-set" (Theorem 1, the default on a finite set), "compact" (Theorem 2), "rkhs" (Theorem
             3), "self-normalised" (the default on a box), a number, or a `Width`.
         delta: failure probability.
-        beta_scale: factor of beta_t with "finite-set"; the paper's experiments use 0.2.
+        beta_scale: factor of beta_t with "finite-set" and "compact", default 1; the paper's experiments use
+            0.2.
         gamma: information gain of the last two, see `make_gamma`; default a true bound for "rkhs" and the
             realised gain for "self-normalised".
         num_trials: None, or B.
@@ -64,14 +65,15 @@ def igp_ucb(
     setting: Setting,
     *,
     delta: PerTrial = 0.1,
-    gamma: Any = "realised",
+    gamma: Any = None,
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
     """IGP-UCB: B + R/s sqrt(2 (gamma_{t-1} + 1 + ln(1/delta))) (Chowdhury & Gopalan 2017, Algorithm 1).
 
     s is the largest prior deviation, which the paper takes as 1. The theorem asks for noise_variance =
-    (1 + 2/T) s^2; the default R^2 is that of the paper's experiments.
+    (1 + 2/T) s^2; the default R^2 is that of the paper's experiments. `gamma` is the realised gain, or what
+    `make_gamma` takes.
     """
     width_of = partial(improved_width, gamma=gamma, delta=delta, union=1)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
@@ -83,13 +85,21 @@ def gp_ts(
     *,
     width: str | float | Width = "improved",
     delta: PerTrial = 0.1,
-    gamma: Any = "realised",
+    gamma: Any = None,
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
     """GP-TS: argmax of one sample of GP(mu, v_t^2 k) (Chowdhury & Gopalan 2017, Algorithm 2).
 
-    `width="improved"` is the paper's v_t; `width=1` is plain Thompson sampling.
+    Args:
+        setting: what is published of the problem.
+        width: v_t: "improved", the paper's, for which it bounds the regret; 1, plain Thompson sampling; or
+            what `gp_ucb` takes: that width's band is the spread of the samples, which no theorem covers.
+        delta: failure probability.
+        gamma: information gain of a width that has one, see `make_gamma`; default the realised one, but the
+            true bound that Theorem 3 of Srinivas et al. needs for "rkhs".
+        num_trials: None, or B.
+        **options: of the model.
     """
     width_of = (
         partial(improved_width, gamma=gamma, delta=delta, union=2)

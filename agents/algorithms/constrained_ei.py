@@ -90,7 +90,8 @@ def constrained_ei(
         constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
         hallucinate: count pending plays in the deviations, which keeps several workers apart.
         num_trials: None, or B.
-        **options: of the model: kernel, length_scale, noise_std, noise_variance, form, and search on a box.
+        **options: of the model: kernel, length_scale, noise_std, noise_variance (in units of the first plays
+            it counts as at least 1e-6 of the prior variance), form, and search on a box.
     """
     if constraint_noise_std is not None:
         require_not_negative("constraint_noise_std", constraint_noise_std, "it is a standard deviation")

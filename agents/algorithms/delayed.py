@@ -40,7 +40,7 @@ def gp_ucb_sdf(
     reward_bound: PerTrial | None = None,
     fill_in: str = "zero",
     delta: PerTrial = 0.1,
-    gamma: Any = "realised",
+    gamma: Any = None,
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
@@ -53,7 +53,7 @@ def gp_ucb_sdf(
             experiments use 1.
         reward_bound: B_y, which bounds the shifted |y|; default one prior deviation.
         fill_in: what stands for a pending value: "zero", "mean" (posterior mean) or "nearest".
-        delta, gamma: of the width.
+        delta, gamma: of the width; the gain is the realised one by default with "delayed". A number has none.
         num_trials: None, or B.
         **options: of the model.
     """
@@ -71,7 +71,7 @@ def gp_ts_sdf(
     reward_bound: PerTrial | None = None,
     fill_in: str = "zero",
     delta: PerTrial = 0.1,
-    gamma: Any = "realised",
+    gamma: Any = None,
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
@@ -132,7 +132,7 @@ def _width(
     width: Any, model: Model, *, reward_bound: PerTrial | None, delta: PerTrial, gamma: Any, union: int
 ) -> Width:
     if width == "delayed":
-        information = make_gamma(gamma, model)
+        information = make_gamma("realised" if gamma is None else gamma, model)
         most = 1.0 if reward_bound is None else reward_bound / model.deviation
         return DelayedWidth(model.rkhs_bound, model.relative_noise, most, information, delta, union)
     return make_width(width, model, delta, gamma=gamma)

@@ -8,7 +8,8 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..model.model import NOISE_FLOOR, Model
+from ..model.model import Model
+from ..model.noise import NOISE_FLOOR
 from ..model.units import mean_and_deviation
 from ..posteriors import PairPosterior, Posterior, SufficientStatistics, posterior
 from .surface import Surface

@@ -39,6 +39,8 @@ class InContext(Kernel):
         context: z, (dz,).
     """
 
+    maps_features = True  # and is as definite as the kernel that it hands them to
+
     def __init__(self, kernel: Kernel, context: list[float]):
         self.kernel = kernel
         self.context = context

@@ -9,20 +9,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_integer, require_not_negative, require_positive
+from bandit_envs.basics.arguments import require_integer, require_not_negative
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
+from bandit_envs.kernels.white import split_white
 from bandit_envs.problem.checks import check_kernel
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.visited import Visited, VisitedGram
 from ..validation import PerTrial
 from .hyperparameters import Hyperparameters, Learning
+from .noise import LEARNT_NOISE_FLOOR, assumed_noise
 
-NOISE_FLOOR = 1e-6  # smallest lambda in units of the prior variance: a jitter, for noiseless problems
-LEARNT_NOISE_FLOOR = 1e-8  # the same where values say how little noise there is: 1e-6 blurs an optimum
-DEFAULT_NOISE_STD = 0.1  # prior deviations, where the setting withholds the noise
 DEFAULT_BOUND = 1.0  # where the setting states no RKHS bound; the norm has no unit
 DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
 SPREAD_ON_BOX = 3**0.5  # of log length-scales: tells a feature that counts from one that was not varied
@@ -83,10 +82,13 @@ class Model:
 
         Args:
             setting: with arms, or a box.
-            kernel: default the setting's, else an SE kernel of `length_scale`.
+            kernel: default the setting's, else an SE kernel of `length_scale`. A WhiteKernel in its sum is
+                taken out and is the noise; alone it stands for independent arms.
             length_scale: default 0.2 of the width of the box; replaces a published kernel by its own.
-            noise_std: default the setting's, else 0.1 prior deviations.
-            noise_variance: default noise_std squared, at least 1e-6 of the prior variance.
+            noise_std: default what a WhiteKernel in `kernel` says, else the setting's, else 0.1 prior
+                deviations.
+            noise_variance: default noise_std squared, but at least 1e-6 of the prior variance, a jitter where
+                there is no noise; one that is given may be as small as 1e-10 of it.
             rkhs_bound: default the setting's, else 1; of the norm in the kernel's own space, without a unit.
             prior_mean: default the setting's; where feedback is delayed, the lower bound of the reward,
                 because pending feedback counts as the least that may come (Verma et al. 2022).
@@ -105,23 +107,21 @@ class Model:
         require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
         spread = _first(fit_spread, SPREAD_ON_BOX if setting.continuous else math.inf)
         learning = Learning(refit_every or 1, fit_on, fit_restarts, fit_mean, spread)  # checked also if off
-        chosen = _kernel(setting, kernel, length_scale)
+        chosen, white = split_white(_kernel(setting, kernel, length_scale))
         if setting.continuous:
             _check_box(form, prior_mean)
-            check_kernel(chosen, setting.decisions)
+        check_kernel(chosen, setting.decisions)
         deviation = float(np.sqrt(np.max(chosen.diag(setting.decisions.points))))
-        noise = _first(noise_std, setting.noise_std, DEFAULT_NOISE_STD * deviation)
+        noise = assumed_noise(
+            noise_std, noise_variance, white=white, published=setting.noise_std, deviation=deviation
+        )
         bound = _first(rkhs_bound, setting.rkhs_bound, DEFAULT_BOUND)
-        require_not_negative("noise_std", noise, "it is the standard deviation of the noise")
         require_not_negative("rkhs_bound", bound, "it bounds the norm of the reward function")
-        if noise_variance is not None:
-            require_positive("noise_variance", noise_variance, "it is the lambda of the posterior")
-        variance = np.square(noise) if noise_variance is None else noise_variance
         return cls(
             setting,
             chosen,
-            noise,
-            np.maximum(variance, NOISE_FLOOR * deviation**2),
+            noise.std,
+            noise.variance,
             bound,
             _first(prior_mean, _lower_bound(setting), setting.prior_mean),
             form,

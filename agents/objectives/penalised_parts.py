@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_integer, require_not_negative, require_positive
+from bandit_envs.basics.arguments import require_integer, require_not_negative
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.shape import unit_kernel
-from ..model.model import NOISE_FLOOR, Model, centred_model
+from ..model.model import Model, centred_model
+from ..model.noise import require_noise_variance
 from ..model.units import PriorUnits
 from ..validation import PerTrial
 from .base import Objective
@@ -70,7 +71,7 @@ def penalised_parts(
         centre, scale: m and s, in place of what the first plays say: the prior mean and the deviation of the
             weighted objective w0 f - sum_j w_j h_j; with separate models, of f and of each g, 1 + C numbers.
         constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
-        noise_variance: lambda, in units of the scaled objective.
+        noise_variance: lambda, in units of the scaled objective, at least 1e-10.
         **options: of the model, but for `prior_mean` and `refit_every`; `rkhs_bound` is B in units of the
             scaled objective, default 2, which suits `reuse` and IGP-UCB: with 1 some 4 runs in 50 on the
             two discs stay in the wrong one. With `reuse=False` or Thompson sampling 1 is better there.
@@ -84,17 +85,15 @@ def penalised_parts(
         raise ValueError(f"initial must lie in 0..epoch = {epoch}, got {initial}")
     given = GivenUnits(centre, scale)
     given.require(1 + setting.num_constraints if models == "separate" else 1)
-    require_positive("noise_variance", noise_variance, "it is the lambda of the scaled objective")
-    options = {"rkhs_bound": BOUND, **options, "initial": initial}
-    model = centred_model(setting, **options)
+    require_noise_variance(noise_variance, 1.0)
+    model = centred_model(setting, **{"rkhs_bound": BOUND, **options, "initial": initial})
     prior = PriorUnits(model.deviation, float(np.mean(setting.prior_mean)))
     (cost_noise,) = prior.of(_cost_noise(model, constraint_noise_std))
-    kernel = unit_kernel(model.kernel, model.deviation)
     model = replace(
         model,
-        kernel=kernel,
+        kernel=unit_kernel(model.kernel, model.deviation),
         noise_std=model.relative_noise,
-        noise_variance=np.maximum(noise_variance, NOISE_FLOOR),
+        noise_variance=noise_variance,
     )
     share = delta / (penalty.union * math.ceil(setting.horizon / epoch))
     shared = {"given": given.in_units(prior), "cost_noise": cost_noise, "prior": prior}

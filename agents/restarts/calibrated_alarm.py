@@ -11,7 +11,8 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 
-from ..model.model import NOISE_FLOOR, Model
+from ..model.model import Model
+from ..model.noise import NOISE_FLOOR
 from ..validation import PerTrial
 from .detection import calibrate
 from .detection.places import representative_gram

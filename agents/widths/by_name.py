@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_number
+from bandit_envs.basics.arguments import is_number, require_positive
 
 from ..kernels.order import order_of
 from ..kernels.shape import unit_kernel
@@ -26,7 +27,7 @@ from .self_normalised import SelfNormalisedWidth
 
 
 def make_width(
-    width: Any, model: Model, delta: PerTrial, beta_scale: PerTrial = 1.0, gamma: Any = None
+    width: Any, model: Model, delta: PerTrial, beta_scale: PerTrial | None = None, gamma: Any = None
 ) -> Width:
     """Return the width of a confidence band.
 
@@ -35,20 +36,43 @@ def make_width(
             box, which holds for every kernel and with contexts.
         model: kernel, noise, bound and decision set.
         delta: failure probability.
-        beta_scale: factor of beta_t in the widths of Srinivas et al.'s Theorems 1 and 2, and in Avanesov's.
+        beta_scale: factor of beta_t in the widths of Srinivas et al.'s Theorems 1 and 2, and in Avanesov's;
+            default 1. An error where the width does not take it, and so is `gamma`.
         gamma: see `make_gamma`; default a true bound for "rkhs", the realised gain for "self-normalised".
     """
     if width is None:
         width = "self-normalised" if model.setting.continuous else "finite-set"
+    options = {"beta_scale": beta_scale, "gamma": gamma}
+    given = {name: value for name, value in options.items() if value is not None}
     if is_number(width):
-        return FixedWidth(float(width))
+        width = FixedWidth(float(width))
     if isinstance(width, type):
         raise ValueError(f"width must be an object, got the class {width.__name__}; make an object of it")
     if isinstance(width, Width):
+        _require_taken(width, (), given)
         return width
     if not isinstance(width, str) or width not in WIDTHS:
         raise ValueError(f"width must be a number or one of {', '.join(WIDTHS)}, or a width, got {width!r}")
-    return WIDTHS[width](model, delta, beta_scale, gamma)
+    _require_taken(width, takes(width), given)
+    return WIDTHS[width](model, delta, **given)
+
+
+def takes(width: str) -> tuple[str, ...]:
+    """What a named width takes beside model and delta: its keyword-only arguments."""
+    parameters = signature(WIDTHS[width]).parameters.values()
+    return tuple(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
+
+
+def _require_taken(width: str | Width, taken: Sequence[str], given: Mapping[str, Any]) -> None:
+    """Raise where a width would ignore an option, or a factor is not positive."""
+    for name in sorted(given.keys() - set(taken)):
+        users = ", ".join(f'"{other}"' for other in WIDTHS if name in takes(other))
+        raise ValueError(
+            f"{name} must be left out with the width {width!r}, which does not take it, got {given[name]!r}; "
+            f"leave it out, or take one of the widths {users}"
+        )
+    if "beta_scale" in given:
+        require_positive("beta_scale", given["beta_scale"], "it is a factor of beta_t, 1 for the theorems")
 
 
 def make_gamma(gamma: Any, model: Model) -> Gamma:
@@ -68,9 +92,10 @@ def make_gamma(gamma: Any, model: Model) -> Gamma:
     return GAMMAS[gamma](model)
 
 
-def improved_width(model: Model, *, gamma: Any = "realised", delta: PerTrial = 0.1, union: int = 1) -> Width:
-    """The width of IGP-UCB (`union` 1) and of GP-TS (2)."""
-    return ImprovedWidth(model.rkhs_bound, model.relative_noise, make_gamma(gamma, model), delta, union)
+def improved_width(model: Model, *, gamma: Any = None, delta: PerTrial = 0.1, union: int = 1) -> Width:
+    """The width of IGP-UCB (`union` 1) and of GP-TS (2); `gamma` is the realised gain by default."""
+    information = make_gamma("realised" if gamma is None else gamma, model)
+    return ImprovedWidth(model.rkhs_bound, model.relative_noise, information, delta, union)
 
 
 def _dim(model: Model) -> int:
@@ -98,7 +123,7 @@ GAMMAS: dict[str, Callable[[Model], Gamma]] = {
 }
 
 
-def _finite_set(model: Model, delta: PerTrial, beta_scale: PerTrial, gamma: Any) -> Width:
+def _finite_set(model: Model, delta: PerTrial, *, beta_scale: PerTrial = 1.0) -> Width:
     if model.setting.continuous:
         raise ValueError(
             'width must not be "finite-set" on a box; take "self-normalised", "compact" or a number'
@@ -106,26 +131,27 @@ def _finite_set(model: Model, delta: PerTrial, beta_scale: PerTrial, gamma: Any)
     return FiniteSetWidth(model.gram.size, delta, beta_scale)
 
 
-def _compact(model: Model, delta: PerTrial, beta_scale: PerTrial, gamma: Any) -> Width:
+def _compact(model: Model, delta: PerTrial, *, beta_scale: PerTrial = 1.0) -> Width:
     bounds = np.column_stack([model.setting.low, model.setting.high])  # type: ignore[list-item]
     return CompactWidth.for_kernel(unit_kernel(model.kernel, model.deviation), bounds, delta, beta_scale)
 
 
-def _rkhs(model: Model, delta: PerTrial, beta_scale: PerTrial, gamma: Any) -> Width:
-    return RKHSWidth(model.rkhs_bound, make_gamma("bound" if gamma is None else gamma, model), delta)
+def _rkhs(model: Model, delta: PerTrial, *, gamma: Any = "bound") -> Width:
+    return RKHSWidth(model.rkhs_bound, make_gamma(gamma, model), delta)
 
 
-def _self_normalised(model: Model, delta: PerTrial, beta_scale: PerTrial, gamma: Any) -> Width:
-    information = make_gamma("realised" if gamma is None else gamma, model)
+def _self_normalised(model: Model, delta: PerTrial, *, gamma: Any = "realised") -> Width:
+    information = make_gamma(gamma, model)
     return SelfNormalisedWidth(model.rkhs_bound, model.noise_std, model.noise_variance, information, delta)
 
 
-def _change_point(model: Model, delta: PerTrial, beta_scale: PerTrial, gamma: Any) -> Width:
+def _change_point(model: Model, delta: PerTrial, *, beta_scale: PerTrial = 1.0) -> Width:
     horizon, order = model.setting.horizon, order_of(model.kernel)
     return ChangePointWidth(horizon, _dim(model), order, np.multiply(beta_scale, PAPER_CONSTANT))
 
 
-WIDTHS: dict[str, Callable[[Model, PerTrial, PerTrial, Any], Width]] = {
+# Each from the model, delta, and by keyword what else it takes.
+WIDTHS: dict[str, Callable[..., Width]] = {
     "finite-set": _finite_set,
     "compact": _compact,
     "rkhs": _rkhs,

@@ -23,6 +23,8 @@ class OnColumns(Kernel):
         columns: of the features, in the order in which the kernel sees them.
     """
 
+    maps_features = True  # and is as definite as the kernel that it hands them to
+
     def __init__(self, kernel: Kernel, columns: Sequence[int]):
         # As they are given: scikit-learn clones by the identity of the parameters.
         self.kernel = kernel

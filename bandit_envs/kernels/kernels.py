@@ -20,6 +20,7 @@ from sklearn.gaussian_process.kernels import (
 
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.column_kernel import OnColumns
+from bandit_envs.kernels.definite import nearest_definite, require_definite
 
 __all__ = ["NAMED", "LengthScale", "OnColumns", "TableKernel", "make_kernel"]
 
@@ -79,11 +80,18 @@ class TableKernel(Kernel):
     """The covariance of N things that have no coordinates, such as sensors; a point is an index, (n, 1).
 
     Args:
-        covariance: symmetric and positive semi-definite, (N, N).
+        covariance: symmetric and positive semi-definite, (N, N), which covariances of pairs from records with
+            gaps need not be: see `nearest`.
     """
 
     def __init__(self, covariance: Floats):
+        require_definite("covariance", covariance, "take TableKernel.nearest(covariance)")
         self.covariance = covariance
+
+    @classmethod
+    def nearest(cls, covariance: Floats) -> TableKernel:
+        """Return the table of the nearest matrix that is one, with the same variances: `nearest_definite`."""
+        return cls(nearest_definite(covariance))
 
     @property
     def hyperparameters(self) -> list[Hyperparameter]:

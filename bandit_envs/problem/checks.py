@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.arguments import is_count, is_integer, is_number, require
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.validity import require_valid
+from bandit_envs.kernels.white import require_no_white
 from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.noise import Noise
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.setting import check_prior_mean
+
+TRIED = 250  # points of a box on which a kernel that is not known is looked at
 
 
 def check_problem(problem: Composition) -> None:
@@ -22,6 +28,7 @@ def check_problem(problem: Composition) -> None:
     _check_box(problem)
     _check_drift(problem)
     check_kernel(problem.kernel, problem.decisions)
+    require_no_white("kernel", problem.kernel, "noise=Gaussian({})")
     check_prior_mean(problem.prior_mean, problem.decisions)
 
 
@@ -32,7 +39,7 @@ def check_seed(seed: Any) -> None:
 
 
 def check_kernel(kernel: Any, decisions: Decisions) -> None:
-    """Raise unless it is a kernel of these (context, arm) features."""
+    """Raise unless it is a kernel of these (context, arm) features, and a covariance on them."""
     require(isinstance(kernel, Kernel), "kernel", "a scikit-learn kernel object", kernel)
     point = decisions.with_context(0, decisions.arms[:1])
     try:
@@ -40,6 +47,17 @@ def check_kernel(kernel: Any, decisions: Decisions) -> None:
     except ValueError as error:  # one length-scale a feature, but of other features
         message = f"kernel must take points of {point.shape[1]} features, got {kernel!r}: {error}"
         raise ValueError(message) from error
+    require_valid(kernel, _spread(decisions) if decisions.continuous else decisions.points)
+
+
+def _spread(decisions: Decisions) -> Floats:
+    """Points all over a box and its contexts, (TRIED, dz + d)."""
+    assert decisions.low is not None
+    assert decisions.high is not None
+    assert decisions.contexts is not None
+    rng = np.random.default_rng(0)
+    arms = rng.uniform(decisions.low, decisions.high, (TRIED, len(decisions.low)))
+    return np.hstack([decisions.contexts[rng.integers(decisions.num_contexts, size=TRIED)], arms])
 
 
 def _check_parts(problem: Composition) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import is_count, is_integer, require
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.white import require_same_noise, split_white
 from bandit_envs.problem.decisions import Decisions
 
 PER_TRIAL = ("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound")
@@ -29,7 +30,8 @@ class Setting:
         context_low, context_high: bounds of contexts that are no finite set, (dz,). The observation is then
             the context itself, in the kernel's units; arms must be a box too.
         horizon: number of rounds T.
-        kernel: a scikit-learn kernel over (context, arm) features, None if it is withheld.
+        kernel: a scikit-learn kernel over (context, arm) features, None if it is withheld. A WhiteKernel that
+            is a term of its sum is taken out and is `noise_std`.
         prior_mean: the model's mean of the reward at each point, (N,), or one number.
         noise_std: standard deviation of the reward noise, R of the papers; None if withheld.
         noise_bound: almost sure bound on the noise, None if there is none.
@@ -68,6 +70,7 @@ class Setting:
         if self.arms is None and (self.low is None or self.high is None):
             raise ValueError("a setting needs arms, or low and high of a box; got neither")
         self._check_model()
+        self._take_out_white()
         for name, value in {**self._geometry(), **self._context_box()}.items():
             object.__setattr__(self, name, value)
         if self.arms is not None:
@@ -86,6 +89,14 @@ class Setting:
             require(value is None or _is_scale(value), name, "None, 0 or positive", value)
         usable = callable(getattr(self.kernel, "diag", None)) and not isinstance(self.kernel, type)
         require(self.kernel is None or usable, "kernel", "None or a scikit-learn kernel", self.kernel)
+
+    def _take_out_white(self) -> None:
+        """What a WhiteKernel says of the noise is the noise, not the functions' covariance."""
+        kernel, white = split_white(self.kernel)
+        if white:
+            require_same_noise("noise_std", self.noise_std, float(np.sqrt(white)))
+            object.__setattr__(self, "kernel", kernel)
+            object.__setattr__(self, "noise_std", float(np.sqrt(white)))
 
     def _geometry(self) -> dict[str, Floats | None]:
         anchors = np.zeros((1, len(np.atleast_1d(self.low)))) if self.arms is None else self.arms  # type: ignore[arg-type]

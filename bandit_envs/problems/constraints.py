@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from bandit_envs.basics.arguments import is_integer, require
 from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.kernels.white import require_no_white
 from bandit_envs.laws import functions
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility, FeasibleShare
@@ -52,5 +53,7 @@ def _drawn(spec: Any) -> tuple[FunctionLaw, Feasibility]:
     law = parse("constraints", {key: spec[key] for key in spec if key not in own}, functions.LAWS)
     if kernel is not None or length_scale is not None:
         kernel = "rbf" if kernel is None else kernel
-        law = UnderKernel(law, make_kernel(kernel, 0.2 if length_scale is None else length_scale))
+        own_kernel = make_kernel(kernel, 0.2 if length_scale is None else length_scale)
+        require_no_white('constraints["kernel"]', own_kernel, "constraint_noise_std={}")
+        law = UnderKernel(law, own_kernel)
     return law, FeasibleShare(quantile)

@@ -13,6 +13,7 @@ from agents.registry import AgentFactory, AgentSpec, resolve_agent
 from bandit_envs.environment.making import EnvLike, make
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.setting import Setting
+from gpbandits.evaluation.crediting import check_crediting
 from gpbandits.evaluation.rehearsal import (
     AgentCheckError,
     Show,
@@ -37,7 +38,8 @@ def check_agent(
     same seed gives the same actions, again and in another instance; it does not use the truth: with
     `oracle` scrambled in `info`, or taken out, its actions are the same (unless it says
     `privileged = True`); a factory that takes `num_trials` plays in a batch what its trials play alone;
-    and all this takes a finite time.
+    where feedback is late, what it learns from a reward depends on the round that earned it (unless its
+    factory declares that it does not handle delays); and all this takes a finite time.
 
     Args:
         agent: as for `evaluate`: a name, "package.module:Class" or setting -> agent, or (agent, options).
@@ -70,6 +72,8 @@ def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
             _expect_same(played, _play(env, _instance(setting, factory), without_oracle), *HONESTY)
         if factory.batched:
             _check_batch(env, factory, played)
+        if setting.max_delay and _takes_delays(factory):
+            _check_crediting(env, setting, factory)
     except Exception as error:
         error.add_note(f"on the environment {label!r}")
         raise
@@ -138,6 +142,19 @@ def _check_batch(env: Any, factory: AgentFactory, first: np.ndarray) -> None:
     agent = _with_methods(factory(vector.setting, num_trials=len(SEEDS)))
     together = rehearse(vector, agent, env_seeds, agent_seeds, everything)
     _expect_same(np.stack([first, *others], axis=1), together, *BATCH)
+
+
+def _takes_delays(factory: AgentFactory) -> bool:
+    """Whether it handles late feedback, as who declares nothing is taken to do."""
+    features = getattr(factory.make, "features", None)
+    return features is None or getattr(features, "delay", False)
+
+
+def _check_crediting(env: Any, setting: Setting, factory: AgentFactory) -> None:
+    def play(other: Any, seed: int) -> np.ndarray:
+        return _play(other, _instance(setting, factory), everything, (SEEDS[0][0], seed))
+
+    check_crediting(env, SEEDS[0][0], play)
 
 
 def _expect_same(played: np.ndarray, again: np.ndarray, check: str, expected: str, remedy: str) -> None:

@@ -13,7 +13,7 @@ import agents
 import bandit_envs
 from agents.posteriors import TABLES
 from agents.registry import resolve_agent
-from agents.widths.by_name import GAMMAS, WIDTHS
+from agents.widths.by_name import GAMMAS, WIDTHS, takes
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Gaussian, GPSample, KnownFunction, delays
@@ -206,11 +206,20 @@ def test_withheld_models_fall_back_to_stated_defaults():
     assert model.rkhs_bound == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("width", [*WIDTHS, 1.5])
-@pytest.mark.parametrize("gamma", [*GAMMAS, 1.0])
+@pytest.mark.parametrize(
+    ("width", "gamma"), [(w, g) for w in WIDTHS for g in ([*GAMMAS, 1.0] if "gamma" in takes(w) else [None])]
+)
 def test_widths_and_gains_go_by_name(width, gamma):
     options = {"width": width, "gamma": gamma}
     assert actions("GPBandit-RKHS-v0", ("gp-ucb", options), trials=2, horizon=15).shape == (2, 15)
+
+
+@pytest.mark.parametrize("option", [{"beta_scale": -3.0}, {"gamma": "nonsense"}], ids=str)
+@pytest.mark.parametrize("name", BATCHED)
+def test_no_agent_swallows_nonsense_for_its_width(name, option):
+    (wrong,) = option
+    with pytest.raises(ValueError, match=wrong):
+        agents.make(name, SETTING, **option)
 
 
 def test_settings_need_no_environment():
@@ -235,7 +244,7 @@ BAD = {
     "unknown incumbent": (lambda: agents.gp_ei(SETTING, incumbent="best"), "incumbent must be one of"),
     "unknown form": (lambda: start(agents.gp_ucb(SETTING, form="cholesky")), "unknown posterior form"),
     "delta": (lambda: agents.gp_ucb(SETTING, delta=1.0), "delta"),
-    "beta_scale": (lambda: agents.gp_ucb(SETTING, beta_scale=0.0), "scale"),
+    "beta_scale": (lambda: agents.gp_ucb(SETTING, beta_scale=0.0), "beta_scale must be positive"),
     "noise_std": (lambda: agents.gp_ucb(SETTING, noise_std=-1.0), "noise_std"),
     "noise_variance": (lambda: agents.gp_ucb(SETTING, noise_variance=0.0), "noise_variance"),
     "kernel": (lambda: agents.gp_ucb(SETTING, kernel="rbff"), "unknown kernel 'rbff'"),

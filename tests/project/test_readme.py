@@ -2,7 +2,9 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -18,6 +20,18 @@ def test_the_python_blocks_of_the_readme_run_in_order(
         exec(compile(block, "README.md", "exec"), names)
     assert len(BLOCKS) >= 5
     assert (tmp_path / "regret.png").stat().st_size > 10_000
+
+
+def test_the_template_credits_late_rewards_to_the_arms_that_earned_them() -> None:
+    from gpbandits import check_agent, evaluate
+
+    (block,) = [block for block in BLOCKS if "class EpsilonGreedy" in block]
+    names: dict[str, Any] = {"np": np}
+    exec(compile(block.partition("from gpbandits")[0], "README.md", "exec"), names)
+    template = names["EpsilonGreedy"]
+    check_agent(template)
+    regret = evaluate("GPBandit-Delayed-v0", {"it": template, "random": "random"}, trials=8).regret
+    assert regret["it"][:, -1].mean() < 0.5 * regret["random"][:, -1].mean()  # about 0.35; 0.95 otherwise
 
 
 def test_every_id_and_agent_is_in_the_readme() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from agent_cases import BATCHED, takes
 
 import agents
 from bandit_envs import BanditEnv
+from bandit_envs.laws.delays import Poisson
 from bandit_envs.problems import build
 from gpbandits.evaluation import AgentCheckError, check_agent
 from gpbandits.evaluation.stages import MAKERS, SMALL, stages
@@ -213,6 +215,19 @@ class NeedsFeedbackInEveryRound(Careful):
         info["feedback_reward"][info["feedback_mask"]][0]
 
 
+class CreditsTheArmJustPlayed(Learner):
+    """Right where feedback is immediate."""
+
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        for value in info["feedback_reward"][info["feedback_mask"]]:
+            self.best = max(self.best, (float(value), action))
+
+
+class CreditsTheSum(Learner):
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        self.best = max(self.best, (float(reward), action))
+
+
 class NeverReturns(Careful):
     def act(self, observation: Any) -> Any:
         time.sleep(3600.0)
@@ -265,6 +280,15 @@ MISTAKES = [
         NeedsFeedbackInEveryRound, "no errors", "update.*raised IndexError.*feedback_mask.*False", DELAYED
     ),
     Mistake(
+        CreditsTheArmJustPlayed,
+        "late rewards",
+        r'as if the arm just .*of the round info\["feedback_step"\]',
+        DELAYED,
+    ),
+    Mistake(
+        CreditsTheSum, "late rewards", "as if the arm just played.*reward is the sum of what arrives", DELAYED
+    ),
+    Mistake(
         Batched, "a batch plays what its trials play alone", "a trial not to depend on the others.*round 0"
     ),
 ]
@@ -303,6 +327,26 @@ def test_an_agent_that_cannot_be_made_shows_its_own_error():
     assert caught.value.__notes__ == ["on the environment 'finite'"]
     with pytest.raises(ValueError, match="unknown agent 'gp-ubc'; did you mean 'gp-ucb'"):
         check_agent("gp-ubc")
+
+
+def test_an_agent_that_declares_no_delays_may_credit_the_arm_just_played():
+    def factory(setting: Any) -> Any:
+        return CreditsTheArmJustPlayed(setting)
+
+    with pytest.raises(AgentCheckError, match="late rewards"):
+        check_agent(factory, DELAYED)
+    factory.features = Declared()  # type: ignore[attr-defined]
+    check_agent(factory, DELAYED)
+
+
+@pytest.mark.parametrize("stage", ["finite", "context", "constraint"])
+def test_late_rewards_and_costs_are_told_apart_on_every_stage(stage):
+    problem = MAKERS[stage]()
+    late = {stage: replace(problem, delay=Poisson(3.0), max_delay=4)}
+    check_agent(Learner, late)
+    check_agent("gp-ucb", late)
+    with pytest.raises(AgentCheckError, match="late rewards"):
+        check_agent(CreditsTheArmJustPlayed, late)
 
 
 # --- which environments ---

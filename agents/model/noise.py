@@ -1,0 +1,65 @@
+"""What a model assumes of the noise: R of the reward, and lambda of the posterior."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.arguments import require_not_negative, require_positive
+from bandit_envs.kernels.white import require_same_noise
+
+from ..validation import PerTrial
+
+NOISE_FLOOR = 1e-6  # smallest lambda by default, in prior variances: a jitter, for noiseless problems
+LEARNT_NOISE_FLOOR = 1e-8  # the same where values say how little noise there is: 1e-6 blurs an optimum
+SMALLEST_NOISE = 1e-10  # the same where the user says it: every form is exact to 1e-8 of a mean
+DEFAULT_NOISE_STD = 0.1  # prior deviations, where the setting withholds the noise
+
+
+class AssumedNoise(NamedTuple):
+    """R and lambda, a number or (B,) each."""
+
+    std: PerTrial
+    variance: PerTrial
+
+
+def assumed_noise(
+    std: PerTrial | None,
+    variance: PerTrial | None,
+    *,
+    white: float,
+    published: PerTrial | None,
+    deviation: float,
+) -> AssumedNoise:
+    """Return what is given, else what a WhiteKernel says, else what is published, else a default.
+
+    Args:
+        std: R, None where the user does not give it.
+        variance: lambda; default R squared, at least 1e-6 of the prior variance.
+        white: the noise variance in the kernel that the user gives, 0 for none.
+        published: R of the setting, None if it is withheld.
+        deviation: the largest prior deviation.
+    """
+    if white:
+        require_same_noise("noise_std", std, float(np.sqrt(white)))
+        require_same_noise("noise_variance", variance, white)
+        std, variance = float(np.sqrt(white)), white
+    if std is None:
+        std = DEFAULT_NOISE_STD * deviation if published is None else published
+    require_not_negative("noise_std", std, "it is the standard deviation of the noise")
+    if variance is None:
+        return AssumedNoise(std, np.maximum(np.square(std), NOISE_FLOOR * deviation**2))
+    require_noise_variance(variance, deviation)
+    return AssumedNoise(std, variance)
+
+
+def require_noise_variance(variance: PerTrial, deviation: float) -> None:
+    """Raise unless lambda is large enough for exact posteriors."""
+    require_positive("noise_variance", variance, "it is the lambda of the posterior")
+    least = SMALLEST_NOISE * deviation**2
+    if np.any(np.asarray(variance) < least):
+        raise ValueError(
+            f"noise_variance must be at least {SMALLEST_NOISE:g} of the prior variance, here {least:.3g}, "
+            f"got {variance}; leave it out for a problem without noise, which takes {NOISE_FLOOR:g} of it"
+        )

@@ -1,0 +1,91 @@
+"""The noise that scikit-learn's users put into a kernel, told apart from the functions' covariance."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, Product, Sum, WhiteKernel
+
+from bandit_envs.basics.arguments import Numbers
+
+
+def split_white(kernel: Any) -> tuple[Any, float]:
+    """Return a kernel without the WhiteKernels of its sum, and the noise variance that they say, 0 for none.
+
+    A WhiteKernel alone, or times others, is the covariance of independent arms, and stays. One in a sum
+    that is itself a factor, or is put on some columns, is neither, and a ValueError.
+    """
+    levels = [(_white_level(term), term) for term in _terms(kernel)]
+    signal = [term for level, term in levels if level is None]
+    for term in signal:
+        _require_none_inside(term, kernel)
+    if not signal or len(signal) == len(levels):
+        return kernel, 0.0
+    return reduce(add, signal), float(sum(level for level, _ in levels if level is not None))
+
+
+def require_same_noise(argument: str, given: Numbers | None, said: float) -> None:
+    """Raise unless a noise is left out, or is the one that a WhiteKernel says up to rounding."""
+    if given is not None and not np.allclose(given, said, rtol=1e-6, atol=0.0):
+        raise ValueError(
+            f"{argument} must agree with the WhiteKernel in kernel, which says {said:.6g}, got {given}; give "
+            "one of them alone"
+        )
+
+
+def require_no_white(argument: str, kernel: Any, noise: str) -> None:
+    """Raise where functions would be drawn with noise in them.
+
+    Args:
+        argument: of the kernel.
+        kernel: that functions are drawn from.
+        noise: where their noise belongs, with {} for its deviation.
+    """
+    _, white = split_white(kernel)
+    if white:
+        remedy = noise.format(f"{np.sqrt(white):.6g}")
+        raise ValueError(
+            f"{argument} must be without the WhiteKernel of a sum: functions are drawn from it, and noise is "
+            f"no part of them, got {kernel!r}; leave that term out and give {remedy}"
+        )
+
+
+def _terms(kernel: Any) -> list[Any]:
+    """The terms of a sum, into which constant factors are multiplied."""
+    if type(kernel) is Sum:
+        return [*_terms(kernel.k1), *_terms(kernel.k2)]
+    if type(kernel) is Product:
+        for factor, other in ((kernel.k1, kernel.k2), (kernel.k2, kernel.k1)):
+            if type(factor) is ConstantKernel and _has_white_term(other):
+                return [factor * term for term in _terms(other)]
+    return [kernel]
+
+
+def _has_white_term(kernel: Any) -> bool:
+    terms = _terms(kernel)
+    return len(terms) > 1 and any(_white_level(term) is not None for term in terms)
+
+
+def _white_level(term: Any) -> float | None:
+    """The variance of a WhiteKernel with any constant factors, None of another kernel."""
+    if type(term) is WhiteKernel:
+        return float(term.noise_level)
+    if type(term) is Product:
+        for factor, other in ((term.k1, term.k2), (term.k2, term.k1)):
+            if type(factor) is ConstantKernel and (level := _white_level(other)) is not None:
+                return float(factor.constant_value) * level
+    return None
+
+
+def _require_none_inside(term: Any, kernel: Any) -> None:
+    parts = term.get_params(deep=False).values() if isinstance(term, Kernel) else ()
+    for part in parts:
+        if _has_white_term(part):
+            raise ValueError(
+                "kernel must have a WhiteKernel as a term of its own, where it is the noise, or as a factor, "
+                f"where it makes arms independent, got {kernel!r}; write noise as kernel + WhiteKernel(...)"
+            )
+        _require_none_inside(part, kernel)

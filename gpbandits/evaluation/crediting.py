@@ -1,0 +1,111 @@
+"""Whether an agent credits late rewards to the rounds that earned them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+from gpbandits.evaluation.rehearsal import AgentCheckError
+
+STREAMS = 6  # of rewards, each for another seed of the agent: one may act alike once or twice by chance
+
+
+class Redelivered(gym.Wrapper):
+    """Gives back values written beforehand, one a round, whatever is played, as those of an earlier round.
+
+    Args:
+        env: of one trial; it says which round follows, but what it delivers is taken away.
+        values: reward and costs that arrive in each round, (T, 1 + C); none before `start`.
+        delay: how many rounds before the play was that they belong to.
+        start: the first round in which anything arrives, at least `delay`.
+    """
+
+    def __init__(self, env: gym.Env, values: Floats, delay: int, start: int):
+        super().__init__(env)
+        self.values, self.delay, self.start = values, delay, start
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Play an action, and be given the value of this round as that of the round `delay` before."""
+        observation, _, terminated, truncated, info = self.env.step(action)
+        shown = _without_feedback(info)
+        late = info["t"] >= self.start
+        value = self.values[info["t"]] if late else np.zeros_like(self.values[0])
+        if late:
+            shown["feedback_mask"][self.delay] = True
+            shown["feedback_step"][self.delay] = info["t"] - self.delay
+            shown["feedback_reward"][self.delay] = value[0]
+        if late and "feedback_cost" in shown:
+            shown["cost"] = float(np.maximum(value[1:], 0.0).sum())
+            shown["feedback_cost"][self.delay] = value[1:]
+        return observation, float(value[0]), terminated, truncated, shown
+
+
+def check_crediting(env: gym.Env, seed: int, play: Callable[[gym.Env, int], np.ndarray]) -> None:
+    """Raise if an agent's actions depend on the rewards that arrive, but never on whose they are.
+
+    The same rewards arrive in the same rounds, as those of `max_delay` rounds before, or of the round itself,
+    or of any between. An agent that credits what arrives to the arm just played cannot tell these apart, an
+    agent that asks for the round can. Who does not listen to rewards at all breaks no rule, and one who
+    hardly does within the horizon is believed: opposite rewards must change what it plays in most streams.
+
+    Args:
+        env: of one trial, with delays.
+        seed: of the environment, in which rewards are looked up.
+        play: plays a new agent of a given seed in an environment of that seed, and returns its actions.
+    """
+    last = env.get_wrapper_attr("setting").max_delay
+    arrivals, horizon = _arrivals(env, seed)
+    if not len(arrivals):
+        return
+    opposite = arrivals.max(axis=0) + arrivals.min(axis=0) - arrivals
+
+    @cache
+    def heard(stream: int, lag: int, turned: bool = False) -> np.ndarray:
+        order = np.random.default_rng(stream).integers(len(arrivals), size=horizon)
+        values = (opposite if turned else arrivals)[order]
+        return play(Redelivered(env, values, lag, last), stream)
+
+    def told_apart(lag: int) -> bool:
+        return any(not np.array_equal(heard(i, last), heard(i, lag)) for i in range(STREAMS))
+
+    def listens() -> bool:
+        changed = [not np.array_equal(heard(i, last), heard(i, last, True)) for i in range(STREAMS)]
+        return sum(changed) > STREAMS / 2
+
+    if not told_apart(0) and listens() and not any(told_apart(lag) for lag in range(1, last)):
+        raise AgentCheckError(*LATE)
+
+
+LATE = (
+    "late rewards",
+    "what is learnt from a reward to depend on the round that earned it",
+    "the actions changed with the rewards that arrived, and not with the rounds that they belong to, as if "
+    "the arm just played had earned them",
+    'keep the arm of every round, and credit info["feedback_reward"][k] to that of the round '
+    'info["feedback_step"][k]; the argument reward is the sum of what arrives, whichever rounds earned it',
+)
+
+
+def _arrivals(env: gym.Env, seed: int) -> tuple[Floats, int]:
+    """What arrives under uniform plays, rewards and costs, (n, 1 + C), and the number of rounds."""
+    env.reset(seed=seed)
+    env.action_space.seed(seed)
+    values, done = [], False
+    while not done:
+        _, _, terminated, truncated, info = env.step(env.action_space.sample())
+        mask = info["feedback_mask"]
+        cost = info["feedback_cost"][mask] if "feedback_cost" in info else np.empty((mask.sum(), 0))
+        values.append(np.column_stack([info["feedback_reward"][mask], cost]))
+        done = terminated or truncated
+    return np.concatenate(values), len(values)
+
+
+def _without_feedback(info: dict[str, Any]) -> dict[str, Any]:
+    neutral = {"feedback_mask": False, "feedback_step": -1, "feedback_reward": 0.0, "feedback_cost": 0.0}
+    kept = {key: np.full_like(info[key], value) for key, value in neutral.items() if key in info}
+    return info | kept | ({"cost": 0.0} if "cost" in info else {})

@@ -1,0 +1,177 @@
+"""What the user says of the noise is what the model assumes, or an error."""
+
+from fractions import Fraction
+
+import agent_cases
+import numpy as np
+import pytest
+from agent_cases import BATCHED
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
+
+import agents
+from agents.model.model import Model
+from agents.model.noise import NOISE_FLOOR, SMALLEST_NOISE
+from agents.posteriors.select import FORMS, posterior
+from bandit_envs import Decisions, Problem, Setting
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.kernels import OnColumns
+from bandit_envs.laws import Gaussian, GPSample
+from bandit_envs.problems import build
+from gpbandits import evaluate
+
+ARMS = np.linspace(0, 1, 12)[:, None]
+SETTING = Setting(arms=ARMS, horizon=10, kernel=RBF(0.2))
+
+
+@pytest.mark.parametrize("deviation", [1e-3, 1.0, 1e3])
+def test_a_noise_variance_that_is_given_is_assumed_or_refused(deviation):
+    kernel = ConstantKernel(deviation**2) * RBF(0.2)
+    given = 1e-9 * deviation**2
+    assert Model.of(SETTING, kernel=kernel, noise_variance=given).noise_variance == given
+    several = np.array([1e-2, 1e-9]) * deviation**2
+    np.testing.assert_array_equal(
+        Model.of(SETTING, kernel=kernel, noise_variance=several).noise_variance, several
+    )
+    message = r"noise_variance must be at least 1e-10 of the prior variance, .* got .*; leave it out"
+    for small in (1e-11 * deviation**2, np.array([1.0, 1e-11]) * deviation**2):
+        with pytest.raises(ValueError, match=message):
+            Model.of(SETTING, kernel=kernel, noise_variance=small)
+
+
+@pytest.mark.parametrize("deviation", [1e-3, 1.0, 1e3])
+def test_a_noiseless_problem_is_modelled_with_the_floor(deviation):
+    kernel = ConstantKernel(deviation**2) * RBF(0.2)
+    noiseless = Setting(arms=ARMS, horizon=10, kernel=kernel, noise_std=0.0)
+    assert Model.of(noiseless).noise_variance == pytest.approx(NOISE_FLOOR * deviation**2, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in BATCHED if agent_cases.takes(name, noise_variance=0.01)])
+def test_no_agent_raises_a_noise_variance_unsaid(name):
+    with pytest.raises(ValueError, match="noise_variance must be at least"):
+        agents.make(name, SETTING, noise_variance=1e-12)
+    model = getattr(agents.make(name, SETTING, noise_variance=1e-9), "model", None)
+    assert model is None or model.noise_variance == 1e-9
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_smallest_noise_variance_is_exact_in_every_form(form):
+    """Against fractions: 60 observations of 12 arms, whose matrix has a condition of 1e11."""
+    rng = np.random.default_rng(0)
+    gram = Gram(RBF(0.2), ARMS)
+    point, value = rng.integers(0, len(ARMS), 60), rng.standard_normal(len(ARMS))
+    values = value[point] + np.sqrt(SMALLEST_NOISE) * rng.standard_normal(60)
+    known = posterior(gram, SMALLEST_NOISE, 1, 60, form)
+    for x, y in zip(point, values, strict=True):
+        known.observe(np.zeros(1, dtype=np.int64), np.array([x]), np.array([y]))
+    mean, variance = exact_posterior(gram.dense, point, values, SMALLEST_NOISE)
+    np.testing.assert_allclose(known.mean_at(None)[0], mean, rtol=0, atol=1e-8)
+    deviation = np.sqrt(np.maximum(known.variance_at(None)[0], 0.0))
+    np.testing.assert_allclose(deviation, np.sqrt(variance), rtol=1e-3)
+
+
+def exact_posterior(gram, point, value, noise):
+    """K (K + lambda / n)^-1 of means by arm in fractions; every arm is played."""
+    plays, lam = np.bincount(point), Fraction(noise)
+    total = [sum(map(Fraction, value[point == a].tolist())) for a in range(len(gram))]
+    covariance = [[Fraction(float(entry)) for entry in row] for row in gram]
+    n = len(gram)
+    system = [
+        [covariance[i][j] + (lam / int(plays[i]) if i == j else 0) for j in range(n)]
+        + [total[i] / int(plays[i]), *covariance[i]]
+        for i in range(n)
+    ]
+    for i in range(n):  # Gauss-Jordan; the matrix is positive definite
+        system[i] = [entry / system[i][i] for entry in system[i]]
+        for k in range(n):
+            if k != i:
+                factor = system[k][i]
+                system[k] = [a - factor * b for a, b in zip(system[k], system[i], strict=True)]
+    mean = [sum(covariance[i][j] * system[j][n] for j in range(n)) for i in range(n)]
+    explained = [sum(covariance[i][j] * system[j][n + 1 + i] for j in range(n)) for i in range(n)]
+    variance = [covariance[i][i] - explained[i] for i in range(n)]
+    return np.array(mean, dtype=float), np.array(variance, dtype=float)
+
+
+# --- WhiteKernel ---
+
+NOISY = {
+    "a sum": (RBF(0.2) + WhiteKernel(0.04), RBF(0.2), 0.04),
+    "on the left": (WhiteKernel(0.04) + RBF(0.2), RBF(0.2), 0.04),
+    "several": (RBF(0.2) + WhiteKernel(0.03) + Matern(0.3) + WhiteKernel(0.01), RBF(0.2) + Matern(0.3), 0.04),
+    "scaled": (ConstantKernel(4.0) * (RBF(0.2) + WhiteKernel(0.01)), ConstantKernel(4.0) * RBF(0.2), 0.04),
+    "a factor": (RBF(0.2) + ConstantKernel(4.0) * WhiteKernel(0.01), RBF(0.2), 0.04),
+}
+
+
+@pytest.mark.parametrize(("kernel", "signal", "noise"), NOISY.values(), ids=NOISY.keys())
+def test_a_white_term_of_a_kernel_is_the_noise(kernel, signal, noise):
+    of_option = Model.of(SETTING, kernel=kernel)
+    of_setting = Model.of(Setting(arms=ARMS, horizon=10, kernel=kernel))
+    for model in (of_option, of_setting):
+        np.testing.assert_allclose(model.kernel(ARMS), signal(ARMS), rtol=1e-15)
+        assert model.noise_variance == pytest.approx(noise, rel=1e-12)
+        assert model.noise_std == pytest.approx(np.sqrt(noise), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kernel", [WhiteKernel(2.0), ConstantKernel(2.0) * WhiteKernel(), OnColumns(WhiteKernel(), [0])]
+)
+def test_independent_arms_stay_what_they_are(kernel):
+    model = Model.of(SETTING, kernel=kernel, noise_std=0.1)
+    assert model.kernel is kernel
+    assert model.noise_variance == pytest.approx(0.01)
+
+
+def test_noise_that_is_given_twice_must_agree():
+    noisy = RBF(0.2) + WhiteKernel(0.04)
+    model = Model.of(SETTING, kernel=noisy, noise_std=0.2)
+    assert model.noise_variance == pytest.approx(0.04)
+    assert Model.of(SETTING, kernel=noisy, noise_variance=0.04).noise_variance == 0.04
+    message = r"{} must agree with the WhiteKernel in kernel, which says {}, got 0.5; give one of them alone"
+    with pytest.raises(ValueError, match=message.format("noise_std", "0.2")):
+        Model.of(SETTING, kernel=noisy, noise_std=0.5)
+    with pytest.raises(ValueError, match=message.format("noise_variance", "0.04")):
+        Model.of(SETTING, kernel=noisy, noise_variance=0.5)
+    with pytest.raises(ValueError, match=message.format("noise_std", "0.2")):
+        Setting(arms=ARMS, kernel=noisy, noise_std=0.5)
+    assert Setting(arms=ARMS, kernel=noisy).noise_std == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    "kernel", [RBF(0.2) * (RBF(0.5) + WhiteKernel(0.1)), OnColumns(RBF(0.2) + WhiteKernel(0.1), [0])], ids=str
+)
+def test_a_white_term_that_is_neither_noise_nor_independent_arms_is_refused(kernel):
+    for call in (
+        lambda: Model.of(SETTING, kernel=kernel),
+        lambda: Setting(arms=ARMS, kernel=kernel),
+        lambda: Problem(Decisions(ARMS), GPSample(), kernel),
+    ):
+        with pytest.raises(
+            ValueError, match=r"kernel must have a WhiteKernel as a term of its own.*got .*White"
+        ):
+            call()
+
+
+def test_a_problem_has_its_noise_in_its_noise_law():
+    noisy = RBF(0.2) + WhiteKernel(0.04)
+    with pytest.raises(ValueError, match=r"kernel must be without the WhiteKernel.*noise=Gaussian\(0.2\)"):
+        Problem(Decisions(ARMS), GPSample(), noisy)
+    with pytest.raises(ValueError, match=r'constraints\["kernel"\] must be .*constraint_noise_std=0.2'):
+        build("constrained", {"constraints": {"law": "gp", "kernel": noisy}})
+
+
+def test_a_white_term_plays_as_its_noise_does():
+    problem = Problem(Decisions(ARMS), GPSample(), RBF(0.2), noise=Gaussian(0.2), horizon=20)
+    entrants = {
+        "white": ("gp-ucb", {"kernel": RBF(0.2) + WhiteKernel(0.04)}),
+        "told": ("gp-ucb", {"kernel": RBF(0.2), "noise_std": 0.2}),
+    }
+    result = evaluate(problem, entrants, trials=3)
+    np.testing.assert_array_equal(result.actions["white"], result.actions["told"])
+
+
+@pytest.mark.parametrize("name", [name for name in BATCHED if agent_cases.takes(name, kernel=RBF(0.2))])
+def test_no_agent_takes_a_white_term_for_signal(name):
+    model = getattr(agents.make(name, SETTING, kernel=RBF(0.2) + WhiteKernel(0.04)), "model", None)
+    if model is not None:  # between two sets scikit-learn's WhiteKernel is 0, on the diagonal it is not
+        np.testing.assert_allclose(model.kernel(ARMS, ARMS).diagonal(), model.kernel.diag(ARMS), rtol=1e-15)

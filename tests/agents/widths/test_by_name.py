@@ -1,0 +1,61 @@
+"""Every named width says what it takes, uses that, and refuses the rest."""
+
+import agent_cases
+import numpy as np
+import pytest
+from agent_cases import BATCHED
+
+import agents
+from agents.model.model import Model
+from agents.widths.base import Width
+from agents.widths.by_name import WIDTHS, make_width, takes
+from agents.widths.fixed import FixedWidth
+from agents.widths.gain_tables import upper_bound
+from bandit_envs import Setting
+from bandit_envs.kernels.kernels import make_kernel
+
+SETTING = Setting(
+    arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"), noise_std=0.1, rkhs_bound=1.0
+)
+MODEL = Model.of(SETTING)
+OPTIONS = {"beta_scale": 0.2, "gamma": 3.0}
+T, GAIN = np.array([4]), np.array([0.7])
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("name", WIDTHS)
+def test_an_option_of_a_width_has_an_effect_or_is_an_error(name, option):
+    given = {option: OPTIONS[option]}
+    if option in takes(name):
+        assert make_width(name, MODEL, 0.1, **given)(T, GAIN) != make_width(name, MODEL, 0.1)(T, GAIN)
+        return
+    message = (
+        f"{option} must be left out with the width '{name}'.*got {given[option]}.*take one of the widths"
+    )
+    with pytest.raises(ValueError, match=message):
+        make_width(name, MODEL, 0.1, **given)
+
+
+def test_every_option_is_taken_by_some_width_and_no_width_takes_others():
+    assert {option for name in WIDTHS for option in takes(name)} == set(OPTIONS)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("width", [1.5, FixedWidth(1.5)])
+def test_a_width_that_is_no_name_takes_no_options(width, option):
+    with pytest.raises(ValueError, match=f"{option} must be left out with the width"):
+        make_width(width, MODEL, 0.1, **{option: OPTIONS[option]})
+
+
+@pytest.mark.parametrize("scale", [-3.0, 0.0, np.nan, np.array([1.0, -1.0]), "big"])
+@pytest.mark.parametrize("name", [name for name in WIDTHS if "beta_scale" in takes(name)])
+def test_a_factor_of_beta_is_positive(name, scale):
+    with pytest.raises(ValueError, match=r"beta_scale must be positive, got .*; it is a factor of beta_t"):
+        make_width(name, MODEL, 0.1, beta_scale=scale)
+
+
+@pytest.mark.parametrize("name", [name for name in BATCHED if agent_cases.takes(name, width="rkhs")])
+def test_theorem_3_is_used_with_a_true_bound_on_the_gain_whoever_uses_it(name):
+    width: Width = agents.make(name, SETTING, width="rkhs").rule.width
+    bound = upper_bound(MODEL.gram, MODEL.noise_variance, SETTING.horizon)(T, GAIN)
+    np.testing.assert_allclose(width(T, GAIN) ** 2, 2.0 + 300.0 * bound * np.log(T / 0.1) ** 3, rtol=1e-12)
