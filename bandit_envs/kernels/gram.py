@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 from scipy.linalg.lapack import dpstrf  # type: ignore[attr-defined]
-from sklearn.gaussian_process.kernels import Kernel
+from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, Product
 
 from bandit_envs.basics.types import Floats, Ints
 
@@ -32,6 +32,12 @@ class Gram:
         self._columns: dict[int, Floats] = {}
         self._others: list[Gram] = []
         self._pivots = np.empty(0, dtype=np.int64)
+        # Of s^2 k the root is made from that of k: where pivots tie, rounding would choose others at each s,
+        # and the same seed would draw other functions.
+        self._scale, self._unscaled = 1.0, None
+        if isinstance(kernel, Product) and isinstance(kernel.k1, ConstantKernel):
+            self._scale = float(np.sqrt(kernel.k1.constant_value))
+            self._unscaled = Gram(kernel.k2, self.points)
 
     @cached_property
     def diagonal(self) -> Floats:
@@ -71,11 +77,16 @@ class Gram:
     @cached_property
     def low_rank_root(self) -> Floats | None:
         """R with R'R = K up to 1e-14, (r, N), where the rank r is at most N / 3 and 512; else None."""
+        if self._unscaled is not None:
+            root = self._unscaled.low_rank_root
+            return None if root is None else self._scale * root
         return self._pivoted_cholesky(max(min(self.size // 3, MAX_LOW_RANK), 1))
 
     @cached_property
     def root(self) -> Floats:
         """R with R'R = K up to 1e-14, (r, N), of any rank r; z @ R with z ~ N(0, I) is a draw of the GP."""
+        if self._unscaled is not None:
+            return self._scale * self._unscaled.root
         if self.low_rank_root is not None:
             return self.low_rank_root
         factor, pivot, rank, _ = dpstrf(self.dense, tol=TOLERANCE * self.diagonal.max())
@@ -87,7 +98,7 @@ class Gram:
     @property
     def pivots(self) -> Ints:
         """The r points that `root` was made from: there it is triangular, R[i, pivots[j]] = 0 for j < i."""
-        return self._pivots[: len(self.root)]
+        return self._pivots[: len(self.root)] if self._unscaled is None else self._unscaled.pivots
 
     @cached_property
     def eigen_root(self) -> tuple[Floats, Floats]:
