@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,13 @@ ROUNDING = 1e-9  # of the size of a function: what varies by less is a constant
 SELDOM_BELOW = 3.0  # prior deviations under the prior mean that a Gaussian process is seldom below
 
 
+class Moments(NamedTuple):
+    """What is known of the values of a law's functions before one is drawn, over points and draws."""
+
+    mean: Floats | float  # one number, or (N,)
+    deviation: float | None = None  # None: that of the kernel
+
+
 class FunctionLaw(abc.ABC):
     """The law of a random function on the points of a problem.
 
@@ -28,6 +35,11 @@ class FunctionLaw(abc.ABC):
     def norm_is_drawn(self) -> bool:
         """Whether each function comes with an RKHS norm of its own."""
         return False
+
+    @property
+    def moments(self) -> Moments | None:
+        """What a prior should say of its functions; None if they are as the kernel says, of mean 0."""
+        return None
 
     @property
     def least(self) -> float | None:
@@ -105,12 +117,13 @@ class GPSample(FunctionLaw):
 class RKHSFunction(FunctionLaw):
     r"""f = sum_i alpha_i k(x_i, .), a posterior mean given y ~ N(0, K) (Chowdhury & Gopalan 2017, section 6).
 
-    alpha = (K + rho I)^{-1} y and ||f||^2 = alpha' K alpha, with rho = `ridge` times the range of y. In
-    the basis P of `Gram.eigen_root`, y = z @ P and f = w @ P with w_i = z_i e_i / (e_i + rho), so that
-    ||f|| = |w|; O(r N). The range of a constant y, as that of a single point, counts as its size.
+    alpha = (K + rho I)^{-1} y and ||f||^2 = alpha' K alpha, with rho = `ridge` s^2 times the range of y / s,
+    s^2 the largest prior variance (1 in the paper): f then scales with s. In the basis P of
+    `Gram.eigen_root`, y = z @ P and f = w @ P with w_i = z_i e_i / (e_i + rho), so that ||f|| = |w|; O(r N).
+    The range of a constant y, as that of a single point, counts as its size.
 
     Args:
-        ridge: rho as a share of the range of y.
+        ridge: rho as a share of the range of y, for a kernel of unit variance.
         norm: if given, f is scaled to have exactly this RKHS norm.
     """
 
@@ -138,7 +151,8 @@ class RKHSFunction(FunctionLaw):
         z = rng.standard_normal(len(basis))
         y = z @ basis
         size = np.abs(y).max()
-        rho = self.ridge * (np.ptp(y) if np.ptp(y) > ROUNDING * size else size)
+        s = float(np.sqrt(gram.diagonal.max()))
+        rho = self.ridge * s * (np.ptp(y) if np.ptp(y) > ROUNDING * size else size)
         weights = z * eigenvalues / (eigenvalues + rho)
         alpha = (y - weights @ basis) / rho  # rho alpha = y - K alpha
         norm = float(np.linalg.norm(weights))
@@ -158,9 +172,11 @@ class KnownFunction(FunctionLaw):
 
     Args:
         function: vectorised, (n, dz + d) -> (n,), finite everywhere on the decision set.
+        moments: of its values.
     """
 
     function: Callable[[Floats], Any]
+    moments: Moments | None = None  # type: ignore[assignment]  # a field in place of the property
 
     @property
     def has_box_form(self) -> bool:
@@ -190,10 +206,12 @@ class Recorded(FunctionLaw):
     Args:
         values: (M, N), one row an objective.
         least: the least value that the metric can have, whatever was recorded: 0 of an accuracy.
+        moments: of the values, as far as they are known beforehand.
     """
 
     values: Floats
-    least: float | None = None  # type: ignore[assignment]  # a field in place of the property
+    least: float | None = None  # type: ignore[assignment]  # fields in place of the properties
+    moments: Moments | None = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         matrix = np.ndim(self.values) == 2 and np.size(self.values) > 0
@@ -211,6 +229,11 @@ class Normalized(FunctionLaw):
     """Another law's function, rescaled to have minimum 0 and maximum 1 on the points (Verma et al. 2022)."""
 
     law: FunctionLaw
+
+    @property
+    def moments(self) -> Moments:
+        """The middle of the range, and a deviation of which two reach its ends."""
+        return Moments(0.5, 0.25)
 
     @property
     def least(self) -> float:

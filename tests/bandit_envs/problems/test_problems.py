@@ -118,7 +118,7 @@ def test_bounded_noise_publishes_its_bound():
 
 @each_id
 def test_what_is_published_holds(case):
-    env = case.make(horizon=20)
+    env = case.make(horizon=20, publish_model=True)
     env.reset(seed=3)
     setting = env.get_wrapper_attr("setting")
     problem = env.unwrapped.problem
