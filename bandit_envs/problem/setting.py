@@ -29,7 +29,8 @@ class Setting:
         context_low, context_high: bounds of contexts that are no finite set, (dz,). The observation is then
             the context itself, in the kernel's units; arms must be a box too.
         horizon: number of rounds T.
-        kernel: a scikit-learn kernel over (context, arm) features, None if it is withheld.
+        kernel: the model's of the reward, a scikit-learn kernel over (context, arm) features; None if it is
+            withheld. Costs that are drawn, not given, share it unless they have a kernel of their own.
         prior_mean: the model's mean of the reward at each point, (N,), or one number.
         noise_std: standard deviation of the reward noise, R of the papers; None if withheld.
         noise_bound: almost sure bound on the noise, None if there is none.
