@@ -6,11 +6,12 @@ knows only what was delivered, so it plays the same arm again and again until ne
 deviation of what it has played. GP-UCB-SDF also counts pending plays as the least that may come, and adds the
 deviations of the last m plays to its width.
 
-One sees two tables. With a prior amplitude of 1, far more than functions with values in [0, 1] need, GP-BUCB
-explores enough by itself, and GP-UCB-SDF pays for exploration that is not needed. With the matched amplitude
-0.05, GP-UCB and GP-BUCB settle on lesser peaks in some trials and do not leave them, which shows in the
-simple regret, also in delayed_feedback.png; GP-UCB-SDF does leave them. A window of 5 rounds throws most
-feedback away: the posterior mean then tends to a small share of the function, and the agent wanders.
+One sees two tables, for priors of mean 0. With an amplitude of 1, far more than functions with values in
+[0, 1] need, GP-BUCB explores enough by itself, and GP-UCB-SDF pays for exploration that is not needed. With
+the matched amplitude 0.05, GP-UCB and GP-BUCB settle on lesser peaks in some trials and do not leave them,
+which shows in the simple regret, also in delayed_feedback.png; GP-UCB-SDF does leave them. A window of 5
+rounds throws most feedback away: the posterior mean then tends to a small share of the function, and the
+agent wanders.
 """
 
 from bandit_envs import make
@@ -32,7 +33,7 @@ competitors = {
     "GP-UCB-SDF, m = 5": ("gp-ucb-sdf", {"window": 5, "initial": 5}),
 }
 for amplitude in (1.0, 0.05):
-    kwargs = {"horizon": 300, "signal_variance": amplitude}
+    kwargs = {"horizon": 300, "signal_variance": amplitude, "prior_mean": False}
     result = evaluate("GPBandit-Delayed-v0", competitors, trials=20, env_kwargs=kwargs)
     print(f"\nPrior amplitude {amplitude}\n{result.table()}")
 result.plot("delayed_feedback.png", metric="simple")

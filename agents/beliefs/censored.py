@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bandit_envs.basics.arguments import require_not_negative
@@ -18,11 +20,11 @@ DROPPED = -1  # in the place of a point
 class Censored(Belief):
     """Counts a pending value as 0, and corrects it if it arrives within a window of m rounds.
 
-    Values are shifted by their lower bound first (`Model.of` makes it the prior mean), so that 0 is the
+    Values are shifted by the least that may come first, which is the prior mean here, so that 0 is the
     least. Feedback that takes longer than m is discarded for ever; its play stays in the design.
 
     Args:
-        model: kernel, noise and lower bound.
+        model: kernel, noise and `least`.
         num_trials: B.
         window: m, in rounds, or in units of time where the setting publishes query times.
         reward_bound: B_y, which bounds the shifted |y|; default one prior deviation.
@@ -35,13 +37,21 @@ class Censored(Belief):
         if model.learning is not None and model.learning.mean:
             raise ValueError("fit_mean must be False here: pending values count as the lower bound, got True")
         both = make_posterior(model, num_trials)
-        super().__init__(model, both, both)
+        super().__init__(self.shifted(model), both, both)
         self.window, self.reward_bound = window, reward_bound
         self._variance = model.deviation**2
         self.clock = Clock.of(model.setting)
         self._points: list[Ints] = []  # (B,) a round
         self._since: Ints | None = None  # first round of each trial that counts, (B,); None is 0
         self._nothing = np.zeros(num_trials)
+
+    def shifted(self, model: Model) -> Model:
+        """The model with the prior mean that makes the value of a pending play a 0."""
+        return replace(model, prior_mean=model.least)
+
+    def remodel(self, model: Model) -> None:
+        """Go over to another kernel and noise; the least that may come stays."""
+        super().remodel(self.shifted(model))
 
     def play(self, point: Ints) -> None:
         """Observe 0 for now."""

@@ -73,6 +73,10 @@ class Imputed(Censored):
         self.delivered = make_posterior(model, num_trials)
         self._pending: list[dict[int, list[float]]] = [{} for _ in range(num_trials)]  # point -> fill-ins
 
+    def shifted(self, model: Model) -> Model:
+        """The model as it is: a fill-in is made of posterior means, and is none of the least values."""
+        return model
+
     def play(self, point: Ints) -> None:
         """Observe the fill-in for now."""
         values = np.array([self.fill(self.delivered, i, int(x)) for i, x in enumerate(point)])

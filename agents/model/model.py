@@ -14,6 +14,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.kernels.white import split_white
+from bandit_envs.laws.functions import SELDOM_BELOW
 from bandit_envs.problem.checks import check_kernel
 from bandit_envs.problem.setting import Setting
 
@@ -39,6 +40,7 @@ class Model:
         noise_variance: lambda, the noise variance of the posterior; a number or (B,).
         rkhs_bound: B, the bound on the norm of f; a number or (B,).
         prior_mean: of the reward, a number, (N,) or (B, 1).
+        least: of the reward, likewise: what pending feedback counts as where a belief censors it.
         form: which posterior representation, None for the automatic choice.
         initial: how many first rounds are played at random.
         learning: when and from what hyperparameters are learnt, None if they are not.
@@ -52,6 +54,7 @@ class Model:
     noise_variance: PerTrial
     rkhs_bound: PerTrial
     prior_mean: Floats | float
+    least: Floats | float
     form: str | None = None
     initial: int = 0
     learning: Learning | None = None
@@ -90,8 +93,9 @@ class Model:
             noise_variance: default noise_std squared, but at least 1e-6 of the prior variance, a jitter where
                 there is no noise; one that is given may be as small as 1e-10 of it.
             rkhs_bound: default the setting's, else 1; of the norm in the kernel's own space, without a unit.
-            prior_mean: default the setting's; where feedback is delayed, the lower bound of the reward,
-                because pending feedback counts as the least that may come (Verma et al. 2022).
+            prior_mean: default the setting's. A belief that censors pending feedback takes it too, else the
+                least that may come (Verma et al. 2022): the published lower bound, or 3 prior deviations
+                below the published mean.
             form: "weight-space", "dense", "factor" or "pairs".
             initial: how many first rounds are played at random.
             refit_every: learn kernel and noise by marginal likelihood every so many rounds; None or 0 is off.
@@ -123,7 +127,8 @@ class Model:
             noise.std,
             noise.variance,
             bound,
-            _first(prior_mean, _lower_bound(setting), setting.prior_mean),
+            _first(prior_mean, setting.prior_mean),
+            _first(prior_mean, _least(setting, deviation)),
             form,
             initial,
             learning if refit_every else None,
@@ -132,13 +137,13 @@ class Model:
 
     def of_trial(self, trial: int) -> Model:
         """What is assumed in one trial of a batch."""
-        mean = np.asarray(self.prior_mean)
+        means = {name: _mean_of(getattr(self, name), trial) for name in ("prior_mean", "least")}
         numbers = {name: _pick(getattr(self, name), trial) for name in ("noise_std", "noise_variance")}
         return replace(
             self,
             setting=self.setting.of_trial(trial),
             rkhs_bound=_pick(self.rkhs_bound, trial),
-            prior_mean=mean[trial] if mean.ndim == 2 else self.prior_mean,
+            **means,
             **numbers,
         )
 
@@ -198,11 +203,18 @@ def _kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> 
     )
 
 
-def _lower_bound(setting: Setting) -> Floats | float | None:
+def _least(setting: Setting, deviation: float) -> Floats | float:
+    """The lower bound of the reward, or the prior mean where nothing is ever pending."""
     bound = setting.reward_lower_bound
-    if setting.max_delay == 0 or bound is None:
-        return None
+    if setting.max_delay == 0:
+        return setting.prior_mean
+    if bound is None:
+        return float(np.min(setting.prior_mean)) - SELDOM_BELOW * deviation
     return bound[:, None] if isinstance(bound, np.ndarray) else bound
+
+
+def _mean_of(mean: Floats | float, trial: int) -> Floats | float:
+    return mean[trial] if isinstance(mean, np.ndarray) and mean.ndim == 2 else mean
 
 
 def _pick(value: PerTrial, trial: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,49 @@ from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.drawn import Continuation, Drawn, Expansion
 
 ROUNDING = 1e-9  # of the size of a function: what varies by less is a constant
+SELDOM_BELOW = 3.0  # prior deviations under the prior mean that a Gaussian process is seldom below
+
+
+class Moments(NamedTuple):
+    """What is known of the values of a law's functions before one is drawn, over points and draws."""
+
+    mean: Floats | float  # one number, or (N,)
+    deviation: float | None = None  # None: that of the kernel
 
 
 class FunctionLaw(abc.ABC):
-    """The law of a random function on the points of a problem."""
+    """The law of a random function on the points of a problem.
+
+    What it says of its functions before one is drawn may be published: it is the same for every draw.
+    """
+
+    @property
+    def norm_is_drawn(self) -> bool:
+        """Whether each function comes with an RKHS norm of its own."""
+        return False
+
+    @property
+    def moments(self) -> Moments | None:
+        """What a prior should say of its functions; None if they are as the kernel says, of mean 0."""
+        return None
+
+    @property
+    def least(self) -> float | None:
+        """What no function is below by its nature, as no accuracy is below 0; None if there is none."""
+        return None
+
+    def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
+        """What functions are never or seldom below: the prior mean less 3 prior deviations, or `least`.
+
+        The larger of both: where all accuracies are near 0.7, that none is below 0 says little.
+
+        Args:
+            gram: the kernel's on the points.
+            prior_mean: what is published of the mean, one number or (N,).
+            norm: what is published of the norm in the kernel's RKHS, None if nothing is.
+        """
+        seldom = float((prior_mean - SELDOM_BELOW * np.sqrt(gram.diagonal)).min())
+        return seldom if self.least is None else max(seldom, self.least)
 
     @property
     def has_box_form(self) -> bool:
@@ -102,6 +141,11 @@ class RKHSFunction(FunctionLaw):
         """The expansion holds everywhere."""
         return True
 
+    @property
+    def norm_is_drawn(self) -> bool:
+        """Unless all have the same."""
+        return self.norm is None
+
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw y and shrink it."""
         eigenvalues, rotation = gram.eigen_rotation
@@ -116,7 +160,13 @@ class RKHSFunction(FunctionLaw):
         alpha = (y - weights @ basis) / rho  # rho alpha = y - K alpha
         norm = float(np.linalg.norm(weights))
         drawn = Drawn(weights @ basis, norm, Expansion(gram.kernel, gram.points, alpha))
-        return drawn if self.norm is None else drawn.rescaled(self.norm / norm)
+        return drawn if self.norm is None else drawn.rescaled(self.norm / norm)._replace(norm=self.norm)
+
+    def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
+        """-B s, s the largest prior deviation: |f(x)| = |<f, k(x, .)>| <= ||f|| sqrt(k(x, x))."""
+        if norm is None:
+            return super().lower_bound(gram, prior_mean, norm)
+        return -norm * float(np.sqrt(gram.diagonal.max()))
 
 
 @dataclass(frozen=True)
@@ -125,9 +175,11 @@ class KnownFunction(FunctionLaw):
 
     Args:
         function: vectorised, (n, dz + d) -> (n,), finite everywhere on the decision set.
+        moments: of its values.
     """
 
     function: Callable[[Floats], Any]
+    moments: Moments | None = None  # type: ignore[assignment]  # a field in place of the property
 
     @property
     def has_box_form(self) -> bool:
@@ -156,9 +208,13 @@ class Recorded(FunctionLaw):
 
     Args:
         values: (M, N), one row an objective.
+        least: the least value that the metric can have, whatever was recorded: 0 of an accuracy.
+        moments: of the values, as far as they are known beforehand.
     """
 
     values: Floats
+    least: float | None = None  # type: ignore[assignment]  # fields in place of the properties
+    moments: Moments | None = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         matrix = np.ndim(self.values) == 2 and np.size(self.values) > 0
@@ -176,6 +232,20 @@ class Normalized(FunctionLaw):
     """Another law's function, rescaled to have minimum 0 and maximum 1 on the points (Verma et al. 2022)."""
 
     law: FunctionLaw
+
+    @property
+    def moments(self) -> Moments:
+        """The middle of the range, and a deviation of which two reach its ends."""
+        return Moments(0.5, 0.25)
+
+    @property
+    def least(self) -> float:
+        """0, which every function reaches."""
+        return 0.0
+
+    def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
+        """0."""
+        return self.least
 
     @property
     def has_box_form(self) -> bool:
@@ -221,6 +291,20 @@ class UnderKernel(FunctionLaw):
     def is_gaussian(self) -> bool:
         """Whether the other law's function is."""
         return self.law.is_gaussian
+
+    @property
+    def norm_is_drawn(self) -> bool:
+        """Whether the other law's is."""
+        return self.law.norm_is_drawn
+
+    @property
+    def least(self) -> float | None:
+        """That of the other law."""
+        return self.law.least
+
+    def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
+        """That of the other law, under the kernel of its own."""
+        return self.law.lower_bound(gram.under(self.kernel), prior_mean, norm)
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw on the same points."""

@@ -101,11 +101,25 @@ class Problem(Composition):
             setting=self.setting(truth),
         )
 
+    @property
+    def trial_facts(self) -> tuple[str, ...]:
+        """What of a trial's setting is about its own functions; all else holds whatever is drawn.
+
+        Chowdhury & Gopalan (2017) tell the learner two numbers of each function: noise is a share of its
+        range, and B is its norm, from which the bound -B s follows. Nothing else that is published is
+        computed from the truth. Without the model these are withheld as well.
+        """
+        if not self.publish_model or self.reward.is_fixed:
+            return ()
+        norm_is_drawn = {"true": self.reward.norm_is_drawn, "paper": True}.get(str(self.rkhs_bound), False)
+        facts = () if self.noise.share is None else ("noise_std", "noise_bound")
+        return facts + (("rkhs_bound", "reward_lower_bound") if norm_is_drawn else ())
+
     def setting(self, truth: Truth | None = None) -> Setting:
         """What a learner may know; without a draw, what holds for all trials."""
         rewards = [functions[0] for functions in truth.drawn] if truth else []
         std = self.noise.scale(truth.extent[:, 0]) if truth else self.noise.stated_std
-        bound = self.noise.relative_bound
+        norm, bound = self._published_bound(rewards), self.noise.relative_bound
         publish, decisions = self.publish_model, self.decisions
         return Setting(
             arms=None if decisions.continuous else decisions.arms,
@@ -117,8 +131,10 @@ class Problem(Composition):
             prior_mean=self.prior_mean if publish else 0.0,
             noise_std=std if publish else None,
             noise_bound=bound * std if publish and bound is not None and std is not None else None,
-            rkhs_bound=self._published_bound(rewards) if publish else None,
-            reward_lower_bound=float(truth.worst.min()) if truth else None,
+            rkhs_bound=norm if publish else None,
+            reward_lower_bound=self.reward.lower_bound(self.gram, self.prior_mean, norm)
+            if publish
+            else self.reward.least,
             max_delay=self.window,
             num_constraints=len(self.constraints),
             constraint_noise_std=self.constraint_noise.stated_std if publish else None,

@@ -30,13 +30,14 @@ class Setting:
         context_low, context_high: bounds of contexts that are no finite set, (dz,). The observation is then
             the context itself, in the kernel's units; arms must be a box too.
         horizon: number of rounds T.
-        kernel: a scikit-learn kernel over (context, arm) features, None if it is withheld. A WhiteKernel that
-            is a term of its sum is taken out and is `noise_std`.
+        kernel: the model's of the reward, a scikit-learn kernel over (context, arm) features; None if it is
+            withheld. A WhiteKernel that is a term of its sum is taken out and is `noise_std`. Costs that are
+            drawn, not given, share the kernel unless they have one of their own.
         prior_mean: the model's mean of the reward at each point, (N,), or one number.
         noise_std: standard deviation of the reward noise, R of the papers; None if withheld.
         noise_bound: almost sure bound on the noise, None if there is none.
         rkhs_bound: B with ||f|| <= B, None if unknown.
-        reward_lower_bound: a lower bound on f, None if unknown.
+        reward_lower_bound: what f is never or seldom below, a constant of its law; None if unknown.
         max_delay: feedback later than this many rounds never arrives.
         num_constraints: C.
         constraint_noise_std: standard deviation of the noise on costs.
@@ -44,7 +45,8 @@ class Setting:
         query_times: when each round starts, (T,), where delays are in units of time; else None.
 
     `noise_std`, `noise_bound`, `rkhs_bound` and `reward_lower_bound` may differ from trial to trial;
-    they are then (B,) arrays in the setting of a batch.
+    they are then (B,) arrays in the setting of a batch. `Problem.trial_facts` says where they do: nothing
+    else is computed from the function that will be played.
     """
 
     arms: Floats | None = None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
-from bandit_envs.laws.functions import KnownFunction
+from bandit_envs.laws.functions import KnownFunction, Moments
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults
 from bandit_envs.problems.synthetic import unit_box
@@ -68,12 +69,20 @@ def ackley_values(x: Floats) -> Floats:
     return 20.0 * np.exp(-0.2 * distance) + np.exp(np.cos(2.0 * np.pi * u).mean(axis=1)) - 20.0 - np.e
 
 
+class Benchmark(NamedTuple):
+    """A test function on [0, 1]^dim."""
+
+    values: Callable[[Floats], Floats]
+    dim: int
+    moments: Moments  # of its values over the box
+
+
 FUNCTIONS = {
-    "rosenbrock": (rosenbrock_values, 2),
-    "hartmann3": (hartmann3_values, 3),
-    "hartmann6": (hartmann6_values, 6),
-    "branin": (branin_values, 2),
-    "ackley": (ackley_values, 2),
+    "rosenbrock": Benchmark(rosenbrock_values, 2, Moments(-10.3, 22.9)),
+    "hartmann3": Benchmark(hartmann3_values, 3, Moments(0.944, 0.956)),
+    "hartmann6": Benchmark(hartmann6_values, 6, Moments(0.259, 0.385)),
+    "branin": Benchmark(branin_values, 2, Moments(-54.3, 51.3)),
+    "ackley": Benchmark(ackley_values, 2, Moments(-12.9, 3.53)),
 }
 
 
@@ -92,12 +101,14 @@ def benchmark(
 
     Args:
         name: of `FUNCTIONS`.
-        kernel, length_scale: the model's; no kernel is the right one.
+        kernel, length_scale: the model's; no kernel is the right one. The published prior has the mean and
+            the deviation of the function over the box, whose scale a person would know.
         num_arms, points, points_seed, continuous, **features: as for `synthetic`.
     """
-    values, dim = FUNCTIONS[name]
+    values, dim, moments = FUNCTIONS[name]
     decisions = unit_box(points, num_arms, dim, points_seed, continuous)
-    return compose(decisions, KnownFunction(values), make_kernel(kernel, length_scale), name=name, **features)
+    law = KnownFunction(values, moments)
+    return compose(decisions, law, make_kernel(kernel, length_scale), name=name, **features)
 
 
 def rosenbrock(**keywords: Any) -> Problem:
@@ -105,8 +116,8 @@ def rosenbrock(**keywords: Any) -> Problem:
 
     Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0. Reward:
     f(arm) + noise of variance 1 % of the range. Info: as everywhere, see the README. Regret: max f -
-    f(arm), noiseless. The paper states no horizon; 1000 is our choice. Rewards span about 100 units,
-    which the unit kernel of the paper does not expect; `normalize=True` rescales them to [0, 1].
+    f(arm), noiseless. The paper states no horizon; 1000 is our choice. Rewards span about 100 units;
+    the published kernel has their deviation, 22.9, and `signal_variance=1, prior_mean=False` is the paper's.
 
     Args:
         **keywords: see `benchmark`.

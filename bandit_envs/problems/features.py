@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.types import Floats
 from bandit_envs.laws import contexts, delays, functions, noise
 from bandit_envs.laws import drift as _drift
 from bandit_envs.laws.by_name import parse
@@ -15,6 +14,7 @@ from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.changes import WAYS, changes_of
 from bandit_envs.problems.constraints import constraints_of
+from bandit_envs.problems.priors import published_prior
 
 
 def compose(
@@ -22,8 +22,9 @@ def compose(
     reward: functions.FunctionLaw,
     kernel: Any,
     *,
-    prior_mean: Floats | float = 0.0,
     name: str,
+    signal_variance: float | None = None,
+    prior_mean: bool | float = True,
     horizon: int = 1000,
     noise_std: float | None = None,
     noise: str | Mapping[str, Any] | None = None,
@@ -46,7 +47,12 @@ def compose(
     """Compose a problem from its decision set, its reward and the features that all problems share.
 
     Args:
-        decisions, reward, kernel, prior_mean, name: as the problem's factory chose them.
+        decisions, reward, kernel, name: as the problem's factory chose them.
+        signal_variance: factor of the kernel, and so of the variance of functions that are drawn from it.
+            Default: 1 where they are, else what gives the published prior the variance of the values; 1
+            publishes the kernel as it is.
+        prior_mean: publish the mean that values are known to have as the model's (0 of functions that are
+            drawn from the kernel); False publishes 0, a number that number.
         horizon: rounds a trial.
         noise_std: standard deviation of the reward noise.
         noise: {"law": "gaussian" | "uniform" | "student-t" | "none", "std": ..., "share": ...}; `share`
@@ -75,12 +81,14 @@ def compose(
         function_seed: freezes the functions.
     """
     require(isinstance(normalize, bool), "normalize", "True or False", normalize)
+    law = functions.Normalized(reward) if normalize else reward
+    prior = published_prior(law, kernel, decisions.points, signal_variance, prior_mean)
     costs = constraints_of(constraints, num_constraints)
     unnoised = constraint_noise is None and constraint_noise_std is None
     return Problem(
         decisions=decisions,
-        reward=functions.Normalized(reward) if normalize else reward,
-        kernel=kernel,
+        reward=law,
+        kernel=prior.kernel,
         noise=noise_law(noise, noise_std),
         constraints=costs.laws,
         feasibility=costs.feasibility,
@@ -93,7 +101,7 @@ def compose(
         changes=changes_of(changes, change_points, num_segments),
         drift=parse("drift", drift or "still", _drift.LAWS),
         horizon=horizon,
-        prior_mean=prior_mean,
+        prior_mean=prior.mean,
         rkhs_bound=rkhs_bound,
         publish_model=publish_model,
         function_seed=function_seed,
@@ -131,7 +139,7 @@ def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.No
 
 _noise = noise  # `compose` has an argument of this name
 
-_CHOSEN_BY_FACTORY = ("decisions", "reward", "kernel", "prior_mean", "name")
+_CHOSEN_BY_FACTORY = ("decisions", "reward", "kernel", "name")
 FEATURES: dict[str, Any] = {
     parameter.name: parameter.default
     for parameter in inspect.signature(compose).parameters.values()

@@ -9,7 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
-from bandit_envs.laws.functions import KnownFunction
+from bandit_envs.laws.functions import KnownFunction, Moments
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults
@@ -56,11 +56,12 @@ class Parts(NamedTuple):
     cost: Callable[[Floats], Floats]
     dim: int
     side: float
+    moments: Moments  # of the reward over the box
 
 
 PROBLEMS = {
-    "small-feasible-region": Parts(two_discs_reward, two_discs_cost, 2, 6.0),
-    "data-rate-allocation": Parts(utility, spending, 4, LARGEST_RATE),
+    "small-feasible-region": Parts(two_discs_reward, two_discs_cost, 2, 6.0, Moments(-3.01, 1.88)),
+    "data-rate-allocation": Parts(utility, spending, 4, LARGEST_RATE, Moments(2.32, 0.688)),
 }
 
 
@@ -79,15 +80,17 @@ def long_term(
 
     Args:
         name: of `PROBLEMS`.
-        kernel, length_scale: the model's, in units of the box; no kernel is the right one.
+        kernel, length_scale: the model's, in units of the box; no kernel is the right one. The published
+            prior has the mean and the deviation of the reward over the box.
         num_arms, points, points_seed, continuous, **features: as for `synthetic`; `constraints` replaces
             the problem's own.
     """
-    reward, cost, dim, side = PROBLEMS[name]
+    reward, cost, dim, side, moments = PROBLEMS[name]
     unit = unit_box(points, num_arms, dim, points_seed, continuous)
     decisions = Decisions(side * unit.arms, low=np.zeros(dim), high=np.full(dim, side), continuous=continuous)
     keywords = {"constraints": (KnownFunction(cost),), **features}
-    return compose(decisions, KnownFunction(reward), make_kernel(kernel, length_scale), name=name, **keywords)
+    law = KnownFunction(reward, moments)
+    return compose(decisions, law, make_kernel(kernel, length_scale), name=name, **keywords)
 
 
 def small_feasible_region(**keywords: Any) -> Problem:

@@ -22,8 +22,6 @@ def multi_task_svm(
     kernel: Any = "matern52",
     length_scale: LengthScale = 0.5,
     context_kernel: Mapping[str, Any] | None = None,
-    signal_variance: float | None = None,
-    prior_mean: bool = True,
     continuous: bool = False,
     **features: Any,
 ) -> Problem:
@@ -41,8 +39,6 @@ def multi_task_svm(
     Args:
         kernel, length_scale: the model's over configurations; the paper states none.
         context_kernel: as for `synthetic`, over the six features.
-        signal_variance: prior variance; default the variance of the tables.
-        prior_mean: publish the mean accuracy as the model's prior mean.
         continuous: must be False; the tables have no values between their points.
         **features: see `bandit_envs.problems.features.compose`.
 
@@ -63,8 +59,6 @@ def multi_task_svm(
         tasks.accuracy,
         Decisions(tasks.configurations, contexts, continuous=continuous),
         over_pairs,
-        signal_variance=signal_variance,
-        prior_mean=prior_mean,
         **with_defaults(
             features, name="multi-task-svm", delay=delay, context="blocks", horizon=1500, noise_std=0.01
         ),

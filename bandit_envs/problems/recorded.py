@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require
 from bandit_envs.kernels.kernels import TableKernel
 from bandit_envs.laws.drift import Replay
-from bandit_envs.laws.functions import Recorded
+from bandit_envs.laws.functions import Moments, Recorded
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import compose, with_defaults
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from bandit_envs.data import Recordings
 
 NOISE_SHARE = 0.05  # of the average empirical variance
+DARK = 0.0  # the least reading of a light sensor
 
 
 def intel_temperature(
     *,
     standardize: bool = True,
-    prior_mean: bool = True,
     replay: bool = False,
     hold: int = 1,
     continuous: bool = False,
@@ -39,25 +39,24 @@ def intel_temperature(
     Args:
         standardize: rewards in standard deviations around the training mean, not degrees C: widths mix
             B and R, and in degrees R swamps everything.
-        prior_mean: publish the training mean of each sensor as the model's prior mean.
         replay: play the test times in their order, as one problem that changes, instead of one time a trial;
             the trials then differ in their noise alone.
         hold: rounds for which each time lasts; the horizon is at most, and by default, `hold` times 96.
         continuous: must be False; sensors have no positions between them.
-        **features: see `bandit_envs.problems.features.compose`.
+        **features: see `bandit_envs.problems.features.compose`; the mean of the prior is that
+            of each sensor over the training times.
 
     Example:
         >>> env = gym.make("GPBandit-IntelTemperature-v0")  # needs the data, see the README
     """
     from bandit_envs.data import intel_temperature as load
 
-    return _sensors("intel-temperature", load(), standardize, prior_mean, replay, hold, continuous, features)
+    return _sensors("intel-temperature", load(), None, standardize, replay, hold, continuous, features)
 
 
 def cmu_light(
     *,
     standardize: bool = True,
-    prior_mean: bool = True,
     replay: bool = False,
     hold: int = 1,
     continuous: bool = False,
@@ -65,27 +64,30 @@ def cmu_light(
 ) -> Problem:
     """Light of 41 sensors in the CMU Intelligent Workplace (Chowdhury & Gopalan 2017, Figure 4b).
 
-    Each trial is one of 192 test times; the kernel is the empirical covariance between sensors over 601
-    training times; the noise variance is 5 % of the average variance. Action: `Discrete(41)`, a sensor.
-    Observation: a constant 0. Reward: its reading + noise. Info: as everywhere, see the README. Regret:
-    brightest reading - that of the sensor.
+    Each trial is one of 192 test times; the noise variance is 5 % of the average variance over 601 training
+    times. No model is published: the test times are brighter than the training times by a prior deviation,
+    and single sensors by up to 13. `publish_model=True` publishes the paper's, whose kernel is the empirical
+    covariance between sensors over the training times. Action: `Discrete(41)`, a sensor. Observation: a
+    constant 0. Reward: its reading + noise. Info: as everywhere, see the README. Regret: brightest reading -
+    that of the sensor.
 
     Args:
-        standardize, prior_mean, replay, hold, continuous, **features: as for `intel_temperature`.
+        standardize, replay, hold, continuous, **features: as for `intel_temperature`.
 
     Example:
-        >>> env = gym.make("GPBandit-CMULight-v0")  # needs the data, see the README
+        >>> env = gym.make("GPBandit-CMULight-v0", publish_model=True)  # needs the data, see the README
     """
     from bandit_envs.data import cmu_light as load
 
-    return _sensors("cmu-light", load(), standardize, prior_mean, replay, hold, continuous, features)
+    told = {"publish_model": False, **features}
+    return _sensors("cmu-light", load(), DARK, standardize, replay, hold, continuous, told)
 
 
 def _sensors(
     name: str,
     recordings: Recordings,
+    least: float | None,
     standardize: bool,
-    prior_mean: bool,
     replay: bool,
     hold: int,
     continuous: bool,
@@ -105,9 +107,8 @@ def _sensors(
     chosen = {key: value for key, value in features.items() if key != "drift" or not replay}
     return compose(
         Decisions(sensors, continuous=continuous),
-        Recorded(test),
+        Recorded(test, None if least is None else (least - shift) / scale, Moments(train.mean(axis=0))),
         TableKernel(covariance),
-        prior_mean=train.mean(axis=0) if prior_mean else 0.0,
         name=name,
         **with_defaults(chosen, noise_std=noise_std, **time),
     )

@@ -28,8 +28,6 @@ def svm_tuning(
     scale: str = "linear",
     kernel: Any = "matern52",
     length_scale: LengthScale = 0.2,
-    signal_variance: float | None = None,
-    prior_mean: bool = True,
     continuous: bool = False,
     **features: Any,
 ) -> Problem:
@@ -50,8 +48,6 @@ def svm_tuning(
         scale: features of an arm: "linear" is (x_1, x_2), as the paper's model sees them; "log" is log C
             and log gamma in [0, 1], which spreads the edge out.
         kernel, length_scale: the model's, on these features.
-        signal_variance: prior variance; default the variance of the table.
-        prior_mean: publish the mean accuracy of the table as the model's prior mean.
         continuous: must be False; the table has no values between its points.
         **features: see `bandit_envs.problems.features.compose`.
 
@@ -65,8 +61,6 @@ def svm_tuning(
         table,
         Decisions(arms, low=np.zeros(2), high=np.ones(2), continuous=continuous),
         make_kernel(kernel, length_scale),
-        signal_variance=signal_variance,
-        prior_mean=prior_mean,
         **_with_delays(features, name="svm-tuning", mean=10, horizon=100),
     )
 
@@ -79,8 +73,6 @@ def growing_data_svm(
     kernel: Any = "matern52",
     length_scale: LengthScale = 0.2,
     context_kernel: Mapping[str, Any] | None = None,
-    signal_variance: float | None = None,
-    prior_mean: bool = True,
     continuous: bool = False,
     **features: Any,
 ) -> Problem:
@@ -98,7 +90,7 @@ def growing_data_svm(
         train: train now instead, 20 side^2 machines (at side=20 a minute), once a process.
         scale, kernel, length_scale: of the arms, as for `svm_tuning`.
         context_kernel: as for `synthetic`.
-        signal_variance, prior_mean, continuous, **features: as for `svm_tuning`.
+        continuous, **features: as for `svm_tuning`.
 
     Example:
         >>> env = gym.make("GPBandit-GrowingDataSVM-v0", context_kernel={"length_scale": 0.3})
@@ -109,8 +101,6 @@ def growing_data_svm(
         table,
         Decisions(arms, contexts, low=np.zeros(2), high=np.ones(2), continuous=continuous),
         joint_kernel(make_kernel(kernel, length_scale), context_kernel, contexts, 2),
-        signal_variance=signal_variance,
-        prior_mean=prior_mean,
         **_with_delays(features, name="growing-data-svm", mean=3, horizon=600, context="blocks"),
     )
 

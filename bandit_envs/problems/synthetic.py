@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.gaussian_process.kernels import ConstantKernel
 
 from bandit_envs.basics.arguments import is_count, is_integer, is_number, require
 from bandit_envs.basics.types import Floats
@@ -23,7 +22,6 @@ def synthetic(
     function: str = "gp",
     kernel: Any = "rbf",
     length_scale: LengthScale = 0.2,
-    signal_variance: float = 1.0,
     rkhs_norm: float | None = None,
     num_arms: int = 1000,
     dim: int = 1,
@@ -42,7 +40,6 @@ def synthetic(
     Args:
         function: "gp" (f ~ GP(0, k)) or "rkhs" (a member of the kernel's RKHS of known norm).
         kernel, length_scale: a name of `bandit_envs.kernels.kernels.NAMED`, or a scikit-learn kernel.
-        signal_variance: prior variance k(x, x).
         rkhs_norm: with function="rkhs", scale each function to exactly this norm.
         num_arms: in total, also where `dim` > 1.
         side: length of each side of the box, in the units of `length_scale`.
@@ -55,15 +52,12 @@ def synthetic(
         name: of the problem, for tables.
         **features: see `bandit_envs.problems.features.compose`.
     """
-    valid = is_number(signal_variance) and signal_variance > 0
-    require(valid, "signal_variance", "positive", signal_variance)
     require(function in ("gp", "rkhs"), "function", '"gp" or "rkhs"', function)
     require(rkhs_norm is None or function == "rkhs", "rkhs_norm", 'None where function is "gp"', rkhs_norm)
     require(is_number(side) and side > 0, "side", "a positive number", side)
     contexts = context_grid(num_contexts, context_dim)
     decisions = unit_box(points, num_arms, dim, points_seed, continuous, contexts).scaled(side)
     model = joint_kernel(make_kernel(kernel, length_scale), context_kernel, contexts, dim)
-    model = model if signal_variance == 1.0 else ConstantKernel(signal_variance) * model
     reward = GPSample() if function == "gp" else RKHSFunction(norm=rkhs_norm)
     return compose(decisions, reward, model, name=name, **features)
 
@@ -108,14 +102,16 @@ def rkhs(**keywords: Any) -> Problem:
 def delayed(**keywords: Any) -> Problem:
     """GP sample on 1000 points of [0, 1], seen about ten rounds late (Verma et al. 2022, Section 6.1).
 
-    SE kernel of length-scale 0.02, functions rescaled to [0, 1], Poisson delays of mean 10. Action:
+    SE kernel of length-scale 0.02, functions rescaled to [0, 1], of which the published prior says 0.5 +-
+    0.25; Poisson delays of mean 10. Action:
     `Discrete(num_arms)`, or a box. Observation: a constant 0. Reward: what arrives in sum; that of round t
     is in the `info` of round t + delay. Info: as everywhere, see the README. Regret: max f - f(arm),
     noiseless, charged at play time. The paper states neither noise nor horizon: a deviation of 0.02 and
     500 rounds are our reading.
 
     Args:
-        **keywords: see `synthetic`; `signal_variance=0.05` publishes a prior that matches the range.
+        **keywords: see `synthetic`; `signal_variance=1, prior_mean=False` publishes the prior of functions
+            that are not rescaled.
 
     Example:
         >>> env = gym.make("GPBandit-Delayed-v0", delay={"law": "geometric", "mean": 5}, horizon=200)

@@ -19,8 +19,6 @@ def logistic_tuning(
     *,
     kernel: Any = "matern52",
     length_scale: LengthScale = 0.3,
-    signal_variance: float | None = None,
-    prior_mean: bool = True,
     continuous: bool = False,
     **features: Any,
 ) -> Problem:
@@ -34,8 +32,6 @@ def logistic_tuning(
 
     Args:
         kernel, length_scale: the model's, on the log scales.
-        signal_variance: prior variance; default the variance of the table.
-        prior_mean: publish the mean accuracy of the table as the model's prior mean.
         continuous: must be False; the table has no values between its points.
         **features: see `bandit_envs.problems.features.compose`.
 
@@ -51,7 +47,5 @@ def logistic_tuning(
         table.accuracy[None],
         Decisions(table.unit, low=np.zeros(dim), high=np.ones(dim), continuous=continuous),
         make_kernel(kernel, length_scale),
-        signal_variance=signal_variance,
-        prior_mean=prior_mean,
         **with_defaults(features, name="logistic-tuning", horizon=100, noise_std=noise_std),
     )

@@ -1,13 +1,19 @@
 """Beliefs about pending feedback: identities, and the textbook on every play."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import references
+from agent_cases import GAUSSIAN
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
+from agents.beliefs.censored import Censored
 from agents.model.model import Model
-from bandit_envs import make
+from bandit_envs import Setting, make
 from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.problem.setting import batch_settings
 from bandit_envs.problems import build
 from gpbandits import evaluate
 
@@ -35,7 +41,7 @@ class Playing:
                 self.value[step], self.delay[step] = info["feedback_reward"][slot], t - step
 
     def posterior(self, steps, values):
-        """The textbook posterior on some plays, values shifted by the lower bound."""
+        """The textbook posterior on some plays, values shifted by the prior mean."""
         model = self.agent.model
         gram = model.kernel(self.setting.arms)
         points = np.array([self.points[s] for s in steps], dtype=np.int64)
@@ -44,6 +50,7 @@ class Playing:
 
     @property
     def shifted(self):
+        """Values above the published lower bound."""
         return {s: value - self.setting.reward_lower_bound for s, value in self.value.items()}
 
 
@@ -72,12 +79,10 @@ def test_the_bias_is_the_sum_of_latent_deviations_over_the_last_plays(window):
 def test_hallucination_has_the_mean_of_what_was_delivered_and_the_variance_of_all_plays():
     playing = Playing("gp-bucb")
     arrived = sorted(playing.value)
-    mean, _ = playing.posterior(arrived, [playing.shifted[s] for s in arrived])
+    mean, _ = playing.posterior(arrived, [playing.value[s] for s in arrived])
     _, covariance = playing.posterior(range(40), np.zeros(40))
     belief = playing.agent.belief
-    np.testing.assert_allclose(
-        belief.mean(HERE)[0] - playing.setting.reward_lower_bound, mean, rtol=0, atol=1e-10
-    )
+    np.testing.assert_allclose(belief.mean(HERE)[0], mean, rtol=0, atol=1e-10)
     np.testing.assert_allclose(belief.std(HERE)[0] ** 2, np.diag(covariance), rtol=0, atol=1e-8)
 
 
@@ -136,13 +141,51 @@ def test_an_uncertainty_sampling_start_plays_like_pure_exploration():
     assert not np.array_equal(plays["start"], plays["variance"])
 
 
-def test_every_agent_shifts_by_the_lower_bound_where_feedback_is_delayed_and_only_there():
-    delayed = Model.of(build("gp", {**DELAYED, "normalize": True}).setting())
-    assert delayed.prior_mean == 0.0
-    playing = Playing("gp-ucb")
-    assert playing.agent.model.prior_mean == playing.setting.reward_lower_bound
-    immediate = Playing("gp-ucb", env={"horizon": 60})
-    assert immediate.agent.model.prior_mean == 0.0
+def plays_when_told(name, bound):
+    """The plays of an agent on a delayed environment whose setting states this lower bound, and the agent."""
+    environment = make("GPBandit-GP-v0", **DELAYED)
+    observation, _ = environment.reset(seed=5)
+    setting = replace(environment.get_wrapper_attr("setting"), reward_lower_bound=bound)
+    agent, plays = agents.make(name, setting), []
+    agent.reset(1)
+    for _ in range(25):
+        plays.append(agent.act(observation))
+        following, reward, _, _, info = environment.step(plays[-1])
+        agent.update(observation, plays[-1], reward, info)
+        observation = following
+    return plays, agent
+
+
+@pytest.mark.parametrize("name", [name for name in GAUSSIAN if agents.features(name).delay])
+def test_a_lower_bound_of_the_reward_matters_to_agents_that_censor_and_to_no_other(name):
+    (plays, agent), (others, _) = plays_when_told(name, -1.0), plays_when_told(name, -7.0)
+    assert (plays != others) == isinstance(getattr(agent, "belief", None), Censored)
+
+
+def shifted_by(setting, name="gp-ucb-sdf", **options):
+    """What an agent takes from a reward before its posterior sees it."""
+    agent = agents.make(name, setting, **options)
+    agent.reset(0)
+    return float(agent.belief.prior_mean[0, 0])
+
+
+def test_pending_feedback_counts_as_the_users_mean_the_published_bound_or_three_deviations_below_the_mean():
+    arms = np.linspace(0, 1, 30)[:, None]
+    untold = Setting(arms=arms, kernel=ConstantKernel(4.0) * RBF(0.2), prior_mean=1.0, max_delay=5)
+    told = replace(untold, reward_lower_bound=-2.5)
+    assert shifted_by(untold) == 1.0 - 3.0 * 2.0
+    assert shifted_by(told) == -2.5
+    assert shifted_by(told, prior_mean=0.5) == 0.5
+    assert shifted_by(replace(told, max_delay=0)) == 1.0
+    assert shifted_by(told, "gp-ucb") == shifted_by(told, fill_in="mean") == 1.0
+
+
+def test_each_trial_of_a_batch_censors_at_its_own_lower_bound():
+    trials = [Setting(arms=np.eye(3), kernel=RBF(), max_delay=5, reward_lower_bound=b) for b in (-1.0, -4.0)]
+    batch = agents.make("gp-ucb-sdf", batch_settings(trials), num_trials=2)
+    batch.reset([0, 1])
+    np.testing.assert_array_equal(batch.belief.prior_mean[:, 0], [-1.0, -4.0])
+    assert [shifted_by(batch_settings(trials).of_trial(i)) for i in range(2)] == [-1.0, -4.0]
 
 
 def test_the_window_is_twenty_rounds_at_most_what_feedback_can_take():

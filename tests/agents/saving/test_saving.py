@@ -104,7 +104,7 @@ def test_a_file_can_build_nothing_else(data, message):
 
 @pytest.mark.parametrize("case", GRIDS)
 def test_settings_come_back(case):
-    env = case.make()
+    env = case.make(publish_model=True)
     env.reset(seed=0)
     setting = env.get_wrapper_attr("setting")
     back = through_json(setting)

@@ -63,7 +63,7 @@ def test_a_hallucinating_agent_no_longer_counts_the_dropped_play():
 
 
 def test_a_censoring_agent_takes_its_zero_back():
-    agent = play(start("gp-ucb-sdf", window=20), PLAYED)
+    agent = play(start("gp-ucb-sdf", window=20, prior_mean=0.0), PLAYED)
     agent.drop([DROPPED])
     mean, covariance = posterior(LEFT, [VALUES.get(s, 0.0) for s in LEFT])
     np.testing.assert_allclose(believed(agent)[0], mean, rtol=0, atol=1e-10)

@@ -92,6 +92,29 @@ def test_without_the_oracle_info_is_otherwise_the_same():
         np.testing.assert_equal(without, with_truth)
 
 
+OF_THE_FUNCTION = ("feedback_reward", "cost", "feedback_cost", "oracle")
+
+
+@each_case
+def test_outside_of_oracle_nothing_but_values_that_arrive_depends_on_the_function(case):
+    runs = [played_with(case, function_seed) for function_seed in (1, 2)]
+    for one, other in zip(*runs, strict=True):
+        np.testing.assert_array_equal(one[0], other[0])
+        for key in one[-1].keys() - set(OF_THE_FUNCTION):
+            np.testing.assert_array_equal(one[-1][key], other[-1][key])
+    first = [run[0][-1] for run in runs]  # of the reset, before anything arrives
+    for key in first[0].keys() - {"oracle"}:
+        np.testing.assert_array_equal(first[0][key], first[1][key])
+
+
+def played_with(case: Case, function_seed: int) -> list[Any]:
+    """What twelve rounds return after a reset to the functions of this seed: the reset, then the steps."""
+    env = case.make()
+    env.action_space.seed(0)
+    outputs: list[Any] = [env.reset(seed=0, options={"function_seed": function_seed})]
+    return outputs + [env.step(env.action_space.sample()) for _ in range(12)]
+
+
 @each_case
 def test_feedback_of_a_round_arrives_once_and_as_late_as_its_delay_says(case):
     outputs = played(case.make())[1:]

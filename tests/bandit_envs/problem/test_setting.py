@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 
+import gymnasium as gym
 import numpy as np
 import pytest
-from cases import BY_HAND, CONTEXTS
+from cases import CONTEXTS, by_hand, registered_ids
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from bandit_envs import Decisions, Setting
+from bandit_envs.laws import GPSample, Recorded, RKHSFunction
+from bandit_envs.laws.functions import Normalized, UnderKernel
 from bandit_envs.problem.decisions import uniform_points, unit_grid
 from bandit_envs.problem.setting import batch_settings
-from bandit_envs.problems import build
+from bandit_envs.problems import build, data_files
 
 ARMS = unit_grid(12, 2)
 BOX = Setting(low=np.array([-1.0, 10.0]), high=np.array([1.0, 30.0]))
@@ -132,12 +135,112 @@ def test_bounds_given_by_the_maker_stay_writeable_for_the_maker():
     assert setting.low[0] == 0.0
 
 
-def test_an_environments_setting_never_reveals_the_function():
-    problem = BY_HAND["everything"]
-    settings = [problem.draw(seed).setting for seed in (0, 1)]
-    for field in dataclasses.fields(Setting):
-        if field.name not in ("reward_lower_bound", "kernel"):
-            np.testing.assert_equal(*(getattr(setting, field.name) for setting in settings))
+# --- what a setting may say of the function that will be played ---
+
+FIELDS = [field.name for field in dataclasses.fields(Setting)]
+FEATURES = {  # keywords of problems; whatever an id has no use for is left out below
+    "plain": {},
+    "delayed": {"delay": {"law": "poisson", "mean": 3}},
+    "in time": {"delay": {"law": "exponential", "mean": 3.0, "interval": 0.5}, "normalize": True},
+    "constrained": {"constraints": {"law": "gp", "kernel": "linear"}, "delay": {"law": "constant"}},
+    "changing": {"changes": {"law": "geometric", "hazard": 0.1}, "delay": {"law": "constant"}},
+    "drifting": {"drift": "ornstein-uhlenbeck", "normalize": False},
+    "share": {"noise": {"law": "uniform", "share": 0.01}},
+}
+each_problem = pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.needs_data(*data_files(name)))
+        for name in (gym.spec(env_id).kwargs["problem"] for env_id in registered_ids())
+    ],
+)
+
+
+def with_features(name, features, **keywords):
+    """The named problem with these features, None where it cannot have them."""
+    try:
+        return build(name, {"horizon": 20, **features, **keywords})
+    except ValueError:
+        return None
+
+
+def redrawn(problem):
+    """What differs between the settings of trials whose functions are drawn anew, and nothing else is."""
+    settings = [problem.draw(0, function_seed=seed).setting for seed in range(3)]
+    first = settings[0]
+    return {
+        name for name in FIELDS for other in settings if not same(getattr(first, name), getattr(other, name))
+    }
+
+
+def same(one, other):
+    return np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other
+
+
+@each_problem
+@pytest.mark.parametrize("features", FEATURES)
+def test_a_setting_tells_of_its_own_functions_what_is_declared_and_nothing_else(name, features):
+    problem = with_features(name, FEATURES[features])
+    if problem is not None:
+        assert redrawn(problem) <= set(problem.trial_facts)
+
+
+@each_problem
+def test_norm_and_noise_of_the_rkhs_problem_are_all_that_any_id_tells_of_a_trial(name):
+    told = {"rkhs": {"rkhs_bound", "noise_std", "reward_lower_bound"}}.get(name, set())
+    assert redrawn(build(name, {"horizon": 20, **FEATURES["delayed"]})) == told
+
+
+def test_the_papers_bound_is_declared_as_a_fact_of_the_trial():
+    for name in ("gp", "rkhs"):
+        problem = build(name, {"horizon": 20, "num_arms": 30, "rkhs_bound": "paper"})
+        assert "rkhs_bound" in redrawn(problem) <= set(problem.trial_facts)
+
+
+@each_problem
+def test_a_withheld_model_leaves_no_number_that_is_computed_from_a_function(name):
+    problem = build(name, {"horizon": 20, **FEATURES["delayed"], "publish_model": False})
+    assert problem.trial_facts == ()
+    assert redrawn(problem) == set()
+    assert problem.setting().reward_lower_bound == problem.reward.least
+
+
+VALUES = 1.0 + 0.1 * np.random.default_rng(0).random((3, 25))
+
+
+def test_the_bound_of_a_function_of_known_norm_is_minus_the_norm_times_the_largest_deviation():
+    problem = by_hand(reward=RKHSFunction(), kernel=ConstantKernel(4.0) * RBF(0.2), rkhs_bound="true")
+    setting = problem.draw(0).setting
+    assert setting.reward_lower_bound == pytest.approx(-2.0 * setting.rkhs_bound, rel=1e-12)
+    assert by_hand(reward=RKHSFunction(), rkhs_bound=5.0).setting().reward_lower_bound == -5.0
+    assert by_hand(reward=RKHSFunction(), rkhs_bound=None).draw(0).setting.reward_lower_bound == -3.0
+
+
+def test_a_sample_is_bounded_by_three_deviations_of_the_kernel_that_it_is_drawn_from():
+    own = UnderKernel(GPSample(), ConstantKernel(9.0) * RBF(0.1))
+    assert by_hand(kernel=ConstantKernel(4.0) * RBF(0.2)).setting().reward_lower_bound == -6.0
+    assert by_hand(reward=own).setting().reward_lower_bound == -9.0
+
+
+@pytest.mark.parametrize(
+    ("law", "told", "untold"),
+    [
+        (Normalized(GPSample()), 0.0, 0.0),
+        (Recorded(VALUES, least=0.0), 0.7, 0.0),  # the least that it can be says little beside the model
+        (Recorded(VALUES, least=0.8), 0.8, 0.8),
+        (Recorded(VALUES), 0.7, None),
+    ],
+)
+def test_what_has_a_least_value_by_its_nature_says_so_whether_or_not_a_model_is_told(law, told, untold):
+    model = {"kernel": ConstantKernel(0.01) * RBF(0.2), "prior_mean": 1.0}
+    bounds = [
+        by_hand(reward=law, publish_model=p, **model).draw(0).setting.reward_lower_bound
+        for p in (True, False)
+    ]
+    assert bounds == [pytest.approx(told), untold]
+
+
+# --- bad settings ---
 
 
 @pytest.mark.parametrize(

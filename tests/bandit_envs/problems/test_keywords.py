@@ -155,7 +155,7 @@ def test_a_function_over_contexts_is_evaluated_at_context_and_arm():
         ("gp", {"length_scale": float("nan")}, "length_scale must be positive, got nan"),
         ("gp", {"length_scale": "short"}, "length_scale must be positive, got 'short'"),
         ("gp", {"dim": 2, "length_scale": [0.1, 0.0]}, r"length_scale must be positive, got \[0.1, 0.0\]"),
-        ("gp", {"signal_variance": 0}, "signal_variance must be positive, got 0"),
+        ("gp", {"signal_variance": 0}, "signal_variance must be None or positive, got 0"),
         ("gp", {"function": "spline"}, "function must be \"gp\" or \"rkhs\", got 'spline'"),
         ("gp", {"rkhs_norm": 1.0}, "rkhs_norm must be None where function is \"gp\", got 1.0"),
         ("rkhs", {"rkhs_norm": 0.0}, "rkhs_norm must be None or positive, got 0.0"),

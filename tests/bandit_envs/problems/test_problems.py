@@ -118,11 +118,12 @@ def test_bounded_noise_publishes_its_bound():
 
 @each_id
 def test_what_is_published_holds(case):
-    env = case.make(horizon=20)
+    env = case.make(horizon=20, publish_model=True)
     env.reset(seed=3)
     setting = env.get_wrapper_attr("setting")
-    problem, trial = env.unwrapped.problem, env.unwrapped.simulator.trials[0]
-    assert setting.reward_lower_bound == trial.means[:, 0].min()
+    problem = env.unwrapped.problem
+    bound = problem.reward.lower_bound(problem.gram, setting.prior_mean, setting.rkhs_bound)
+    assert setting.reward_lower_bound == bound
     assert setting.horizon == 20
     assert setting.max_delay == problem.delay.window(20)
     assert setting.noise_std > 0
@@ -139,6 +140,7 @@ def test_a_withheld_model_leaves_the_problem_as_it_was_and_the_agent_without_it(
     setting = untold.get_wrapper_attr("setting")
     for name in ("kernel", "noise_std", "noise_bound", "rkhs_bound", "constraint_noise_std"):
         assert getattr(setting, name) is None
+    assert setting.reward_lower_bound == untold.unwrapped.problem.reward.least
     assert setting.prior_mean == 0.0
     np.testing.assert_equal(untold.step(2), told.step(2))
 

@@ -34,7 +34,8 @@ def play(amplitude: float) -> Result:
     """The agents of Figure 1 at Poisson delays of mean 10."""
     study = load_study(STUDIES / "verma2022-figure-1.toml")
     agents = {agent.label: (agent.name, agent.options) for agent in study.agents}
-    kwargs = {"horizon": HORIZON, "signal_variance": amplitude, "delay": {"law": "poisson", "mean": 10}}
+    prior = {"signal_variance": amplitude, "prior_mean": False}
+    kwargs = {"horizon": HORIZON, "delay": {"law": "poisson", "mean": 10}, **prior}
     return evaluate("GPBandit-Delayed-v0", agents, trials=20, seed=study.seed, env_kwargs=kwargs)
 
 

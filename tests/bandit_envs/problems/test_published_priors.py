@@ -1,0 +1,108 @@
+"""The prior that is published is that of the functions which are drawn."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from cases import registered_ids
+from scipy.stats import qmc
+
+from bandit_envs.environment.registration import IDS
+from bandit_envs.problems import FACTORIES, build, data_files, keywords_of
+from bandit_envs.problems.benchmarks import FUNCTIONS
+from bandit_envs.problems.long_term import PROBLEMS
+
+TRIALS = 20
+
+
+def each_of(names):
+    marked = [pytest.param(name, marks=pytest.mark.needs_data(*data_files(name))) for name in names]
+    return pytest.mark.parametrize("name", marked)
+
+
+@cache
+def drawn(name):
+    """A problem, and its mean rewards and costs over segments of trials, (n, 1 + C, N)."""
+    problem = build(name, {})
+    trials = [problem.draw(0, function_seed=seed) for seed in range(TRIALS)]
+    return problem, np.concatenate([trial.means for trial in trials])
+
+
+def deviations(problem):
+    """Of the published prior at the points, (N,)."""
+    return np.sqrt(problem.setting().kernel.diag(problem.decisions.points))
+
+
+def is_of_its_prior(values):
+    return abs(values.mean()) <= 0.5 and 0.5 <= values.std() <= 2.0
+
+
+@each_of(FACTORIES)
+def test_the_published_mean_and_deviation_are_those_of_the_functions_or_none_are_published(name):
+    problem, means = drawn(name)
+    setting = problem.setting()
+    if setting.kernel is None:
+        assert "No model is published" in str(FACTORIES[name].__doc__)
+    else:
+        assert is_of_its_prior((means[:, 0] - setting.prior_mean) / deviations(problem))
+
+
+def test_at_least_ten_ids_publish_a_prior():
+    without_data = [IDS[env_id] for env_id in registered_ids() if not data_files(IDS[env_id])]
+    assert sum(build(name, {}).setting().kernel is not None for name in without_data) >= 10
+
+
+@each_of(name for name in FACTORIES if "constraints" in str(FACTORIES[name].__code__.co_consts))
+@pytest.mark.parametrize("variance", [0.01, 100.0])
+def test_costs_that_are_drawn_under_the_published_kernel_are_of_its_size(name, variance):
+    problem = build(name, {"signal_variance": variance})
+    costs = np.concatenate([problem.draw(seed).means[:, 1:] for seed in range(TRIALS)])
+    assert is_of_its_prior(costs / deviations(problem))
+
+
+@each_of(FACTORIES)
+def test_a_lower_bound_is_seldom_above_the_function(name):
+    problem, means = drawn(name)
+    setting = problem.setting()
+    least = means[:, 0].min() if setting.reward_lower_bound is None else setting.reward_lower_bound
+    assert (means[:, 0] < least - 1e-12).mean() < 0.02
+
+
+WITH_KERNEL = [name for name in FACTORIES if "kernel" in keywords_of(name)]
+
+
+@each_of(WITH_KERNEL)
+def test_signal_variance_scales_the_published_kernel_and_the_functions_that_are_drawn_from_it(name):
+    keywords = {"normalize": False, "horizon": 30, "function_seed": 3}
+    unit, nine = (build(name, {**keywords, "signal_variance": variance}) for variance in (1.0, 9.0))
+    np.testing.assert_allclose(deviations(nine), 3.0 * deviations(unit))
+    factor = 3.0 if unit.reward.moments is None else 1.0
+    means = [problem.draw(0).means[:, 0] for problem in (unit, nine)]
+    np.testing.assert_allclose(means[1], factor * means[0], rtol=1e-6, atol=1e-6)
+
+
+@each_of(FACTORIES)
+def test_a_prior_mean_is_the_laws_own_unless_it_is_off_or_a_number(name):
+    told = {"publish_model": True}
+    means = [build(name, {**told, "prior_mean": mean}).setting().prior_mean for mean in (True, False, 2.5)]
+    np.testing.assert_array_equal(means[0], build(name, told).setting().prior_mean)
+    assert means[1:] == [0.0, 2.5]
+
+
+@each_of(FACTORIES)
+def test_rescaled_functions_have_a_prior_of_their_own(name):
+    problem = build(name, {"normalize": True, "publish_model": True})
+    assert problem.setting().prior_mean == 0.5
+    if name in WITH_KERNEL:
+        assert np.sqrt(np.mean(deviations(problem) ** 2)) == pytest.approx(0.25)
+
+
+GIVEN = {name: (each.values, each.dim, 1.0, each.moments) for name, each in FUNCTIONS.items()}
+GIVEN |= {name: (each.reward, each.dim, each.side, each.moments) for name, each in PROBLEMS.items()}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_the_moments_of_a_given_function_are_those_over_its_box(name):
+    function, dim, side, moments = GIVEN[name]
+    values = function(side * qmc.Sobol(dim, seed=0).random_base2(15))
+    assert moments == pytest.approx((values.mean(), values.std()), rel=0.01)
