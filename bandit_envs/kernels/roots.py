@@ -1,7 +1,9 @@
 """Roots of covariances, from which draws are made: the same ones wherever sums are rounded otherwise.
 
 A pivoted factor takes the point of the largest residual variance next. On a grid many are equally large, and
-the last bit of a sum would choose among them, hence choose the draw: of equal ones the first is taken.
+the last bit of a sum would choose among them, hence choose the draw. So earlier points come first unless a
+later one has clearly more left: up to twice as much, which costs a factor nothing in accuracy. What rounding
+still chooses are pivots of residual variances near 1e-9 on thousands of points, 1e-4 deviations of a draw.
 """
 
 from __future__ import annotations
@@ -11,12 +13,12 @@ from scipy.linalg.lapack import dpstrf  # type: ignore[attr-defined]
 
 from bandit_envs.basics.types import Floats, Ints
 
-ALIKE = 1e-6  # residual variances that differ by less, relatively, may differ by rounding
+LEAST = 0.5  # weight of the last point; between neighbours of N it falls by 1 / (2 N), far more than rounding
 
 
 def precedence(size: int) -> Floats:
-    """Factors just below 1 that fall from point to point, (N,): of equal variances the first is largest."""
-    return 1.0 - ALIKE * np.arange(size) / size
+    """Weights of residual variances that fall from 1 at the first point, (N,)."""
+    return 1.0 - (1.0 - LEAST) * np.arange(size) / size
 
 
 def pivoted_root(covariance: Floats, floor: float) -> tuple[Floats, Ints]:

@@ -78,7 +78,7 @@ def test_signal_variance_scales_the_published_kernel_and_the_functions_that_are_
     np.testing.assert_allclose(deviations(nine), 3.0 * deviations(unit))
     factor = 3.0 if unit.reward.moments is None else 1.0
     means = [problem.draw(0).means[:, 0] for problem in (unit, nine)]
-    np.testing.assert_allclose(means[1], factor * means[0], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(means[1], factor * means[0], atol=1e-4 * deviations(nine).max())
 
 
 @each_of(FACTORIES)
