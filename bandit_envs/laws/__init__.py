@@ -2,7 +2,8 @@
 
 from bandit_envs.laws import changes, contexts, delays, functions, noise
 from bandit_envs.laws.by_name import parse
-from bandit_envs.laws.functions import GPSample, KnownFunction, Normalized, Recorded, RKHSFunction
+from bandit_envs.laws.derived import Normalized
+from bandit_envs.laws.functions import GPSample, KnownFunction, Recorded, RKHSFunction
 from bandit_envs.laws.noise import Gaussian, NoNoise, StudentT, Uniform
 
 __all__ = [

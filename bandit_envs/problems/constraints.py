@@ -10,8 +10,9 @@ from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.kernels.white import require_no_white
 from bandit_envs.laws import functions
 from bandit_envs.laws.by_name import parse
+from bandit_envs.laws.derived import UnderKernel
 from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility, FeasibleShare
-from bandit_envs.laws.functions import FunctionLaw, UnderKernel
+from bandit_envs.laws.functions import FunctionLaw
 
 DEFAULT = {"law": "gp"}
 

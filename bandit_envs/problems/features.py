@@ -10,6 +10,7 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.laws import contexts, delays, functions, noise
 from bandit_envs.laws import drift as _drift
 from bandit_envs.laws.by_name import parse
+from bandit_envs.laws.derived import Normalized
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.changes import WAYS, changes_of
@@ -81,7 +82,7 @@ def compose(
         function_seed: freezes the functions.
     """
     require(isinstance(normalize, bool), "normalize", "True or False", normalize)
-    law = functions.Normalized(reward) if normalize else reward
+    law = Normalized(reward) if normalize else reward
     prior = published_prior(law, kernel, decisions.points, signal_variance, prior_mean)
     costs = constraints_of(constraints, num_constraints)
     unnoised = constraint_noise is None and constraint_noise_std is None

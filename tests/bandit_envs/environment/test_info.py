@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases import BY_HAND, CASES, CONTEXTS, Case, by_hand, played
+from cases import BY_HAND, CASES, COMPOSED, CONTEXTS, DELAYED, Case, by_hand, played
 
 import bandit_envs
 from bandit_envs import BanditEnv
@@ -95,7 +95,7 @@ def test_without_the_oracle_info_is_otherwise_the_same():
 OF_THE_FUNCTION = ("feedback_reward", "cost", "feedback_cost", "oracle")
 
 
-@each_case
+@pytest.mark.parametrize("case", [*DELAYED, *COMPOSED])
 def test_outside_of_oracle_nothing_but_values_that_arrive_depends_on_the_function(case):
     runs = [played_with(case, function_seed) for function_seed in (1, 2)]
     for one, other in zip(*runs, strict=True):

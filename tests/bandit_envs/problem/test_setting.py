@@ -15,7 +15,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from bandit_envs import Decisions, Setting
 from bandit_envs.laws import GPSample, Recorded, RKHSFunction
-from bandit_envs.laws.functions import Normalized, UnderKernel
+from bandit_envs.laws.derived import Normalized, UnderKernel
 from bandit_envs.problem.decisions import uniform_points, unit_grid
 from bandit_envs.problem.setting import batch_settings
 from bandit_envs.problems import build, data_files

@@ -104,5 +104,5 @@ GIVEN |= {name: (each.reward, each.dim, each.side, each.moments) for name, each 
 @pytest.mark.parametrize("name", GIVEN)
 def test_the_moments_of_a_given_function_are_those_over_its_box(name):
     function, dim, side, moments = GIVEN[name]
-    values = function(side * qmc.Sobol(dim, seed=0).random_base2(15))
+    values = function(side * qmc.Sobol(dim, scramble=False).random_base2(15))
     assert moments == pytest.approx((values.mean(), values.std()), rel=0.01)

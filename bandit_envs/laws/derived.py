@@ -1,0 +1,102 @@
+"""Functions of other laws, rescaled or drawn under a kernel of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.laws.drawn import Drawn
+from bandit_envs.laws.functions import FunctionLaw, Moments
+
+
+@dataclass(frozen=True)
+class Normalized(FunctionLaw):
+    """Another law's function, rescaled to have minimum 0 and maximum 1 on the points (Verma et al. 2022)."""
+
+    law: FunctionLaw
+
+    @property
+    def moments(self) -> Moments:
+        """The middle of the range, and a deviation of which two reach its ends."""
+        return Moments(0.5, 0.25)
+
+    @property
+    def least(self) -> float:
+        """0, which every function reaches."""
+        return 0.0
+
+    def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
+        """0."""
+        return self.least
+
+    @property
+    def has_box_form(self) -> bool:
+        """Whether the other law has one."""
+        return self.law.has_box_form
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the other law's function is."""
+        return self.law.is_fixed
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Draw and rescale."""
+        drawn = self.law.draw(gram, rng)
+        low, span = drawn.values.min(), np.ptp(drawn.values)
+        require(span > 0, "normalize", "off for a constant function", True)
+        return drawn.rescaled(1.0 / span, -low / span)
+
+
+@dataclass(frozen=True, eq=False)
+class UnderKernel(FunctionLaw):
+    """Another law's function, drawn under a kernel of its own instead of the model's.
+
+    Args:
+        law: of the function.
+        kernel: a scikit-learn kernel over (context, arm) features; factorised once a problem.
+    """
+
+    law: FunctionLaw
+    kernel: Any
+
+    @property
+    def has_box_form(self) -> bool:
+        """Whether the other law has one."""
+        return self.law.has_box_form
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the other law's function is."""
+        return self.law.is_fixed
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether the other law's function is."""
+        return self.law.is_gaussian
+
+    @property
+    def norm_is_drawn(self) -> bool:
+        """Whether the other law's is."""
+        return self.law.norm_is_drawn
+
+    @property
+    def least(self) -> float | None:
+        """That of the other law."""
+        return self.law.least
+
+    def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
+        """That of the other law, under the kernel of its own."""
+        return self.law.lower_bound(gram.under(self.kernel), prior_mean, norm)
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Draw on the same points."""
+        return self.law.draw(gram.under(self.kernel), rng)
+
+    def draws(self, gram: Gram, rng: np.random.Generator, count: int) -> Floats:
+        """Draw on the same points."""
+        return self.law.draws(gram.under(self.kernel), rng, count)
