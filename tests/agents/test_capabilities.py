@@ -120,7 +120,7 @@ def test_an_agent_that_handles_contexts_plays_otherwise_if_it_is_shown_one_alone
 @each_handler("constraint")
 def test_an_agent_that_handles_constraints_plays_otherwise_if_no_play_costs_anything(name):
     few = {"num_arms": 25, "horizon": 80}  # some begin to look at costs late
-    seen, blind = both(name, info=_free, constraints={"law": "gp", "quantile": 0.3}, **few)
+    seen, blind = both(name, info=_free, constraints={"law": "gp", "quantile": 0.2}, **few)
     assert (seen != blind).any()
 
 

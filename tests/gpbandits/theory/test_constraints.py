@@ -58,10 +58,11 @@ def test_the_violation_of_a_run_stays_below_the_bound_of_its_own_multipliers():
     problem = small_feasible_region(num_arms=21**2, constraint_noise_std=0.1, horizon=100)
     env = make(problem)
     epochs = Epochs(length=20, count=5, gamma=1.0, bound=1.0, noise_std=0.1)
-    bounds = NoisyBounds(epochs, step=5.0, reward_bound=7.0, cost_bound=2.0, slack=0.05)
     observation, info = env.reset(seed=1)
-    agent = agents.make("gp-ucb-noisy-constraints", env)
+    agent = agents.make("gp-ucb-noisy-constraints", env, step=5.0)
     agent.reset(seed=1)
+    step = 5.0 / agent.objective.prior.deviation  # of costs as they are
+    bounds = NoisyBounds(epochs, step=step, reward_bound=7.0, cost_bound=2.0, slack=0.05)
     total = 0.0
     for t in range(1, 101):
         action = agent.act(observation)
