@@ -47,8 +47,8 @@ def gp_ucb_cpd(
     Args:
         setting: what is published of the problem.
         xi_squared: a round is uniform iff |uniform|^2 <= xi^2 |plays since the restart|.
-        ridge: c of the detector's rho_n, default 5; 4 finds changes earlier at more than twice the false
-            alarms, 10 has hardly any.
+        ridge: c of the detector's rho_n, default 5, which was chosen so that the paper's curves come out; 4
+            finds changes earlier at more than twice the false alarms, 10 has hardly any.
         theta: what the detector's statistic is compared with; see `restarts.detection.TestRates`.
         false_alarm_rate: find theta by simulation, such that a run without a change has a false alarm
             with this probability; takes a few seconds.
