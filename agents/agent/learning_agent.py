@@ -14,6 +14,7 @@ from bandit_envs.problem.feedback import Feedback
 
 from ..acquisition.rules import Rule
 from ..beliefs.base import Belief
+from ..model.clock import in_time
 from ..model.hyperparameters import Fitter, Learning
 from ..model.model import Model
 from ..model.recommendation import Recommendation
@@ -95,7 +96,7 @@ class LearningAgent:
         self.agent.update(observation, action, reward, info)
         self._training_data.play(int(self.agent.points(observation, action)[0]))
         _, rounds, value, _ = Feedback.arrived(info)
-        kept = self.agent.clock.delay(rounds, now) <= self.belief.window
+        kept = in_time(self.agent.clock.delay(rounds, now), self.belief.window)
         self._training_data.receive(rounds[kept], value[kept])
         if self.agent.t[0] == 1:  # it has started over; what was learnt of the kernel stays
             self._training_data.forget()

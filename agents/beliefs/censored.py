@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 
-from ..model.clock import Clock
+from ..model.clock import Clock, in_time
 from ..model.model import Model
 from ..validation import PerTrial
 from .base import Belief, make_posterior, withdraw
@@ -60,7 +60,7 @@ class Censored(Belief):
 
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
         """Correct what arrives in time."""
-        kept = delay <= self.window
+        kept = in_time(delay, self.window)
         trial, point = trial[kept], point[kept]
         self.centre.correct(trial, point, self.residual(trial, point, value[kept]))
 

@@ -9,6 +9,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require_at_least_one
 from bandit_envs.basics.types import Floats, Ints
 
+from ..model.clock import in_time
 from ..model.model import Model
 from ..posteriors import Posterior
 from ..validation import PerTrial
@@ -88,7 +89,7 @@ class Imputed(Censored):
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
         """Put the values in the place of their fill-ins, and renew the other fill-ins."""
         filled = self.take_back(trial, point)
-        kept = delay <= self.window
+        kept = in_time(delay, self.window)
         trial, point = trial[kept], point[kept]
         residual = self.residual(trial, point, value[kept])
         self.centre.correct(trial, point, residual - filled[kept])

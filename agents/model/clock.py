@@ -6,8 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
+
+ROUNDING = 1e-9  # of a window: 0.4 - 0.1 is more than 0.3
+
+
+def in_time(delay: Ints | Floats, window: float) -> Bools:
+    """Which feedback came within a window, both ends included but for rounding, (n,)."""
+    return np.asarray(delay <= window * (1.0 + ROUNDING))
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,4 +53,4 @@ class Clock:
         if self.times is None:
             return int(min(window, now))
         elapsed = self.times[min(now, len(self.times) - 1)] - self.times[:now]
-        return int(np.count_nonzero(elapsed < window))
+        return int(np.count_nonzero(elapsed < window * (1.0 - ROUNDING)))
