@@ -22,6 +22,7 @@ from ..model.recommendation import Recommendation
 from ..model.units import PriorUnits
 from ..validation import require_reset
 
+DEVIATION = 1.88  # of the prior of the two discs, in whose units the constants below were found
 HALF_WIDTH = 3.0  # of [0, 6]^d, the box in whose units steps and radii are given
 TUNED = {1: (0.03, 0.2, 0.1), 2: (0.3, 0.4, 1.0)}  # points -> eta, zeta, delta_reg: best on the two discs
 
@@ -75,7 +76,8 @@ class BanditOCO:
     y <- clip(y - eta_y (grad_0 + sum_j lam_j grad_j), -(1 - zeta), 1 - zeta) and
     lam_j <- [lam_j + eta (g_j - delta_reg eta lam_j)]^+, both with the old lam, when all plays of a
     probe have delivered. y starts uniformly. On a finite set the nearest arm is played; contexts are ignored.
-    Rewards, from their published prior mean, and costs are in published prior deviations.
+    Rewards, from their published prior mean, and costs are in units in which the published prior deviation
+    is that of the two discs.
 
     Args:
         setting: what is published.
@@ -93,7 +95,8 @@ class BanditOCO:
     ):
         self.setting, self.points = setting, points
         self.step, self.radius, self.dual_step, self.decay = step, radius, dual_step, decay
-        self.prior = PriorUnits.published(setting)
+        known = PriorUnits.published(setting, unknown=DEVIATION)
+        self.prior = PriorUnits(known.deviation / DEVIATION, known.mean)
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:

@@ -28,11 +28,11 @@ class PriorUnits(NamedTuple):
     mean: float = 0.0  # of the reward, on average over the points
 
     @classmethod
-    def published(cls, setting: Setting) -> PriorUnits:
-        """Those of a setting; 1 where the kernel is withheld."""
+    def published(cls, setting: Setting, unknown: float = 1.0) -> PriorUnits:
+        """Those of a setting; `unknown` is the deviation where the kernel is withheld."""
         mean = float(np.mean(setting.prior_mean))
         if setting.kernel is None:
-            return cls(mean=mean)
+            return cls(unknown, mean)
         return cls(float(np.sqrt(np.max(setting.kernel.diag(setting.decisions.points)))), mean)
 
     def of(self, *values: Any) -> tuple[Any, ...]:
