@@ -31,15 +31,14 @@ class Censored(Belief):
     """
 
     def __init__(self, model: Model, num_trials: int, window: float, reward_bound: PerTrial | None = None):
-        reward_bound = model.deviation if reward_bound is None else reward_bound
         require_not_negative("window", window, "it is how long a pending reward is waited for")
-        require_not_negative("reward_bound", reward_bound, "it bounds the shifted rewards")
+        if reward_bound is not None:
+            require_not_negative("reward_bound", reward_bound, "it bounds the shifted rewards")
         if model.learning is not None and model.learning.mean:
             raise ValueError("fit_mean must be False here: pending values count as the lower bound, got True")
         both = make_posterior(model, num_trials)
         super().__init__(self.shifted(model), both, both)
-        self.window, self.reward_bound = window, reward_bound
-        self._variance = model.deviation**2
+        self.window, self._given, self._deviation = window, reward_bound, model.deviation
         self.clock = Clock.of(model.setting)
         self._points: list[Ints] = []  # (B,) a round
         self._since: Ints | None = None  # first round of each trial that counts, (B,); None is 0
@@ -50,8 +49,9 @@ class Censored(Belief):
         return replace(model, prior_mean=model.least)
 
     def remodel(self, model: Model) -> None:
-        """Go over to another kernel and noise; the least that may come stays."""
+        """Go over to another kernel and noise, hence to another s; the least that may come stays."""
         super().remodel(self.shifted(model))
+        self._deviation = model.deviation
 
     def play(self, point: Ints) -> None:
         """Observe 0 for now."""
@@ -86,6 +86,11 @@ class Censored(Belief):
         return np.zeros(len(point))
 
     @property
+    def reward_bound(self) -> PerTrial:
+        """B_y."""
+        return self._deviation if self._given is None else self._given
+
+    @property
     def bias(self) -> Floats | float:
         """B_y / s^2 sum_{s=t-m}^{t-1} sigma_{t-1}(x_s) over the last m plays, arrived or not, (B,).
 
@@ -101,4 +106,4 @@ class Censored(Belief):
         if self._since is not None:
             played = np.arange(len(self._points) - recent, len(self._points))
             std[played[:, None] < self._since] = 0.0
-        return self.reward_bound / self._variance * std.sum(axis=0)
+        return self.reward_bound / self._deviation**2 * std.sum(axis=0)

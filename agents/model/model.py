@@ -18,6 +18,7 @@ from bandit_envs.laws.functions import SELDOM_BELOW
 from bandit_envs.problem.checks import check_kernel
 from bandit_envs.problem.setting import Setting
 
+from ..kernels.shape import largest_deviation
 from ..kernels.visited import Visited, VisitedGram
 from ..validation import PerTrial
 from .hyperparameters import Hyperparameters, Learning
@@ -115,7 +116,7 @@ class Model:
         if setting.continuous:
             _check_box(form, prior_mean)
         check_kernel(chosen, setting.decisions)
-        deviation = float(np.sqrt(np.max(chosen.diag(setting.decisions.points))))
+        deviation = largest_deviation(chosen, setting.decisions.points)
         noise = assumed_noise(
             noise_std, noise_variance, white=white, published=setting.noise_std, deviation=deviation
         )
@@ -147,13 +148,9 @@ class Model:
             **numbers,
         )
 
-    def with_kernel(self, kernel: Any) -> Model:
-        """The same with another kernel."""
-        return replace(self, kernel=kernel)
-
     def learnt(self, found: Hyperparameters) -> Model:
         """The same with another kernel, R, lambda and prior mean."""
-        deviation = float(np.sqrt(np.max(found.kernel.diag(self.setting.decisions.points))))
+        deviation = largest_deviation(found.kernel, self.setting.decisions.points)
         return replace(
             self,
             kernel=found.kernel,
@@ -172,7 +169,7 @@ class Model:
     @cached_property
     def deviation(self) -> float:
         """The largest prior standard deviation."""
-        return float(np.sqrt(np.max(self.kernel.diag(self.setting.decisions.points))))
+        return largest_deviation(self.kernel, self.setting.decisions.points)
 
     @property
     def relative_noise(self) -> PerTrial:

@@ -76,6 +76,15 @@ def test_the_bias_is_the_sum_of_latent_deviations_over_the_last_plays(window):
     np.testing.assert_allclose(playing.agent.belief.bias, expected, rtol=1e-6)
 
 
+def test_the_bias_is_in_units_of_the_learnt_prior_deviation():
+    learnt = Playing("gp-ucb-sdf", rounds=5, window=4).agent
+    learnt.remodel(replace(learnt.model, kernel=ConstantKernel(0.3**2) * learnt.model.kernel))
+    given = Playing("gp-ucb-sdf", rounds=5, window=4, reward_bound=0.3).agent
+    given.remodel(learnt.model)
+    np.testing.assert_allclose(learnt.belief.bias, given.belief.bias, rtol=1e-12)
+    assert learnt.model.deviation == pytest.approx(0.3)
+
+
 def test_hallucination_has_the_mean_of_what_was_delivered_and_the_variance_of_all_plays():
     playing = Playing("gp-bucb")
     arrived = sorted(playing.value)
