@@ -61,3 +61,8 @@ class WithMargin:
     def __call__(self, model: Model) -> Rule:
         """Return the rule with its margin in units of the model's values."""
         return self.rule(np.multiply(self.xi, model.deviation))
+
+
+def unit_of(rule: Rule, model: Model) -> float:
+    """In which the scores of a rule are small or large: the model's deviation, or 1 without a unit."""
+    return 1.0 if getattr(rule, "unitless", False) else model.deviation

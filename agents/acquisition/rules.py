@@ -212,6 +212,11 @@ class Starting:
     first: Rule
     then: Rule
 
+    @property
+    def unitless(self) -> bool:
+        """Whether the later rule's scores are; the first rule's should be likewise."""
+        return getattr(self.then, "unitless", False)
+
     def __call__(self, candidates: Candidates) -> Floats:
         """Return the scores of the rule of each trial's round, (B, A)."""
         early = candidates.t <= self.rounds

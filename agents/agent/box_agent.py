@@ -12,6 +12,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.incumbents import NoIncumbent
+from ..acquisition.of_model import unit_of
 from ..acquisition.rules import AnyArm, PosteriorMean, Rule
 from ..beliefs.base import Belief
 from ..beliefs.surface import ONLY, Surface
@@ -73,8 +74,8 @@ class BoxAgent(GPAgent):
         exploring = self.restart.exploring
         if exploring is not None and exploring[ONLY]:
             rule = AnyArm()
-        incumbent, unit = (self.incumbent, self._unit) if rule is self.rule else (PLAIN, self.model.deviation)
-        arm = self._best(rule, incumbent, belief, context, unit, TIE, self.tie_breaker())  # type: ignore[arg-type]
+        incumbent = self.incumbent if rule is self.rule else PLAIN
+        arm = self._best(rule, incumbent, belief, context, TIE, self.tie_breaker())  # type: ignore[arg-type]
         self._opening = None
         return self.setting.to_action(arm)
 
@@ -95,9 +96,7 @@ class BoxAgent(GPAgent):
         require_context(observation, self.setting.has_contexts)
         context = self._context(np.zeros(1) if observation is None else observation)
         if among is None:
-            arms = self._best(
-                PosteriorMean(), PLAIN, self.belief, context, self.model.deviation, 0.0, np.zeros(1)
-            )[None]
+            arms = self._best(PosteriorMean(), PLAIN, self.belief, context, 0.0, np.zeros(1))[None]
             among = self.setting.to_action(arms)
         else:
             arms = arms_of(self.setting, among, "among")
@@ -123,11 +122,10 @@ class BoxAgent(GPAgent):
         incumbent: BoxIncumbent,
         belief: Belief,
         context: Floats,
-        unit: float,
         tie: float,
         uniform: Floats,
     ) -> Floats:
-        """The arm of the largest score, (d,)."""
+        """The arm of the largest score, (d,); scores tie that differ by less than `tie` units."""
         surface = Surface.of(belief)
         plays = self._played(surface, context)
         worlds = incumbent.worlds(surface, plays, self._rng)
@@ -143,7 +141,7 @@ class BoxAgent(GPAgent):
             weigh=lambda: none,
             draw=self._rule_rngs,
         )
-        sampler, terms = self.samplers[ONLY], self.objective.penalised_on_box
+        sampler, terms, unit = self.samplers[ONLY], self.objective.penalised_on_box, unit_of(rule, self.model)
         landscape = Landscape(rule, worlds.surface, context, facts, sampler, terms, unit)
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
         return pool.arms[argmax_with_ties(pool.scores[None], tie * unit, uniform)[0]]

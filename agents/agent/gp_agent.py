@@ -13,6 +13,7 @@ from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.feedback import Feedback
 
 from ..acquisition.incumbents import Incumbent, NoIncumbent
+from ..acquisition.of_model import unit_of
 from ..acquisition.rules import AnyArm, PosteriorMean, Rule, Starting
 from ..beliefs.base import Belief, Delivered
 from ..model.clock import Clock
@@ -109,7 +110,7 @@ class GPAgent:
         exploring = self.restart.exploring
         if exploring is not None:
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random
-        arm = argmax_with_ties(scores, TIE * self._unit, self.tie_breaker())
+        arm = argmax_with_ties(scores, TIE * unit_of(self.rule, self.model), self.tie_breaker())
         self._opening = None
         return arm if self.num_trials else int(arm[0])
 
@@ -201,7 +202,6 @@ class GPAgent:
     def _assume(self, model: Model) -> None:
         rule = self._rule_of(model)
         self.rule = Starting(model.initial, AnyArm(), rule) if model.initial else rule
-        self._unit = 1.0 if getattr(rule, "unitless", False) else model.deviation  # of its scores
         self.model = model
 
     def _revise(self, revision: Revision) -> None:

@@ -13,9 +13,7 @@ from bandit_envs.basics.types import Floats
 from .terrain import Pool, Terrain, joined
 
 WORST = -1e30  # what stands for scores of minus infinity while climbing
-PRECISION = (
-    1e-6  # of a unit of the summed scores, at which a climb ends: what is left is below what is believed
-)
+PRECISION = 1e-6  # of a unit of the summed scores: a climb ends where what is left is below what is believed
 APART = 0.05  # box widths between two starts, lest all climb the same hill
 ZOOM = (0.1, 0.03, 0.01, 0.003)  # box widths, around the best points of a sample
 BEST, EACH = 4, 12  # points that a sample is refined around, and new points around each

@@ -1,8 +1,12 @@
 """What a kernel is apart from its amplitude: formulas depend on the shape and scale with the amplitude."""
 
 import math
+from typing import Any
 
+import numpy as np
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, Matern, Product
+
+from bandit_envs.basics.types import Floats
 
 
 def split_amplitude(kernel: Kernel) -> tuple[float, Kernel]:
@@ -14,6 +18,12 @@ def split_amplitude(kernel: Kernel) -> tuple[float, Kernel]:
             variance, shape = split_amplitude(other)
             return float(constant.constant_value) * variance, shape
     return 1.0, kernel
+
+
+def largest_deviation(kernel: Kernel, points: Floats) -> float:
+    """The largest prior deviation s on points, (n, d); papers that take k(x, x) <= 1 have s = 1."""
+    variance: Any = kernel.diag(points)  # abstract in scikit-learn's base class
+    return float(np.sqrt(np.max(variance)))
 
 
 def unit_kernel(kernel: Kernel, deviation: float) -> Kernel:

@@ -119,9 +119,8 @@ class Fitter:
 
     def _loss(self, theta: Floats, sample: Sample) -> tuple[float, Floats]:
         loss, slopes = negative_log_likelihood(theta, self._kernel, sample, self._with_mean)
-        loss -= (
-            sample.plays.sum() * self._log_unit
-        )  # of values in prior deviations: their size ends a descent
+        # The loss of values in prior deviations: its size ends a descent.
+        loss -= sample.plays.sum() * self._log_unit
         more, steeper = self._prior(theta)
         return loss + more, slopes + steeper
 

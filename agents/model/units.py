@@ -9,6 +9,8 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.setting import Setting
 
+from ..kernels.shape import largest_deviation
+
 
 class Units(NamedTuple):
     """A value y is modelled as (y - centre) / scale."""
@@ -30,10 +32,9 @@ class PriorUnits(NamedTuple):
     @classmethod
     def published(cls, setting: Setting, unknown: float = 1.0) -> PriorUnits:
         """Those of a setting; `unknown` is the deviation where the kernel is withheld."""
-        mean = float(np.mean(setting.prior_mean))
-        if setting.kernel is None:
-            return cls(unknown, mean)
-        return cls(float(np.sqrt(np.max(setting.kernel.diag(setting.decisions.points)))), mean)
+        kernel, points = setting.kernel, setting.decisions.points
+        deviation = unknown if kernel is None else largest_deviation(kernel, points)
+        return cls(deviation, float(np.mean(setting.prior_mean)))
 
     def of(self, *values: Any) -> tuple[Any, ...]:
         """Values and deviations in these units; None as it is."""

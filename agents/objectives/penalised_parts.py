@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,11 +18,9 @@ from ..model.noise import require_noise_variance
 from ..model.units import PriorUnits
 from ..validation import PerTrial
 from .base import Objective
-from .first_plays import FEWEST, FirstPlays, GivenUnits, Values
-from .multipliers import Multipliers
-from .penalised import Penalised
+from .builders import OfPenalised, OfSeparateModels
+from .first_plays import FEWEST, GivenUnits, Values
 from .penalties import Penalty
-from .separate_models import SeparateModels
 
 EPOCH, FIRST, NOISE_VARIANCE, BOUND = 20, 5, 0.01, 2.0
 
@@ -96,20 +93,12 @@ def penalised_parts(
         noise_variance=noise_variance,
     )
     share = delta / (penalty.union * math.ceil(setting.horizon / epoch))
-    shared = {"given": given.in_units(prior), "cost_noise": cost_noise, "prior": prior}
     fewest = FEWEST if standardize else initial + 1  # than there will be
+    shared = penalty, epoch, fewest, prior, given.in_units(prior), cost_noise
     objective_of = (
-        partial(_separate, penalty=penalty, epoch=epoch, fewest=fewest, delta=share, **shared)
+        OfSeparateModels(*shared, share)
         if models == "separate"
-        else partial(
-            _penalised,
-            penalty=penalty,
-            epoch=epoch,
-            fewest=fewest,
-            restart=not reuse,
-            incumbent_first=incumbent_first,
-            **shared,
-        )
+        else OfPenalised(*shared, not reuse, incumbent_first)
     )
     return PenalisedParts(model, objective_of, share)
 
@@ -121,48 +110,3 @@ def _cost_noise(model: Model, given: float | None) -> PerTrial:
         return given
     published = model.setting.constraint_noise_std
     return model.noise_std if published is None else published
-
-
-def _penalised(
-    model: Model,
-    num_trials: int,
-    penalty: Penalty,
-    epoch: int,
-    fewest: int,
-    prior: PriorUnits,
-    cost_noise: PerTrial,
-    **parts: Any,
-) -> Penalised:
-    return Penalised(
-        Multipliers(penalty, num_trials, model.setting.num_constraints, epoch),
-        _first_plays(model, num_trials, prior, fewest),
-        model.gram.size,  # of a box, what was played so far: nothing
-        noise=(model.noise_std, cost_noise),
-        prior=prior,
-        **parts,
-    )
-
-
-def _separate(
-    model: Model,
-    num_trials: int,
-    penalty: Penalty,
-    epoch: int,
-    fewest: int,
-    prior: PriorUnits,
-    cost_noise: PerTrial,
-    **parts: Any,
-) -> SeparateModels:
-    return SeparateModels(
-        model,
-        Multipliers(penalty, num_trials, model.setting.num_constraints, epoch),
-        _first_plays(model, num_trials, prior, fewest),
-        cost_noise=cost_noise,
-        prior=prior,
-        **parts,
-    )
-
-
-def _first_plays(model: Model, num_trials: int, prior: PriorUnits, fewest: int) -> FirstPlays:
-    centres = prior.centres(model.setting.num_constraints)
-    return FirstPlays(num_trials, len(centres), model.initial, centres, fewest)

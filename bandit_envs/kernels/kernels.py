@@ -26,7 +26,6 @@ __all__ = ["NAMED", "LengthScale", "OnColumns", "TableKernel", "make_kernel"]
 
 LengthScale = float | Sequence[float]
 
-
 LENGTH_BOUNDS = (5e-5, 5e5)  # of a learnt length-scale, relative: scikit-learn's at a length-scale of 0.2
 VARIANCE_BOUNDS = (1e-5, 1e5)  # of a learnt amplitude, relative: scikit-learn's at 1
 

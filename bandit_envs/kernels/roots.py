@@ -22,9 +22,9 @@ def precedence(size: int) -> Floats:
 
 
 def pivoted_root(covariance: Floats, floor: float) -> tuple[Floats, Ints]:
-    """Return R with R'R = K up to `floor`, (r, N), and its pivots, (r,); uses up K, (N, N).
+    """Return R with R'R = K up to `floor` / LEAST, (r, N), and its pivots, (r,); uses up K, (N, N).
 
-    With D = sqrt(precedence), the factor is that of D K D, divided by D.
+    With D = sqrt(precedence), the factor is that of D K D up to `floor`, divided by D.
     """
     weight = np.sqrt(precedence(len(covariance)))
     covariance *= weight

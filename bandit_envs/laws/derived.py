@@ -15,10 +15,29 @@ from bandit_envs.laws.functions import FunctionLaw, Moments
 
 
 @dataclass(frozen=True)
-class Normalized(FunctionLaw):
-    """Another law's function, rescaled to have minimum 0 and maximum 1 on the points (Verma et al. 2022)."""
+class Derived(FunctionLaw):
+    """Functions that are made of another law's, one of each.
+
+    Args:
+        law: of the other functions.
+    """
 
     law: FunctionLaw
+
+    @property
+    def has_box_form(self) -> bool:
+        """Whether the other law has one."""
+        return self.law.has_box_form
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the other law's function is."""
+        return self.law.is_fixed
+
+
+@dataclass(frozen=True)
+class Normalized(Derived):
+    """Another law's function, rescaled to have minimum 0 and maximum 1 on the points (Verma et al. 2022)."""
 
     @property
     def moments(self) -> Moments:
@@ -34,16 +53,6 @@ class Normalized(FunctionLaw):
         """0."""
         return self.least
 
-    @property
-    def has_box_form(self) -> bool:
-        """Whether the other law has one."""
-        return self.law.has_box_form
-
-    @property
-    def is_fixed(self) -> bool:
-        """Whether the other law's function is."""
-        return self.law.is_fixed
-
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw and rescale."""
         drawn = self.law.draw(gram, rng)
@@ -53,7 +62,7 @@ class Normalized(FunctionLaw):
 
 
 @dataclass(frozen=True, eq=False)
-class UnderKernel(FunctionLaw):
+class UnderKernel(Derived):
     """Another law's function, drawn under a kernel of its own instead of the model's.
 
     Args:
@@ -61,18 +70,7 @@ class UnderKernel(FunctionLaw):
         kernel: a scikit-learn kernel over (context, arm) features; factorised once a problem.
     """
 
-    law: FunctionLaw
     kernel: Any
-
-    @property
-    def has_box_form(self) -> bool:
-        """Whether the other law has one."""
-        return self.law.has_box_form
-
-    @property
-    def is_fixed(self) -> bool:
-        """Whether the other law's function is."""
-        return self.law.is_fixed
 
     @property
     def is_gaussian(self) -> bool:

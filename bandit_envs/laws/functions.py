@@ -149,7 +149,6 @@ class RKHSFunction(FunctionLaw):
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw y and shrink it."""
         eigenvalues, rotation = gram.eigen_rotation
-        basis = rotation @ gram.root
         white = gram.white(rng)
         y = white @ gram.root
         z = rotation @ white
@@ -157,9 +156,10 @@ class RKHSFunction(FunctionLaw):
         spread = np.ptp(y) if np.ptp(y) > ROUNDING * size else size
         rho = self.ridge * spread * np.sqrt(gram.diagonal.max())
         weights = z * eigenvalues / (eigenvalues + rho)
-        alpha = (y - weights @ basis) / rho  # rho alpha = y - K alpha
+        values = (weights @ rotation) @ gram.root
+        alpha = (y - values) / rho  # rho alpha = y - K alpha
         norm = float(np.linalg.norm(weights))
-        drawn = Drawn(weights @ basis, norm, Expansion(gram.kernel, gram.points, alpha))
+        drawn = Drawn(values, norm, Expansion(gram.kernel, gram.points, alpha))
         return drawn if self.norm is None else drawn.rescaled(self.norm / norm)._replace(norm=self.norm)
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:

@@ -165,16 +165,19 @@ class Problem(Composition):
         return self._kept[key]
 
     def _by_segment(self, segment: Ints, seed: np.random.SeedSequence) -> Truth:
-        segments = int(segment[-1]) + 1
-        drawn = self._functions(segments, seed)
-        if not self.decisions.continuous:
-            return Truth.of(drawn, self.decisions)
-        key = (seed.entropy, seed.spawn_key, segments)
+        drawn = self._functions(int(segment[-1]) + 1, seed)
+        return Truth.of(
+            drawn, self.decisions, self._on_box(drawn, seed) if self.decisions.continuous else None
+        )
+
+    def _on_box(self, drawn: list[list[Drawn]], seed: np.random.SeedSequence) -> Extremes:
+        """The extremes of functions on a box, sought once."""
+        key = (seed.entropy, seed.spawn_key, len(drawn))
         if key not in self._found:
             if len(self._found) == MOST_FOUND:
-                self._found.pop(next(iter(self._found)))
+                self._found.pop(next(iter(self._found)))  # the oldest
             self._found[key] = of_box(drawn, self.decisions)
-        return Truth.of(drawn, self.decisions, self._found[key])
+        return self._found[key]
 
     def _course(self, segment: Ints, seed: np.random.SeedSequence) -> Course:
         laws = [(self.reward, self.drift), *((law, self.drift.of_costs) for law in self.constraints)]

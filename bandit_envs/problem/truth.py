@@ -25,15 +25,20 @@ class Truth(NamedTuple):
     drawn: Sequence[Sequence[Drawn]] = ()  # [segment][reward, then costs], where they are kept
 
     @classmethod
-    def of(cls, drawn: list[list[Drawn]], decisions: Decisions, extremes: Extremes | None = None) -> Truth:
-        """The truth of functions that hold for a segment each, whose extremes may be known already."""
+    def of(cls, drawn: list[list[Drawn]], decisions: Decisions, extremes: Extremes | None) -> Truth:
+        """The truth of functions that hold for a segment each.
+
+        Args:
+            drawn: [segment][reward, then costs].
+            decisions: the points.
+            extremes: between the points of a box; None on a finite set, where the points have them.
+        """
         means = np.array([[function.values for function in functions] for functions in drawn])
         means.setflags(write=False)  # trials share it
         extent = np.array([means.min(axis=(0, 2)), means.max(axis=(0, 2))])
-        if extremes is None:
-            extremes = of_box(drawn, decisions) if decisions.continuous else of_table(means, decisions)
-        check_feasible(extremes[0], "segment")
-        return cls(means, *extremes, extent, drawn)
+        found = of_table(means, decisions) if extremes is None else extremes
+        check_feasible(found[0], "segment")
+        return cls(means, *found, extent, drawn)
 
 
 def of_table(means: Floats, decisions: Decisions) -> Extremes:

@@ -10,6 +10,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 import agents
 import bandit_envs
+from agents.acquisition.of_model import unit_of
 from agents.agent.gp_agent import GPAgent
 from agents.agent.training_data import TrainingData
 from agents.beliefs.imputed import FILL_INS
@@ -165,7 +166,7 @@ def test_rule_width_and_ties_follow_the_learnt_noise_and_amplitude():
     assert model.noise_std**2 == pytest.approx(model.noise_variance)
     deviation = np.sqrt(model.kernel.diag(np.zeros((1, 1)))[0])
     assert agent.rule.width.noise_std == pytest.approx(model.noise_std / deviation)
-    assert agent._unit == pytest.approx(deviation)
+    assert unit_of(agent.rule, agent.model) == pytest.approx(deviation)
     kernel_ucb = Recorder("kernel-ucb", **LEARNING).agent
     assert kernel_ucb.agent.rule.width.noise_variance == kernel_ucb.model.relative_variance
 

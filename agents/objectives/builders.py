@@ -1,0 +1,84 @@
+"""What builds the objectives that keep constraints, of one trial or of a batch, from a model of theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..model.model import Model
+from ..model.units import PriorUnits
+from ..validation import PerTrial
+from .first_plays import FirstPlays, GivenUnits
+from .multipliers import Multipliers
+from .penalised import Penalised
+from .penalties import Penalty
+from .separate_models import SeparateModels
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What both kinds of objectives are made of.
+
+    Args:
+        penalty: how costs enter and multipliers move.
+        epoch: rounds S between two moves.
+        fewest: first plays that tell a centre and a scale.
+        prior: the units of rewards and costs.
+        given: centre and scale in these units, as far as the user gives them.
+        cost_noise: deviation of the noise on costs in these units.
+    """
+
+    penalty: Penalty
+    epoch: int
+    fewest: int
+    prior: PriorUnits
+    given: GivenUnits
+    cost_noise: PerTrial
+
+    def multipliers(self, model: Model, num_trials: int) -> Multipliers:
+        """Those that a run begins with."""
+        return Multipliers(self.penalty, num_trials, model.setting.num_constraints, self.epoch)
+
+    def first_plays(self, model: Model, num_trials: int) -> FirstPlays:
+        """Room for what the uniform plays earn."""
+        centres = self.prior.centres(model.setting.num_constraints)
+        return FirstPlays(num_trials, len(centres), model.initial, centres, self.fewest)
+
+
+@dataclass(frozen=True)
+class OfPenalised(Shared):
+    """Builds one model of the penalised objective; see `Penalised`."""
+
+    restart: bool
+    incumbent_first: bool
+
+    def __call__(self, model: Model, num_trials: int) -> Penalised:
+        """Return the objective of a number of trials."""
+        return Penalised(
+            self.multipliers(model, num_trials),
+            self.first_plays(model, num_trials),
+            model.gram.size,  # of a box, what was played so far: nothing
+            restart=self.restart,
+            incumbent_first=self.incumbent_first,
+            given=self.given,
+            noise=(model.noise_std, self.cost_noise),
+            prior=self.prior,
+        )
+
+
+@dataclass(frozen=True)
+class OfSeparateModels(Shared):
+    """Builds one model of the reward and one of each cost; see `SeparateModels`."""
+
+    delta: float
+
+    def __call__(self, model: Model, num_trials: int) -> SeparateModels:
+        """Return the objective of a number of trials."""
+        return SeparateModels(
+            model,
+            self.multipliers(model, num_trials),
+            self.first_plays(model, num_trials),
+            given=self.given,
+            cost_noise=self.cost_noise,
+            delta=self.delta,
+            prior=self.prior,
+        )
