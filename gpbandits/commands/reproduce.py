@@ -55,8 +55,14 @@ def _reproduce(reproduction: "Reproduction", out: Path, quick: bool, compute: "C
     for name, figure in findings.figures.items():
         save_figure(figure, figures / f"{name}.png")
     title = f"# {reproduction.paper}, {reproduction.title}"
-    says, differs = f"The paper reports: {reproduction.reports}", f"Why we differ: {reproduction.differs}"
-    console().print(Markdown("\n\n".join([title, says, findings.text, differs])))
+    parts = (
+        title,
+        "The paper says:",
+        findings.claims,
+        findings.text,
+        f"Why we differ: {reproduction.differs}",
+    )
+    console().print(Markdown("\n\n".join(parts)))
     console().print(f"Figures in {figures}.", markup=False)
 
 

@@ -34,15 +34,22 @@ class Holdings:
 
     A cell computed by other versions of the code than the installed ones counts, and `outdated` tells: a
     report must still be possible after an upgrade.
+
+    Args:
+        study: what is looked for.
+        store: where.
+        by_installed: whether only cells that the installed code computed count.
     """
 
-    def __init__(self, study: Study, store: Store):
-        self.study, self.store = study, store
+    def __init__(self, study: Study, store: Store, by_installed: bool = False):
+        self.study, self.store, self.by_installed = study, store, by_installed
 
     def path(self, cell: Cell) -> Path | None:
         """Where the cell is, if it was computed; by the installed code, if that computed it."""
         exact = self.store.path(cell)
-        return exact if exact.exists() else self._by_content.get(_content(cell.configuration))
+        if exact.exists():
+            return exact
+        return None if self.by_installed else self._by_content.get(_content(cell.configuration))
 
     @cached_property
     def outdated(self) -> int:

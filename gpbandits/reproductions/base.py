@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import EnvironmentEntry, Study
+from gpbandits.reproductions.verdicts import Judged, table
 
 Results = Sequence[tuple[EnvironmentEntry, Result]]
 
@@ -25,10 +26,36 @@ Compute = Callable[[Part, Path], Results]  # computes what the folder lacks, and
 
 @dataclasses.dataclass(frozen=True)
 class Findings:
-    """What a reproduction found: drawings by file stem, and Markdown of the numbers."""
+    """What a reproduction found.
+
+    Args:
+        figures: drawings by file stem.
+        text: Markdown of the numbers.
+        judged: what the paper says of the figure, sentence by sentence in its order, and the verdicts.
+    """
 
     figures: Mapping[str, Figure]
     text: str
+    judged: Sequence[Judged]
+
+    @property
+    def claims(self) -> str:
+        """Markdown of what the paper says, numbered, and of the tests of each sentence."""
+        said = [
+            f"{i}. {each.says} *{_plain(each.verdict)}*{_because(each.reading)}"
+            for i, each in enumerate(self.judged, 1)
+        ]
+        rows = [(str(i), *row) for i, each in enumerate(self.judged, 1) for row in each.rows]
+        tests = table(("claim", "problem", "tested as", "measured", "verdict"), rows)
+        return "\n\n".join(["\n".join(said), *([tests] if rows else [])])
+
+
+def _plain(verdict: str) -> str:
+    return f"{verdict.replace('*', '').capitalize()}."
+
+
+def _because(reading: str) -> str:
+    return f" {reading}" if reading else ""
 
 
 class Reproduction(Protocol):
@@ -47,11 +74,6 @@ class Reproduction(Protocol):
     @property
     def title(self) -> str:
         """The figure's number and what it shows."""
-        ...
-
-    @property
-    def reports(self) -> str:
-        """What the paper says that the figure shows."""
         ...
 
     @property

@@ -2,21 +2,27 @@
 
 from functools import partial
 
-from gpbandits.reproductions.claims import Claim
+from gpbandits.reproductions.claims import Claim, Statement
 from gpbandits.reproductions.study_figure import StudyFigure
 
 _figure = partial(StudyFigure, paper="Chowdhury & Gopalan (2017)")
 _BEST_VALUE = ("GP-EI (best value)", "GP-PI (best value)")
 _RIVALS = ("GP-UCB (Theorem 3)", "GP-TS", *_BEST_VALUE)
+_UCB = "GP-UCB (Theorem 3)"
 _SYNTHETIC = (
-    *(Claim("IGP-UCB", other) for other in _RIVALS),
-    *(Claim("IGP-UCB", f"GP-{name} (posterior mean)") for name in ("EI", "PI")),
-    *(Claim("GP-TS", other) for other in ("GP-UCB (Theorem 3)", *_BEST_VALUE)),
-    Claim(*_BEST_VALUE, alike=True),
-)
-_SAYS = (
-    "IGP-UCB improves significantly over GP-UCB and performs best in the pool of competitors; GP-TS fares "
-    "reasonably well beside GP-UCB and GP-EI/GP-PI, which cannot be told apart."
+    Statement("IGP-UCB improves significantly over GP-UCB.", (Claim("IGP-UCB", _UCB),)),
+    Statement(
+        "IGP-UCB performs best in the pool of competitors.",
+        (
+            *(Claim("IGP-UCB", other) for other in _RIVALS[1:]),
+            *(Claim("IGP-UCB", f"GP-{name} (posterior mean)") for name in ("EI", "PI")),
+        ),
+    ),
+    Statement(
+        "GP-TS fares reasonably well beside GP-UCB and GP-EI/GP-PI.",
+        tuple(Claim("GP-TS", other) for other in (_UCB, *_BEST_VALUE)),
+    ),
+    Statement("GP-EI and GP-PI cannot be told apart.", (Claim(*_BEST_VALUE, alike=True),)),
 )
 _WHY = (
     "What EI and PI improve on decides their rank, and the paper does not say what it is. Over the best "
@@ -34,8 +40,7 @@ FIGURES = (
         title="Figure 1: functions of the RKHS, (a) squared exponential and (b) Matern 5/2 kernel",
         studies=("chowdhury2017-figures-1-2",),
         environments=("Figure 1",),
-        claims=_SYNTHETIC,
-        reports=_SAYS,
+        statements=_SYNTHETIC,
         differs=_WHY,
     ),
     _figure(
@@ -43,23 +48,23 @@ FIGURES = (
         title="Figure 2: functions drawn from the GP, (a) squared exponential and (b) Matern 5/2 kernel",
         studies=("chowdhury2017-figures-1-2",),
         environments=("Figure 2",),
-        claims=_SYNTHETIC,
-        reports="The relative performance of all methods is similar to that of Figure 1.",
+        statements=_SYNTHETIC,
         differs=f"{_WHY} Draws of the GP have no norm in the RKHS: the paper's B is the only one there.",
     ),
     _figure(
         name="chowdhury2017-figure-3",
         title="Figure 3: (a) Rosenbrock and (b) Hartmann3",
         studies=("chowdhury2017-figure-3",),
-        claims=tuple(
-            Claim(f"GP-{name} ({incumbent})", other)
-            for name in ("EI", "PI")
-            for incumbent in ("best value", "posterior mean")
-            for other in ("IGP-UCB", "GP-TS")
-        ),
-        reports=(
-            "GP-EI and GP-PI perform better than the rest, while IGP-UCB and GP-TS are competitive; no agent "
-            "knows the kernel."
+        statements=(
+            Statement(
+                "GP-EI and GP-PI perform better than the rest, while IGP-UCB and GP-TS are competitive.",
+                tuple(
+                    Claim(f"GP-{name} ({incumbent})", other)
+                    for name in ("EI", "PI")
+                    for incumbent in ("best value", "posterior mean")
+                    for other in ("IGP-UCB", "GP-TS")
+                ),
+            ),
         ),
         differs=(
             "The paper states neither the horizon of this figure (1000 here) nor B, and its functions have "
@@ -72,13 +77,15 @@ FIGURES = (
         name="chowdhury2017-figure-4",
         title="Figure 4: (a) temperature and (b) light sensors",
         studies=("chowdhury2017-figure-4",),
-        claims=(
-            *(Claim("GP-TS", other) for other in ("IGP-UCB", "GP-UCB (Theorem 3)", *_BEST_VALUE)),
-            *(Claim("IGP-UCB", other) for other in _BEST_VALUE),
-        ),
-        reports=(
-            "On temperatures IGP-UCB and GP-UCB perform the same and GP-TS outperforms all; on light GP-TS "
-            "is better than the others, and IGP-UCB better than GP-EI and GP-PI."
+        statements=(
+            Statement(
+                "GP-TS outperforms the others.",
+                tuple(Claim("GP-TS", other) for other in ("IGP-UCB", _UCB, *_BEST_VALUE)),
+            ),
+            Statement(
+                "IGP-UCB is better than GP-EI and GP-PI.",
+                tuple(Claim("IGP-UCB", other) for other in _BEST_VALUE),
+            ),
         ),
         differs=(
             "Our temperatures are half-hour means of 50 sensors over the whole day, the paper's are "

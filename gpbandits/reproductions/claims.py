@@ -1,12 +1,35 @@
 """Claims of a paper that agents have less regret than others, or as much, and what the trials say to them."""
 
+from __future__ import annotations
+
 import dataclasses
+from collections.abc import Sequence
 
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import Interval, paired_difference
-from gpbandits.evaluation.table import number
+from gpbandits.reproductions.verdicts import UNTESTED, Check, Judged, Row, interval, of_likeness, of_order
 
-HOLDS, REVERSED, OPEN, DIFFER = "holds", "**reversed**", "not told apart", "**they differ**"
+
+@dataclasses.dataclass(frozen=True)
+class Statement:
+    """A sentence of a paper about a figure.
+
+    Args:
+        says: the sentence, in the paper's terms.
+        checks: what it means in numbers; without any it is not tested, and `reading` says why.
+        reading: ours, where the paper is silent.
+    """
+
+    says: str
+    checks: tuple[Check, ...] = ()
+    reading: str = ""
+
+    def judged(self, results: Sequence[Result]) -> Judged:
+        """With what the results say to it."""
+        if not self.checks:
+            return Judged(self.says, self.reading, (), UNTESTED)
+        rows = [row for check in self.checks for row in check.rows(results)]
+        return Judged.of(self.says, self.reading, rows)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,6 +42,7 @@ class Claim:
         at: the round; by default the last.
         alike: the paper says instead that the two do not differ; which holds as long as the trials do not
             tell them apart, and is weaker evidence the fewer these are.
+        environment: the beginning of the labels of the environments that it is about; by default all.
     """
 
     less: str
@@ -26,42 +50,35 @@ class Claim:
     metric: Metric = "cumulative"
     at: int | None = None
     alike: bool = False
+    environment: str = ""
+
+    def rows(self, results: Sequence[Result]) -> list[Row]:
+        """One an environment in which both agents have played."""
+        return [self.row(result) for result in results if self.applies_to(result)]
+
+    def applies_to(self, result: Result) -> bool:
+        """Whether it is about the environment, and both agents have played there."""
+        both = {self.less, self.more} <= result.records.keys()
+        return both and result.environment.startswith(self.environment)
 
     def difference(self, result: Result) -> Interval:
         """`more` minus `less`, paired by trial, with its 95 % bootstrap interval."""
         curves, column = result.curves(self.metric), column_of(result, self.at)
         return paired_difference(curves[self.more][:, column], curves[self.less][:, column])
 
-    def applies_to(self, result: Result) -> bool:
-        """Whether both agents have played."""
-        return {self.less, self.more} <= result.records.keys()
-
-    def row(self, result: Result) -> str:
-        """A line of Markdown: the claim, the difference and the verdict."""
+    def row(self, result: Result) -> Row:
+        """The order, the difference and the verdict."""
         difference = self.difference(result)
         place = "" if self.at is None else f" at t = {result.rounds[column_of(result, self.at)]}"
-        parts = (
+        verdict_of = of_likeness if self.alike else of_order
+        return Row(
             result.environment,
             f"{self.less} {'=' if self.alike else '<'} {self.more} ({self.metric}{place})",
             interval(difference, signed=True),
-            verdict(difference, self.alike),
+            verdict_of(difference, result.num_trials),
         )
-        return f"| {' | '.join(parts)} |"
 
 
 def column_of(result: Result, at: int | None) -> int:
     """Index of the last recorded round up to `at`."""
     return -1 if at is None else max(int((result.rounds <= at).sum()) - 1, 0)
-
-
-def verdict(difference: Interval, alike: bool = False) -> str:
-    """What an interval of a difference says that ought to be positive, or zero if `alike`."""
-    if alike:
-        return HOLDS if difference.low <= 0 <= difference.high else DIFFER
-    return HOLDS if difference.low > 0 else REVERSED if difference.high < 0 else OPEN
-
-
-def interval(values: Interval, signed: bool = False) -> str:
-    """An estimate and its interval as text."""
-    estimate, low, high = (number(float(part), signed) for part in values)
-    return f"{estimate} [{low}, {high}]"

@@ -1,5 +1,6 @@
 """Figures 3 and 4 of Srinivas et al. (2010): what kernels look like; computations, not studies."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, DotProduct, Kernel, Matern, Wh
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.plots import COLOURS, DASHES
 from gpbandits.reproductions.base import Compute, Findings
+from gpbandits.reproductions.verdicts import HOLDS, REVERSED, Judged, Row, table
 
 POINTS, ROUNDS, NOISE_VARIANCE = 200, 100, 0.025
 LENGTH_SCALE = 0.2
@@ -20,6 +22,7 @@ KERNELS: dict[str, Kernel] = {
     "squared exponential": RBF(LENGTH_SCALE),
     "Matern 5/2": Matern(LENGTH_SCALE, nu=2.5),
 }
+LEAST_DECAY_LAST = ("linear", "squared exponential", "Matern 5/2", "independent")
 
 
 class Spectra:
@@ -28,7 +31,7 @@ class Spectra:
     name = "srinivas2010-figure-3"
     paper = "Srinivas et al. (2010)"
     title = "Figure 3: spectral decay and bound on the information gain of four kernels of equal trace"
-    reports = "The more rapidly the spectrum decays, the slower the growth of the information gain."
+    says = "The more rapidly the spectrum decays, the slower the growth of the information gain."
     differs = (
         "The paper names neither points, length-scale nor noise; ours are 200 points of [0, 1], l = 0.2, "
         "nu = 5/2, a noise variance of 0.025 and a trace of 200. The bound is the greedy one of Theorem 4, "
@@ -43,12 +46,14 @@ class Spectra:
         gains = {label: gain_bound(values, rounds) for label, values in spectra.items()}
         shares = {label: values[:10].sum() / values.sum() for label, values in spectra.items()}
         rows = [
-            f"| {label} | {shares[label]:.3f} | {gain[9]:.2f} | {gain[-1]:.2f} |"
+            (label, f"{shares[label]:.3f}", f"{gain[9]:.2f}", f"{gain[-1]:.2f}")
             for label, gain in gains.items()
         ]
-        header = "| kernel | share of the first 10 eigenvalues | bound, T = 10 | bound, T = 100 |"
-        text = "\n".join([header, "|---|---|---|---|", *rows])
-        return Findings({self.name: _draw_spectra(spectra, gains)}, text)
+        header = ("kernel", "share of the first 10 eigenvalues", "bound, T = 10", "bound, T = 100")
+        growth = {label: gain[-1] / gain[9] for label, gain in gains.items()}
+        judged = _ordered(self.says, "bound at T = 100 over that at T = 10", growth, LEAST_DECAY_LAST)
+        figures = {self.name: _draw_spectra(spectra, gains)}
+        return Findings(figures, table(header, rows), [judged])
 
 
 class SampleFunctions:
@@ -57,20 +62,32 @@ class SampleFunctions:
     name = "srinivas2010-figure-4"
     paper = "Srinivas et al. (2010)"
     title = "Figure 4: sample functions of the linear, squared exponential and Matern kernels"
-    reports = (
-        "The linear kernel draws lines, the squared exponential smooth functions, and Matern rougher ones."
-    )
+    says = "The linear kernel draws lines, the squared exponential smooth functions, and Matern rougher ones."
     differs = "The paper names no parameters; ours are l = 0.2 and nu = 5/2 on [0, 1], with seed 2010."
 
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
         """Draw three functions a kernel; `quick` changes nothing."""
         samples = {label: draws(KERNELS[label], 3) for label in KERNELS if label != "independent"}
-        rows = [
-            f"| {label} | {np.sqrt(np.square(np.diff(values, 2)).mean()) * POINTS**2:.1f} |"
+        bent = {
+            label: float(np.sqrt(np.square(np.diff(values, 2)).mean()) * POINTS**2)
             for label, values in samples.items()
-        ]
-        header = "| kernel | root mean square of the second derivative of the three functions |"
-        return Findings({self.name: _draw_samples(samples)}, "\n".join([header, "|---|---|", *rows]))
+        }
+        measure = "root mean square of the second derivative"
+        text = table(
+            ("kernel", f"{measure} of the three functions"), [(k, f"{v:.1f}") for k, v in bent.items()]
+        )
+        judged = _ordered(self.says, measure, bent, ("linear", "squared exponential", "Matern 5/2"))
+        return Findings({self.name: _draw_samples(samples)}, text, [judged])
+
+
+def _ordered(says: str, measure: str, values: dict[str, float], order: Sequence[str]) -> Judged:
+    """Whether a number rises from kernel to kernel."""
+    found = [values[label] for label in order]
+    tested = f"{measure}: {' < '.join(order)}"
+    verdict = HOLDS if found == sorted(found) else REVERSED
+    return Judged.of(
+        says, "", [Row("", tested, " < ".join(f"{each:.3g}" for each in sorted(found)), verdict)]
+    )
 
 
 def grid() -> Floats:

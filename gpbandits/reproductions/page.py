@@ -1,6 +1,7 @@
 """The page that shows every reproduced figure: the paper's words, our numbers, and why they differ."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -8,40 +9,30 @@ from gpbandits.evaluation.files import write_whole
 from gpbandits.experiments import Store
 from gpbandits.experiments.folder import CELLS
 from gpbandits.report.holdings import Holdings
-from gpbandits.reproductions.base import Part, Reproduction, Results
+from gpbandits.reproductions.base import Findings, Part, Reproduction, Results
+from gpbandits.reproductions.verdicts import FEWEST, table
 
 SHOWN = 2  # figures of a section: a study of ten environments has twenty
 _TOP = """# Reproductions
 
 <!-- Made by `gpbandits reproduce --page`; edit the texts in `gpbandits/reproductions`. -->
 
-What the papers report, figure by figure, beside what the suite measures. Orders come first, sizes second; a
-constant that was chosen so that curves come out is named beside them, and deviations are findings. Numbers
-are means over trials at the last round with 95 % bootstrap intervals; differences are paired by trial, and
-an order *holds* where the interval of its difference lies above 0. How often confidence bands fail is in
-[calibration.md](calibration.md); what delayed feedback, long-term constraints and changing rewards show,
-claim by claim, in [studies-delayed.md](studies-delayed.md),
-[studies-constraints.md](studies-constraints.md) and [studies-changes.md](studies-changes.md).
+What the papers report, figure by figure and claim by claim in the papers' own order, and what the installed
+code measures. An order *holds* where the 95 % bootstrap interval of the difference, paired by trial, lies
+above 0, and is *reversed* where it lies below 0 and at least {fewest} trials stand behind it; else the trials
+do not tell the two apart. A claim that two agents do the same holds as long as they are not told apart. A
+constant that was chosen so that a curve comes out is named beside the curve. How often confidence bands fail
+is in [calibration.md](calibration.md); what delayed feedback, long-term constraints and changing rewards show
+is in [studies-delayed.md](studies-delayed.md), [studies-constraints.md](studies-constraints.md) and
+[studies-changes.md](studies-changes.md).
 """
-_OUTDATED = "Earlier versions of the code computed {} of the cells that are shown."
 
 
-class Kept:
-    """What folders hold of parts of studies, by whatever code computed it; nothing is computed.
-
-    The attribute `outdated` counts the cells that other code than the installed one computed: the page must
-    be possible after a line of code has changed, and say so.
-    """
-
-    def __init__(self) -> None:
-        self.outdated = 0
-
-    def __call__(self, part: Part, folder: Path) -> Results:
-        """The results of a part in a folder."""
-        held = Holdings(part.shown, Store(folder / CELLS))
-        self.outdated += held.outdated
-        found = [(environment, held.result(environment)) for environment in part.shown.environments]
-        return [(environment, result) for environment, result in found if result is not None]
+def kept(part: Part, folder: Path) -> Results:
+    """What a folder holds of a part of a study by the installed code; nothing is computed."""
+    held = Holdings(part.shown, Store(folder / CELLS), by_installed=True)
+    found = [(environment, held.result(environment)) for environment in part.shown.environments]
+    return [(environment, result) for environment, result in found if result is not None]
 
 
 def write_page(page: Path, reproductions: Iterable[Reproduction], folder: Path, quick: bool) -> None:
@@ -50,22 +41,37 @@ def write_page(page: Path, reproductions: Iterable[Reproduction], folder: Path, 
     Args:
         page: the Markdown file.
         reproductions: that have a section, in order.
-        folder: of their results; figures without any get the paper's words alone.
+        folder: of their results; figures without any, or with results of other code, get the paper's words
+            alone.
         quick: whether it shows the short versions.
     """
-    sections, paper, kept = [_TOP], "", Kept()
-    for reproduction in reproductions:
+    found = [(each, each.run(folder, quick, kept)) for each in reproductions]
+    sections, paper = [_TOP.format(fewest=FEWEST), _overview(found)], ""
+    for reproduction, findings in found:
         if reproduction.paper != paper:
             paper = reproduction.paper
             sections.append(f"## {paper}")
-        sections.append(_section(reproduction, page.parent, folder, quick, kept))
-    if kept.outdated:
-        sections.insert(1, _OUTDATED.format(kept.outdated))
+        sections.append(_section(reproduction, findings, page.parent, quick))
     write_whole(page, ("\n\n".join(section.strip() for section in sections) + "\n").encode())
 
 
-def _section(reproduction: Reproduction, place: Path, folder: Path, quick: bool, kept: Kept) -> str:
-    findings = reproduction.run(folder, quick, kept)
+def _overview(found: Sequence[tuple[Reproduction, Findings]]) -> str:
+    """Every claim of every paper with its verdict, and our reading where the paper is silent."""
+    rows = [
+        (_link(each), said.says, said.verdict, said.reading)
+        for each, findings in found
+        for said in findings.judged
+    ]
+    return table(("figure", "the paper says", "verdict", "our reading"), rows)
+
+
+def _link(reproduction: Reproduction) -> str:
+    """To its section, whose anchor GitHub and MyST make of the title."""
+    anchor = re.sub(r"[^\w\- ]", "", reproduction.title.lower()).replace(" ", "-")
+    return f"[{reproduction.paper}](#{anchor}), {reproduction.title.partition(':')[0]}"
+
+
+def _section(reproduction: Reproduction, findings: Findings, place: Path, quick: bool) -> str:
     command = f"`gpbandits reproduce {reproduction.name}{' --quick' if quick else ''}`"
     figures = place / "figures" / "reproductions"
     figures.mkdir(parents=True, exist_ok=True)
@@ -76,7 +82,7 @@ def _section(reproduction: Reproduction, place: Path, folder: Path, quick: bool,
     parts = (
         f"### {reproduction.title}",
         f"{command} reproduces it.",
-        f"**The paper reports:** {reproduction.reports}",
+        f"**The paper says:**\n\n{findings.claims}",
         findings.text or "*Not computed for this page.*",
         *links,
         f"**Where we differ, and why:** {reproduction.differs}",

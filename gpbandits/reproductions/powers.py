@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,10 +12,10 @@ from gpbandits.evaluation.statistics import bootstrap_interval
 from gpbandits.evaluation.table import number
 from gpbandits.experiments import Study
 from gpbandits.reproductions.base import Findings, Results
-from gpbandits.reproductions.claims import interval
 from gpbandits.reproductions.power_law import Power, final, power_figure, power_law
 from gpbandits.reproductions.quick import shortened
 from gpbandits.reproductions.study_figure import StudyFigure
+from gpbandits.reproductions.verdicts import DIFFERS, HOLDS, Row, interval, table
 
 LONGEST = 10_000  # rounds of a short version
 
@@ -41,19 +42,11 @@ class PowerFigure(StudyFigure):
         """One figure; a table of regrets by x, the fits, and the claims."""
         found = [result for _, result in results]
         if not found:
-            return Findings({}, "")
-        x = np.array([self._x(result) for result in found])
+            return Findings({}, "", self.judged(results))
+        x = variable(found, self.of)
         figure = power_figure(x, found, self.axis, self.printed)
         size = f"{found[0].num_trials} trials, seed {found[0].seed}; cumulative regret at the horizon:"
-        return Findings(
-            {self.name: figure}, "\n\n".join([size, self._table(x, found), *self._claims(results)])
-        )
-
-    def _x(self, result: Result) -> float:
-        if self.of == "T":
-            return float(result.horizon)
-        (digits,) = re.findall(rf"^{self.of} = (\d+)", result.environment)
-        return float(digits)
+        return Findings({self.name: figure}, f"{size}\n\n{self._table(x, found)}", self.judged(results))
 
     def _table(self, x: Floats, results: list[Result]) -> str:
         header = ["agent", *(f"{self.of} = {value:.0f}" for value in x), "fit"]
@@ -64,4 +57,42 @@ class PowerFigure(StudyFigure):
             fit = f"{number(power.constant)} {self.of}^c, c = {interval(power.exponent)}"
             means = [interval(bootstrap_interval(column)) for column in regret.T]
             rows.append([results[0].marked(label), *means, fit])
-        return "\n".join(f"| {' | '.join(row)} |" for row in [header, ["---"] * len(header), *rows])
+        return table(header, rows)
+
+
+@dataclasses.dataclass(frozen=True)
+class Exponent:
+    """The regret of an agent at the horizon grows as the power of x that the paper fits.
+
+    It holds where the two 95 % intervals of the exponent overlap.
+
+    Args:
+        label: of the agent.
+        of: the symbol of x, see `PowerFigure`.
+        printed: the paper's C and c, and the interval of c.
+    """
+
+    label: str
+    of: str
+    printed: Power
+
+    def rows(self, results: Sequence[Result]) -> list[Row]:
+        """One of all results; a line needs two points."""
+        if len(results) < 2:
+            return []
+        ours, theirs = (
+            power_law(final(results, self.label), variable(results, self.of)).exponent,
+            self.printed.exponent,
+        )
+        overlap = ours.low <= theirs.high and theirs.low <= ours.high
+        tested = f"exponent of {self.of} ({self.label}) = {interval(theirs)}"
+        problem = f"{results[0].environment} to {results[-1].environment}"
+        return [Row(problem, tested, interval(ours), HOLDS if overlap else DIFFERS)]
+
+
+def variable(results: Sequence[Result], of: str) -> Floats:
+    """The x of each result, (n,)."""
+    if of == "T":
+        return np.array([float(result.horizon) for result in results])
+    digits = [re.findall(rf"^{of} = (\d+)", result.environment) for result in results]
+    return np.array([float(found) for (found,) in digits])

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from gpbandits.reproductions.claims import Claim
+from gpbandits.reproductions.claims import Claim, Statement
 from gpbandits.reproductions.study_figure import Drawing, StudyFigure
 
 _AVERAGES = ("average", "average-violation")
@@ -56,11 +56,15 @@ FIGURES = (
         name="shi2022-figure-1",
         title="Figure 1: the trade-off between epochs L and their length S",
         studies=("shi2022-figure-1",),
-        claims=(
-            Claim("reuse, S = 7", "reuse, S = 70", "average-violation"),
-            Claim("reuse, S = 70", "reuse, S = 7", "average"),
+        statements=(
+            Statement(
+                "Larger S has less regret and more violation, for three of five choices of (L, S).",
+                (
+                    Claim("reuse, S = 7", "reuse, S = 70", "average-violation"),
+                    Claim("reuse, S = 70", "reuse, S = 7", "average"),
+                ),
+            ),
         ),
-        reports="Larger S has less regret and more violation, for three of five choices of (L, S).",
         differs=(
             "With plays reused the trade-off holds for all our choices; with a fresh posterior in every "
             "epoch there is none, because a short epoch ends before it has learnt anything. The paper's "
@@ -73,10 +77,14 @@ FIGURES = (
             title=f"Figure {number}: {_SHOWN[drawing]}, {shown}",
             studies=(_study(number),),
             drawing=drawing,
-            claims=_best(_LABELS[algorithm]),
-            reports=(
-                f"Regret and violation of Algorithm {algorithm} are sublinear, and their averages tend to "
-                "0; bandit OCO is stuck after few iterations, and ADMMBO is worse, too."
+            statements=(
+                Statement(
+                    (
+                        f"Regret and violation of Algorithm {algorithm} are sublinear, and their averages "
+                        "tend to 0; bandit OCO is stuck after few iterations, and ADMMBO is worse, too."
+                    ),
+                    _best(_LABELS[algorithm]),
+                ),
             ),
             differs=_OPEN,
         )
@@ -88,10 +96,14 @@ FIGURES = (
             title=f"Figure {number}: {_SHOWN[drawing]}, {shown}",
             studies=(_study(number),),
             drawing=drawing,
-            claims=_feasible(_LABELS[algorithm]),
-            reports=(
-                f"The average violation of Algorithm {algorithm} approaches 0; ADMMBO and OCO have higher "
-                "utility at a violation that stays away from 0."
+            statements=(
+                Statement(
+                    (
+                        f"The average violation of Algorithm {algorithm} approaches 0; ADMMBO and OCO have "
+                        "higher utility at a violation that stays away from 0."
+                    ),
+                    _feasible(_LABELS[algorithm]),
+                ),
             ),
             differs=_RATES,
         )

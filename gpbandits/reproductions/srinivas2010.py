@@ -2,16 +2,16 @@
 
 from functools import partial
 
-from gpbandits.reproductions.claims import Claim
+from gpbandits.reproductions.claims import Claim, Statement
 from gpbandits.reproductions.kernels import SampleFunctions, Spectra
 from gpbandits.reproductions.study_figure import StudyFigure
 
 _figure = partial(StudyFigure, paper="Srinivas et al. (2010)", metrics=("average",))
 _NAIVE = ("mean only", "variance only")
 _BETTER = ("GP-UCB (beta/5)", "EI (posterior mean)")
-_CLAIMS = (
-    *(Claim(good, bad, "average") for good in _BETTER for bad in _NAIVE),
-    Claim(*_BETTER, "average", alike=True),
+_OUTPERFORM = tuple(Claim(good, bad, "average") for good in _BETTER for bad in _NAIVE)
+_ALIKE = Statement(
+    "GP-UCB and EI do not differ significantly from each other.", (Claim(*_BETTER, "average", alike=True),)
 )
 _INCUMBENT = (
     "The paper does not say what EI and MPI improve on, which decides their rank: over the best noisy value "
@@ -26,15 +26,19 @@ FIGURES = (
         name="srinivas2010-figure-5a",
         title="Figure 5a: functions drawn from a GP with a squared exponential kernel",
         studies=("srinivas2010-figure-5a",),
-        claims=(
-            *_CLAIMS,
-            Claim("GP-UCB (beta/5)", "MPI (posterior mean)", "average", alike=True),
-            Claim("GP-UCB (beta/5)", "GP-UCB (Theorem 1)", "average"),
-        ),
-        reports=(
-            "GP-UCB and EI outperform the others and do not differ significantly from each other; on "
-            "synthetic data MPI does equally well. The beta of Theorem 1 is competitive, and dividing it "
-            "by 5 improves it."
+        statements=(
+            Statement(
+                "GP-UCB and EI outperform the heuristics of the mean and of the variance.", _OUTPERFORM
+            ),
+            _ALIKE,
+            Statement(
+                "On synthetic data MPI does equally well.",
+                (Claim("GP-UCB (beta/5)", "MPI (posterior mean)", "average", alike=True),),
+            ),
+            Statement(
+                "Dividing the beta of Theorem 1 by 5 improves it.",
+                (Claim("GP-UCB (beta/5)", "GP-UCB (Theorem 1)", "average"),),
+            ),
         ),
         differs=(
             f"{_INCUMBENT} MPI does equally well in the median trial; its mean is larger, because in about a "
@@ -46,9 +50,12 @@ FIGURES = (
         name="srinivas2010-figure-5b",
         title="Figure 5b: temperatures in the Intel Berkeley lab",
         studies=("srinivas2010-figure-5b",),
-        claims=(*_CLAIMS, *(Claim(good, "MPI (posterior mean)", "average") for good in _BETTER)),
-        reports=(
-            "GP-UCB and EI clearly outperform the others, and do not differ significantly from each other."
+        statements=(
+            Statement(
+                "GP-UCB and EI clearly outperform the others.",
+                (*_OUTPERFORM, *(Claim(good, "MPI (posterior mean)", "average") for good in _BETTER)),
+            ),
+            _ALIKE,
         ),
         differs=(
             f"{_INCUMBENT} We have half-hour means of 50 sensors in place of readings of 46 at every "

@@ -13,8 +13,9 @@ from gpbandits.evaluation.statistics import bootstrap_interval
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study, load_study
 from gpbandits.reproductions.base import Compute, Findings, Part, Results
 from gpbandits.reproductions.boxes import box_figure
-from gpbandits.reproductions.claims import Claim, interval
+from gpbandits.reproductions.claims import Statement
 from gpbandits.reproductions.quick import shortened
+from gpbandits.reproductions.verdicts import Judged, interval, table
 
 Drawing = Literal["curves", "boxes"]
 
@@ -24,10 +25,10 @@ class StudyFigure:
     """A figure of a paper as a part of one study or more.
 
     Args:
-        name, paper, title, reports, differs: see `Reproduction`.
+        name, paper, title, differs: see `Reproduction`.
+        statements: what the paper says of the figure, in its order.
         studies: names of the studies' files.
         metrics: drawn and tabulated.
-        claims: orders that the paper states.
         environments: beginnings of the labels that belong to the figure; by default all.
         agents: labels that belong to it; by default all.
         scale: of the axes.
@@ -37,11 +38,10 @@ class StudyFigure:
     name: str
     paper: str
     title: str
-    reports: str
+    statements: tuple[Statement, ...]
     differs: str
     studies: tuple[str, ...]
     metrics: tuple[Metric, ...] = ("cumulative",)
-    claims: tuple[Claim, ...] = ()
     environments: tuple[str, ...] = ("",)
     agents: tuple[str, ...] = ()
     scale: Scale = "linear"
@@ -75,7 +75,7 @@ class StudyFigure:
         return self.findings([pair for part in parts for pair in compute(part, folder / part.whole.name)])
 
     def findings(self, results: Results) -> Findings:
-        """The figure's curves, and Markdown tables of means and claims with 95 % bootstrap intervals."""
+        """The figure's curves, Markdown tables of means with 95 % bootstrap intervals, and verdicts."""
         figures = {
             "-".join((self.name, *([environment.file_name] if len(results) > 1 else []), metric)): (
                 self._drawn(result, metric)
@@ -83,8 +83,13 @@ class StudyFigure:
             for environment, result in results
             for metric in self.metrics
         }
-        parts = [self._means(result) for _, result in results]
-        return Findings(figures, "\n\n".join([*parts, *self._claims(results)]))
+        means = "\n\n".join(self._means(result) for _, result in results)
+        return Findings(figures, means, self.judged(results))
+
+    def judged(self, results: Results) -> list[Judged]:
+        """What the results say to each statement."""
+        found = [result for _, result in results]
+        return [statement.judged(found) for statement in self.statements]
 
     def _drawn(self, result: Result, metric: Metric) -> Figure:
         if self.drawing == "boxes":
@@ -97,16 +102,8 @@ class StudyFigure:
             [result.marked(label), *(interval(bootstrap_interval(curves[m][label][:, -1])) for m in curves)]
             for label in sorted(result.agents, key=lambda name: curves[self.metrics[0]][name][:, -1].mean())
         ]
-        lines = [["agent", *self.metrics], ["---"] * (1 + len(self.metrics)), *rows]
         size = f"{result.num_trials} trials of {result.horizon} rounds, seed {result.seed}"
-        return f"{result.environment} ({size}):\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in lines)
-
-    def _claims(self, results: Results) -> list[str]:
-        rows = [
-            claim.row(result) for _, result in results for claim in self.claims if claim.applies_to(result)
-        ]
-        header = "| problem | the paper's order | difference, paired by trial | verdict |\n|---|---|---|---|"
-        return ["\n".join([header, *rows])] if rows else []
+        return f"{result.environment} ({size}):\n\n{table(['agent', *self.metrics], rows)}"
 
 
 def study_path(name: str) -> Path:

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from gpbandits.reproductions.claims import Claim
+from gpbandits.reproductions.claims import Claim, Statement
 from gpbandits.reproductions.study_figure import StudyFigure
 
 _figure = partial(StudyFigure, paper="Verma, Dai & Low (2022)", metrics=("simple", "cumulative"))
@@ -27,15 +27,16 @@ FIGURES = (
         name="verma2022-figure-1",
         title="Figure 1: synthetic functions under several delays and windows, UCB",
         studies=("verma2022-figure-1",),
-        claims=(
-            *_claims(("GP-UCB-SDF, m = 20", "GP-BUCB", "GP-UCB")),
-            *_claims(("GP-UCB-SDF, m = 20", "GP-UCB-SDF, m = 5")),
-            Claim("GP-UCB-SDF, m = 20", "GP-UCB-SDF, m = 40", "simple", 50, alike=True),
-        ),
-        reports=(
-            "Larger mean delays are worse; too small a window m is bad, and m = 20 and m = 40 are "
-            "comparable at a mean of 10; GP-UCB-SDF has smaller simple regret than GP-BUCB and GP-UCB "
-            "under both laws."
+        statements=(
+            Statement("Too small a window m is bad.", _claims(("GP-UCB-SDF, m = 20", "GP-UCB-SDF, m = 5"))),
+            Statement(
+                "m = 20 and m = 40 are comparable at a mean of 10.",
+                (Claim("GP-UCB-SDF, m = 20", "GP-UCB-SDF, m = 40", "simple", 50, alike=True),),
+            ),
+            Statement(
+                "GP-UCB-SDF has smaller simple regret than GP-BUCB and GP-UCB under both laws.",
+                _claims(("GP-UCB-SDF, m = 20", "GP-BUCB", "GP-UCB")),
+            ),
         ),
         differs=(
             "The amplitude of the prior decides: functions in [0, 1] have a variance near 0.05. At "
@@ -49,8 +50,12 @@ FIGURES = (
         title="Figure 2: tuning a support vector machine",
         studies=("verma2022-figures-2-3-poisson", "verma2022-figures-2-3-constant"),
         environments=("SVM",),
-        claims=(*_both(", learnt"), *_both(", published")),
-        reports="GP-UCB-SDF and GP-TS-SDF outperform the baselines under both laws of delay.",
+        statements=(
+            Statement(
+                "GP-UCB-SDF and GP-TS-SDF outperform the baselines under both laws of delay.",
+                (*_both(", learnt"), *_both(", published")),
+            ),
+        ),
         differs=(
             "One configuration in 900 has the least error and all agents end within a few validation "
             "patients of it, so that most orders are not told apart. The CNN panels (e to h) are not run. "
@@ -62,8 +67,12 @@ FIGURES = (
         title="Figure 3: tuning logistic regression",
         studies=("verma2022-figures-2-3-poisson", "verma2022-figures-2-3-constant"),
         environments=("logistic",),
-        claims=(*_both(", learnt"), *_both(", published")),
-        reports="GP-UCB-SDF and GP-TS-SDF outperform the baselines under both laws of delay.",
+        statements=(
+            Statement(
+                "GP-UCB-SDF and GP-TS-SDF outperform the baselines under both laws of delay.",
+                (*_both(", learnt"), *_both(", published")),
+            ),
+        ),
         differs=(
             "The surface has too many good settings to tell agents apart: their errors differ by much less "
             f"than one validation patient. {_MORE}"
@@ -74,8 +83,12 @@ FIGURES = (
         title="Figure 4: contexts, 50 tasks and growing data",
         studies=("verma2022-figure-4-tasks", "verma2022-figure-4-growing"),
         metrics=("cumulative",),
-        claims=_both("", "cumulative", None),
-        reports="GP-UCB-SDF and GP-TS-SDF have less cumulative regret than the baselines.",
+        statements=(
+            Statement(
+                "GP-UCB-SDF and GP-TS-SDF have less cumulative regret than the baselines.",
+                _both("", "cumulative", None),
+            ),
+        ),
         differs=(
             "Cumulative regret charges each exploring play, SDF's width grows with the deviations of pending "
             "plays, and a new context makes configurations uncertain again. How contexts enter the paper's "
@@ -86,8 +99,12 @@ FIGURES = (
         name="verma2022-figure-5",
         title="Figure 5: synthetic functions, Thompson sampling",
         studies=("verma2022-figure-5",),
-        claims=_claims(("GP-TS-SDF, m = 20", "GP-BTS", "asy-TS")),
-        reports="GP-TS-SDF has smaller simple regret than asy-TS and GP-BTS under both laws of delay.",
+        statements=(
+            Statement(
+                "GP-TS-SDF has smaller simple regret than asy-TS and GP-BTS under both laws of delay.",
+                _claims(("GP-TS-SDF, m = 20", "GP-BTS", "asy-TS")),
+            ),
+        ),
         differs=f"As in Figure 1 the amplitude of the prior decides. {_MORE}",
     ),
 )

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from synthetic import result
 
+from gpbandits.evaluation.statistics import Interval
 from gpbandits.reproductions import REPRODUCTIONS
-from gpbandits.reproductions.power_law import power_law
-from gpbandits.reproductions.powers import PowerFigure
+from gpbandits.reproductions.power_law import Power, power_law
+from gpbandits.reproductions.powers import Exponent, PowerFigure
+from gpbandits.reproductions.verdicts import DIFFERS, HOLDS
 
 X = np.array([10.0, 20.0, 40.0])
 BY_HORIZON, BY_PERIODS = (REPRODUCTIONS[f"avanesov2020-figure-{number}"] for number in (1, 2))
@@ -35,13 +37,22 @@ def test_a_power_law_is_found_and_its_interval_covers_it():
 
 def test_a_power_figure_tabulates_regret_by_x_and_its_fit():
     assert isinstance(BY_PERIODS, PowerFigure)
-    figure = dataclasses.replace(BY_PERIODS, claims=())
+    figure = dataclasses.replace(BY_PERIODS, statements=())
     findings = figure.findings([(None, scaled(f"K = {x:.0f}, even", x**0.25)) for x in X])
     assert list(findings.figures) == ["avanesov2020-figure-2"]
     header, _, *rows = findings.text.split("\n\n")[1].splitlines()
     assert header == "| agent | K = 10 | K = 20 | K = 40 | fit |"
     assert [row.split("|")[1].strip() for row in rows] == ["GP-UCB", "GP-TS", "random"]
     assert all("K^c, c = 0.250 [0.250, 0.250]" in row for row in rows)
+
+
+def test_an_exponent_holds_where_its_interval_meets_the_printed_one():
+    results = [scaled(f"K = {x:.0f}, even", x**0.25) for x in X]
+    for low, high, expected in ((0.2, 0.3, HOLDS), (0.25, 0.3, HOLDS), (0.26, 0.3, DIFFERS)):
+        printed = Power(1.0, Interval(*map(np.array, ((low + high) / 2, low, high))))
+        (row,) = Exponent("GP-UCB", "K", printed).rows(results)
+        assert row.verdict == expected
+    assert Exponent("GP-UCB", "K", printed).rows(results[:1]) == []
 
 
 def test_without_results_a_power_figure_says_nothing():

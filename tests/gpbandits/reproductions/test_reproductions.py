@@ -20,11 +20,24 @@ from gpbandits.experiments.written import study_text
 from gpbandits.reproductions import REPRODUCTIONS, StudyFigure, find, study_path
 from gpbandits.reproductions.base import Part
 from gpbandits.reproductions.boxes import BOXES, MEDIAN, box_figure
-from gpbandits.reproductions.claims import HOLDS, OPEN, REVERSED, Claim, verdict
+from gpbandits.reproductions.claims import Claim, Statement
 from gpbandits.reproductions.kernels import KERNELS, POINTS, draws, gain_bound, spectrum
-from gpbandits.reproductions.page import Kept, write_page
+from gpbandits.reproductions.page import kept, write_page
 from gpbandits.reproductions.parts import parts_of
+from gpbandits.reproductions.powers import Exponent
 from gpbandits.reproductions.quick import shortened
+from gpbandits.reproductions.verdicts import (
+    DIFFERS,
+    HOLDS,
+    MISSING,
+    OPEN,
+    REVERSED,
+    UNTESTED,
+    Row,
+    of_likeness,
+    of_order,
+    together,
+)  # fmt: skip
 
 WANTED = {
     "srinivas2010": ("3", "4", "5a", "5b"),
@@ -37,12 +50,11 @@ GP = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 20, "num_arms": 20})
 OF_STUDIES = [each for each in REPRODUCTIONS.values() if isinstance(each, StudyFigure)]
 
 
-def test_every_figure_has_a_reproduction_that_says_what_the_paper_reports_and_why_we_differ():
+def test_every_figure_has_a_reproduction_that_says_why_we_differ():
     names = {f"{paper}-figure-{figure}" for paper, figures in WANTED.items() for figure in figures}
     assert names <= REPRODUCTIONS.keys()
     for name, each in REPRODUCTIONS.items():
         assert each.name == name
-        assert each.reports.endswith(".")
         assert each.differs.endswith(".")
 
 
@@ -50,8 +62,14 @@ def test_every_figure_has_a_reproduction_that_says_what_the_paper_reports_and_wh
 def test_a_figure_selects_environments_and_its_claims_name_agents_of_its_studies(figure):
     studies = [figure.part(study) for study in figure.load()]
     labels = {agent.label for study in studies for agent in study.agents}
-    assert {label for claim in figure.claims for label in (claim.less, claim.more)} <= labels
-    assert figure.claims
+    beginnings = tuple(entry.label for study in studies for entry in study.environments)
+    for statement in figure.statements:
+        assert statement.says.endswith(".")
+        assert statement.checks or statement.reading.endswith("."), "untested without a reason"
+        for check in statement.checks:
+            assert {check.label} if isinstance(check, Exponent) else {check.less, check.more} <= labels
+            if isinstance(check, Claim):
+                assert any(each.startswith(check.environment) for each in beginnings)
 
 
 def test_quick_takes_five_trials_of_at_most_1000_rounds():
@@ -84,14 +102,29 @@ def test_a_claim_is_judged_by_the_paired_interval_alone():
     spread = [1.0, 5.0, 9.0, 2.0, 7.0, 4.0]
     better = result(a=spread, b=[value + 1 + 0.1 * i for i, value in enumerate(spread)])
     assert Claim("a", "b").difference(better).estimate == pytest.approx(1.25)
-    assert Claim("a", "b").row(better).endswith("| holds |")
-    assert Claim("b", "a").row(better).endswith("| **reversed** |")
-    assert Claim("a", "b", alike=True).row(better).endswith("| **they differ** |")
-    assert "a = a (cumulative)" in Claim("a", "a", alike=True).row(better)
-    assert Claim("a", "a", alike=True).row(better).endswith("| holds |")
+    assert Claim("a", "b").row(better).verdict == HOLDS
+    assert Claim("a", "a", alike=True).row(better) == Row("E", "a = a (cumulative)", "+0 [+0, +0]", HOLDS)
     assert not Claim("a", "absent").applies_to(better)
+    assert not Claim("a", "b", environment="F").applies_to(better)
     intervals = [Interval(*map(np.asarray, ends)) for ends in ((2, 1, 3), (-2, -3, -1), (0, -1, 1))]
-    assert list(map(verdict, intervals)) == [HOLDS, REVERSED, OPEN]
+    assert [of_order(each, 20) for each in intervals] == [HOLDS, REVERSED, OPEN]
+    assert [of_likeness(each, 20) for each in intervals] == [DIFFERS, DIFFERS, HOLDS]
+
+
+def test_nothing_is_called_reversed_on_less_than_twenty_trials():
+    for trials, expected in ((19, OPEN), (20, REVERSED)):
+        outcome = result(a=list(np.arange(trials) / trials), b=list(1 + np.arange(trials) / trials))
+        assert Claim("b", "a").row(outcome).verdict == expected
+        assert Claim("a", "b").row(outcome).verdict == HOLDS
+
+
+def test_the_verdict_on_a_sentence_counts_those_of_its_tests():
+    assert together([HOLDS, HOLDS]) == HOLDS
+    assert together([OPEN, HOLDS, REVERSED, HOLDS]) == (
+        "holds in 2, not told apart in 1, **reversed** in 1 of 4"
+    )
+    assert Statement("So it is.", reading="Silent.").judged([]).verdict == UNTESTED
+    assert Statement("So it is.", (Claim("a", "b"),)).judged([]).verdict == MISSING
 
 
 def test_spectra_have_equal_trace_and_the_order_of_the_figure():
@@ -126,8 +159,8 @@ def small(monkeypatch) -> StudyFigure:
     study = Study("small", 4, (GP,), (AgentEntry("gp-ucb", "GP-UCB"), AgentEntry("random", "random")))
     monkeypatch.setattr(StudyFigure, "load", lambda self: [study])
     figure = StudyFigure(
-        name="small-figure-1", paper="Small (2020)", title="Figure 1: small", reports="It is small.",
-        differs="It is not theirs.", studies=("small",), claims=(Claim("GP-UCB", "random"),),
+        name="small-figure-1", paper="Small (2020)", title="Figure 1: small", differs="It is not theirs.",
+        studies=("small",), statements=(Statement("It is small.", (Claim("GP-UCB", "random"),), "Ours."),),
     )  # fmt: skip
     monkeypatch.setitem(REPRODUCTIONS, figure.name, figure)
     return figure
@@ -155,7 +188,7 @@ def test_reproduce_computes_draws_and_judges(small, tmp_path, call):
 
 @pytest.mark.parametrize("quick", [False, True])
 def test_status_report_and_clean_know_the_whole_study_of_a_figure(small, tmp_path, call, monkeypatch, quick):
-    figure = dataclasses.replace(small, agents=("GP-UCB",), claims=())
+    figure = dataclasses.replace(small, agents=("GP-UCB",), statements=())
     monkeypatch.setitem(REPRODUCTIONS, small.name, figure)
     (study,) = map(shortened, small.load()) if quick else small.load()
     folder = tmp_path / study.name
@@ -215,7 +248,7 @@ def test_box_plots_show_the_quartiles_of_the_trials_over_time_an_agent_a_panel()
 
 def test_a_figure_of_box_plots_is_drawn_so(small, monkeypatch):
     outcome = synthetic_result()
-    findings = dataclasses.replace(small, drawing="boxes", claims=()).findings([(GP, outcome)])
+    findings = dataclasses.replace(small, drawing="boxes", statements=()).findings([(GP, outcome)])
     assert len(findings.figures["small-figure-1-cumulative"].axes) == 3
     kinds = {
         name: figure.drawing for name, figure in REPRODUCTIONS.items() if isinstance(figure, StudyFigure)
@@ -232,17 +265,20 @@ def test_the_page_shows_what_is_kept_and_computes_nothing(small, tmp_path, monke
     run(study, Store(tmp_path / "small" / "cells"), 1)
     write_page(page, [small], tmp_path, quick=False)
     text = page.read_text()
-    ((_, outcome),) = Kept()(Part(study, study), tmp_path / "small")
+    ((_, outcome),) = kept(Part(study, study), tmp_path / "small")
     assert f"{outcome.regret['random'][:, -1].mean():.3g}" in text
     for part in ("## Small (2020)", "### Figure 1: small", "It is small.", "It is not theirs.", "| holds |"):
         assert part in text
     assert (page.parent / "figures" / "reproductions" / "small-figure-1-cumulative.png").exists()
-    assert "Earlier versions" not in text
+    assert "| [Small (2020)](#figure-1-small), Figure 1 | It is small. | holds | Ours. |" in text
+
+
+def test_the_page_does_not_show_what_other_code_computed(small, tmp_path, monkeypatch):
+    (study,) = small.load()
+    run(study, Store(tmp_path / "small" / "cells"), 1)
     monkeypatch.setattr("gpbandits.experiments.study.sources", lambda environment, agent: {"agents": "newer"})
-    write_page(page, [small], tmp_path, quick=False)
-    kept = len(list(study.cells()))
-    assert f"Earlier versions of the code computed {kept} of the cells" in page.read_text()
-    assert f"{outcome.regret['random'][:, -1].mean():.3g}" in page.read_text()
+    write_page(tmp_path / "page.md", [small], tmp_path, quick=False)
+    assert "| It is small. | not computed | Ours. |" in (tmp_path / "page.md").read_text()
 
 
 def test_without_a_name_the_figures_are_listed_and_an_unknown_name_lists_them_too(call):
