@@ -38,7 +38,7 @@ def reproduce(
     for reproduction in chosen:
         _reproduce(reproduction, out, quick, compute)
     if page is not None:
-        write_page(page, REPRODUCTIONS.values(), out, quick)
+        write_page(page, list(REPRODUCTIONS.values()), out, quick)
     if not chosen and page is None:
         rows = [(each.name, each.paper, each.title) for each in REPRODUCTIONS.values()]
         print_rows("Reproductions", ("name", "paper", "figure"), rows)

@@ -75,6 +75,10 @@ class Comparison:
         """The last round."""
         return int(self.rounds[-1])
 
+    def column_of(self, at: int | None) -> int:
+        """Index of the last recorded round up to `at`; of the last of all for None."""
+        return -1 if at is None else max(int((self.rounds <= at).sum()) - 1, 0)
+
     @property
     def changes(self) -> list[Ints]:
         """The rounds of each trial, counted from 0, that began another segment; one array a trial."""

@@ -15,10 +15,19 @@ Results = Sequence[tuple[EnvironmentEntry, Result]]
 
 
 class Part(NamedTuple):
-    """What a figure shows of a study whose other parts are other figures."""
+    """What a figure shows of a study whose other parts are other figures.
 
+    Args:
+        figure: its name.
+        shown: its environments and agents.
+        whole: the study.
+        rounds: that it reads beside the last, where it draws no curves.
+    """
+
+    figure: str
     shown: Study
     whole: Study
+    rounds: tuple[int, ...] = ()
 
 
 Compute = Callable[[Part, Path], Results]  # computes what the folder lacks, and returns what it has

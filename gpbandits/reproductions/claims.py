@@ -63,13 +63,13 @@ class Claim:
 
     def difference(self, result: Result) -> Interval:
         """`more` minus `less`, paired by trial, with its 95 % bootstrap interval."""
-        curves, column = result.curves(self.metric), column_of(result, self.at)
+        curves, column = result.curves(self.metric), result.column_of(self.at)
         return paired_difference(curves[self.more][:, column], curves[self.less][:, column])
 
     def row(self, result: Result) -> Row:
         """The order, the difference and the verdict."""
         difference = self.difference(result)
-        place = "" if self.at is None else f" at t = {result.rounds[column_of(result, self.at)]}"
+        place = "" if self.at is None else f" at t = {result.rounds[result.column_of(self.at)]}"
         verdict_of = of_likeness if self.alike else of_order
         return Row(
             result.environment,
@@ -77,8 +77,3 @@ class Claim:
             interval(difference, signed=True),
             verdict_of(difference, result.num_trials),
         )
-
-
-def column_of(result: Result, at: int | None) -> int:
-    """Index of the last recorded round up to `at`."""
-    return -1 if at is None else max(int((result.rounds <= at).sum()) - 1, 0)

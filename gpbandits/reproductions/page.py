@@ -1,7 +1,7 @@
 """The page that shows every reproduced figure: the paper's words, our numbers, and why they differ."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -10,8 +10,10 @@ from gpbandits.experiments import Store
 from gpbandits.experiments.folder import CELLS
 from gpbandits.report.holdings import Holdings
 from gpbandits.reproductions.base import Findings, Part, Reproduction, Results
+from gpbandits.reproductions.condensed import Condensed, condensing
 from gpbandits.reproductions.verdicts import FEWEST, table
 
+RESULTS = "results"  # folder beside the page
 SHOWN = 2  # figures of a section: a study of ten environments has twenty
 _TOP = """# Reproductions
 
@@ -35,8 +37,8 @@ def kept(part: Part, folder: Path) -> Results:
     return [(environment, result) for environment, result in found if result is not None]
 
 
-def write_page(page: Path, reproductions: Iterable[Reproduction], folder: Path, quick: bool) -> None:
-    """Write the page, and its figures into `figures/reproductions` beside it.
+def write_page(page: Path, reproductions: Sequence[Reproduction], folder: Path, quick: bool) -> None:
+    """Write the page, its figures into `figures/reproductions` beside it, and its numbers into `results`.
 
     Args:
         page: the Markdown file.
@@ -45,14 +47,25 @@ def write_page(page: Path, reproductions: Iterable[Reproduction], folder: Path, 
             alone.
         quick: whether it shows the short versions.
     """
-    found = [(each, each.run(folder, quick, kept)) for each in reproductions]
+    compute = condensing(kept, Condensed(page.parent / RESULTS))
+    found = [(each, each.run(folder, quick, compute)) for each in reproductions]
+    figures = page.parent / "figures" / "reproductions"
+    figures.mkdir(parents=True, exist_ok=True)
+    for _, findings in found:
+        for name in _shown(findings):
+            findings.figures[name].savefig(figures / f"{name}.png", dpi=80)
+    write_whole(page, page_text(found, quick).encode())
+
+
+def page_text(found: Sequence[tuple[Reproduction, Findings]], quick: bool) -> str:
+    """The page in Markdown."""
     sections, paper = [_TOP.format(fewest=FEWEST), _overview(found)], ""
     for reproduction, findings in found:
         if reproduction.paper != paper:
             paper = reproduction.paper
             sections.append(f"## {paper}")
-        sections.append(_section(reproduction, findings, page.parent, quick))
-    write_whole(page, ("\n\n".join(section.strip() for section in sections) + "\n").encode())
+        sections.append(_section(reproduction, findings, quick))
+    return "\n\n".join(section.strip() for section in sections) + "\n"
 
 
 def _overview(found: Sequence[tuple[Reproduction, Findings]]) -> str:
@@ -71,20 +84,18 @@ def _link(reproduction: Reproduction) -> str:
     return f"[{reproduction.paper}](#{anchor}), {reproduction.title.partition(':')[0]}"
 
 
-def _section(reproduction: Reproduction, findings: Findings, place: Path, quick: bool) -> str:
+def _section(reproduction: Reproduction, findings: Findings, quick: bool) -> str:
     command = f"`gpbandits reproduce {reproduction.name}{' --quick' if quick else ''}`"
-    figures = place / "figures" / "reproductions"
-    figures.mkdir(parents=True, exist_ok=True)
-    links = []
-    for name, figure in islice(findings.figures.items(), SHOWN):
-        figure.savefig(figures / f"{name}.png", dpi=80)
-        links.append(f"![{reproduction.title}](figures/reproductions/{name}.png)")
     parts = (
         f"### {reproduction.title}",
         f"{command} reproduces it.",
         f"**The paper says:**\n\n{findings.claims}",
         findings.text or "*Not computed for this page.*",
-        *links,
+        *(f"![{reproduction.title}](figures/reproductions/{name}.png)" for name in _shown(findings)),
         f"**Where we differ, and why:** {reproduction.differs}",
     )
     return "\n\n".join(parts)
+
+
+def _shown(findings: Findings) -> list[str]:
+    return list(islice(findings.figures, SHOWN))

@@ -75,6 +75,7 @@ class Exponent:
     label: str
     of: str
     printed: Power
+    at: None = None
 
     def rows(self, results: Sequence[Result]) -> list[Row]:
         """One of all results; a line needs two points."""

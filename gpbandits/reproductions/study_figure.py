@@ -68,10 +68,16 @@ class StudyFigure:
         """The short version of one of its studies."""
         return shortened(study)
 
+    @property
+    def rounds(self) -> tuple[int, ...]:
+        """Those at which agents are compared, beside the last."""
+        checks = [check for statement in self.statements for check in statement.checks]
+        return tuple(sorted({check.at for check in checks if check.at is not None}))
+
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
         """Compute what is missing of the studies, and draw and tabulate this figure's part of them."""
         studies = map(self.short, self.load()) if quick else self.load()
-        parts = [Part(self.part(study), study) for study in studies]
+        parts = [Part(self.name, self.part(study), study, self.rounds) for study in studies]
         return self.findings([pair for part in parts for pair in compute(part, folder / part.whole.name)])
 
     def findings(self, results: Results) -> Findings:

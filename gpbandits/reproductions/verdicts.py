@@ -26,6 +26,11 @@ class Row(NamedTuple):
 class Check(Protocol):
     """What a claim means in numbers."""
 
+    @property
+    def at(self) -> int | None:
+        """The round that it is about; None for the last, and for all that is recorded once a trial."""
+        ...
+
     def rows(self, results: Sequence[Result]) -> list[Row]:
         """Its tests on those results to which it applies."""
         ...

@@ -21,8 +21,9 @@ from gpbandits.reproductions import REPRODUCTIONS, StudyFigure, find, study_path
 from gpbandits.reproductions.base import Part
 from gpbandits.reproductions.boxes import BOXES, MEDIAN, box_figure
 from gpbandits.reproductions.claims import Claim, Statement
+from gpbandits.reproductions.condensed import Condensed
 from gpbandits.reproductions.kernels import KERNELS, POINTS, draws, gain_bound, spectrum
-from gpbandits.reproductions.page import kept, write_page
+from gpbandits.reproductions.page import kept, page_text, write_page
 from gpbandits.reproductions.parts import parts_of
 from gpbandits.reproductions.powers import Exponent
 from gpbandits.reproductions.quick import shortened
@@ -265,12 +266,24 @@ def test_the_page_shows_what_is_kept_and_computes_nothing(small, tmp_path, monke
     run(study, Store(tmp_path / "small" / "cells"), 1)
     write_page(page, [small], tmp_path, quick=False)
     text = page.read_text()
-    ((_, outcome),) = kept(Part(study, study), tmp_path / "small")
+    ((_, outcome),) = kept(Part(small.name, study, study), tmp_path / "small")
     assert f"{outcome.regret['random'][:, -1].mean():.3g}" in text
     for part in ("## Small (2020)", "### Figure 1: small", "It is small.", "It is not theirs.", "| holds |"):
         assert part in text
     assert (page.parent / "figures" / "reproductions" / "small-figure-1-cumulative.png").exists()
     assert "| [Small (2020)](#figure-1-small), Figure 1 | It is small. | holds | Ours. |" in text
+
+
+def test_the_page_can_be_made_again_from_the_numbers_that_are_kept_beside_it(small, tmp_path):
+    (study,) = small.load()
+    early = dataclasses.replace(
+        small, statements=(Statement("So it is.", (Claim("GP-UCB", "random", at=7),)), *small.statements)
+    )
+    run(study, Store(tmp_path / "small" / "cells"), 1)
+    write_page(tmp_path / "page.md", [early], tmp_path, quick=False)
+    findings = early.run(tmp_path / "nowhere", False, Condensed(tmp_path / "results"))
+    assert page_text([(early, findings)], quick=False) == (tmp_path / "page.md").read_text()
+    assert "at t = 7" in findings.claims
 
 
 def test_the_page_does_not_show_what_other_code_computed(small, tmp_path, monkeypatch):
