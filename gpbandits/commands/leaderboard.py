@@ -31,20 +31,28 @@ def leaderboard(
     from gpbandits.report.board import write_board
     from gpbandits.report.entrants import REFERENCE, enter
     from gpbandits.report.holdings import Holdings
-    from gpbandits.report.standings import Standings
+    from gpbandits.report.standings import INDISTINCT, Standings, distinct
 
     where = chosen_backend(backend, scheduler, workers)
     entries = enter(trials, horizon, env or (), agent or (), seed)
     cells = Store(store / CELLS)
     failed = [outcome for study in entries.studies for outcome in run_with_progress(study, cells, where)]
-    found = (Holdings(study, cells).result(study.environments[0]) for study in entries.studies)
-    results = [result for result in found if result is not None and REFERENCE in result.agents]
+    found = (
+        Holdings(study, cells, by_installed=True).result(study.environments[0]) for study in entries.studies
+    )
+    played = [result for result in found if result is not None and REFERENCE in result.agents]
+    results = [result for result in played if distinct(result, REFERENCE)]
+    alike = [
+        (result.environment, f"all scores lie within {INDISTINCT} of the reference's")
+        for result in played
+        if result not in results
+    ]
     raised = [(str(outcome.cell), str(outcome.failure).strip().splitlines()[-1]) for outcome in failed]
     chosen = [part for name in env or () for part in ("--env", name)]
     chosen += [part for name in agent or () for part in ("--agent", name)]
     settings = ["--trials", str(trials), "--horizon", str(horizon), "--seed", str(seed)]
     command = shlex.join(["gpbandits", "leaderboard", *settings, *chosen])
-    page = write_board(Standings(results, REFERENCE), out, command, [*entries.excluded, *raised])
+    page = write_board(Standings(results, REFERENCE), out, command, [*entries.excluded, *alike, *raised])
     console().print(f"Leaderboard in {page}, its figures in {out}/figures, its tables in {out}/tables.")
     if failed:
         print_failures(failed)

@@ -40,9 +40,8 @@ def write_board(
     lines = [
         "# Leaderboard",
         "",
-        "Every agent on every environment whose features it handles, with its default options, in a quick "
-        f"setting of {rounds} rounds: a first look, no verdict. Figures draw what scores below -1 at "
-        f"-1. Made by `{command}`.",
+        "Every agent on every environment whose features it handles, with its default options, in trials of "
+        f"{rounds} rounds. Figures draw what scores below -1 at -1. Made by `{command}`.",
         "",
         f"## {overall.title}",
         "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,7 +20,9 @@ from gpbandits.evaluation.statistics import (
 from gpbandits.evaluation.statistics.across import RESAMPLES
 from gpbandits.report.grid import Cell, Grid
 from gpbandits.report.tables import DAGGER, DOUBLE_DAGGER
+from gpbandits.report.violations import KINDS, MEANING, relative_violation
 
+INDISTINCT = 0.1  # from the reference's score: an environment whose agents are all nearer ranks chance
 THRESHOLDS = np.linspace(-0.5, 1.0, 61)  # of scores, in profiles
 
 _METHOD = (
@@ -51,6 +54,7 @@ class Standings:
         if not results:
             raise ValueError("a leaderboard needs at least one environment with results, got none")
         self.results, self.reference = list(results), reference
+        self.constrained = any(result.num_constraints for result in self.results)
         self.losses = [relative_losses(result, reference) for result in results]
         self.scores = [normalised_scores(table, reference) for table in self.losses]
         self.ranks = mean_ranks(self.losses)
@@ -75,23 +79,28 @@ class Standings:
 
     def overall(self) -> Grid:
         """Every agent across the environments that it played."""
+        kinds = list(KINDS) if self.constrained else []
         rows = tuple(
-            (self.marked(label), len(self.of(label)), self.pooled[label], self.ranks[label])
+            (
+                self.marked(label),
+                len(self.of(label)),
+                self.pooled[label],
+                self.ranks[label],
+                *(relative_violation(self.results, label, self.reference, kind) for kind in kinds),
+            )
             for label in self.agents
         )
-        return Grid(
-            "overall",
-            "Across environments",
-            ("agent", "environments", "score", "relative rank"),
-            rows,
-            (
-                f"n = {self._trials()} of each agent on each environment.",
-                _METHOD.format(self.reference),
-                _INTERVALS,
-                *self._thinned(),
-                *self._dagger(),
-            ),
+        notes = (
+            f"n = {self._trials()} of each agent on each environment.",
+            _METHOD.format(self.reference),
+            _INTERVALS,
+            self._apart(),
+            *([MEANING] if kinds else []),
+            *self._thinned(),
+            *self._dagger(),
         )
+        header = ("agent", "environments", "score", "relative rank", *kinds)
+        return Grid("overall", "Across environments", header, rows, notes)
 
     def improvement(self) -> Grid:
         """Every agent against the best of those that are neither privileged nor trained beforehand."""
@@ -130,6 +139,11 @@ class Standings:
         )
         return Grid("environments", "Environment by environment", header, tuple(rows), notes)
 
+    def _apart(self) -> str:
+        ranks = [self.ranks[label] for label in self.agents]
+        apart = sum(bool(ahead.high < behind.low) for ahead, behind in itertools.pairwise(ranks))
+        return f"Of {len(ranks) - 1} pairs of neighbours in the table, the intervals of {apart} do not meet."
+
     def _trials(self) -> str:
         counts = sorted({result.num_trials for result in self.results})
         return f"{' to '.join(map(str, counts[:: max(len(counts) - 1, 1)]))} trials"
@@ -162,6 +176,12 @@ def relative_losses(result: Result, reference: str) -> dict[str, Floats]:
         if scale > 0
     ]
     return {label: np.mean([share[label] for share in shares], axis=0) for label in result.agents}
+
+
+def distinct(result: Result, reference: str) -> bool:
+    """Whether some agent is clearly apart from the reference: else ranks would be those of chance."""
+    scores = normalised_scores(relative_losses(result, reference), reference)
+    return any(abs(float(score.mean())) > INDISTINCT for score in scores.values())
 
 
 def has_loss(result: Result, reference: str) -> bool:

@@ -11,7 +11,7 @@ from gpbandits import cli
 from gpbandits.evaluation.statistics import mean_improvement
 from gpbandits.report.board_figures import environments_figure, ranks_figure
 from gpbandits.report.entrants import REFERENCE, enter
-from gpbandits.report.standings import Standings, relative_losses
+from gpbandits.report.standings import Standings, distinct, relative_losses
 
 
 def test_agents_enter_where_they_handle_the_features_and_the_reference_everywhere():
@@ -58,6 +58,36 @@ def test_standings_rank_score_and_mark():
         assert "privileged" in grid.notes[-1]
     scores = {row[0]: row[1] for row in standings.by_environment().rows}
     assert scores["random"] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_violation_has_columns_of_its_own_relative_to_the_reference():
+    free, bound = synthetic_result(), synthetic_result(num_constraints=2)
+    bound = dataclasses.replace(bound, environment="bound").select(["GP-TS", "random"])
+    grid = Standings([free, bound], "random").overall()
+    assert grid.header[-2:] == ("long-term violation", "hard violation")
+    rows = {row[0]: row[-2:] for row in grid.rows}
+    assert rows["GP-UCB"] == (None, None)
+    records = [bound.records[label] for label in ("GP-TS", "random")]
+    hard = [record.violation.sum(axis=1).mean() for record in records]
+    summed = [np.maximum(record.cost.sum(axis=1), 0.0) for record in records]
+    long_term = [np.sqrt(np.square(each).sum(axis=-1)).mean() for each in summed]
+    assert rows["GP-TS"] == pytest.approx((long_term[0] / long_term[1], hard[0] / hard[1]))
+    assert Standings([free], "random").overall().header[-1] == "relative rank"
+
+
+def test_neighbours_whose_intervals_do_not_meet_are_counted():
+    note = Standings([synthetic_result()], "random").overall().notes[3]
+    ranks = Standings([synthetic_result()], "random").ranks
+    best, middle, last = (ranks[label] for label in ("GP-UCB", "GP-TS", "random"))
+    apart = int(best.high < middle.low) + int(middle.high < last.low)
+    assert note == f"Of 2 pairs of neighbours in the table, the intervals of {apart} do not meet."
+
+
+def test_an_environment_on_which_all_score_like_the_reference_tells_nothing():
+    res = synthetic_result()
+    assert distinct(res, "random")
+    same = dataclasses.replace(res, records=dict.fromkeys(res.agents, res.records["random"]))
+    assert not distinct(same, "random")
 
 
 def test_improvement_across_environments_weighs_them_alike_and_counts_ties_half():

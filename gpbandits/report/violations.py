@@ -1,0 +1,42 @@
+"""How much agents violate constraints, beside what they earn by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+from gpbandits.evaluation.record import Record
+from gpbandits.evaluation.result import Result
+
+LONG_TERM, HARD = "long-term violation", "hard violation"
+MEANING = (
+    "A long-term constraint is kept on average: the long-term violation is the norm of the positive part of "
+    "the summed costs, for which slack makes up, and is what agents for such constraints are made to keep at "
+    "0; the hard violation sums the positive parts of the rounds, and is what the score charges. Both are "
+    "relative to the mean of the reference agent, averaged over the environments with constraints."
+)
+
+
+def long_term(record: Record) -> Floats:
+    """Norm of the positive part of the summed costs, (B,)."""
+    return np.linalg.norm(np.maximum(record.cost.sum(axis=1), 0.0), axis=-1)
+
+
+def hard(record: Record) -> Floats:
+    """Norms of the positive parts of the rounds' costs, summed, (B,)."""
+    return record.violation.sum(axis=1)
+
+
+KINDS: dict[str, Callable[[Record], Floats]] = {LONG_TERM: long_term, HARD: hard}
+
+
+def relative_violation(results: Sequence[Result], label: str, reference: str, kind: str) -> float | None:
+    """The mean violation of an agent relative to the reference's, where both meet constraints; else None."""
+    shares = []
+    for result in results:
+        if result.num_constraints and label in result.agents:
+            own, other = (float(KINDS[kind](result.records[who]).mean()) for who in (label, reference))
+            shares += [own / other] if other > 0 else []
+    return float(np.mean(shares)) if shares else None
