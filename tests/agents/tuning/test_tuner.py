@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from agent_cases import GAUSSIAN, LISTENING
 
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
@@ -77,10 +78,16 @@ def test_minimising_asks_what_maximising_the_negative_asks(name):
     assert up.best.parameters == down.best.parameters
 
 
-@pytest.mark.parametrize("shift", [0.0, 1e3])
-def test_standardised_values_have_no_unit(shift):
-    plain, other = (Tuner(SMALL, agent=("gp-bucb", {"width": 2.0})) for _ in range(2))
-    assert run(plain, score, 15) == run(other, lambda p: shift + 64 * score(p), 15)
+@pytest.mark.parametrize("agent", [name for name in GAUSSIAN if name in LISTENING])
+def test_standardised_values_have_no_unit(agent):
+    plain, other = (Tuner(SMALL, agent=agent, seed=2, budget=20) for _ in range(2))
+    assert run(plain, score, 8, workers=2) == run(other, lambda p: 7e3 + 1e3 * score(p), 8, workers=2)
+
+
+@pytest.mark.parametrize(("unit", "shift"), [(1e3, 0.0), (1e-3, 7e-3)])
+def test_nor_have_those_of_the_default_agent(unit, shift):
+    plain, other = Tuner(SMALL, seed=2), Tuner(SMALL, seed=2)
+    assert run(plain, score, 12, workers=2) == run(other, lambda p: shift + unit * score(p), 12, workers=2)
 
 
 def test_the_default_tuner_finds_good_parameters_with_four_workers():
