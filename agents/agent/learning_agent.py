@@ -74,6 +74,11 @@ class LearningAgent:
         """Rounds after which it noticed a change, None if it does not look for any."""
         return self.agent.alarms  # type: ignore[return-value] (it has one trial)
 
+    @property
+    def feedback_window(self) -> float | None:
+        """How long feedback may take to be learnt; see `GPAgent`."""
+        return self.agent.feedback_window
+
     def reset(self, seed: int) -> None:
         """Forget everything, also what was learnt of the kernel."""
         self.agent, self.failed_fits = self._make(), 0
