@@ -122,7 +122,8 @@ class LearningAgent:
         return self.agent.recommend(observation, among)
 
     def _fit(self) -> None:
-        point, value = self._training_data.sample(self.belief, everything=self.learning.on == "all")
+        everything, most = self.learning.on == "all", self.learning.most
+        point, value = self._training_data.sample(self.belief, everything, most)
         if len(value) < FEWEST_VALUES:
             return
         found = self._fitter.fit(self.agent.features, point, value, self.learning.restarts, self._rng)
