@@ -11,6 +11,10 @@ class Agent(Protocol):
     One that detects changes may say so in an attribute `alarms`, which is read after the episode: the rounds,
     counted from 0, after whose update it started anew by itself; for B trials, a list of B such lists. None
     is the same as no attribute.
+
+    One that discards feedback after a window says so in an attribute `feedback_window`, read
+    after the episode: a number, the same in all trials, in rounds, or in units of time where the setting
+    publishes query times. Its simple regret then counts only plays whose feedback came in time.
     """
 
     def reset(self, seed: int) -> None:

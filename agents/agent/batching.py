@@ -60,6 +60,11 @@ class SideBySide:
         each = [getattr(agent, "alarms", None) for agent in self.agents]
         return None if each[0] is None else each  # type: ignore[return-value]
 
+    @property
+    def feedback_window(self) -> float | None:
+        """How long feedback may take to be learnt, the same in all trials; None if all that comes is."""
+        return getattr(self.agents[0], "feedback_window", None)
+
     def reset(self, seed: Sequence[int]) -> None:
         """Forget everything; B seeds."""
         for agent, each in zip(self.agents, seeds_of(seed, self.num_trials), strict=True):

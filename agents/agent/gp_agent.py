@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -78,6 +79,12 @@ class GPAgent:
         """Rounds after which each trial noticed a change, None if it does not look for any."""
         each = self.restart.alarms
         return each if each is None or self.num_trials else each[0]
+
+    @property
+    def feedback_window(self) -> float | None:
+        """How long feedback may take to be learnt, in rounds or units of time; None if all that comes is."""
+        window = self.belief.window
+        return window if math.isfinite(window) else None
 
     def reset(self, seed: int | Sequence[int]) -> None:
         """Forget everything.

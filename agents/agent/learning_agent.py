@@ -74,6 +74,11 @@ class LearningAgent:
         """Rounds after which it noticed a change, None if it does not look for any."""
         return self.agent.alarms  # type: ignore[return-value] (it has one trial)
 
+    @property
+    def feedback_window(self) -> float | None:
+        """How long feedback may take to be learnt; see `GPAgent`."""
+        return self.agent.feedback_window
+
     def reset(self, seed: int) -> None:
         """Forget everything, also what was learnt of the kernel."""
         self.agent, self.failed_fits = self._make(), 0
@@ -117,7 +122,8 @@ class LearningAgent:
         return self.agent.recommend(observation, among)
 
     def _fit(self) -> None:
-        point, value = self._training_data.sample(self.belief, everything=self.learning.on == "all")
+        everything, most = self.learning.on == "all", self.learning.most
+        point, value = self._training_data.sample(self.belief, everything, most)
         if len(value) < FEWEST_VALUES:
             return
         found = self._fitter.fit(self.agent.features, point, value, self.learning.restarts, self._rng)

@@ -40,21 +40,21 @@ class TrainingData:
         """Leave plays out of all samples, (n,)."""
         self._dropped.update(rounds.tolist())
 
-    def sample(self, belief: Belief, everything: bool) -> tuple[Ints, Floats]:
+    def sample(self, belief: Belief, everything: bool, most: int | None = None) -> tuple[Ints, Floats]:
         """Points and values minus their prior mean, (n,) each.
 
         Args:
             belief: of the one trial.
             everything: pending plays too, with the values that the belief assumes.
+            most: of the latest plays that count; None is all.
         """
         rounds = range(self._first, len(self._point))
-        kept = [t for t in rounds if t not in self._dropped]
+        kept = [t for t in rounds if t not in self._dropped and (everything or math.isfinite(self._value[t]))]
+        kept = kept[0 if most is None else -most :]
         point = np.array([self._point[t] for t in kept], dtype=np.int64)
         value = np.array([self._value[t] for t in kept], dtype=np.float64)
         here = np.isfinite(value)
         trial = np.full(len(point), THE_TRIAL)
         value[here] = belief.residual(trial[here], point[here], value[here])
-        if not everything:
-            return point[here], value[here]
         value[~here] = belief.assumed(trial[~here], point[~here])
         return point, value

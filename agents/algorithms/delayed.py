@@ -28,8 +28,6 @@ from ..widths.by_name import make_gamma, make_width
 from ..widths.delayed import DelayedWidth
 from ..widths.fixed import FixedWidth
 
-DEFAULT_WINDOW = 20  # the papers' synthetic study; never longer than feedback can take
-
 
 @handles("delay", "context", "box")
 def gp_ucb_sdf(
@@ -48,7 +46,8 @@ def gp_ucb_sdf(
 
     Args:
         setting: what is published of the problem.
-        window: m, in rounds or the units of the published query times; default 20, at most max_delay.
+        window: m, in rounds or the units of the published query times; default the 95 % quantile of the
+            published law of delays, else what feedback can take at most.
         width: beta_t: "delayed" (Theorem 1, for lambda > 1), a name of `make_width`, or a number; the paper's
             experiments use 1.
         reward_bound: B_y, which bounds the shifted |y|; default one prior deviation.
@@ -57,7 +56,7 @@ def gp_ucb_sdf(
         num_trials: None, or B.
         **options: of the model.
     """
-    belief = _censored(setting, window, reward_bound, fill_in)
+    belief = _censored(window, reward_bound, fill_in)
     width_of = partial(_width, width, reward_bound=reward_bound, delta=delta, gamma=gamma, union=2)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
@@ -76,7 +75,7 @@ def gp_ts_sdf(
     **options: Any,
 ) -> Agent:
     """GP-TS-SDF: argmax of one sample of GP(mu, (beta_t + bias)^2 k) (Verma et al. 2022); as `gp_ucb_sdf`."""
-    belief = _censored(setting, window, reward_bound, fill_in)
+    belief = _censored(window, reward_bound, fill_in)
     width_of = partial(_width, width, reward_bound=reward_bound, delta=delta, gamma=gamma, union=4)
     return assemble(Model.of(setting, **options), WithWidth(Thompson, width_of), num_trials, belief=belief)
 
@@ -139,13 +138,12 @@ def _width(
 
 
 def _censored(
-    setting: Setting, window: float | None, reward_bound: PerTrial | None, fill_in: str
+    window: float | None, reward_bound: PerTrial | None, fill_in: str
 ) -> Callable[[Model, int], Belief]:
-    chosen = min(DEFAULT_WINDOW, setting.max_delay) if window is None else window
-    if not isinstance(chosen, Real):
+    if window is not None and not isinstance(window, Real):
         raise ValueError(f"window must be one number, the same in all trials, got {window!r}")
     if fill_in == "zero":
-        return partial(Censored, window=chosen, reward_bound=reward_bound)
+        return partial(Censored, window=window, reward_bound=reward_bound)
     if fill_in not in FILL_INS:
         raise ValueError(f"fill_in must be zero or one of {', '.join(FILL_INS)}, got {fill_in!r}")
-    return partial(Imputed, window=chosen, reward_bound=reward_bound, fill=FILL_INS[fill_in])
+    return partial(Imputed, window=window, reward_bound=reward_bound, fill=FILL_INS[fill_in])

@@ -35,8 +35,7 @@ def make_belief(belief: Any, setting: Setting, options: Any = None) -> MakeBelie
 def _censored(
     setting: Setting, window: float | None = None, reward_bound: PerTrial | None = None
 ) -> MakeBelief:
-    longest = setting.max_delay if window is None else window
-    return partial(Censored, window=longest, reward_bound=reward_bound)
+    return partial(Censored, window=window, reward_bound=reward_bound)
 
 
 # Each from the setting and the belief's own options.

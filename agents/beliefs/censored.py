@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 
-from ..model.clock import Clock, in_time
+from ..model.clock import Clock, default_window, in_time
 from ..model.model import Model
 from ..validation import PerTrial
 from .base import Belief, make_posterior, withdraw
@@ -26,11 +26,19 @@ class Censored(Belief):
     Args:
         model: kernel, noise and `least`.
         num_trials: B.
-        window: m, in rounds, or in units of time where the setting publishes query times.
+        window: m, in rounds, or in units of time where the setting publishes query times; default 95 % of
+            what comes, see `default_window`.
         reward_bound: B_y, which bounds the shifted |y|; default one prior deviation.
     """
 
-    def __init__(self, model: Model, num_trials: int, window: float, reward_bound: PerTrial | None = None):
+    def __init__(
+        self,
+        model: Model,
+        num_trials: int,
+        window: float | None = None,
+        reward_bound: PerTrial | None = None,
+    ):
+        window = default_window(model.setting) if window is None else window
         require_not_negative("window", window, "it is how long a pending reward is waited for")
         if reward_bound is not None:
             require_not_negative("reward_bound", reward_bound, "it bounds the shifted rewards")

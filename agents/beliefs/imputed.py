@@ -64,7 +64,7 @@ class Imputed(Censored):
         self,
         model: Model,
         num_trials: int,
-        window: float,
+        window: float | None = None,
         reward_bound: PerTrial | None = None,
         *,
         fill: FillIn,

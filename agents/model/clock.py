@@ -10,11 +10,22 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 ROUNDING = 1e-9  # of a window: 0.4 - 0.1 is more than 0.3
+LATE = 0.05  # share of the feedback that comes after the default window
 
 
 def in_time(delay: Ints | Floats, window: float) -> Bools:
     """Which feedback came within a window, both ends included but for rounding, (n,)."""
     return np.asarray(delay <= window * (1.0 + ROUNDING))
+
+
+def default_window(setting: Setting) -> float:
+    """How long pending feedback is waited for: the 95 % quantile of the published law, or `max_delay`.
+
+    In rounds, or in units of time where the setting publishes query times; at most what feedback can take.
+    """
+    clock = Clock.of(setting)
+    longest = clock.span(setting.max_delay)
+    return longest if setting.delay is None else min(clock.seen(setting.delay.quantile(LATE)), longest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +43,28 @@ class Clock:
         """The clock of a published setting."""
         return cls(setting.query_times)
 
-    def delay(self, played: Ints, now: int) -> Ints | Floats:
-        """How long feedback took that came after round `now`, (n,).
+    def delay(self, played: Ints, now: int | Ints) -> Ints | Floats:
+        """How long feedback took that came after round `now`, (n,); `now` may be (n,) too.
 
         In time it is known only up to a round; it counts from the play to the first use, at round now + 1.
         """
         if self.times is None:
             return now - played
-        return self.times[min(now + 1, len(self.times) - 1)] - self.times[played]
+        return self.times[np.minimum(now + 1, len(self.times) - 1)] - self.times[played]
+
+    def span(self, rounds: int) -> float:
+        """How long feedback of so many rounds' delay takes at most."""
+        if self.times is None:
+            return rounds
+        last = len(self.times) - 1
+        return float((self.times[np.minimum(np.arange(last + 1) + rounds + 1, last)] - self.times).max())
+
+    def seen(self, wait: float) -> float:
+        """How long feedback takes that is there after a wait: it is seen when the next round starts."""
+        if self.times is None:
+            return wait
+        first = np.searchsorted(self.times, self.times + wait * (1.0 - ROUNDING))
+        return float((self.times[np.minimum(first, len(self.times) - 1)] - self.times).max())
 
     def age(self, delay: Ints | Floats, now: int) -> Ints:
         """How many rounds before round `now` the plays were that took so long, (n,): undoes `delay`."""
@@ -51,6 +76,6 @@ class Clock:
     def recent(self, now: int, window: float) -> int:
         """How many of the plays before round `now` are in the window, s = t - m, ..., t - 1."""
         if self.times is None:
-            return int(min(window, now))
+            return int(min(window * (1.0 + ROUNDING), now))
         elapsed = self.times[min(now, len(self.times) - 1)] - self.times[:now]
         return int(np.count_nonzero(elapsed < window * (1.0 - ROUNDING)))

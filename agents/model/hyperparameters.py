@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.gaussian_process.kernels import ConstantKernel, Product
 
-from bandit_envs.basics.arguments import require_at_least_one, require_not_negative
+from bandit_envs.basics.arguments import require_at_least_one, require_integer, require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 
 from .likelihood import Sample, likelihood, negative_log_likelihood
@@ -33,6 +33,7 @@ class Learning:
         restarts: random starts of a fit, beside the values so far.
         mean: learn a constant prior mean too, in closed form.
         spread: deviation of the prior on the logarithms of length-scales, infinite for none.
+        most: the latest values that a fit looks at, since it takes O(n^3); None is all.
     """
 
     every: int = 10
@@ -40,12 +41,15 @@ class Learning:
     restarts: int = 1
     mean: bool = False
     spread: float = math.inf
+    most: int | None = None
 
     def __post_init__(self) -> None:
         require_at_least_one(
             "refit_every", self.every, "it is the number of rounds between fits; None is off"
         )
         require_not_negative("fit_restarts", self.restarts, "it is the number of random starts of a fit")
+        if self.most is not None:
+            require_integer("fit_most", self.most, 2, "one value says nothing about a length-scale")
         if not self.spread > 0:
             raise ValueError(f"fit_spread must be positive, got {self.spread}; use inf for no prior")
         if self.on not in SOURCES:

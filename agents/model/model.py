@@ -80,6 +80,7 @@ class Model:
         fit_restarts: int = 1,
         fit_mean: bool = False,
         fit_spread: float | None = None,
+        fit_most: int | None = None,
         search: Any = None,
     ) -> Model:
         """Fill in from the setting what is not given, and from stated defaults what it withholds.
@@ -106,12 +107,14 @@ class Model:
             fit_spread: deviation of a prior on log length-scales around the kernel's own. Default sqrt(3) on
                 a box, where the likelihood alone calls a feature irrelevant that was only not varied yet, and
                 infinite, which is no prior, on a finite set.
+            fit_most: the latest values that a fit looks at, since it takes O(n^3); default all.
             search: on a box, how the largest score is found: None, {"candidates": ..., "starts": ...,
                 "steps": ...} of `box.QuasiRandom`, or a `box.Search`.
         """
         require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
         spread = _first(fit_spread, SPREAD_ON_BOX if setting.continuous else math.inf)
-        learning = Learning(refit_every or 1, fit_on, fit_restarts, fit_mean, spread)  # checked also if off
+        often = refit_every or 1  # the others are checked also where it is off
+        learning = Learning(often, fit_on, fit_restarts, fit_mean, spread, fit_most)
         chosen, white = split_white(_kernel(setting, kernel, length_scale))
         if setting.continuous:
             _check_box(form, prior_mean)

@@ -18,6 +18,7 @@ from sklearn.gaussian_process import kernels
 from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
+from bandit_envs.laws.delays import LAWS, Delay
 from bandit_envs.problem.setting import Setting
 
 KERNELS: dict[str, type[Kernel]] = {
@@ -46,8 +47,8 @@ def encode(value: Any) -> Any:
         if isinstance(value, known):
             return {"type": kind, **write(value)}
     raise ValueError(
-        f"cannot save {value!r}: it must be a number, text, a list, a dict, an array, a Setting or a kernel "
-        "of scikit-learn or of gpbandits; give options by name or as numbers"
+        f"cannot save {value!r}: it must be a number, text, a list, a dict, an array, a Setting, a law of "
+        "delays or a kernel of scikit-learn or of gpbandits; give options by name or as numbers"
     )
 
 
@@ -107,6 +108,21 @@ def _read_setting(data: Mapping[str, Any]) -> Setting:
     return Setting(**{name: decode(each) for name, each in data["fields"].items()})
 
 
+def _write_delay(law: Delay) -> dict[str, Any]:
+    name = next((each for each, kind in LAWS.items() if kind is type(law)), None)
+    if name is None:
+        raise ValueError(
+            f"cannot save the law of delays {law!r}; name its class, bandit_envs.laws.delays.LAWS[name] = ..."
+        )
+    return {"law": name, "parameters": {each.name: encode(getattr(law, each.name)) for each in fields(law)}}
+
+
+def _read_delay(data: Mapping[str, Any]) -> Delay:
+    if data["law"] not in LAWS:
+        raise ValueError(f"the file has a law of delays {data['law']!r}, which this version does not know")
+    return LAWS[data["law"]](**{name: decode(each) for name, each in data["parameters"].items()})
+
+
 def _write_dict(value: dict[Any, Any]) -> dict[str, Any]:
     return {"items": [[encode(key), encode(each)] for key, each in value.items()]}
 
@@ -122,4 +138,5 @@ TYPES: dict[str, Codec] = {
     "array": (np.ndarray, _write_array, _read_array),
     "kernel": (Kernel, _write_kernel, _read_kernel),
     "setting": (Setting, _write_setting, _read_setting),
+    "delay": (Delay, _write_delay, _read_delay),
 }

@@ -59,7 +59,8 @@ class Problem(Composition):
         prior_mean: the model's mean of the reward, one number or (N,).
         rkhs_bound: what is published of ||f||: "true" (the exact norm where one is known), "paper"
             (B^2 = f' K f over the points, as Chowdhury & Gopalan 2017 print it), a number, or None.
-        publish_model: whether learners are told kernel, noise and bound.
+        publish_model: whether learners are told prior, noise, bound and the law of the delays. Withheld means
+            None (a prior mean of 0); `max_delay` and query times, by which feedback is read, are told anyway.
         function_seed: freezes the functions (and so the optima), not noise, delays or contexts.
     """
 
@@ -136,6 +137,7 @@ class Problem(Composition):
             if publish
             else self.reward.least,
             max_delay=self.window,
+            delay=self.delay if publish else None,
             num_constraints=len(self.constraints),
             constraint_noise_std=self.constraint_noise.stated_std if publish else None,
             query_times=self.delay.query_times(self.horizon),

@@ -11,6 +11,8 @@ import numpy as np
 from bandit_envs.basics.arguments import is_count, is_integer, require
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.white import require_same_noise, split_white
+from bandit_envs.laws.by_name import parse
+from bandit_envs.laws.delays import LAWS, Delay
 from bandit_envs.problem.decisions import Decisions
 
 PER_TRIAL = ("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound")
@@ -38,11 +40,15 @@ class Setting:
         noise_bound: almost sure bound on the noise, None if there is none.
         rkhs_bound: B with ||f|| <= B, None if unknown.
         reward_lower_bound: what f is never or seldom below, a constant of its law; None if unknown.
-        max_delay: feedback later than this many rounds never arrives.
+        max_delay: feedback later than this many rounds never arrives; default what the law of delays says,
+            0 without one.
+        delay: law of the delays, or its description, {"law": "poisson", "mean": 10}; None if it is withheld.
+            Its quantiles are in rounds, or in units of time where it has query times.
         num_constraints: C.
         constraint_noise_std: standard deviation of the noise on costs.
         may_change: whether the functions may change during a run; when they do is not published.
-        query_times: when each round starts, (T,), where delays are in units of time; else None.
+        query_times: when each round starts, (T,), where delays are in units of time; else None. Default what
+            the law of delays says.
 
     `noise_std`, `noise_bound`, `rkhs_bound` and `reward_lower_bound` may differ from trial to trial;
     they are then (B,) arrays in the setting of a batch. `Problem.trial_facts` says where they do: nothing
@@ -60,7 +66,8 @@ class Setting:
     noise_bound: float | Floats | None = None
     rkhs_bound: float | Floats | None = None
     reward_lower_bound: float | Floats | None = None
-    max_delay: int = 0
+    max_delay: int = None  # type: ignore[assignment] (filled in)
+    delay: Delay | None = None
     num_constraints: int = 0
     constraint_noise_std: float | None = 0.0
     query_times: Floats | None = None
@@ -71,6 +78,7 @@ class Setting:
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):
             raise ValueError("a setting needs arms, or low and high of a box; got neither")
+        self._take_in_delay()
         self._check_model()
         self._take_out_white()
         for name, value in {**self._geometry(), **self._context_box()}.items():
@@ -81,8 +89,23 @@ class Setting:
             object.__setattr__(self, "prior_mean", np.array(self.prior_mean, dtype=np.float64))
             self.prior_mean.setflags(write=False)  # type: ignore[union-attr]
 
-    def _check_model(self) -> None:
+    def _take_in_delay(self) -> None:
+        """What a law of delays says of the largest delay and of the times, where they are not given."""
         require(is_count(self.horizon), "horizon", "a positive integer", self.horizon)
+        own = self.delay is None or isinstance(self.delay, Delay)
+        law = self.delay if own else parse("delay", self.delay, LAWS)
+        times = None if law is None else law.query_times(self.horizon)
+        if law is not None and times is None and self.query_times is not None:
+            raise ValueError(f"delay must be in units of time, as query_times are, got {law!r}")
+        given: dict[str, Any] = {"delay": law}
+        if self.query_times is None:
+            given["query_times"] = times
+        if self.max_delay is None:
+            given["max_delay"] = 0 if law is None else law.window(self.horizon)
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+
+    def _check_model(self) -> None:
         for name in ("max_delay", "num_constraints"):
             value = getattr(self, name)
             require(is_integer(value) and value >= 0, name, "0 or a positive integer", value)

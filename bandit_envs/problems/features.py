@@ -78,7 +78,7 @@ def compose(
         num_constraints: the number of such costs; 1 with `constraints` alone, 0 is off.
         constraint_noise, constraint_noise_std: as for the reward, without "share"; None is none.
         rkhs_bound: "true", "paper", a number or None; what is published of the function's norm.
-        publish_model: whether learners are told kernel, noise and bound.
+        publish_model: whether learners are told prior, noise, bound and the law of the delays.
         function_seed: freezes the functions.
     """
     require(isinstance(normalize, bool), "normalize", "True or False", normalize)

@@ -28,6 +28,8 @@ class Comparison:
         checkpoints: the recorded rounds, counted from 1, (T,); None where each round is recorded.
         tracks: label -> "from scratch" or "pretrained" for the reinforcement learners among the agents; the
             two do not share a figure.
+        windows: label -> how long feedback may take, of agents that discard what comes later, in rounds or
+            units of time.
     """
 
     environment: str
@@ -37,14 +39,14 @@ class Comparison:
     first_trial: int = 0
     checkpoints: Ints | None = None
     tracks: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    windows: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.records:
             raise ValueError("a result needs the record of at least one agent, got none")
-        if unknown := self.privileged - self.records.keys():
-            raise ValueError(f"privileged names agents without a record: {', '.join(sorted(unknown))}")
-        if unknown := self.tracks.keys() - self.records.keys():
-            raise ValueError(f"tracks names agents without a record: {', '.join(sorted(unknown))}")
+        for name in ("privileged", "tracks", "windows"):
+            if unknown := set(getattr(self, name)) - self.records.keys():
+                raise ValueError(f"{name} names agents without a record: {', '.join(sorted(unknown))}")
         for label, record in self.records.items():
             check_shapes(label, record, (self.num_trials, len(self.rounds), self.num_constraints))
 
@@ -115,6 +117,7 @@ class Comparison:
             records={label: self.records[label] for label in labels},
             privileged=self.privileged & set(labels),
             tracks={label: track for label, track in self.tracks.items() if label in labels},
+            windows={label: window for label, window in self.windows.items() if label in labels},
         )
 
     def at(self, rounds: Ints | Sequence[int]) -> Self:

@@ -41,7 +41,11 @@ class Curves(Comparison):
 
     @property
     def simple_regret(self) -> dict[str, Floats]:
-        """Regret of the best play that has arrived by round t, or the largest possible, (B, T) each."""
+        """Regret of the best play whose feedback has arrived by round t, (B, T) each.
+
+        It is the largest possible before any has arrived. Of an agent in `windows` only plays count whose
+        feedback came within its window: it discards the rest.
+        """
         return {label: record.simple_regret for label, record in self.records.items()}
 
     @property

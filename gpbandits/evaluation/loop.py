@@ -64,6 +64,7 @@ def evaluate(
         frozenset(name for name, trace in traces.items() if trace.privileged),
         int(first_trial),
         tracks={name: trace.track for name, trace in traces.items() if trace.track},
+        windows={name: trace.window for name, trace in traces.items() if trace.window is not None},
     )
 
 

@@ -97,6 +97,7 @@ def _arguments(header: dict[str, Any], table: pa.Table) -> tuple[Any, ...]:
         header["first_trial"],
         checkpoints,
         header.get("tracks", {}),
+        header.get("windows", {}),
     )
 
 
@@ -113,6 +114,7 @@ def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:
         "agents": result.agents,
         "privileged": sorted(result.privileged),
         "tracks": dict(result.tracks),
+        "windows": dict(result.windows),
         "seconds": [seconds.tolist() for seconds in result.seconds.values()],
         "changes": [record.changes.tolist() for record in result.records.values()],
         "alarms": [record.alarms.tolist() for record in result.records.values()],

@@ -76,8 +76,8 @@ def _play_batch(
     with _closing(agent):
         agent.reset([of_agents for _, of_agents in seeds])
         trace = _run(env, agent, len(seeds), *first)
-        trace.alarms = getattr(agent, "alarms", None) or trace.alarms
-    return trace.record(np.stack(env.get_attr("worst_regret"))), trace
+        trace.end(agent)
+    return trace.record(env.setting, np.stack(env.get_attr("worst_regret"))), trace
 
 
 def _play_one(env: Any, factory: AgentFactory, env_seed: int, agent_seed: int) -> tuple[Record, Trace]:
@@ -86,9 +86,10 @@ def _play_one(env: Any, factory: AgentFactory, env_seed: int, agent_seed: int) -
     with _closing(agent):
         agent.reset(agent_seed)
         trace = _run(env, agent, None, *first)
-        trace.alarms = [getattr(agent, "alarms", None)]
+        trace.end(agent)
+    setting = env.get_wrapper_attr("setting")
     worst = env.get_wrapper_attr("worst_regret") if env.has_wrapper_attr("worst_regret") else None
-    return trace.record(None if worst is None else worst[None]), trace
+    return trace.record(setting, None if worst is None else worst[None]), trace
 
 
 def _run(env: Any, agent: Agent, num_trials: int | None, observation: Any, info: dict[str, Any]) -> Trace:

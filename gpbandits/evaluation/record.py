@@ -19,7 +19,7 @@ class Record(NamedTuple):
     """
 
     regret: Floats  # (B, T) regret of the noiseless mean, charged when played
-    simple_regret: Floats  # (B, T) regret of the best play that has arrived; before any, the largest possible
+    simple_regret: Floats  # (B, T) regret of the best play that was learnt; before any, the largest possible
     cost: Floats  # (B, T, C) noiseless constraint values of the plays
     violation: Floats  # (B, T) norm of their positive part, which does not cancel over rounds
     action: Any  # (B, T) arms or (B, T, d) points

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_integer, require
+from agents.model.clock import Clock, in_time
+from bandit_envs.basics.arguments import is_integer, is_number, require
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.changes import change_points_of
+from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.record import Record, ragged
 
 
@@ -27,6 +29,7 @@ class Trace:
         self.track: str | None = getattr(agent, "track", None)
         self.seconds = 0.0
         self.alarms: Any = [None] * self.num_trials  # of an agent without a detector
+        self.window: float | None = None  # of an agent that learns whatever arrives
         self._rounds: list[tuple[Any, ...]] = []
 
     def note(self, oracle: dict[str, Any], action: Any) -> None:
@@ -35,10 +38,18 @@ class Trace:
         seen = (oracle[key] for key in ("regret", "delay", "cost_mean", "segment"))
         self._rounds.append((*seen, np.array(action)))
 
-    def record(self, worst_regret: Floats | None) -> Record:
+    def end(self, agent: Any) -> None:
+        """Ask an agent, after the episode, for its alarms and its window."""
+        alarms = getattr(agent, "alarms", None)
+        if alarms is not None:
+            self.alarms = alarms if self.batched else [alarms]
+        self.window = _checked_window(getattr(agent, "feedback_window", None))
+
+    def record(self, setting: Setting, worst_regret: Floats | None) -> Record:
         """The record of the B trials.
 
         Args:
+            setting: says in which units a window is.
             worst_regret: the largest possible regret of each round, (B, T), which is the simple regret
                 before anything arrives; None takes the largest that occurred.
         """
@@ -50,7 +61,7 @@ class Trace:
         violation = np.linalg.norm(np.maximum(cost, 0.0), axis=2)
         return Record(
             regret,
-            simple_regret(regret, delay, worst),
+            simple_regret(regret, learnable(delay, self.window, setting), worst),
             cost,
             violation,
             action,
@@ -58,6 +69,18 @@ class Trace:
             changes=ragged([change_points_of(row) for row in segment]),
             alarms=ragged([_checked_alarms(rounds, horizon) for rounds in self.alarms]),
         )
+
+
+def learnable(delay: Ints, window: float | None, setting: Setting) -> Ints:
+    """Delays of the plays in rounds, (B, T), -1 also where feedback comes after an agent's window.
+
+    A play that is *converted within the window* is all that such an agent can learn from (Verma et al. 2022).
+    """
+    if window is None:
+        return delay
+    played = np.arange(delay.shape[1])
+    taken = Clock.of(setting).delay(played, played + delay)
+    return np.where(in_time(taken, window), delay, -1)
 
 
 def simple_regret(regret: Floats, delay: Ints, worst: Floats) -> Floats:
@@ -75,6 +98,13 @@ def simple_regret(regret: Floats, delay: Ints, worst: Floats) -> Floats:
     np.minimum.at(best, (trial, arrival[trial, played]), regret[trial, played])
     best = np.minimum.accumulate(best, axis=1)
     return np.where(np.isfinite(best), best, worst)
+
+
+def _checked_window(window: Any) -> float | None:
+    """Raise unless it is a number that is not negative, or None."""
+    valid = window is None or (is_number(window) and window >= 0)
+    require(valid, "feedback_window of an agent", "None, 0 or positive, the same in all trials", window)
+    return None if window is None else float(window)
 
 
 def _checked_alarms(rounds: Any, horizon: int) -> Any:

@@ -86,9 +86,16 @@ class Store:
         records = {label: join_trials([_only(block) for block in row]) for label, row in blocks.items()}
         privileged = frozenset(label for label, row in blocks.items() if row[0].privileged)
         tracks = {label: track for label, row in blocks.items() for track in row[0].tracks.values()}
+        windows = {label: window for label, row in blocks.items() for window in row[0].windows.values()}
         checkpoints = next(iter(blocks.values()))[0].checkpoints
         return Result(
-            environment.label, study.seed, records, privileged, checkpoints=checkpoints, tracks=tracks
+            environment.label,
+            study.seed,
+            records,
+            privileged,
+            checkpoints=checkpoints,
+            tracks=tracks,
+            windows=windows,
         )
 
 

@@ -92,6 +92,7 @@ class Holdings:
             frozenset(label for label, row in blocks.items() if row[0].privileged),
             checkpoints=next(iter(blocks.values()))[0].checkpoints,
             tracks={label: track for label, row in blocks.items() for track in row[0].tracks.values()},
+            windows={label: window for label, row in blocks.items() for window in row[0].windows.values()},
         )
 
     def count(self, environment: EnvironmentEntry, agent: AgentEntry, result: Result | None) -> Count:

@@ -51,7 +51,7 @@ class Delay(abc.ABC):
         return None
 
     def window(self, horizon: int) -> int:
-        """Smallest k with P(d > k) < 1e-6 for feedback that is not lost, at most horizon - 1."""
+        """Smallest k with P(d > k) <= 1e-6 for feedback that is not lost, at most horizon - 1."""
         longest = self.in_rounds(np.array([self.quantile()]))
         return int(min(longest[0], horizon - 1))
 
@@ -60,8 +60,12 @@ class Delay(abc.ABC):
         """Wait of each round, (T,), as if nothing were lost."""
 
     @abc.abstractmethod
-    def quantile(self) -> float:
-        """The smallest wait w with P(wait > w) < 1e-6 (<= where waits are continuous)."""
+    def quantile(self, late: float = TAIL) -> float:
+        """The smallest wait w with P(wait > w) <= late for feedback that is not lost.
+
+        Args:
+            late: the share that comes later, in (0, 1/2).
+        """
 
 
 def require_positive(argument: str, value: Any) -> None:

@@ -11,7 +11,7 @@ from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.delays import in_rounds, in_time
-from bandit_envs.laws.delays.base import Delay
+from bandit_envs.laws.delays.base import TAIL, Delay
 
 BASES: dict[str, type[Delay]] = {**in_rounds.LAWS, **in_time.LAWS}
 
@@ -47,9 +47,9 @@ class ByArm(Delay):
         """As the other law."""
         return self.base.query_times(horizon)
 
-    def quantile(self) -> float:
-        """Of the other law at the slowest arm."""
-        return self.slowest * self.base.quantile()
+    def quantile(self, late: float = TAIL) -> float:
+        """Of the other law at the slowest arm: no arm is late more often."""
+        return self.slowest * self.base.quantile(late)
 
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return self.base.draw(horizon, rng)

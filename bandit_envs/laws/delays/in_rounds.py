@@ -21,7 +21,7 @@ class Immediate(Delay):
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.zeros(horizon)
 
-    def quantile(self) -> float:
+    def quantile(self, late: float = TAIL) -> float:
         """0."""
         return 0.0
 
@@ -39,7 +39,7 @@ class Constant(Delay):
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.full(horizon, float(self.rounds))
 
-    def quantile(self) -> float:
+    def quantile(self, late: float = TAIL) -> float:
         """The constant."""
         return float(self.rounds)
 
@@ -57,8 +57,8 @@ class Cyclic(Delay):
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return (self.batch - 1 - np.arange(horizon) % self.batch).astype(np.float64)
 
-    def quantile(self) -> float:
-        """One less than the batch."""
+    def quantile(self, late: float = TAIL) -> float:
+        """One less than the batch, whatever may be late: nothing of a batch is left to chance."""
         return self.batch - 1.0
 
 
@@ -75,10 +75,10 @@ class Poisson(Delay):
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.poisson(self.mean, horizon).astype(np.float64)
 
-    def quantile(self) -> float:
+    def quantile(self, late: float = TAIL) -> float:
         """The Poisson quantile."""
-        k = int(self.mean)
-        while pdtrc(k, self.mean) >= TAIL:
+        k = int(self.mean)  # the median is no less
+        while pdtrc(k, self.mean) > late:
             k += 1
         return float(k)
 
@@ -96,9 +96,9 @@ class Geometric(Delay):
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return (rng.geometric(1.0 / (1.0 + self.mean), horizon) - 1).astype(np.float64)
 
-    def quantile(self) -> float:
+    def quantile(self, late: float = TAIL) -> float:
         """Solve P(d > k) = (1 - p)^(k + 1), where -log(1 - p) = log(1 + 1 / mean)."""
-        return float(math.floor(-math.log(TAIL) / math.log1p(1.0 / self.mean)))
+        return max(math.ceil(-math.log(late) / math.log1p(1.0 / self.mean)) - 1.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,10 @@ class Uniform(Delay):
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.integers(self.low, self.high, horizon, endpoint=True).astype(np.float64)
 
-    def quantile(self) -> float:
-        """`high`."""
-        return float(self.high)
+    def quantile(self, late: float = TAIL) -> float:
+        """P(d > k) = (high - k) / n, n the number of delays."""
+        number = self.high - self.low + 1
+        return float(self.high - math.floor(late * number * (1.0 + 1e-12)))  # 0.05 * 20 must be 1
 
 
 @dataclass(frozen=True)
@@ -140,10 +141,10 @@ class HeavyTailed(Delay):
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.floor(self.scale * rng.pareto(self.tail, horizon))
 
-    def quantile(self) -> float:
-        """Solve (1 + (k + 1) / scale)^(-tail) < 1e-6; no horizon reaches it where the tail is heavy."""
-        exponent = min(-math.log(TAIL) / self.tail, 700.0)  # exp overflows beyond
-        return float(np.floor(self.scale * math.expm1(exponent)))
+    def quantile(self, late: float = TAIL) -> float:
+        """Solve (1 + (k + 1) / scale)^(-tail) <= late; no horizon reaches 1e-6 where the tail is heavy."""
+        exponent = min(-math.log(late) / self.tail, 700.0)  # exp overflows beyond
+        return float(max(np.ceil(self.scale * math.expm1(exponent)) - 1.0, 0.0))
 
 
 LAWS: dict[str, type[Delay]] = {

@@ -58,9 +58,9 @@ class Exponential(DelayInTime):
     def _draw_relative(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.standard_exponential(horizon)
 
-    def quantile(self) -> float:
-        """-mean log(1e-6)."""
-        return -self.mean * math.log(TAIL)
+    def quantile(self, late: float = TAIL) -> float:
+        """-mean log(late)."""
+        return -self.mean * math.log(late)
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ class LogNormal(DelayInTime):
     def _draw_relative(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.exp(self.sigma * rng.standard_normal(horizon) - self.sigma**2 / 2.0)
 
-    def quantile(self) -> float:
-        """Mean exp(sigma z - sigma^2 / 2) at the normal quantile z of 1 - 1e-6."""
-        return float(self.mean * np.exp(-self.sigma * ndtri(TAIL) - self.sigma**2 / 2.0))
+    def quantile(self, late: float = TAIL) -> float:
+        """Mean exp(sigma z - sigma^2 / 2) at the normal quantile z of 1 - late."""
+        return float(self.mean * np.exp(-self.sigma * ndtri(late) - self.sigma**2 / 2.0))
 
 
 LAWS: dict[str, type[Delay]] = {"exponential": Exponential, "log-normal": LogNormal}

@@ -197,14 +197,6 @@ def test_each_trial_of_a_batch_censors_at_its_own_lower_bound():
     assert [shifted_by(batch_settings(trials).of_trial(i)) for i in range(2)] == [-1.0, -4.0]
 
 
-def test_the_window_is_twenty_rounds_at_most_what_feedback_can_take():
-    setting = build("gp", {**DELAYED, "delay": {"law": "constant", "rounds": 7}}).setting()
-    for spec, expected in ((setting, 7), (build("gp", {"delay": {"law": "constant", "rounds": 30}}), 20)):
-        agent = agents.make("gp-ucb-sdf", spec)
-        agent.reset(0)
-        assert agent.belief.window == expected
-
-
 def test_the_delayed_width_is_the_formula_of_the_theorem():
     setting = build("rkhs", {**DELAYED, "rkhs_norm": 2.0}).setting()
     agent = agents.gp_ucb_sdf(setting, width="delayed", rkhs_bound=2.0, noise_std=0.5, reward_bound=3.0)
@@ -223,6 +215,20 @@ IN_TIME = {
     "length_scale": 0.1,
     "delay": {"law": "exponential", "mean": 3.0, "interval": 0.5},
 }
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("gp-ucb-sdf", {}), ("gp-ts-sdf", {"fill_in": "mean"}), ("gp-agent", {"belief": "censored"})],
+)
+def test_delays_that_are_long_in_units_of_time_are_waited_for(name, options):
+    law = {"law": "exponential", "mean": 600.0, "interval": 60.0}
+    playing = Playing(name, rounds=120, env={**DELAYED, "horizon": 120, "delay": law}, **options)
+    times = playing.setting.query_times
+    assert times is not None
+    taken = np.array([times[min(s + delay + 1, 119)] - times[s] for s, delay in playing.delay.items()])
+    assert len(taken) > 90
+    assert (taken <= playing.agent.belief.window).mean() > 0.9
 
 
 def test_windows_and_biases_are_in_units_of_time_where_query_times_are_published():

@@ -201,11 +201,12 @@ def test_a_fit_that_fails_keeps_the_old_values_and_is_counted(kernel):
 @pytest.mark.parametrize("name", ["gp-ucb", "gp-bucb", "gp-ucb-sdf", "gp-ts-sdf"])
 @pytest.mark.parametrize("source", ["arrived", "all"])
 def test_fits_under_delay_use_what_arrived_or_all_plays(name, source):
-    seen = Recorder(name, delay=delays.Poisson(5.0), fit_on=source, **LEARNING)
+    patient = {"window": 40} if "sdf" in name else {}  # else they would discard what comes late
+    seen = Recorder(name, delay=delays.Poisson(5.0), fit_on=source, **patient, **LEARNING)
     data, belief = seen.agent._training_data, seen.agent.belief
     point, value = data.sample(belief, source == "all")
     shifted = np.array(seen.value) - belief.prior_mean[0, 0]
-    in_time = np.argsort(seen.round)  # the window of the censoring agents is the longest delay
+    in_time = np.argsort(seen.round)
     if source == "arrived":
         np.testing.assert_array_equal(point, np.array(seen.played)[np.sort(seen.round)])
         np.testing.assert_allclose(value, shifted[in_time])
@@ -216,6 +217,22 @@ def test_fits_under_delay_use_what_arrived_or_all_plays(name, source):
         assumed = 0.0 if "sdf" in name else belief.centre.mean_of(0 * pending, point[pending])
         np.testing.assert_allclose(value[pending], assumed)
     assert seen.agent.failed_fits == 0
+
+
+@pytest.mark.parametrize("source", ["arrived", "all"])
+@pytest.mark.parametrize("most", [2, 7, 1000])
+def test_a_fit_looks_at_the_latest_values_alone_where_their_number_is_bounded(source, most, monkeypatch):
+    looked_at = []
+
+    def fit(self, features, point, value, restarts, rng):
+        looked_at.append(point)
+
+    monkeypatch.setattr(Fitter, "fit", fit)
+    options = LEARNING | {"fit_on": source, "fit_most": most}
+    rounds = 5 * LEARNING["refit_every"]  # so that the last fit saw everything
+    seen = Recorder("gp-bucb", rounds=rounds, delay=delays.Poisson(5.0), **options)
+    point, _ = seen.agent._training_data.sample(seen.agent.belief, source == "all")
+    np.testing.assert_array_equal(looked_at[-1], point[-most:])
 
 
 def test_what_the_belief_discards_is_no_evidence():
@@ -299,6 +316,7 @@ def test_without_refits_agents_are_the_plain_ones():
         ({"refit_every": -1}, "refit_every must be at least 1"),
         ({"fit_on": "some"}, "fit_on must be one of arrived, all"),
         ({"refit_every": 5, "fit_restarts": -1}, "fit_restarts must not be negative"),
+        ({"refit_every": 5, "fit_most": 1}, "fit_most must be an integer of at least 2, got 1"),
         ({"refit_every": 5, "num_trials": 0}, "num_trials must be None or a positive"),
     ],
 )

@@ -4,6 +4,7 @@ import copy
 import json
 import math
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ import agents
 from agents.saving import decode, encode, read, write
 from bandit_envs import Setting, make
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
+from bandit_envs.laws.delays import LAWS, ByArm, Constant
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5)
 VALUES = st.recursive(
@@ -75,7 +77,19 @@ class Mine(RBF):
     """Not a kernel that a file may name."""
 
 
+@pytest.mark.parametrize("law", [*LAWS, "slow"])
+def test_laws_of_delays_come_back(law):
+    known = ByArm({"law": "log-normal", "mean": 3.0}, slowest=2.0, lost=0.1) if law == "slow" else LAWS[law]()
+    assert through_json(known) == known
+
+
+@dataclass(frozen=True)
+class Weekly(Constant):
+    """Not a law that a file may name."""
+
+
 REFUSED = {
+    "foreign law of delays": (Weekly(), r"cannot save the law of delays .*LAWS\[name\]"),
     "foreign kernel": (Mine(0.2), "cannot save the kernel Mine"),
     "kernel in a sum": (RBF(0.2) + Mine(0.2), "cannot save the kernel Mine"),
     "function": (print, "cannot save <built-in function print>: it must be a number, text"),
@@ -90,6 +104,7 @@ def test_what_is_not_data_is_refused(value, message):
 
 
 FOREIGN = {
+    "law": ({"type": "delay", "law": "os", "parameters": {}}, "a law of delays 'os'"),
     "class": ({"type": "kernel", "class": "os.system", "parameters": {}}, "class 'os.system'"),
     "type": ({"type": "module", "name": "os"}, "data of type 'module'"),
     "array": ({"type": "array", "dtype": "|O", "shape": [0], "zlib": ""}, "array of object"),

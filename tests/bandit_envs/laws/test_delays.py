@@ -278,8 +278,22 @@ def test_the_window_is_the_smallest_that_loses_less_than_a_millionth(delay, expe
 
     window = delay.window(10**9)
     # Where the tail meets a millionth exactly, rounding decides.
-    assert window == 10**9 - 1 or lost(window) < TAIL * (1 + 1e-9)
-    assert window == 0 or lost(window - 1) >= TAIL * (1 - 1e-9)
+    assert window == 10**9 - 1 or lost(window) <= TAIL * (1 + 1e-9)
+    assert window == 0 or lost(window - 1) > TAIL * (1 - 1e-9)
+
+
+@stated
+@pytest.mark.parametrize("late", [1e-3, 0.05, 0.25, 0.4])
+def test_a_quantile_is_the_smallest_wait_after_which_no_more_than_a_share_comes(delay, expected, late):
+    slowest = getattr(delay, "slowest", 1.0)
+    wait = delay.quantile(late) / slowest
+    assert expected.sf(wait) <= late * (1 + 1e-9)
+    shorter = wait * (1 - 1e-6) if delay.query_times(1) is not None else wait - 1
+    assert wait == 0 or expected.sf(shorter) > late * (1 - 1e-9) or isinstance(delay, delays.Cyclic)
+
+
+def test_a_synchronous_batch_is_waited_for_whole():
+    assert delays.Cyclic(100).quantile(0.05) == 99
 
 
 def test_the_window_of_a_heavy_tail_is_the_whole_trial():

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from bandit_envs import Decisions, Setting
-from bandit_envs.laws import GPSample, Recorded, RKHSFunction
+from bandit_envs.laws import GPSample, Recorded, RKHSFunction, delays
 from bandit_envs.laws.derived import Normalized, UnderKernel
 from bandit_envs.problem.decisions import uniform_points, unit_grid
 from bandit_envs.problem.setting import batch_settings
@@ -205,6 +205,27 @@ def test_a_withheld_model_leaves_no_number_that_is_computed_from_a_function(name
     assert problem.setting().reward_lower_bound == problem.reward.least
 
 
+@each_problem
+@pytest.mark.parametrize("features", FEATURES)
+def test_the_law_of_the_delays_is_published_unless_the_model_is_withheld(name, features):
+    for publish in (True, False):
+        problem = with_features(name, FEATURES[features], publish_model=publish)
+        if problem is not None:
+            for told in (problem.setting(), problem.draw(0).setting):
+                assert told.delay == (problem.delay if publish else None)
+
+
+def test_a_law_of_delays_says_how_late_feedback_can_be_and_when_rounds_start():
+    told = Setting(arms=ARMS, horizon=50, delay={"law": "poisson", "mean": 10})  # type: ignore[arg-type]
+    assert told.delay == delays.Poisson(10)
+    assert told.max_delay == delays.Poisson(10).window(50) == 28
+    assert told.query_times is None
+    assert Setting(arms=ARMS, delay=delays.Poisson(10), max_delay=5).max_delay == 5
+    in_time = Setting(arms=ARMS, horizon=4, delay=delays.Exponential(3.0, interval=2.0))
+    np.testing.assert_array_equal(in_time.query_times, [0.0, 2.0, 4.0, 6.0])
+    assert (Setting(arms=ARMS).delay, Setting(arms=ARMS).max_delay) == (None, 0)
+
+
 VALUES = 1.0 + 0.1 * np.random.default_rng(0).random((3, 25))
 
 
@@ -263,6 +284,15 @@ def test_what_has_a_least_value_by_its_nature_says_so_whether_or_not_a_model_is_
         ({"arms": ARMS, "noise_std": -1.0}, "noise_std must be None, 0 or positive, got -1.0"),
         ({"arms": ARMS, "rkhs_bound": np.nan}, "rkhs_bound must be None, 0 or positive, got nan"),
         ({"arms": ARMS, "max_delay": -1}, "max_delay must be 0 or a positive integer, got -1"),
+        (
+            {"arms": ARMS, "delay": {"law": "pareto"}},
+            r'delay\["law"\] must be one of immediate, .* got .pareto',
+        ),
+        ({"arms": ARMS, "delay": 3}, 'delay must be a dict such as {"law": "immediate"}, got 3'),
+        (
+            {"arms": ARMS, "delay": delays.Poisson(3), "query_times": np.arange(9.0)},
+            "delay must be in units of time, as query_times are, got Poisson",
+        ),
         ({"arms": ARMS, "num_constraints": -1}, "num_constraints must be 0 or a positive integer, got -1"),
         ({"arms": ARMS, "kernel": "rbf"}, "kernel must be None or a scikit-learn kernel, got 'rbf'"),
         ({"arms": ARMS, "kernel": RBF}, "kernel must be None or a scikit-learn kernel, got <class"),
