@@ -80,18 +80,17 @@ class CalibratedAlarm:
             max(noise, setting.constraint_noise_std or 0.0),
             min(max(uniform_rounds(setting.horizon, self.xi_squared), 2), MOST_SAMPLES),
             self.false_alarm_rate / (1 + setting.num_constraints),
-            self._ridge(noise),
-            self.reading,
+            ridge=self._ridge(noise),
+            reading=self.reading,
+            centred=not self.observed.mean_is_known,
         )
 
 
-def _calibrated(
-    gram: Gram, noise: float, samples: int, rate: float, ridge: float | None, reading: str
-) -> float:
+def _calibrated(gram: Gram, noise: float, samples: int, rate: float, **options: Any) -> float:
     """The threshold, simulated once in a process: trials, agents and cells of a study ask for the same."""
-    key = (_fingerprint(gram), noise, samples, rate, ridge, reading)
+    key = (_fingerprint(gram), noise, samples, rate, *options.items())
     if key not in _thresholds:
-        _thresholds[key] = calibrate(gram, noise, samples, rate, ridge=ridge, reading=reading)
+        _thresholds[key] = calibrate(gram, noise, samples, rate, **options)
     return _thresholds[key]
 
 

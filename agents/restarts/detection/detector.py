@@ -38,8 +38,8 @@ class ChangePointDetector:
         covariates: `Features` or `Indexed`; see `on_features` and `on_points`.
         num_responses: q; each is tested, with its own threshold.
         volume: the measure of the set of covariates.
-        centred: whether responses are centred in every test, because their prior mean is unknown; one for
-            all, or one a response (q,).
+        centred: whether each test takes the mean of its 2n samples from responses, because their prior mean is
+            unknown; one for all, or one a response (q,).
         **options: of `TestRates.of`: smoothness, ridge, theta, reading, variance.
     """
 
