@@ -37,7 +37,7 @@ def unknown(level):
 def rewards(seed, lengths):
     """Indices of arms and rewards of one function of mean 0 after another."""
     rng = np.random.default_rng(seed)
-    root = np.linalg.cholesky(MATERN(ARMS) + 1e-9 * np.eye(len(ARMS)))
+    root = np.linalg.cholesky(np.asarray(MATERN(ARMS)) + 1e-9 * np.eye(len(ARMS)))
     point = rng.integers(len(ARMS), size=sum(lengths))
     functions = np.repeat([root @ rng.standard_normal(len(ARMS)) for _ in lengths], lengths, axis=0)
     value = functions[np.arange(len(point)), point] + NOISE * rng.standard_normal(len(point))
