@@ -35,7 +35,7 @@ def gp_ucb_cpd(
     setting: Setting,
     *,
     xi_squared: float = PAPER_XI_SQUARED,
-    ridge: float | None = None,
+    ridge: float | str | None = None,
     theta: float | None = None,
     false_alarm_rate: float | None = None,
     reading: str = "experiments",
@@ -44,11 +44,16 @@ def gp_ucb_cpd(
 ) -> Agent:
     """GP-UCB-CPD: starts over when the change-point detector finds a change (Avanesov 2020, Algorithm 2).
 
+    The detector sees rewards minus the prior mean; where none is published or given, minus the mean of the
+    samples of each test.
+
     Args:
         setting: what is published of the problem.
         xi_squared: a round is uniform iff |uniform|^2 <= xi^2 |plays since the restart|.
         ridge: c of the detector's rho_n, default 5, which was chosen so that the paper's curves come out; 4
-            finds changes earlier at more than twice the false alarms, 10 has hardly any.
+            finds changes earlier at more than twice the false alarms, 10 has hardly any. "cross-validated" is
+            the recipe of the paper's Remark 3.1, on the uniform samples since the restart: on the paper's
+            problem it finds a thousandth of 5, with which theta has to be calibrated, by a false_alarm_rate.
         theta: what the detector's statistic is compared with; see `restarts.detection.TestRates`.
         false_alarm_rate: find theta by simulation, such that a run without a change has a false alarm
             with this probability; takes a few seconds.

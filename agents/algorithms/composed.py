@@ -71,7 +71,8 @@ def gp_agent(
             `penalised_parts`.
         restart_options: {"xi_squared": ...} of "cpd" and "oracle"; of "cpd" also {"false_alarm_rate": 0.1}
             in a whole run, of the reward and all costs together, or {"theta": ...}, and {"ridge": ...}
-            (default: the noise variance), see `ChangePointDetector`; {"every": ...} of "periodic".
+            (default: the noise variance; or "cross-validated"), see `ChangePointDetector`; {"every": ...} of
+            "periodic".
         num_trials: None, or B.
         **options: of the model.
     """

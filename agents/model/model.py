@@ -27,7 +27,12 @@ from .noise import LEARNT_NOISE_FLOOR, assumed_noise
 DEFAULT_BOUND = 1.0  # where the setting states no RKHS bound; the norm has no unit
 DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
 SPREAD_ON_BOX = 3**0.5  # of log length-scales: tells a feature that counts from one that was not varied
-OF_THE_REWARD = ("kernel", "length_scale", "noise_std")  # options that say how rewards are distributed
+OF_THE_REWARD = (
+    "kernel",
+    "length_scale",
+    "noise_std",
+    "prior_mean",
+)  # options that say how rewards are distributed
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +52,7 @@ class Model:
         learning: when and from what hyperparameters are learnt, None if they are not.
         search: on a box, how the largest score is found; see `box.search.make_search`.
         visited: on a box, the points played so far.
+        mean_is_known: whether the prior mean is given or published, and not 0 for want of one.
     """
 
     setting: Setting
@@ -61,6 +67,7 @@ class Model:
     learning: Learning | None = None
     search: Any = None
     visited: Visited | None = None
+    mean_is_known: bool = True
 
     @classmethod
     def of(
@@ -137,6 +144,7 @@ class Model:
             initial,
             learning if refit_every else None,
             search,
+            mean_is_known=prior_mean is not None or _tells_mean(setting),
         )
 
     def of_trial(self, trial: int) -> Model:
@@ -201,6 +209,11 @@ def _kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> 
     return make_kernel(
         kernel or "rbf", DEFAULT_LENGTH_SCALE * width if length_scale is None else length_scale
     )
+
+
+def _tells_mean(setting: Setting) -> bool:
+    """Whether the prior mean is published: 0 beside a withheld kernel is none."""
+    return setting.kernel is not None or bool(np.any(setting.prior_mean))
 
 
 def _least(setting: Setting, deviation: float) -> Floats | float:

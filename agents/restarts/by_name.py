@@ -41,7 +41,7 @@ def make_restart(restart: Any, setting: Setting, observed: Model, options: Any =
 def _on_alarm(
     observed: Model,
     xi_squared: float = PAPER_XI_SQUARED,
-    ridge: float | None = None,
+    ridge: float | str | None = None,
     theta: float | Floats | None = None,
     false_alarm_rate: float | None = None,
     reading: str = "experiments",

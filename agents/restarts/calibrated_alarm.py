@@ -19,7 +19,6 @@ from .detection.places import representative_gram
 from .forced_exploration import uniform_rounds
 from .on_alarm import OnAlarm
 
-MOST_SAMPLES = 128  # of a calibration: the threshold hardly grows with more, its cost does
 _thresholds: dict[tuple[Any, ...], float] = {}  # of this process, by all that a calibration depends on
 
 
@@ -33,7 +32,8 @@ class CalibratedAlarm:
         false_alarm_rate: probability of a false alarm in a whole run without a change, at most; the reward
             and each of C costs take an equal share of it.
         theta: in place of the rate.
-        ridge: c of the detector; None is the reading's, or the noise variance where `ridge_of_noise`.
+        ridge: c of the detector, or "cross-validated"; None is the reading's, or the noise variance where
+            `ridge_of_noise`.
         reading: of the detector.
         noise_std: as the user gives it, None for each trial's own.
     """
@@ -42,7 +42,7 @@ class CalibratedAlarm:
     xi_squared: float
     false_alarm_rate: float | None
     theta: float | Floats | None = None
-    ridge: float | None = None
+    ridge: float | str | None = None
     ridge_of_noise: bool = False
     reading: str = "experiments"
     noise_std: PerTrial | None = None
@@ -66,7 +66,7 @@ class CalibratedAlarm:
         chosen = next(value for value in known if value is not None)
         return np.broadcast_to(np.asarray(chosen, dtype=np.float64), num_trials)
 
-    def _ridge(self, noise: float) -> float | None:
+    def _ridge(self, noise: float) -> float | str | None:
         if self.ridge is not None or not self.ridge_of_noise:
             return self.ridge
         return max((noise / self.observed.deviation) ** 2, NOISE_FLOOR)
@@ -78,20 +78,19 @@ class CalibratedAlarm:
         return _calibrated(
             representative_gram(self.observed),
             max(noise, setting.constraint_noise_std or 0.0),
-            min(max(uniform_rounds(setting.horizon, self.xi_squared), 2), MOST_SAMPLES),
+            max(uniform_rounds(setting.horizon, self.xi_squared), 2),
             self.false_alarm_rate / (1 + setting.num_constraints),
-            self._ridge(noise),
-            self.reading,
+            ridge=self._ridge(noise),
+            reading=self.reading,
+            centred=not self.observed.mean_is_known,
         )
 
 
-def _calibrated(
-    gram: Gram, noise: float, samples: int, rate: float, ridge: float | None, reading: str
-) -> float:
+def _calibrated(gram: Gram, noise: float, samples: int, rate: float, **options: Any) -> float:
     """The threshold, simulated once in a process: trials, agents and cells of a study ask for the same."""
-    key = (_fingerprint(gram), noise, samples, rate, ridge, reading)
+    key = (_fingerprint(gram), noise, samples, rate, *options.items())
     if key not in _thresholds:
-        _thresholds[key] = calibrate(gram, noise, samples, rate, ridge=ridge, reading=reading)
+        _thresholds[key] = calibrate(gram, noise, samples, rate, **options)
     return _thresholds[key]
 
 

@@ -39,7 +39,8 @@ class OnAlarm(Restart):
     ):
         self.places = Places(model, observed or model)
         costs = model.setting.num_constraints  # of unknown prior mean
-        options = {"num_responses": 1 + costs, "centred": [False] + [True] * costs, **options}
+        centred = [not self.places.mean_is_known] + [True] * costs
+        options = {"num_responses": 1 + costs, "centred": centred, **options}
         own = [{}] * num_trials if each is None else each
         self.detectors = [self.places.detector(**{**options, **more}) for more in own]
         self._alarms: list[list[int]] = [[] for _ in range(num_trials)]
@@ -55,7 +56,7 @@ class OnAlarm(Restart):
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Test after each value, in the order of play."""
-        response = np.column_stack([reward - self.places.prior_mean(point), cost])
+        response = np.column_stack([reward - self.places.prior_mean(trial, point), cost])
         where = self.places.covariates(point)
         for i, x, t, y in zip(trial.tolist(), where, rounds.tolist(), response, strict=True):
             self._alarmed[i] |= self.detectors[i].insert(t, x, y)

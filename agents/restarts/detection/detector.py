@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from bandit_envs.basics.arguments import is_count
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.kernels.gram import Gram
 
+from . import cross_validation
 from .covariates import Covariates, Features, Indexed
 from .rates import PAPER_VOLUME, TestRates
 from .tails import Tails
@@ -38,9 +40,11 @@ class ChangePointDetector:
         covariates: `Features` or `Indexed`; see `on_features` and `on_points`.
         num_responses: q; each is tested, with its own threshold.
         volume: the measure of the set of covariates.
-        centred: whether responses are centred in every test, because their prior mean is unknown; one for
-            all, or one a response (q,).
-        **options: of `TestRates.of`: smoothness, ridge, theta, reading, variance.
+        centred: whether a test takes the mean of its 2n samples from responses, because their prior mean is
+            unknown; one for all, or one a response (q,).
+        ridge: c of rho_n, default by the reading; "cross-validated" chooses it from the samples, of all
+            responses together, whenever there are 8, 16, 32, ... since the last reset.
+        **options: of `TestRates.of`: smoothness, theta, reading, variance.
     """
 
     alarm: Alarm | None  # what the latest sample raised
@@ -52,12 +56,19 @@ class ChangePointDetector:
         num_responses: int = 1,
         volume: float = PAPER_VOLUME,
         centred: bool | Sequence[bool] = False,
+        ridge: float | str | None = None,
         **options: Any,
     ):
         if not is_count(num_responses):
             raise ValueError(f"num_responses must be a positive integer, got {num_responses!r}")
-        options = {"variance": covariates.variance, **options}
-        self.rates = TestRates.of(covariates.kernel, covariates.dim, volume=volume, **options)
+        self._chooses_ridge = ridge == cross_validation.CROSS_VALIDATED
+        options = {
+            "variance": covariates.variance,
+            "ridge": None if self._chooses_ridge else ridge,
+            **options,
+        }
+        self._first_rates = TestRates.of(covariates.kernel, covariates.dim, volume=volume, **options)
+        self.rates = self._first_rates
         if np.size(self.rates.theta) not in (1, num_responses):
             raise ValueError(f"theta must be one number or {num_responses}, got {self.rates.theta}")
         self.num_responses = num_responses
@@ -94,6 +105,8 @@ class ChangePointDetector:
         position = bisect_right(self._time, time)
         self._tails.insert(position, x, self._response(y))
         self._time.insert(position, time)
+        if self._chooses_ridge and cross_validation.due(self.count):
+            self._choose_ridge()
         self.latest = self._tails.statistics()
         self.alarm = self._clearest(self.latest)
         return self.alarm is not None
@@ -102,7 +115,14 @@ class ChangePointDetector:
         """Forget all samples."""
         self._tails.clear()
         self._time.clear()
+        self.rates = self._first_rates
+        self._tails.go_over_to(self.rates)
         self._nothing_found()
+
+    def _choose_ridge(self) -> None:
+        ridge = cross_validation.best_ridge(*self._tails.known, self.rates)
+        self.rates = replace(self.rates, ridge=ridge)
+        self._tails.go_over_to(self.rates)
 
     def _nothing_found(self) -> None:
         self.alarm, self.latest = None, np.empty((0, self.num_responses))

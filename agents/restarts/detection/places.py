@@ -41,10 +41,17 @@ class Places:
         """Where plays were, (n,)."""
         return point.tolist() if self._visited is None else list(self._visited.features[point])
 
-    def prior_mean(self, point: Ints) -> Floats:
-        """The setting's, (n,): the model's is the least that may come where feedback is delayed."""
-        mean = np.asarray(self._observed.setting.prior_mean, dtype=np.float64)
-        return mean[point] if mean.ndim else np.full(len(point), float(mean))
+    @property
+    def mean_is_known(self) -> bool:
+        """Whether there is a prior mean of the reward; if not, its level is learnt from the samples."""
+        return self._observed.mean_is_known
+
+    def prior_mean(self, trial: Ints, point: Ints) -> Floats:
+        """What the reward is expected to be, (n,) each -> (n,)."""
+        mean = np.asarray(self._observed.prior_mean, dtype=np.float64)
+        if mean.size == 1:
+            return np.full(len(point), mean.item())
+        return mean[point] if mean.ndim == 1 else mean[trial, 0]
 
 
 def representative_gram(model: Model) -> Gram:

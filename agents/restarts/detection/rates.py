@@ -41,7 +41,9 @@ class TestRates:
 
     def __post_init__(self) -> None:
         require_not_negative("exponent", self.exponent, "it is (2a + d) / (2a + d + 1)")
-        require_positive("ridge", self.ridge, "it is the c of rho_n = c n^-e; use 5")
+        require_positive(
+            "ridge", self.ridge, 'it is the c of rho_n = c n^-e; use 5, or "cross-validated" in a detector'
+        )
         theta = np.asarray(self.theta)
         if theta.dtype.kind not in "iuf" or not (theta > 0).all():  # NaN is not
             raise ValueError(

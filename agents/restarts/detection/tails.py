@@ -57,6 +57,17 @@ class Tails:
         """The number of samples m."""
         return len(self._samples)
 
+    @property
+    def known(self) -> tuple[Floats, Floats]:
+        """K of all samples, (m, m), and their responses less their mean where it is unknown, (m, q)."""
+        m, value = self.count, self._value[: self.count, :-1]
+        return self._gram[:m, :m], value - self.centred * value.mean(axis=0)
+
+    def go_over_to(self, rates: TestRates) -> None:
+        """Take another rho_n for all tests from now on."""
+        self.rates = rates
+        self._weights.clear()
+
     def clear(self) -> None:
         """Forget all samples."""
         self._samples.clear()

@@ -11,19 +11,17 @@ from sklearn.gaussian_process.kernels import Kernel
 from bandit_envs.basics.arguments import require_positive
 from bandit_envs.basics.types import Floats
 
-from .calibration import largest_statistic
+from .calibration import largest_statistics
+from .cross_validation import CANDIDATES, best_ridge
 from .detector import ChangePointDetector
 from .rates import TestRates
-
-CANDIDATES = tuple(np.geomspace(1e-3, 30.0, 19).tolist())
 
 
 def cross_validated_ridge(
     kernel: Kernel, x: Floats, y: Floats, *, candidates: Sequence[float] = CANDIDATES, **options: Any
 ) -> float:
-    """Return the c of rho_n whose regression predicts samples that it has not seen best.
+    """Return the c of rho_n whose regression predicts samples that it has not seen best; see `best_ridge`.
 
-    Leave-one-out in closed form: with A = K + n rho_n I the error at sample i is (A^-1 y)_i / (A^-1)_ii.
     What predicts best is far less ridge than what keeps the paper's threshold free of false alarms: calibrate
     theta for the c it returns.
 
@@ -39,8 +37,7 @@ def cross_validated_ridge(
     if not len(candidates):
         raise ValueError("candidates must not be empty; they are values of c")
     require_positive("candidates", np.asarray(candidates, dtype=np.float64), "they are values of c")
-    errors = [_left_out(gram, y, TestRates.of(kernel, x.shape[1], ridge=c, **options)) for c in candidates]
-    return float(candidates[int(np.argmin(errors))])
+    return best_ridge(gram, y, TestRates.of(kernel, x.shape[1], **options), candidates)
 
 
 def typical_theta(detector: ChangePointDetector, x: Any, y: Floats, *, margin: float = 2.0) -> Floats:
@@ -56,15 +53,9 @@ def typical_theta(detector: ChangePointDetector, x: Any, y: Floats, *, margin: f
     require_positive("margin", margin, "use 1 for the largest statistic seen")
     if len(x) < 2:
         raise ValueError(f"x must have at least two samples to compare, got {len(x)}")
-    largest = largest_statistic(detector, x, y)
+    largest = largest_statistics(detector, x, y)[-1]
     detector.reset()
     return margin * largest
-
-
-def _left_out(gram: Floats, y: Floats, rates: TestRates) -> float:
-    n = len(y)
-    inverse = np.linalg.inv(gram + rates.penalty(n) * gram.diagonal().max() * np.eye(n))
-    return float(np.mean((inverse @ y / inverse.diagonal()[:, None]) ** 2))
 
 
 def _sequence(x: Floats, y: Floats) -> tuple[Floats, Floats]:

@@ -1,0 +1,84 @@
+"""The ridge by cross-validation on the samples of a detector (Avanesov 2020, Remark 3.1)."""
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import ConstantKernel, Matern
+
+import agents
+from agents.restarts.detection import ChangePointDetector, cross_validated_ridge
+from agents.restarts.detection.cross_validation import CROSS_VALIDATED, due
+from bandit_envs import Setting
+from bandit_envs.kernels.gram import Gram
+
+MATERN, NOISE, NEVER = Matern(1.0, nu=2.5), 0.05, float("inf")
+POINTS = np.linspace(0.0, 5.0, 60)[:, None]
+OF_AGENTS = {
+    "gp-ucb-cpd": {"ridge": CROSS_VALIDATED, "theta": NEVER},
+    "gp-agent": {"restart_options": {"ridge": CROSS_VALIDATED, "theta": NEVER}},
+}
+
+
+@pytest.fixture(scope="module")
+def gram():
+    return Gram(MATERN, POINTS)
+
+
+def samples(gram, count=40, seed=0):
+    rng = np.random.default_rng(seed)
+    point = rng.integers(gram.size, size=count)
+    function = rng.standard_normal(len(gram.root)) @ gram.root
+    return point, function[point] + NOISE * rng.standard_normal(count)
+
+
+def shown(detector, point, value):
+    for x, y in zip(point.tolist(), value, strict=True):
+        detector.append(x, y)
+    return detector
+
+
+def test_it_is_chosen_whenever_there_are_twice_as_many_samples():
+    assert [count for count in range(100) if due(count)] == [8, 16, 32, 64]
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_statistics_are_those_of_the_ridge_that_predicts_best(gram, centred):
+    point, value = samples(gram)
+    value += 5.0 * centred
+    adaptive = shown(
+        ChangePointDetector.on_points(gram, ridge=CROSS_VALIDATED, theta=NEVER, centred=centred), point, value
+    )
+    seen = value[:32] - centred * value[:32].mean()
+    best = cross_validated_ridge(MATERN, gram.points[point[:32]], seen)
+    assert adaptive.rates.ridge == best < 0.1  # the noise variance is 0.0025
+    fixed = shown(ChangePointDetector.on_points(gram, ridge=best, theta=NEVER, centred=centred), point, value)
+    np.testing.assert_allclose(adaptive.latest, fixed.latest, rtol=1e-9)
+
+
+def test_the_unit_of_the_responses_decides_nothing(gram):
+    point, value = samples(gram)
+    scaled = Gram(ConstantKernel(1e6) * MATERN, POINTS)
+    plain, large = (ChangePointDetector.on_points(prior, ridge=CROSS_VALIDATED) for prior in (gram, scaled))
+    assert shown(plain, point, value).rates.ridge == shown(large, point, 1e3 * value).rates.ridge
+
+
+def test_a_reset_forgets_the_choice(gram):
+    detector = shown(ChangePointDetector.on_points(gram, ridge=CROSS_VALIDATED), *samples(gram))
+    detector.reset()
+    assert detector.rates.ridge == 5.0
+
+
+@pytest.mark.parametrize("name", OF_AGENTS)
+def test_agents_take_it_as_an_option(name):
+    setting = Setting(arms=POINTS, horizon=100, kernel=MATERN, noise_std=NOISE, may_change=True)
+    agent = agents.make(name, setting, **OF_AGENTS[name])
+    agent.reset(0)
+    point, value = samples(Gram(MATERN, POINTS), 8)
+    agent.restart.watch.receive(np.zeros(8, dtype=np.int64), point, np.arange(8), value, np.empty((8, 0)))
+    (detector,) = agent.restart.watch.detectors
+    assert detector.rates.ridge == cross_validated_ridge(MATERN, POINTS[point], value)
+
+
+@pytest.mark.parametrize("ridge", ["by hand", -1.0])
+def test_another_ridge_is_named(gram, ridge):
+    with pytest.raises(ValueError, match=r"ridge must be positive.*cross-validated"):
+        ChangePointDetector.on_points(gram, ridge=ridge)

@@ -1,0 +1,72 @@
+"""The level of the rewards raises no alarm, whether it is published, given or learnt."""
+
+import numpy as np
+import pytest
+
+import agents
+from agents.restarts.by_name import RESTARTS
+from bandit_envs import Setting
+from bandit_envs.kernels.kernels import make_kernel
+
+ARMS = np.linspace(0.0, 5.0, 60)[:, None]
+MATERN, NOISE = make_kernel("matern52", 1.0), 0.05
+DETECTING = [("gp-agent", {"restart": name}) for name in RESTARTS if name == "cpd"] + [
+    ("gp-ucb-cpd", {}),
+    ("gp-ucb-cpd", {"false_alarm_rate": 0.1}),
+]
+
+
+def published(level):
+    return Setting(arms=ARMS, horizon=300, kernel=MATERN, noise_std=NOISE, prior_mean=level), {}
+
+
+def given(level):
+    withheld, options = unknown(level)
+    return withheld, options | {"prior_mean": level}
+
+
+def of_every_arm(level):
+    withheld, options = unknown(level)
+    return withheld, options | {"prior_mean": np.full(len(ARMS), level)}
+
+
+def unknown(level):
+    return Setting(arms=ARMS, horizon=300), {"kernel": MATERN, "noise_std": NOISE}
+
+
+def rewards(seed, lengths):
+    """Indices of arms and rewards of one function of mean 0 after another."""
+    rng = np.random.default_rng(seed)
+    root = np.linalg.cholesky(np.asarray(MATERN(ARMS)) + 1e-9 * np.eye(len(ARMS)))
+    point = rng.integers(len(ARMS), size=sum(lengths))
+    functions = np.repeat([root @ rng.standard_normal(len(ARMS)) for _ in lengths], lengths, axis=0)
+    value = functions[np.arange(len(point)), point] + NOISE * rng.standard_normal(len(point))
+    return point, value
+
+
+def alarms(named, told, level, point, value):
+    """Rounds with an alarm, among uniform plays."""
+    setting, options = told(level)
+    agent = agents.make(named[0], setting, **named[1], **options)
+    agent.reset(0)
+    watch, trial = agent.restart.watch, np.zeros(1, dtype=np.int64)
+    for i in range(len(point)):
+        now = np.array([i])
+        watch.receive(trial, point[now], now, value[now] + level, np.empty((1, 0)))
+        watch.forget(watch.end_round(i + 1, {}))
+    return watch.alarms[0]
+
+
+@pytest.mark.parametrize("told", [published, given, of_every_arm, unknown])
+@pytest.mark.parametrize("named", DETECTING, ids=str)
+def test_a_shift_of_all_rewards_moves_no_alarm(named, told):
+    point, value = rewards(3, [25, 25])
+    found = alarms(named, told, 0.0, point, value)
+    assert found[-1] >= 25
+    assert alarms(named, told, 7e3, point, value) == found
+
+
+@pytest.mark.parametrize("named", DETECTING[::2], ids=str)
+def test_functions_of_an_unknown_level_raise_no_more_alarms_than_stated(named):
+    runs = [alarms(named, unknown, 5.0, *rewards(seed, [30])) for seed in range(40)]
+    assert sum(map(bool, runs)) <= 10  # 4 are expected; more than 10 of 40 would happen twice in a thousand
