@@ -17,7 +17,7 @@ from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.of_model import unit_of
 from ..acquisition.rules import AnyArm, PosteriorMean, Rule, Starting
 from ..beliefs.base import Belief, Delivered
-from ..model.clock import Clock
+from ..model.clock import Clock, in_time
 from ..model.model import Model
 from ..model.plays import Plays
 from ..model.recommendation import Recommendation
@@ -217,24 +217,29 @@ class GPAgent:
             self._assume(replace(self.model, noise_std=revision.noise_std))
         if revision.fresh_belief:
             self._begin_epoch(revision.incumbent_first)
-        elif revision.total is not None:
-            self.belief.revalue(revision.trials, revision.total)
+        elif revision.came is not None:
+            self.belief.revalue(revision.trials, revision.came)
 
     def _begin_epoch(self, incumbent_first: bool) -> None:
         """Take a fresh belief. The uniform first plays are over: they come once a trial."""
         self._opening = self.belief if incumbent_first else None
         self._assume(replace(self.model, initial=0))
         self.belief = build(self._parts[0], self.model, self.streams, "belief", self._size)
+        since = np.zeros(self._size, dtype=np.int64) if self.since is None else self.since
+        trial, point, played = self.plays.pending(since)
+        self.belief.resume(self.round, trial, point, played)
         self.t[:] = 1
 
     def _learn(self, point: Ints, feedback: Feedback, value: Floats, played: Ints) -> None:
         """Every trial played a point, (B,), and values of plays came, (n,) each."""
         trial, rounds, reward, cost = feedback
+        delay = self.clock.delay(rounds, self.round)
         self.belief.play(point)
         self.restart.play(point)
-        self.belief.receive(trial, played, self.clock.delay(rounds, self.round), value)
+        self.belief.receive(trial, played, delay, value)
         self.incumbent.receive(trial, played, value)
-        self.objective.receive(trial, played, rounds, reward, cost)
+        kept = in_time(delay, self.belief.window)
+        self.objective.receive(trial[kept], played[kept], rounds[kept], reward[kept], cost[kept])
         self.restart.receive(trial, played, rounds, reward, cost)
         self.round += 1
         self.t += 1

@@ -68,7 +68,7 @@ def gp_agent(
         rule_options: {"xi": ...} of "ei" and "pi".
         belief_options: {"window": ..., "reward_bound": ...} of "censored"; see `Censored`.
         constraint_options: {"step": ...} or {"psi": ..., "psi_options": ...}, {"epoch": ...}, ...; see
-            `penalised_parts`.
+            `parts_of`, and {"reading": "paper"}.
         restart_options: {"xi_squared": ...} of "cpd" and "oracle"; of "cpd" also {"false_alarm_rate": 0.1}
             in a whole run, of the reward and all costs together, or {"theta": ...}, and {"ridge": ...}
             (default: the noise variance; or "cross-validated"), see `ChangePointDetector`; {"every": ...} of

@@ -12,8 +12,8 @@ from ..acquisition.of_model import WithWidth
 from ..acquisition.rules import UCB, Thompson
 from ..agent.assembly import Agent, assemble
 from ..capabilities import handles
-from ..objectives.penalised_parts import EPOCH, penalised_parts
-from ..objectives.penalties import PSI, STEP, LinearDual, Multiplicative, Penalty
+from ..objectives.penalised_parts import EPOCH, dual, penalised_parts
+from ..objectives.penalties import PSI, Multiplicative, Penalty
 from ..widths.by_name import improved_width
 
 
@@ -24,7 +24,7 @@ def gp_ucb_noiseless_constraints(
     epoch: int = EPOCH,
     psi: str = "exponential",
     psi_options: dict[str, float] | None = None,
-    reuse: bool = True,
+    reading: str = "default",
     inner: str = "ucb",
     num_trials: int | None = None,
     **options: Any,
@@ -36,11 +36,10 @@ def gp_ucb_noiseless_constraints(
         epoch: rounds S between two updates of the multipliers.
         psi: "exponential" (exp(c x)) or "polynomial" ((c x + 1)^n), 1 for x <= 0.
         psi_options: {"c": ..., "n": ...}.
-        reuse: recompute the values of all past plays under the new multipliers, instead of the paper's fresh
-            posterior in every epoch.
+        reading: "paper" plays the pseudocode's argmax; see `penalised_parts` for what "default" changes.
         inner: "ucb" (IGP-UCB) or "thompson" (GP-TS, the paper's Remark 1).
         num_trials: None, or B.
-        **options: see `_assemble`, and those of the model.
+        **options: see `parts_of`, and those of the model.
     """
     if psi not in PSI:
         raise ValueError(f"psi must be one of {', '.join(PSI)}, got {psi!r}")
@@ -49,7 +48,7 @@ def gp_ucb_noiseless_constraints(
     noise = setting.constraint_noise_std if given is None else given
     if noise:
         _warn_of_noise(noise)
-    return _assemble(setting, penalty, epoch, reuse, inner, num_trials, **options)
+    return _assemble(setting, penalty, epoch, reading, inner, num_trials, **options)
 
 
 @handles("delay", "context", "constraint", "box")
@@ -57,8 +56,8 @@ def gp_ucb_noisy_constraints(
     setting: Setting,
     *,
     epoch: int = EPOCH,
-    step: float = STEP,
-    reuse: bool = True,
+    step: float | None = None,
+    reading: str = "default",
     inner: str = "ucb",
     num_trials: int | None = None,
     **options: Any,
@@ -68,20 +67,22 @@ def gp_ucb_noisy_constraints(
     Args:
         setting: what is published of the problem.
         epoch: rounds S between two updates of the multipliers.
-        step: of the dual descent; the paper's experiments take 0.5.
-        reuse: as for `gp_ucb_noiseless_constraints`.
+        step: of the dual descent. The paper asks for O(1 / sqrt(L)) and its experiments take 0.5, in the units
+            of their f and g; default 0.5 with `reading="paper"`, else `adaptive_step`: a fixed one is too small
+            on the two discs, or lets the multiplier swing about its optimum on the data rates.
+        reading: as for `gp_ucb_noiseless_constraints`.
         inner: "ucb", or "thompson", which here is an extension of the paper.
         num_trials: None, or B.
-        **options: see `_assemble`, and those of the model.
+        **options: see `parts_of`, and those of the model.
     """
-    return _assemble(setting, LinearDual(step), epoch, reuse, inner, num_trials, **options)
+    return _assemble(setting, dual(step, reading), epoch, reading, inner, num_trials, **options)
 
 
 def _assemble(
     setting: Setting,
     penalty: Penalty,
     epoch: int,
-    reuse: bool,
+    reading: str,
     inner: str,
     num_trials: int | None,
     *,
@@ -91,13 +92,13 @@ def _assemble(
     """Return an agent for a penalised objective.
 
     Args:
-        setting, penalty, epoch, reuse, inner, num_trials: as above.
+        setting, penalty, epoch, reading, inner, num_trials: as above.
         gamma: see `make_gamma`.
-        **options: see `penalised_parts`.
+        **options: see `parts_of`.
     """
     if inner not in ("ucb", "thompson"):
         raise ValueError(f"inner must be ucb or thompson, got {inner!r}")
-    parts = penalised_parts(setting, penalty, epoch=epoch, reuse=reuse, **options)
+    parts = penalised_parts(setting, penalty, epoch=epoch, reading=reading, **options)
     width_of = partial(improved_width, gamma=gamma, delta=parts.delta, union=2 if inner == "thompson" else 1)
     rule_of = WithWidth(Thompson if inner == "thompson" else UCB, width_of)
     return assemble(parts.model, rule_of, num_trials, objective=parts.objective)

@@ -74,16 +74,32 @@ class Belief(abc.ABC):
         if self.spread is not self.centre:
             self.spread.reset(trial)
 
-    def revalue(self, trial: Ints, total: Callable[[int, SufficientStatistics], Floats]) -> None:
-        """Give what was delivered other values in some trials, (n,).
+    def revalue(self, trial: Ints, came: Callable[[int, Ints], SufficientStatistics]) -> None:
+        """Give what was delivered other values in some trials, (n,); what a play counts as stays.
 
         Args:
             trial: which.
-            total: from a trial and its statistics, the new sums of the values at their points, (u,).
+            came: from a trial and points, (u,), the plays that delivered and the sums of their new values.
         """
         for i in trial.tolist():
-            seen = self.centre.statistics(i)
-            self.centre.condition_on(i, seen._replace(total=total(i, seen)))
+            give_values(self.centre, i, self.residuals(i, came))
+
+    def residuals(
+        self, trial: int, came: Callable[[int, Ints], SufficientStatistics]
+    ) -> Callable[[Ints], Floats]:
+        """From points of a trial, (u,), the sums of what came of them minus their prior mean."""
+
+        def total(point: Ints) -> Floats:
+            values = came(trial, point)
+            return values.total - values.plays * self.prior_mean[trial, point]
+
+        return total
+
+    def resume(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:  # noqa: B027 (most need not know)
+        """Take over, before round `now`, plays of earlier rounds that are pending still, (n,) each.
+
+        A fresh belief is told so where an agent goes on; trials ascend.
+        """
 
     def mean(self, context: Ints) -> Floats:
         """Posterior mean at the arms of each trial's context, (B,) -> (B, A)."""
@@ -133,7 +149,9 @@ class Belief(abc.ABC):
         before = self.prior_mean
         self._assume_mean(mean)
         rise = self.prior_mean - before
-        self.revalue(self.rows, lambda i, seen: seen.total - seen.plays * rise[i, seen.point])
+        for i in self.rows.tolist():
+            seen = self.centre.statistics(i)
+            self.centre.condition_on(i, seen._replace(total=seen.total - seen.plays * rise[i, seen.point]))
 
     def residual(self, trial: Ints, point: Ints, value: Floats) -> Floats:
         """Values minus the prior mean of their points, (n,): what the posteriors are given."""
@@ -175,6 +193,12 @@ def successor(old: Posterior, model: Model) -> Posterior:
     for i in range(len(old.noise)):
         new.condition_on(i, old.statistics(i))
     return new
+
+
+def give_values(target: Posterior, trial: int, total: Callable[[Ints], Floats]) -> None:
+    """Give the plays of a trial other values: their sums, (u,), at points, (u,)."""
+    seen = target.statistics(trial)
+    target.condition_on(trial, seen._replace(total=total(seen.point)))
 
 
 def observe(target: Posterior, trial: Ints, point: Ints, value: Floats) -> None:

@@ -12,7 +12,7 @@ from bandit_envs.basics.types import Floats, Ints
 from ..model.clock import Clock, default_window, in_time
 from ..model.model import Model
 from ..validation import PerTrial
-from .base import Belief, make_posterior, withdraw
+from .base import Belief, make_posterior, observe, withdraw
 
 DROPPED = -1  # in the place of a point
 
@@ -72,6 +72,19 @@ class Censored(Belief):
         trial, point = trial[kept], point[kept]
         self.centre.correct(trial, point, self.residual(trial, point, value[kept]))
 
+    def resume(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
+        """Count as 0 what may come within the window yet; only these plays enter the bias."""
+        kept = in_time(self.clock.delay(played, now), self.window)
+        trial, point, played = trial[kept], point[kept], played[kept]
+        self._wait_for(trial, point)
+        rounds = np.full((now, len(self.rows)), DROPPED)
+        rounds[played, trial] = point
+        self._points = list(rounds)
+
+    def _wait_for(self, trial: Ints, point: Ints) -> None:
+        """Count pending plays as 0, (n,) each; trials ascend."""
+        observe(self.centre, trial, point, np.zeros(len(point)))
+
     def forget(self, trial: Ints) -> None:
         """Return the given trials, (n,), to the prior; their earlier plays leave the sum of the bias."""
         super().forget(trial)
@@ -81,6 +94,9 @@ class Censored(Belief):
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         """Take back the zeros, and leave the plays out of the bias."""
+        pairs = zip(trial.tolist(), ago.tolist(), strict=True)
+        counted = np.array([self._points[-each][i] != DROPPED for i, each in pairs], dtype=np.bool_)
+        trial, point, ago = trial[counted], point[counted], ago[counted]
         withdraw(self.centre, trial, point, self.take_back(trial, point))
         for i, each in zip(trial.tolist(), ago.tolist(), strict=True):
             self._points[-each][i] = DROPPED

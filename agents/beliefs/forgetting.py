@@ -51,6 +51,10 @@ class Forgetful(Belief):
         age = self._clock.age(delay, self._now)
         self._known.observe_aged(trial, point, self.residual(trial, point, value), age)
 
+    def resume(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
+        """Go on counting the rounds where they are."""
+        self._now = now - 1
+
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         """Nothing was known."""
 

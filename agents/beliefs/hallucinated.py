@@ -29,6 +29,10 @@ class Hallucinated(Belief):
         """Learn the values."""
         observe(self.centre, trial, point, self.residual(trial, point, value))
 
+    def resume(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
+        """Count the plays."""
+        observe(self.spread, trial, point, np.zeros(len(point)))
+
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         """Count the plays no longer."""
         withdraw(self.spread, trial, point, np.zeros(len(point)))

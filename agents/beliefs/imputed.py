@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -11,9 +12,9 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..model.clock import in_time
 from ..model.model import Model
-from ..posteriors import Posterior
+from ..posteriors import Posterior, SufficientStatistics
 from ..validation import PerTrial
-from .base import make_posterior, observe, successor
+from .base import give_values, make_posterior, observe, successor
 from .censored import Censored
 
 
@@ -96,6 +97,22 @@ class Imputed(Censored):
         observe(self.delivered, trial, point, residual)
         for i in np.unique(trial):
             self._renew(int(i))
+
+    def revalue(self, trial: Ints, came: Callable[[int, Ints], SufficientStatistics]) -> None:
+        """Give what was delivered other values in some trials, (n,), and renew the fill-ins of the rest."""
+        super().revalue(trial, came)
+        for i in trial.tolist():
+            give_values(self.delivered, i, self.residuals(i, came))
+            self._pending[i] = {x: [0.0] * len(filled) for x, filled in self._pending[i].items()}
+            self._renew(i)
+
+    def _wait_for(self, trial: Ints, point: Ints) -> None:
+        """Count pending plays as their fill-ins, (n,) each."""
+        super()._wait_for(trial, point)
+        for i, x in zip(trial.tolist(), point.tolist(), strict=True):
+            self._pending[i].setdefault(x, []).append(0.0)
+        for i in np.unique(trial).tolist():
+            self._renew(i)
 
     def forget(self, trial: Ints) -> None:
         """Return the given trials, (n,), to the prior; nothing of them is pending."""

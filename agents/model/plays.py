@@ -43,6 +43,15 @@ class Plays:
         self._points[rounds, trial] = COLLECTED
         return played
 
+    def pending(self, since: Ints) -> tuple[Ints, Ints, Ints]:
+        """Plays since a round of each trial, (B,), whose feedback is to come: trials, points and rounds.
+
+        (n,) each; trials ascend, and rounds in a trial.
+        """
+        points = self._points[: self.rounds].T  # (B, T)
+        trial, rounds = ((points >= 0) & (np.arange(self.rounds) >= since[:, None])).nonzero()
+        return trial, points[trial, rounds], rounds
+
     def _points_of(self, trial: Ints, rounds: Ints) -> Ints:
         try:
             point = self._points[rounds, trial]

@@ -15,6 +15,7 @@ from ..posteriors import SufficientStatistics
 NOBODY = np.empty(0, dtype=np.int64)
 
 BoxTerms = Callable[[Floats, Floats, Ints], Floats]  # scores (n,), pairs (n, dz + d) and t (1,) -> (n,)
+Came = Callable[[int, Ints], SufficientStatistics]  # trial and points (u,) -> delivered plays, sums of values
 
 
 class Revision(NamedTuple):
@@ -22,7 +23,7 @@ class Revision(NamedTuple):
 
     noise_std: Floats | None = None  # (B,) of the noise on the values, for the width; None leaves it
     trials: Ints = NOBODY  # (n,) whose delivered plays have other values now
-    total: Callable[[int, SufficientStatistics], Floats] | None = None  # trial, (n, b) -> sums of these, (u,)
+    came: Came | None = None  # what has come of their plays, in these values
     fresh_belief: bool = False  # in all trials, in place of other values
     incumbent_first: bool = False  # before a fresh belief is used, play the old one's best mean
 
@@ -36,6 +37,8 @@ class Objective(abc.ABC):
     It is built from the model and the number of trials B, and built again at every reset.
     """
 
+    epoch: int = 1  # rounds between two changes of what is maximised
+
     @abc.abstractmethod
     def begin(self) -> Revision:
         """What the agent is to assume before the first round, and when trials have started over."""
@@ -46,7 +49,7 @@ class Objective(abc.ABC):
 
     @abc.abstractmethod
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Keep what has come."""
+        """Keep what has come, and that the belief keeps too."""
 
     @abc.abstractmethod
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:

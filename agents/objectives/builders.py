@@ -21,7 +21,7 @@ class Shared:
     Args:
         penalty: how costs enter and multipliers move.
         epoch: rounds S between two moves.
-        fewest: first plays that tell a centre and a scale.
+        standardize: take centre and scale from the first plays.
         prior: the units of rewards and costs.
         given: centre and scale in these units, as far as the user gives them.
         cost_noise: deviation of the noise on costs in these units.
@@ -29,7 +29,7 @@ class Shared:
 
     penalty: Penalty
     epoch: int
-    fewest: int
+    standardize: bool
     prior: PriorUnits
     given: GivenUnits
     cost_noise: PerTrial
@@ -41,7 +41,7 @@ class Shared:
     def first_plays(self, model: Model, num_trials: int) -> FirstPlays:
         """Room for what the uniform plays earn."""
         centres = self.prior.centres(model.setting.num_constraints)
-        return FirstPlays(num_trials, len(centres), model.initial, centres, self.fewest)
+        return FirstPlays(num_trials, len(centres), model.initial, centres)
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class OfPenalised(Shared):
             self.first_plays(model, num_trials),
             model.gram.size,  # of a box, what was played so far: nothing
             restart=self.restart,
+            standardize=self.standardize,
             incumbent_first=self.incumbent_first,
             given=self.given,
             noise=(model.noise_std, self.cost_noise),
@@ -77,6 +78,7 @@ class OfSeparateModels(Shared):
             model,
             self.multipliers(model, num_trials),
             self.first_plays(model, num_trials),
+            standardize=self.standardize,
             given=self.given,
             cost_noise=self.cost_noise,
             delta=self.delta,

@@ -9,8 +9,8 @@ from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
 from ..named import chosen
-from .penalised_parts import PenalisedParts, penalised_parts
-from .penalties import PSI, STEP, LinearDual, Multiplicative
+from .penalised_parts import PenalisedParts, dual, penalised_parts
+from .penalties import PSI, Multiplicative
 from .reward import Reward
 
 
@@ -26,9 +26,14 @@ def _unconstrained(setting: Setting, delta: float, options: dict[str, Any]) -> P
 
 
 def _dual(
-    setting: Setting, delta: float, options: dict[str, Any], step: float = STEP, **own: Any
+    setting: Setting,
+    delta: float,
+    options: dict[str, Any],
+    step: float | None = None,
+    reading: str = "default",
+    **own: Any,
 ) -> PenalisedParts:
-    return penalised_parts(setting, LinearDual(step), delta=delta, **own, **options)
+    return penalised_parts(setting, dual(step, reading), reading=reading, delta=delta, **own, **options)
 
 
 def _multiplicative(

@@ -59,7 +59,6 @@ class FirstPlays:
         num_trials, quantities: B, K.
         count: number of first plays.
         prior: means of the quantities before anything has come, (K,); default 0.
-        fewest: values that tell the units.
     """
 
     def __init__(
@@ -68,9 +67,8 @@ class FirstPlays:
         quantities: int,
         count: int,
         prior: Floats | None = None,
-        fewest: int = FEWEST,
     ):
-        self.count, self.fewest = count, fewest
+        self.count = count
         self.prior = np.zeros(quantities) if prior is None else prior
         self.values = np.full((num_trials, quantities, count), np.nan)  # NaN where nothing has come
         self._since = np.zeros(num_trials, dtype=np.int64)  # round of the first of them
@@ -93,6 +91,12 @@ class FirstPlays:
     def units(self, weight: Floats) -> Units:
         """Mean and deviation of a weighted sum, weights (B, K) -> (B,) each; where unknown, the prior's."""
         value = (weight[:, :, None] * self.values).sum(axis=1)
-        mean, deviation = mean_and_deviation(value.T, self.fewest)
+        mean, deviation = mean_and_deviation(value.T, FEWEST)
         told = deviation > 0
         return Units(np.where(told, mean, weight @ self.prior), np.where(told, deviation, 1.0))
+
+    def spread(self) -> Floats:
+        """Deviation of each quantity, 1 where it is unknown, (B, K)."""
+        quantities = np.eye(len(self.prior))
+        each = [self.units(np.tile(one, (len(self.values), 1))).scale for one in quantities]
+        return np.stack(each, axis=1)

@@ -11,8 +11,11 @@ from ..posteriors import SufficientStatistics
 from ..validation import PerTrial, require_costs
 from .base import NOTHING, BoxTerms, Objective, Revision
 from .first_plays import FirstPlays, GivenUnits
+from .ledger import Ledger
 from .multipliers import Multipliers
 from .penalties import Weights
+
+LEAST_SCALE = 1e-150  # below it values could overflow; multipliers are beyond use long before
 
 
 class Penalised(Objective):
@@ -21,18 +24,20 @@ class Penalised(Objective):
     Because a posterior mean is linear in the values, one sum an arm of f and of each h_j is enough to know
     the values of *all* past plays under new weights. Centre m and scale s are the mean and the deviation of
     the objective over the first plays, which are uniform, under the weights of the epoch: what a learner
-    knows, and pessimistic, for most points are worse than the ones it will play. Or the user gives them.
-    Before anything else rewards and costs are divided by the largest prior deviation: multipliers, steps and
-    psi have no units.
+    knows, and pessimistic, for most points are worse than the ones it will play. Or the user gives them, or
+    nobody does: then m is the prior's and s = w0, which is f - sum_j kappa_j h_j as it stands in the paper.
+    Before anything else rewards and costs are divided by the unit, the largest prior deviation unless the
+    paper is taken literally: multipliers, steps and psi have no units.
 
     Args:
         multipliers: how costs enter and weights move.
         first_plays: the uniform ones.
         num_points: N; more come up on a box.
         restart: begin every epoch with a fresh posterior (the paper) or reuse all plays under new weights.
+        standardize: take m and s from the first plays.
         incumbent_first: an epoch that starts afresh first plays the last epoch's best mean.
         given: m and s in prior deviations, as far as the user gives them.
-        noise: deviations of the noise on the reward and on the costs, in prior deviations, a number or (B,).
+        noise: deviations of the noise on the reward and on the costs, in these units, a number or (B,).
         prior: the units.
     """
 
@@ -43,6 +48,7 @@ class Penalised(Objective):
         num_points: int,
         *,
         restart: bool,
+        standardize: bool,
         incumbent_first: bool,
         given: GivenUnits,
         noise: tuple[PerTrial, PerTrial],
@@ -50,12 +56,11 @@ class Penalised(Objective):
     ):
         self.multipliers, self.first_plays, self.noise = multipliers, first_plays, noise
         self.restart, self.incumbent_first, self.given, self.prior = restart, incumbent_first, given, prior
+        self.standardize, self.epoch = standardize, multipliers.epoch
         num_trials, num_constraints = multipliers.value.shape
         self._unknown = self._units()
         self.centre, self.scale = self._unknown
-        self.delivered = np.zeros((num_trials, num_points))  # plays of each point
-        self.reward_sum = np.zeros((num_trials, num_points))  # over these plays
-        self.cost_sum = np.zeros((num_trials, num_constraints, num_points))
+        self.ledger = Ledger(num_trials, 1 + num_constraints, num_points)  # of rewards and transformed costs
 
     @property
     def weights(self) -> Weights:
@@ -78,13 +83,10 @@ class Penalised(Objective):
         """Add up rewards, transformed costs, and the epoch's costs."""
         reward, cost = self.prior.of(reward, cost)
         h = self.multipliers.penalty.transform(cost)
-        self._reserve(1 + int(point.max(initial=-1)))
-        np.add.at(self.delivered, (trial, point), 1.0)
-        np.add.at(self.reward_sum, (trial, point), reward)
-        for j in range(cost.shape[1]):
-            np.add.at(self.cost_sum[:, j], (trial, point), h[:, j])
+        outcome = np.column_stack([reward, h])
+        self.ledger.receive(trial, point, outcome)
         self.multipliers.receive(trial, cost)
-        self.first_plays.receive(trial, rounds, np.column_stack([reward, h]))
+        self.first_plays.receive(trial, rounds, outcome)
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
         """The scores: the belief is about the penalised objective itself."""
@@ -100,24 +102,16 @@ class Penalised(Objective):
         unit = self.prior.deviation
         return unit * (self.centre + self.scale * mean), unit * self.scale * std
 
-    def _reserve(self, num_points: int) -> None:
-        old = self.reward_sum.shape[1]
-        if num_points > old:
-            more = max(num_points, 2 * old) - old
-            self.delivered = np.pad(self.delivered, ((0, 0), (0, more)))
-            self.reward_sum = np.pad(self.reward_sum, ((0, 0), (0, more)))
-            self.cost_sum = np.pad(self.cost_sum, ((0, 0), (0, 0), (0, more)))
-
     def end_round(self, rounds: int) -> Revision:
         """Find the scale after the first plays; move the multipliers after every epoch."""
-        epoch_ends = self.multipliers.end_round(rounds)
+        epoch_ends = self.multipliers.end_round(rounds, self.first_plays.spread)
         moved = self.first_plays.end_with(rounds) | epoch_ends
         if not moved.any():
             return NOTHING
         self.centre, self.scale = self._units().where(moved, Units(self.centre, self.scale))
         if self.restart and epoch_ends:
             return Revision(self._noise(), fresh_belief=True, incumbent_first=self.incumbent_first)
-        return Revision(self._noise(), moved.nonzero()[0], self._total)
+        return Revision(self._noise(), moved.nonzero()[0], self._came)
 
     def forget(self, trial: Ints, rounds: int) -> None:
         """Begin with the first multipliers, no plays, and first plays to come."""
@@ -125,20 +119,23 @@ class Penalised(Objective):
         self.first_plays.forget(trial, rounds)
         begun = np.isin(np.arange(len(self.centre)), trial)
         self.centre, self.scale = self._unknown.where(begun, Units(self.centre, self.scale))
-        self.delivered[trial] = self.reward_sum[trial] = self.cost_sum[trial] = 0.0
+        self.ledger.forget(trial)
 
     def _units(self) -> Units:
         """Of the objective under the weights of the epoch."""
         weight = np.column_stack([self.weights.reward, -self.weights.cost])
-        return self.given.completed_by(self.first_plays.units(weight))
+        if self.standardize:
+            return self.given.completed_by(self.first_plays.units(weight))
+        literal = np.maximum(self.weights.reward, LEAST_SCALE)
+        return self.given.completed_by(Units(weight @ self.first_plays.prior, literal))
 
     def _noise(self) -> Floats:
         """R_l of the scaled objective, (B,)."""
         penalty = self.multipliers.penalty
         return self.weights.reward * penalty.noise_std(self.multipliers.value, *self.noise) / self.scale
 
-    def _total(self, trial: int, seen: SufficientStatistics) -> Floats:
-        """Sums of the scaled values of a trial's delivered plays, (u,); what is pending counts as 0."""
-        reward, cost = self.reward_sum[trial, seen.point], self.cost_sum[trial][:, seen.point]
-        value = self.weights.reward[trial] * reward - self.weights.cost[trial] @ cost
-        return (value - self.centre[trial] * self.delivered[trial, seen.point]) / self.scale[trial]
+    def _came(self, trial: int, point: Ints) -> SufficientStatistics:
+        """Delivered plays of a trial's points, (u,), and the sums of their scaled values."""
+        weight = np.append(self.weights.reward[trial], -self.weights.cost[trial])
+        scale = self.scale[trial]
+        return self.ledger.weighted(trial, point, weight / scale, self.centre[trial] / scale)

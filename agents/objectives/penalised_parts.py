@@ -16,13 +16,26 @@ from ..kernels.shape import unit_kernel
 from ..model.model import Model, centred_model
 from ..model.noise import require_noise_variance
 from ..model.units import PriorUnits
+from ..named import chosen
 from ..validation import PerTrial
 from .base import Objective
 from .builders import OfPenalised, OfSeparateModels
-from .first_plays import FEWEST, GivenUnits, Values
-from .penalties import Penalty
+from .first_plays import GivenUnits, Values
+from .penalties import LinearDual, Penalty
 
 EPOCH, FIRST, NOISE_VARIANCE, BOUND = 20, 5, 0.01, 2.0
+PAPER_STEP = 0.5
+READINGS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "paper": {
+        "reuse": False,
+        "models": "penalised",
+        "standardize": False,
+        "incumbent_first": False,
+        "initial": 1,
+        "centre": 0.0,
+    },
+}
 
 
 class PenalisedParts(NamedTuple):
@@ -34,6 +47,34 @@ class PenalisedParts(NamedTuple):
 
 
 def penalised_parts(
+    setting: Setting, penalty: Penalty, *, reading: str = "default", **options: Any
+) -> PenalisedParts:
+    """Return what models f - sum_j kappa_j h_j, whose multipliers move once an epoch.
+
+    Args:
+        setting: what is published of the problem.
+        penalty: how costs enter, and how their multipliers move.
+        reading: "paper" plays the argmax of the pseudocode: every epoch begins with a fresh GP(0, k) of the
+            objective itself, neither divided by 1 + sum_j kappa_j nor centred nor scaled, with the same k, B
+            and lambda; its first play is uniform, for all arms are alike; multipliers, psi and step count in
+            the units of f and g. "default" changes five things: the values of all plays are used again under
+            the new multipliers (`reuse`); the objective is divided by 1 + sum_j kappa_j, centred and scaled by
+            5 uniform first plays, and all is in prior deviations (`standardize`, `initial`); with
+            `reuse=False` an epoch begins at the last one's best mean (`incumbent_first`); lambda is 0.01 of
+            the scaled objective; and the step of the dual is `adaptive_step`, where the paper's experiments
+            take 0.5.
+        **options: see `parts_of`; they override the reading.
+    """
+    return parts_of(setting, penalty, **{**chosen("reading", reading, READINGS), **options})
+
+
+def dual(step: float | None, reading: str) -> LinearDual:
+    """The penalty of Algorithm 3, with the step of the reading where none is given."""
+    chosen("reading", reading, READINGS)
+    return LinearDual(PAPER_STEP if step is None and reading == "paper" else step)
+
+
+def parts_of(
     setting: Setting,
     penalty: Penalty,
     *,
@@ -47,29 +88,30 @@ def penalised_parts(
     centre: Values | None = None,
     scale: Values | None = None,
     constraint_noise_std: float | None = None,
-    noise_variance: float = NOISE_VARIANCE,
+    noise_variance: float | None = None,
     **options: Any,
 ) -> PenalisedParts:
-    """Return what models f - sum_j kappa_j h_j, whose multipliers move once an epoch.
+    """Return the parts of the default reading, or of what differs from it.
 
     Args:
-        setting: what is published of the problem.
-        penalty: how costs enter, and how their multipliers move.
+        setting, penalty: as for `penalised_parts`.
         epoch: rounds S between two moves.
         reuse: recompute the values of all past plays under the new multipliers, instead of the paper's fresh
             posterior in every epoch.
         delta: failure probability of all epochs together.
         models: "penalised" (one of the objective, as in the paper) or "separate" (one of f and one of each g,
             combined optimistically; `reuse` means nothing there).
-        standardize: centre and scale the objective by its uniform first plays; False is the literal paper,
-            whose prior is that of the setting.
+        standardize: centre and scale the objective by its uniform first plays, and take rewards and costs in
+            prior deviations. False is the paper: f - sum_j kappa_j h_j in its own units, under the prior that
+            the setting publishes.
         incumbent_first: with `reuse=False`, begin an epoch at the last epoch's best mean.
         initial: how many first plays are uniform; default 5, or all of a shorter epoch.
         centre, scale: m and s, in place of what the first plays say: the prior mean and the deviation of the
             weighted objective w0 f - sum_j w_j h_j; with separate models, of f and of each g, 1 + C numbers.
         constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
-        noise_variance: lambda, in units of the scaled objective, at least 1e-10.
-        **options: of the model, but for `prior_mean` and `refit_every`; `rkhs_bound` is B in units of the
+        noise_variance: lambda, in units of the scaled objective, at least 1e-10; default 0.01, and without
+            `standardize` that of the reward.
+        **options: of the model, but for `prior_mean`; `rkhs_bound` is B in units of the
             scaled objective, default 2, which suits `reuse` and IGP-UCB: with 1 some 4 runs in 50 on the
             two discs stay in the wrong one. With `reuse=False` or Thompson sampling 1 is better there.
     """
@@ -82,25 +124,33 @@ def penalised_parts(
         raise ValueError(f"initial must lie in 0..epoch = {epoch}, got {initial}")
     given = GivenUnits(centre, scale)
     given.require(1 + setting.num_constraints if models == "separate" else 1)
-    require_noise_variance(noise_variance, 1.0)
-    model = centred_model(setting, **{"rkhs_bound": BOUND, **options, "initial": initial})
-    prior = PriorUnits(model.deviation, float(np.mean(setting.prior_mean)))
+    options = {"rkhs_bound": BOUND, **options, "initial": initial}
+    if not standardize:
+        options["noise_variance"] = noise_variance
+    model = centred_model(setting, **options)
+    prior = PriorUnits(model.deviation if standardize else 1.0, float(np.mean(setting.prior_mean)))
     (cost_noise,) = prior.of(_cost_noise(model, constraint_noise_std))
-    model = replace(
-        model,
-        kernel=unit_kernel(model.kernel, model.deviation),
-        noise_std=model.relative_noise,
-        noise_variance=noise_variance,
-    )
+    if standardize:
+        model = _scaled(model, NOISE_VARIANCE if noise_variance is None else noise_variance)
     share = delta / (penalty.union * math.ceil(setting.horizon / epoch))
-    fewest = FEWEST if standardize else initial + 1  # than there will be
-    shared = penalty, epoch, fewest, prior, given.in_units(prior), cost_noise
+    shared = penalty, epoch, standardize, prior, given.in_units(prior), cost_noise
     objective_of = (
         OfSeparateModels(*shared, share)
         if models == "separate"
         else OfPenalised(*shared, not reuse, incumbent_first)
     )
     return PenalisedParts(model, objective_of, share)
+
+
+def _scaled(model: Model, noise_variance: float) -> Model:
+    """The model of an objective in its own deviations: a unit kernel and one lambda."""
+    require_noise_variance(noise_variance, 1.0)
+    return replace(
+        model,
+        kernel=unit_kernel(model.kernel, model.deviation),
+        noise_std=model.relative_noise,
+        noise_variance=noise_variance,
+    )
 
 
 def _cost_noise(model: Model, given: float | None) -> PerTrial:

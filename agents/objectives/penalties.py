@@ -15,7 +15,6 @@ from bandit_envs.basics.types import Floats
 
 from ..validation import PerTrial
 
-STEP = 5.0  # of the dual descent, unless an agent is given another; the paper's experiments take 0.5
 LARGEST_EXPONENT = 700.0  # beyond it exp overflows
 
 
@@ -44,8 +43,13 @@ class Penalty(abc.ABC):
         """The weights of the objective."""
 
     @abc.abstractmethod
-    def moved(self, multiplier: Floats, mean: Floats) -> Floats:
-        """The multipliers of the next epoch, given the mean observed costs of the last, (B, C) each."""
+    def moved(self, multiplier: Floats, mean: Floats, adaptive: Floats) -> Floats:
+        """The multipliers of the next epoch, given the mean observed costs of the last, (B, C) each.
+
+        Args:
+            multiplier, mean: of this epoch.
+            adaptive: the step that suits what was observed, (B, C).
+        """
 
     @abc.abstractmethod
     def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: PerTrial) -> Floats:
@@ -128,7 +132,7 @@ class Multiplicative(Penalty):
         total = reward + cost.sum(axis=1)
         return Weights(reward / total, cost / total[:, None])
 
-    def moved(self, multiplier: Floats, mean: Floats) -> Floats:
+    def moved(self, multiplier: Floats, mean: Floats, adaptive: Floats) -> Floats:
         """Log kappa_j + log psi(mean g_j)."""
         return multiplier + self.psi.log(mean)
 
@@ -139,13 +143,17 @@ class Multiplicative(Penalty):
 
 @dataclass(frozen=True)
 class LinearDual(Penalty):
-    """f - sum_j kappa_j g_j, kappa_j <- [kappa_j + step mean(g_j + noise)]^+, kappa^1 = 0 (Algorithm 3)."""
+    """f - sum_j kappa_j g_j, kappa_j <- [kappa_j + step mean(g_j + noise)]^+, kappa^1 = 0 (Algorithm 3).
 
-    step: float
+    Args:
+        step: of the dual descent; None is `adaptive_step`.
+    """
+
+    step: float | None = None
     union = 2
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.step) and self.step >= 0):
+        if self.step is not None and not (np.isfinite(self.step) and self.step >= 0):
             raise ValueError(f"step must be 0 or positive, got {self.step}; the theory takes O(1/sqrt(L))")
 
     def start(self, num_trials: int, num_constraints: int) -> Floats:
@@ -161,9 +169,9 @@ class LinearDual(Penalty):
         total = 1.0 + multiplier.sum(axis=1)
         return Weights(1.0 / total, multiplier / total[:, None])
 
-    def moved(self, multiplier: Floats, mean: Floats) -> Floats:
+    def moved(self, multiplier: Floats, mean: Floats, adaptive: Floats) -> Floats:
         """[kappa_j + step mean]^+."""
-        return np.maximum(multiplier + self.step * mean, 0.0)
+        return np.maximum(multiplier + (adaptive if self.step is None else self.step) * mean, 0.0)
 
     def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: PerTrial) -> Floats:
         """sqrt(R_f^2 + sum_j kappa_j^2 R_g^2); at equal levels the paper's sqrt(1 + sum kappa_j^2) R."""

@@ -18,6 +18,7 @@ from ..validation import PerTrial, require_costs
 from ..widths.improved import ImprovedWidth
 from .base import NOTHING, BoxTerms, Objective, Revision
 from .first_plays import FirstPlays, GivenUnits
+from .ledger import Ledger
 from .multipliers import Multipliers
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class SeparateModels(Objective):
         model: of the reward; the costs share its kernel, lambda and bound.
         multipliers: how costs enter and weights move.
         first_plays: the uniform ones.
+        standardize: take centres and scales from the first plays, in place of the prior's.
         given: centre and scale of the reward and of each cost in prior deviations, as far as the user gives
             them.
         cost_noise: deviation of the noise on the costs, in prior deviations, a number or (B,).
@@ -47,16 +49,19 @@ class SeparateModels(Objective):
         multipliers: Multipliers,
         first_plays: FirstPlays,
         *,
+        standardize: bool,
         given: GivenUnits,
         cost_noise: PerTrial,
         delta: float,
         prior: PriorUnits,
     ):
         self.multipliers, self.first_plays, self.given = multipliers, first_plays, given
+        self.standardize, self.epoch = standardize, multipliers.epoch
         self.bound, self.delta, self.prior = model.rkhs_bound, delta, prior
         self.reward_noise, self.cost_noise = model.noise_std, cost_noise
         num_trials, num_constraints = multipliers.value.shape
         self.costs = [Delivered(model, num_trials) for _ in range(num_constraints)]
+        self.ledger = Ledger(num_trials, 1 + num_constraints, model.gram.size)
         self._unknown = self._units()
         self.centre, self.scale = self._unknown  # of the reward, then of the costs, (B, 1 + C)
 
@@ -72,8 +77,10 @@ class SeparateModels(Objective):
         scaled = (cost - self.centre[trial, 1:]) / self.scale[trial, 1:]
         for belief, value in zip(self.costs, scaled.T, strict=True):
             belief.receive(trial, point, np.zeros_like(point), value)
+        outcome = np.column_stack([reward, cost])
+        self.ledger.receive(trial, point, outcome)
         self.multipliers.receive(trial, cost)
-        self.first_plays.receive(trial, rounds, np.column_stack([reward, cost]))
+        self.first_plays.receive(trial, rounds, outcome)
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
         """The penalised objective from the scaled scores of the reward, (B, A)."""
@@ -111,13 +118,15 @@ class SeparateModels(Objective):
 
     def end_round(self, rounds: int) -> Revision:
         """Move the multipliers after every epoch, and find the scales again: first plays may come late."""
-        moved = self.first_plays.end_with(rounds) | self.multipliers.end_round(rounds)
+        epoch_ends = self.multipliers.end_round(rounds, self.first_plays.spread)
+        moved = self.first_plays.end_with(rounds) | epoch_ends
         return self._rescaled(moved) if moved.any() else NOTHING
 
     def forget(self, trial: Ints, rounds: int) -> None:
         """Begin with the first multipliers, the prior of each cost, and first plays to come."""
         self.multipliers.forget(trial)
         self.first_plays.forget(trial, rounds)
+        self.ledger.forget(trial)
         for belief in self.costs:
             belief.forget(trial)
         begun = np.isin(np.arange(len(self.centre)), trial)
@@ -130,22 +139,21 @@ class SeparateModels(Objective):
     def _units(self) -> Units:
         """Of the reward and of each cost, as the first plays tell them."""
         num_trials, num_constraints = self.multipliers.value.shape
+        if not self.standardize:
+            centre = np.tile(self.first_plays.prior, (num_trials, 1))
+            return self.given.completed_by(Units(centre, np.ones_like(centre)))
         each = np.repeat(np.eye(1 + num_constraints)[:, None], num_trials, axis=1)
         columns = zip(*map(self.first_plays.units, each), strict=True)
         return self.given.completed_by(Units(*(np.stack(column, axis=1) for column in columns)))
 
     def _rescaled(self, moved: Bools) -> Revision:
-        found = self._units()
-        old = Units(self.centre, self.scale)
-        new, trials = found.where(moved, old), moved.nonzero()[0]
-        for k, belief in enumerate(self.costs, start=1):
-            belief.revalue(trials, partial(_scaled, quantity=k, old=old, new=new))
+        new, trials = self._units().where(moved, Units(self.centre, self.scale)), moved.nonzero()[0]
         self.centre, self.scale = new
-        return Revision(self._noise(), trials, partial(_scaled, quantity=0, old=old, new=new))
+        for k, belief in enumerate(self.costs, start=1):
+            belief.revalue(trials, partial(self._came, k))
+        return Revision(self._noise(), trials, partial(self._came, 0))
 
-
-def _scaled(trial: int, seen: SufficientStatistics, quantity: int, old: Units, new: Units) -> Floats:
-    """Sums of a quantity's values in new units from those in old units, (u,)."""
-    at = trial, quantity
-    raw = seen.total * old.scale[at] + old.centre[at] * seen.plays
-    return (raw - new.centre[at] * seen.plays) / new.scale[at]
+    def _came(self, quantity: int, trial: int, point: Ints) -> SufficientStatistics:
+        """Delivered plays of a trial's points, (u,), and the sums of a quantity's scaled values."""
+        scale, one = self.scale[trial, quantity], np.eye(self.scale.shape[1])[quantity]
+        return self.ledger.weighted(trial, point, one / scale, self.centre[trial, quantity] / scale)

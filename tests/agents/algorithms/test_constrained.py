@@ -32,14 +32,14 @@ def test_with_step_0_and_reuse_it_is_unconstrained_igp_ucb_at_the_same_delta(ini
 @pytest.mark.parametrize("reuse", [True, False])
 def test_several_constraints_and_delays_need_no_special_code(name, reuse):
     problem = discs(0.0, constraints=(DISCS, HALF, LINE), delay=delays.Poisson(3.0))
-    run = Run(problem, name, reuse=reuse)
+    run = Run(problem, name, reuse=reuse, **({"step": 0.5} if name == BOTH[1] else {}))
     assert run.multiplier.shape == (3, HORIZON, 3)
     mean, counts = run.epoch_means()
     assert (counts[:, 0] < EPOCH).all()  # some are pending
     penalty = run.agent.objective.multipliers.penalty
     multiplier = penalty.start(3, 3)
     for i in range(HORIZON // EPOCH):
-        multiplier = penalty.moved(multiplier, mean[:, i])
+        multiplier = penalty.moved(multiplier, mean[:, i], np.zeros((3, 3)))
         np.testing.assert_allclose(run.after_epochs()[:, i], multiplier, atol=1e-12)
 
 
@@ -57,10 +57,11 @@ def test_the_first_plays_are_uniform_once_a_trial_and_not_once_an_epoch(name, mo
 
 
 @pytest.mark.parametrize("name", BOTH)
-def test_the_users_centre_and_scale_0_and_1_are_the_literal_reading(name):
-    specs = {"given": (name, {"centre": 0.0, "scale": 1.0}), "literal": (name, {"standardize": False})}
+def test_an_objective_in_its_own_units_has_the_published_prior_mean(name):
+    of_a_zero = {"centre": 0.0, "standardize": False}
+    specs = {"given": (name, of_a_zero), "published": (name, {"standardize": False})}
     plays = evaluate(discs(), specs, trials=2).actions
-    np.testing.assert_array_equal(plays["given"], plays["literal"])
+    np.testing.assert_array_equal(plays["given"], plays["published"])
 
 
 @pytest.mark.parametrize("name", BOTH)

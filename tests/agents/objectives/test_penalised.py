@@ -52,7 +52,7 @@ def test_the_dual_returns_to_zero_where_all_is_feasible_and_the_product_stays():
     assert (Run(discs(constraints=feasible), BOTH[0]).multiplier == 0).all()  # of log kappa
     kappa = np.array([[0.6]])
     for _ in range(3):
-        kappa = LinearDual(0.5).moved(kappa, np.array([[-0.5]]))
+        kappa = LinearDual(0.5).moved(kappa, np.array([[-0.5]]), kappa)
     assert kappa == 0.0
 
 
@@ -82,7 +82,7 @@ def test_reuse_gives_all_plays_the_values_they_have_under_the_new_multipliers(na
     assert isinstance(objective, Penalised)
     for i in range(3):
         point, plays, total = belief.centre.statistics(i)
-        f, h = objective.reward_sum[i, point], objective.cost_sum[i][:, point]
+        f, h = objective.ledger.total[i, 0, point], objective.ledger.total[i, 1:][:, point]
         value = objective.weights.reward[i] * f - objective.weights.cost[i] @ h
         np.testing.assert_allclose(
             total, (value - objective.centre[i] * plays) / objective.scale[i], atol=1e-10
@@ -131,7 +131,7 @@ def test_centre_and_scale_of_the_objective_may_be_the_users(name, given, reuse):
     np.testing.assert_array_equal(objective.scale, given.get("scale", found.scale))
     for i in range(3):
         point, plays, total = belief.centre.statistics(i)
-        f, h = objective.reward_sum[i, point], objective.cost_sum[i][:, point]
+        f, h = objective.ledger.total[i, 0, point], objective.ledger.total[i, 1:][:, point]
         if reuse:
             value = objective.weights.reward[i] * f - objective.weights.cost[i] @ h
             expected = (value - objective.centre[i] * plays) / objective.scale[i]
