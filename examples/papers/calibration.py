@@ -5,12 +5,13 @@ that at most delta = 0.1 of the trials do. The script draws, for every width, th
 factor by which the widths would have to grow to contain the function throughout; docs/calibration.md says
 what one sees.
 
-    python examples/papers/calibration.py --out docs/figures/calibration.png
+    python examples/papers/calibration.py --out calibration.png --table calibration.csv
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,8 +45,15 @@ class Finding(NamedTuple):
 
     label: str
     theorem: bool
-    share: tuple[float, float, float]  # of trials that fail, with its 95 % Clopper-Pearson interval
+    failed: int
+    trials: int
     factor: tuple[float, float, float]  # median, 10 and 90 % quantile of the factor that was needed
+
+    @property
+    def share(self) -> tuple[float, float, float]:
+        """Of trials that fail, with its 95 % Clopper-Pearson interval."""
+        interval = binomtest(self.failed, self.trials).proportion_ci(method="exact")
+        return self.failed / self.trials, float(interval.low), float(interval.high)
 
 
 def theorem_3(setting: Setting, num_trials: int | None = None) -> Any:
@@ -82,10 +90,8 @@ def rows(horizon: int) -> Iterator[Row]:
 def measure(row: Row, trials: int) -> Finding:
     """Play a row's trials and count the failures."""
     bands = play_bands(row.problem, row.agent, trials)
-    interval = binomtest(int(bands.failed.sum()), trials).proportion_ci(method="exact")
-    share = float(bands.failed.mean()), float(interval.low), float(interval.high)
-    median, low, high = np.quantile(bands.factor, [0.5, 0.1, 0.9])
-    return Finding(row.label, row.theorem, share, (float(median), float(low), float(high)))
+    median, low, high = np.quantile(bands.factor, [0.5, 0.1, 0.9]).tolist()
+    return Finding(row.label, row.theorem, int(bands.failed.sum()), trials, (median, low, high))
 
 
 def as_markdown(finding: Finding) -> str:
@@ -93,6 +99,25 @@ def as_markdown(finding: Finding) -> str:
     share = "{:.1f} % [{:.1f}, {:.1f}]".format(*(100 * value for value in finding.share))
     factor = "{:.3g} [{:.3g}, {:.3g}]".format(*finding.factor)
     return f"| {finding.label} | {'yes' if finding.theorem else 'no'} | {share} | {factor} |"
+
+
+def write(findings: list[Finding], path: Path) -> None:
+    """Keep the numbers."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(("width", "theorem", "failed", "trials", "median", "low", "high"))
+        lines.writerows((*finding[:4], *finding.factor) for finding in findings)
+
+
+def read(path: Path) -> list[Finding]:
+    """Read what `write` wrote."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [
+            Finding(
+                label, theorem == "True", int(failed), int(trials), (float(middle), float(low), float(high))
+            )
+            for label, theorem, failed, trials, middle, low, high in list(csv.reader(file))[1:]
+        ]
 
 
 def draw(findings: list[Finding], path: Path) -> None:
@@ -129,7 +154,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--horizon", type=int, default=3000)
-    parser.add_argument("--out", type=Path, default=Path("calibration.png"))
+    parser.add_argument("--out", type=Path, default=Path("calibration.png"), help="the figure")
+    parser.add_argument("--table", type=Path, help="a CSV of the numbers")
     options = parser.parse_args()
     print("| width | theorem | trials that fail | factor needed |\n|---|---|---|---|")
     findings = []
@@ -137,6 +163,8 @@ def main() -> None:
         findings.append(measure(row, options.trials))
         print(as_markdown(findings[-1]), flush=True)
     draw(findings, options.out)
+    if options.table is not None:
+        write(findings, options.table)
 
 
 if __name__ == "__main__":
