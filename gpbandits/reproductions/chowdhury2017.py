@@ -20,7 +20,7 @@ def _less(label: str, others: Iterable[str], environment: str = "") -> tuple[Cla
     return tuple(Claim(label, other, environment=environment) for other in others)
 
 
-_ALIKE = tuple(Claim(*pair, alike=True) for pair in (_BEST_VALUE, _POSTERIOR_MEAN))
+_ALIKE = tuple(Claim(ei, pi, alike=True) for ei, pi in (_BEST_VALUE, _POSTERIOR_MEAN))
 _TOLD_APART = Statement("GP-EI and PI perform similarly and are not distinguishable in the plots.", _ALIKE)
 _SYNTHETIC = (
     _TOLD_APART,
