@@ -116,8 +116,8 @@ def rosenbrock(**keywords: Any) -> Problem:
 
     Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0. Reward:
     f(arm) + noise of variance 1 % of the range. Info: as everywhere, see the README. Regret: max f -
-    f(arm), noiseless. The paper states no horizon; 1000 is our choice. Rewards span about 100 units;
-    the published kernel has their deviation, 22.9, and `signal_variance=1, prior_mean=False` is the paper's.
+    f(arm), noiseless. The paper plays 30,000 rounds; the default is 1000. Rewards span about 100 units; the
+    published kernel has their deviation, 22.9, and `signal_variance=1, prior_mean=False` is the paper's.
 
     Args:
         **keywords: see `benchmark`.
@@ -134,7 +134,7 @@ def hartmann3(**keywords: Any) -> Problem:
 
     Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0. Reward:
     f(arm) + noise of variance 1 % of the range. Info: as everywhere, see the README. Regret: max f -
-    f(arm), noiseless. The paper states no horizon; 1000 is our choice.
+    f(arm), noiseless. The paper plays 30,000 rounds; the default is 1000.
 
     Args:
         **keywords: see `benchmark`.

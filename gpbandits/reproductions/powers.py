@@ -8,14 +8,14 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.result import Result
-from gpbandits.evaluation.statistics import bootstrap_interval
+from gpbandits.evaluation.statistics import Interval, bootstrap_interval
 from gpbandits.evaluation.table import number
 from gpbandits.experiments import Study
 from gpbandits.reproductions.base import Findings, Results
 from gpbandits.reproductions.power_law import Power, final, power_figure, power_law
 from gpbandits.reproductions.quick import shortened
 from gpbandits.reproductions.study_figure import StudyFigure
-from gpbandits.reproductions.verdicts import DIFFERS, HOLDS, Row, interval, table
+from gpbandits.reproductions.verdicts import DIFFERS, HOLDS, Row, interval, of_order, table
 
 LONGEST = 10_000  # rounds of a short version
 
@@ -62,33 +62,60 @@ class PowerFigure(StudyFigure):
 
 @dataclasses.dataclass(frozen=True)
 class Exponent:
-    """The regret of an agent at the horizon grows as the power of x that the paper fits.
+    """The regret of an agent at the horizon grows as a power of x that the paper fits or proves.
 
     It holds where the two 95 % intervals of the exponent overlap.
 
     Args:
         label: of the agent.
         of: the symbol of x, see `PowerFigure`.
-        printed: the paper's C and c, and the interval of c.
+        printed: the paper's exponent with its interval, which is a point for one that is proved.
     """
 
     label: str
     of: str
-    printed: Power
+    printed: Interval
     at: None = None
 
     def rows(self, results: Sequence[Result]) -> list[Row]:
         """One of all results; a line needs two points."""
         if len(results) < 2:
             return []
-        ours, theirs = (
-            power_law(final(results, self.label), variable(results, self.of)).exponent,
-            self.printed.exponent,
-        )
+        ours, theirs = _exponent(results, self.label, self.of), self.printed
         overlap = ours.low <= theirs.high and theirs.low <= ours.high
         tested = f"exponent of {self.of} ({self.label}) = {interval(theirs)}"
-        problem = f"{results[0].environment} to {results[-1].environment}"
-        return [Row(problem, tested, interval(ours), HOLDS if overlap else DIFFERS)]
+        return [Row(_span(results), tested, interval(ours), HOLDS if overlap else DIFFERS)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Sublinear:
+    """The regret of an agent at the horizon grows more slowly than x.
+
+    Args:
+        label: of the agent.
+        of: the symbol of x, see `PowerFigure`.
+    """
+
+    label: str
+    of: str
+    at: None = None
+
+    def rows(self, results: Sequence[Result]) -> list[Row]:
+        """One of all results; a line needs two points."""
+        if len(results) < 2:
+            return []
+        ours = _exponent(results, self.label, self.of)
+        margin = Interval(1.0 - ours.estimate, 1.0 - ours.high, 1.0 - ours.low)
+        verdict = of_order(margin, results[0].num_trials)
+        return [Row(_span(results), f"exponent of {self.of} ({self.label}) < 1", interval(ours), verdict)]
+
+
+def _exponent(results: Sequence[Result], label: str, of: str) -> Interval:
+    return power_law(final(results, label), variable(results, of)).exponent
+
+
+def _span(results: Sequence[Result]) -> str:
+    return f"{results[0].environment} to {results[-1].environment}"
 
 
 def variable(results: Sequence[Result], of: str) -> Floats:

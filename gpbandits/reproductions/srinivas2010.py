@@ -9,9 +9,11 @@ from gpbandits.reproductions.study_figure import StudyFigure
 _figure = partial(StudyFigure, paper="Srinivas et al. (2010)", metrics=("average",))
 _NAIVE = ("mean only", "variance only")
 _BETTER = ("GP-UCB (beta/5)", "EI (posterior mean)")
-_OUTPERFORM = tuple(Claim(good, bad, "average") for good in _BETTER for bad in _NAIVE)
-_ALIKE = Statement(
-    "GP-UCB and EI do not differ significantly from each other.", (Claim(*_BETTER, "average", alike=True),)
+_HEURISTICS = ("EI (posterior mean)", "MPI (posterior mean)", *_NAIVE)
+_ON_PAR = Statement(
+    "GP-UCB performs at least on par with the existing approaches.",
+    tuple(Claim("GP-UCB (beta/5)", other, "average") for other in _HEURISTICS),
+    "Tested as less regret; not told apart is on par.",
 )
 _INCUMBENT = (
     "The paper does not say what EI and MPI improve on, which decides their rank: over the best noisy value "
@@ -28,17 +30,19 @@ FIGURES = (
         studies=("srinivas2010-figure-5a",),
         statements=(
             Statement(
-                "GP-UCB and EI outperform the heuristics of the mean and of the variance.", _OUTPERFORM
-            ),
-            _ALIKE,
-            Statement(
-                "On synthetic data MPI does equally well.",
-                (Claim("GP-UCB (beta/5)", "MPI (posterior mean)", "average", alike=True),),
+                "The beta_t that Theorem 1 recommends leads to competitive performance of GP-UCB.",
+                tuple(Claim("GP-UCB (Theorem 1)", other, "average") for other in _NAIVE),
+                "Tested as less regret than the two naive methods.",
             ),
             Statement(
-                "Dividing the beta of Theorem 1 by 5 improves it.",
+                "The algorithm is improved by scaling beta_t down by a factor 5.",
                 (Claim("GP-UCB (beta/5)", "GP-UCB (Theorem 1)", "average"),),
             ),
+            Statement(
+                "On synthetic data MPI does equally well as GP-UCB and EI.",
+                tuple(Claim(other, "MPI (posterior mean)", "average", alike=True) for other in _BETTER),
+            ),
+            _ON_PAR,
         ),
         differs=(
             f"{_INCUMBENT} MPI does equally well in the median trial; its mean is larger, because in about a "
@@ -52,16 +56,29 @@ FIGURES = (
         studies=("srinivas2010-figure-5b",),
         statements=(
             Statement(
-                "GP-UCB and EI clearly outperform the others.",
-                (*_OUTPERFORM, *(Claim(good, "MPI (posterior mean)", "average") for good in _BETTER)),
+                "For temperature data GP-UCB and EI clearly outperform the others.",
+                tuple(
+                    Claim(good, other, "average")
+                    for good in _BETTER
+                    for other in ("MPI (posterior mean)", *_NAIVE)
+                ),
             ),
-            _ALIKE,
+            Statement(
+                "They do not exhibit significant difference between each other.",
+                (Claim(*_BETTER, "average", alike=True),),
+            ),
+            Statement(
+                "On traffic data (Figure 5c) MPI does equally well.",
+                reading="The recordings of 357 sensors on the highway I-880 are not public.",
+            ),
+            _ON_PAR,
         ),
         differs=(
             f"{_INCUMBENT} We have half-hour means of 50 sensors in place of readings of 46 at every "
             "minute, so the empirical covariance rests on 144 times; the sensors' training means are "
             "published as prior mean. Over 2000 trials even small differences show: EI is a third below "
-            "GP-UCB with beta/5, and with the beta of Theorem 1 GP-UCB is behind MPI."
+            "GP-UCB with beta/5, and with the beta of Theorem 1 GP-UCB is behind MPI. Figure 5c, the speed "
+            "of road traffic, is missing: its data, one month of 357 sensors on the I-880, are not public."
         ),
     ),
 )

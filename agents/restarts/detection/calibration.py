@@ -31,7 +31,8 @@ def calibrate(
 
     Simulates sequences of f ~ GP at uniform points with Gaussian noise, and takes the 1 - rate quantile of
     the largest statistic * n^e of each. Deterministic given the seed; its error is that of `runs` draws, ten
-    of which share their points. A few seconds with 100 samples.
+    of which share their points. A few seconds at most: what more than 128 samples add is extrapolated from
+    what the second 64 add to the first, as a power of the length, than which the threshold grows more slowly.
 
     Args:
         gram: the prior.

@@ -66,6 +66,19 @@ def test_a_shift_of_all_rewards_moves_no_alarm(named, told):
     assert alarms(named, told, 7e3, point, value) == found
 
 
+def test_each_trial_has_its_own_prior_mean():
+    setting, options = unknown(None)
+    point, value = rewards(5, [20])
+    agent = agents.make("gp-ucb-cpd", setting, 2, prior_mean=np.array([[0.0], [9.0]]), **options)
+    agent.reset([0, 0])
+    trial = np.repeat([0, 1], 20)
+    shown = np.tile(point, 2), np.tile(np.arange(20), 2), np.concatenate([value, value + 9.0])
+    agent.restart.watch.receive(trial, *shown, np.empty((40, 0)))
+    of_zero, of_nine = (each.latest for each in agent.restart.watch.detectors)
+    assert of_zero.max() > 0.0
+    np.testing.assert_allclose(of_zero, of_nine, atol=1e-9)
+
+
 @pytest.mark.parametrize("named", DETECTING[::2], ids=str)
 def test_functions_of_an_unknown_level_raise_no_more_alarms_than_stated(named):
     runs = [alarms(named, unknown, 5.0, *rewards(seed, [30])) for seed in range(40)]

@@ -8,17 +8,17 @@ from synthetic import result
 
 from gpbandits.evaluation.statistics import Interval
 from gpbandits.reproductions import REPRODUCTIONS
-from gpbandits.reproductions.power_law import Power, power_law
-from gpbandits.reproductions.powers import Exponent, PowerFigure
-from gpbandits.reproductions.verdicts import DIFFERS, HOLDS
+from gpbandits.reproductions.power_law import power_law
+from gpbandits.reproductions.powers import Exponent, PowerFigure, Sublinear
+from gpbandits.reproductions.verdicts import DIFFERS, FEWEST, HOLDS, REVERSED
 
 X = np.array([10.0, 20.0, 40.0])
 BY_HORIZON, BY_PERIODS = (REPRODUCTIONS[f"avanesov2020-figure-{number}"] for number in (1, 2))
 
 
-def scaled(label, factor):
+def scaled(label, factor, **options):
     """A result whose regrets are those of another, times a factor."""
-    base = result()
+    base = result(**options)
     records = {name: record._replace(regret=factor * record.regret) for name, record in base.records.items()}
     return dataclasses.replace(base, environment=label, records=records)
 
@@ -49,10 +49,19 @@ def test_a_power_figure_tabulates_regret_by_x_and_its_fit():
 def test_an_exponent_holds_where_its_interval_meets_the_printed_one():
     results = [scaled(f"K = {x:.0f}, even", x**0.25) for x in X]
     for low, high, expected in ((0.2, 0.3, HOLDS), (0.25, 0.3, HOLDS), (0.26, 0.3, DIFFERS)):
-        printed = Power(1.0, Interval(*map(np.array, ((low + high) / 2, low, high))))
+        printed = Interval(*map(np.array, ((low + high) / 2, low, high)))
         (row,) = Exponent("GP-UCB", "K", printed).rows(results)
         assert row.verdict == expected
     assert Exponent("GP-UCB", "K", printed).rows(results[:1]) == []
+
+
+@pytest.mark.parametrize(("power", "expected"), [(0.25, HOLDS), (1.5, REVERSED)])
+def test_regret_is_sublinear_where_the_interval_of_its_exponent_is_below_one(power, expected):
+    results = [scaled(f"K = {x:.0f}, even", x**power, num_trials=FEWEST) for x in X]
+    (row,) = Sublinear("GP-UCB", "K").rows(results)
+    assert row.verdict == expected
+    assert row.measured.startswith(f"{power}")
+    assert Sublinear("GP-UCB", "K").rows(results[:1]) == []
 
 
 def test_without_results_a_power_figure_says_nothing():

@@ -25,7 +25,6 @@ from gpbandits.reproductions.condensed import Condensed
 from gpbandits.reproductions.kernels import KERNELS, POINTS, draws, gain_bound, spectrum
 from gpbandits.reproductions.page import kept, page_text, write_page
 from gpbandits.reproductions.parts import parts_of
-from gpbandits.reproductions.powers import Exponent
 from gpbandits.reproductions.quick import shortened
 from gpbandits.reproductions.verdicts import (
     DIFFERS,
@@ -68,7 +67,8 @@ def test_a_figure_selects_environments_and_its_claims_name_agents_of_its_studies
         assert statement.says.endswith(".")
         assert statement.checks or statement.reading.endswith("."), "untested without a reason"
         for check in statement.checks:
-            assert {check.label} if isinstance(check, Exponent) else {check.less, check.more} <= labels
+            named = {check.less, check.more} if isinstance(check, Claim) else {check.label}
+            assert named <= labels
             if isinstance(check, Claim):
                 assert any(each.startswith(check.environment) for each in beginnings)
 
