@@ -100,8 +100,10 @@ class Across:
         if not {self.less, self.more} <= found.keys():
             return []
         less, more = (found[name] for name in (self.less, self.more))
-        ends = [each.curves(self.metric)[self.label][:, column_of(each, self.at)] for each in (more, less)]
-        difference = paired_difference(*ends)
+        worse, better = (
+            each.curves(self.metric)[self.label][:, column_of(each, self.at)] for each in (more, less)
+        )
+        difference = paired_difference(worse, better)
         tested = f"{self.less} < {self.more} ({self.metric}{_place(less, self.at)})"
         return [
             Row(self.label, tested, interval(difference, signed=True), of_order(difference, less.num_trials))
