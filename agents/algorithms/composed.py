@@ -66,7 +66,7 @@ def gp_agent(
             under constraints, where the values of plays change. Or, on a finite set, a builder of an
             `Incumbent` from the number of trials and the decision set.
         rule_options: {"xi": ...} of "ei" and "pi".
-        belief_options: {"window": ..., "reward_bound": ...} of "censored"; see `Censored`.
+        belief_options: {"window": ..., "reward_bound": ..., "noisy": ...} of "censored"; see `Censored`.
         constraint_options: {"step": ...} or {"psi": ..., "psi_options": ...}, {"epoch": ...}, ...; see
             `parts_of`, and {"reading": "paper"}.
         restart_options: {"xi_squared": ...} of "cpd" and "oracle"; of "cpd" also {"false_alarm_rate": 0.1}

@@ -37,6 +37,7 @@ def gp_ucb_sdf(
     width: str | float | Width = 1.0,
     reward_bound: PerTrial | None = None,
     fill_in: str = "zero",
+    noisy: bool = False,
     delta: PerTrial = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
@@ -50,13 +51,15 @@ def gp_ucb_sdf(
             published law of delays, else what feedback can take at most.
         width: beta_t: "delayed" (Theorem 1, for lambda > 1), a name of `make_width`, or a number; the paper's
             experiments use 1.
-        reward_bound: B_y, which bounds the shifted |y|; default one prior deviation.
+        reward_bound: B_y, which bounds the shifted |y|; default one prior deviation. 0 leaves the bias out:
+            with a width of 1 GP-TS-SDF then draws from the posterior itself, a variant without nu_t.
         fill_in: what stands for a pending value: "zero", "mean" (posterior mean) or "nearest".
+        noisy: whether sigma has the noise in it, as libraries predict it; another variant, see `Censored`.
         delta, gamma: of the width; the gain is the realised one by default with "delayed". A number has none.
         num_trials: None, or B.
         **options: of the model.
     """
-    belief = _censored(window, reward_bound, fill_in)
+    belief = _censored(window, reward_bound, fill_in, noisy)
     width_of = partial(_width, width, reward_bound=reward_bound, delta=delta, gamma=gamma, union=2)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
@@ -69,13 +72,14 @@ def gp_ts_sdf(
     width: str | float | Width = 1.0,
     reward_bound: PerTrial | None = None,
     fill_in: str = "zero",
+    noisy: bool = False,
     delta: PerTrial = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
     """GP-TS-SDF: argmax of one sample of GP(mu, (beta_t + bias)^2 k) (Verma et al. 2022); as `gp_ucb_sdf`."""
-    belief = _censored(window, reward_bound, fill_in)
+    belief = _censored(window, reward_bound, fill_in, noisy)
     width_of = partial(_width, width, reward_bound=reward_bound, delta=delta, gamma=gamma, union=4)
     return assemble(Model.of(setting, **options), WithWidth(Thompson, width_of), num_trials, belief=belief)
 
@@ -138,12 +142,12 @@ def _width(
 
 
 def _censored(
-    window: float | None, reward_bound: PerTrial | None, fill_in: str
+    window: float | None, reward_bound: PerTrial | None, fill_in: str, noisy: bool
 ) -> Callable[[Model, int], Belief]:
     if window is not None and not isinstance(window, Real):
         raise ValueError(f"window must be one number, the same in all trials, got {window!r}")
     if fill_in == "zero":
-        return partial(Censored, window=window, reward_bound=reward_bound)
+        return partial(Censored, window=window, reward_bound=reward_bound, noisy=noisy)
     if fill_in not in FILL_INS:
         raise ValueError(f"fill_in must be zero or one of {', '.join(FILL_INS)}, got {fill_in!r}")
-    return partial(Imputed, window=window, reward_bound=reward_bound, fill=FILL_INS[fill_in])
+    return partial(Imputed, window=window, reward_bound=reward_bound, noisy=noisy, fill=FILL_INS[fill_in])

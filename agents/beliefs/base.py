@@ -27,6 +27,7 @@ class Belief(abc.ABC):
     """
 
     window: float = math.inf  # feedback that takes longer is discarded
+    noisy = False  # whether deviations are those of what is observed, with its noise
 
     def __init__(self, model: Model, centre: Posterior, spread: Posterior):
         self.centre, self.spread = centre, spread
@@ -107,9 +108,15 @@ class Belief(abc.ABC):
         return mean if self.centred else mean + self.prior_mean_at(context)
 
     def std(self, context: Ints) -> Floats:
-        """Posterior deviation of f, without noise, (B,) -> (B, A)."""
-        std = np.maximum(self.spread.variance_at(self.cells(context)), 0.0)
-        return np.sqrt(std, out=std)
+        """Posterior deviation of f, without noise unless the belief is `noisy`, (B,) -> (B, A)."""
+        variance = np.maximum(self.spread.variance_at(self.cells(context)), 0.0)
+        if self.noisy:
+            variance += self.noise_of(self.rows)[:, None]
+        return np.sqrt(variance, out=variance)
+
+    def noise_of(self, trial: Ints) -> Floats:
+        """What a variance has of the noise's, (n,) -> (n,): nothing, or lambda."""
+        return self.spread.noise[trial] if self.noisy else np.zeros(len(trial))
 
     def deviation(self, context: Ints, rngs: Sequence[np.random.Generator]) -> Floats:
         """One joint sample of f - mean a trial, (B, A)."""

@@ -33,9 +33,12 @@ def make_belief(belief: Any, setting: Setting, options: Any = None) -> MakeBelie
 
 
 def _censored(
-    setting: Setting, window: float | None = None, reward_bound: PerTrial | None = None
+    setting: Setting,
+    window: float | None = None,
+    reward_bound: PerTrial | None = None,
+    noisy: bool = False,
 ) -> MakeBelief:
-    return partial(Censored, window=window, reward_bound=reward_bound)
+    return partial(Censored, window=window, reward_bound=reward_bound, noisy=noisy)
 
 
 # Each from the setting and the belief's own options.

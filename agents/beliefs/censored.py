@@ -29,6 +29,8 @@ class Censored(Belief):
         window: m, in rounds, or in units of time where the setting publishes query times; default 95 % of
             what comes, see `default_window`.
         reward_bound: B_y, which bounds the shifted |y|; default one prior deviation.
+        noisy: whether sigma is that of an observation, sqrt(sigma^2 + lambda), which is not in the paper's
+            text but what libraries predict; samples stay those of f.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class Censored(Belief):
         num_trials: int,
         window: float | None = None,
         reward_bound: PerTrial | None = None,
+        noisy: bool = False,
     ):
         window = default_window(model.setting) if window is None else window
         require_not_negative("window", window, "it is how long a pending reward is waited for")
@@ -47,6 +50,7 @@ class Censored(Belief):
         both = make_posterior(model, num_trials)
         super().__init__(self.shifted(model), both, both)
         self.window, self._given, self._deviation = window, reward_bound, model.deviation
+        self.noisy = noisy
         self.clock = Clock.of(model.setting)
         self._points: list[Ints] = []  # (B,) a round
         self._since: Ints | None = None  # first round of each trial that counts, (B,); None is 0
@@ -124,8 +128,9 @@ class Censored(Belief):
         if recent == 0:
             return 0.0
         point = np.concatenate(self._points[-recent:])
-        variance = self.spread.variance_of(np.tile(self.rows, recent), point)
-        std = np.sqrt(np.maximum(variance, 0.0)) * (point != DROPPED)
+        trial = np.tile(self.rows, recent)
+        variance = np.maximum(self.spread.variance_of(trial, point), 0.0) + self.noise_of(trial)
+        std = np.sqrt(variance) * (point != DROPPED)
         std = std.reshape(recent, -1)
         if self._since is not None:
             played = np.arange(len(self._points) - recent, len(self._points))

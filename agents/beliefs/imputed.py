@@ -57,7 +57,7 @@ class Imputed(Censored):
     """Counts a pending value as its fill-in, kept up to date with everything that arrives in time.
 
     Args:
-        model, num_trials, window, reward_bound: as for `Censored`.
+        model, num_trials, window, reward_bound, noisy: as for `Censored`.
         fill: the fill-in value. Of feedback that came too late the last one stays.
     """
 
@@ -67,10 +67,11 @@ class Imputed(Censored):
         num_trials: int,
         window: float | None = None,
         reward_bound: PerTrial | None = None,
+        noisy: bool = False,
         *,
         fill: FillIn,
     ):
-        super().__init__(model, num_trials, window, reward_bound)
+        super().__init__(model, num_trials, window, reward_bound, noisy)
         self.fill = fill
         self.delivered = make_posterior(model, num_trials)
         self._pending: list[dict[int, list[float]]] = [{} for _ in range(num_trials)]  # point -> fill-ins

@@ -42,20 +42,29 @@ class Surface:
         centre, spread: the plays that the mean and the deviation come from.
         prior_mean: of the function.
         observed: the plays whose values are known, where the centre has more.
+        noise: added to the variance, 0 for the deviation of the function itself.
     """
 
     def __init__(
-        self, kernel: Any, centre: Centre, spread: Spread, prior_mean: float, observed: Factor | None = None
+        self,
+        kernel: Any,
+        centre: Centre,
+        spread: Spread,
+        prior_mean: float,
+        observed: Factor | None = None,
+        noise: float = 0.0,
     ):
         self.kernel, self.centre, self.spread, self.prior_mean = kernel, centre, spread, prior_mean
         self.observed = cast(Factor, centre) if observed is None else observed
+        self.noise = noise
 
     @classmethod
     def of(cls, belief: Belief) -> Surface:
         """The surface of a belief on a box, which is about one trial; a ValueError if it kept no plays."""
         centre, spread = keeping_plays(belief.centre), keeping_plays(belief.spread)
         mean = float(np.ravel(belief.constant_mean)[0])
-        return cls(centre.gram.kernel, centre.factor(ONLY), spread.factor(ONLY), mean)
+        noise = float(belief.noise_of(belief.rows)[ONLY])
+        return cls(centre.gram.kernel, centre.factor(ONLY), spread.factor(ONLY), mean, noise=noise)
 
     def mean(self, x: Floats) -> Floats:
         """Posterior mean in the only world, (n, D) -> (n,); O(k) a point."""
@@ -74,7 +83,8 @@ class Surface:
         explained = self.spread.solve(of_std.values.T)  # v, (k, n)
         prior, prior_slope = prior_variance(self.kernel, x)
         least = LEAST_STD * np.sqrt(prior.max(initial=0.0))
-        std = np.sqrt(np.maximum(prior - np.einsum("kn,kn->n", explained, explained), 0.0))
+        variance = np.maximum(prior - np.einsum("kn,kn->n", explained, explained), 0.0)
+        std = np.sqrt(variance + self.noise)
         weights = np.atleast_2d(self.centre.weights)
 
         def pull(of_mean_slope: Floats, of_std_slope: Floats) -> Floats:

@@ -93,11 +93,15 @@ def fantasies(surface: Surface, x: Floats, white: Floats) -> Worlds:
     best = factor.values.max(axis=1)
     if centre is surface.spread:  # the rows of the mean are among those of the factor
         factor.weights[:, : -len(x)] += centre.weights
-        return Worlds(Surface(surface.kernel, factor, factor, surface.prior_mean, surface.observed), best)
+        return Worlds(
+            Surface(surface.kernel, factor, factor, surface.prior_mean, surface.observed, surface.noise), best
+        )
     features = np.vstack([centre.features, factor.features])
     own = np.broadcast_to(centre.weights, (len(white), len(centre.features)))
     means = Means(features, np.hstack([own, factor.weights]))
-    return Worlds(Surface(surface.kernel, means, factor, surface.prior_mean, surface.observed), best)
+    return Worlds(
+        Surface(surface.kernel, means, factor, surface.prior_mean, surface.observed, surface.noise), best
+    )
 
 
 def normal_points(dim: int, count: int, rng: np.random.Generator) -> Floats:

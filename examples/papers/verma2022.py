@@ -1,7 +1,7 @@
 """Who is better at which round of a study of delays: means and differences paired by trial, and their curves.
 
-    gpbandits run examples/studies/verma2022-figure-1.toml --out results/figure-1
-    python examples/papers/verma2022.py results/figure-1 --against "GP-UCB-SDF, m = 20" --rounds 50 100 500
+    gpbandits run examples/studies/verma2022-figures-1-5-poisson.toml --out results/figure-1
+    python examples/papers/verma2022.py results/figure-1 --against GP-UCB-SDF --rounds 50 100
 
 prints one Markdown table an environment: the simple regret of each agent at these rounds, and its difference
 to the agent named, with 95 % bootstrap intervals. `--metric cumulative` does the same for cumulative regret,

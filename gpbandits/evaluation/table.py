@@ -190,10 +190,7 @@ def _notes(result: Curves) -> tuple[str, ...]:
         "Violation: the norm of the positive part of the summed costs, which cancel over rounds; hard: "
         "the sum of the norms of their positive parts. Regret may be negative while a constraint is violated."
     )
-    window = (
-        "Simple regret: of the best play whose feedback has come; in time, of agents with a window "
-        f"({', '.join(f'{label}: {number(each)}' for label, each in result.windows.items())})."
-    )
+    window = "Simple regret is that of the best play that has arrived, in time if the agent has a window."
     dagger = "† privileged: told what a learner cannot know."
     double = "‡ pretrained: learnt on other functions beforehand; not comparable with learning from scratch."
     notes = {

@@ -22,7 +22,7 @@ from gpbandits.report.views import NAMES
 BOOTSTRAP = f"95 % BCa bootstrap intervals over trials ({RESAMPLES} resamples)"
 _SUMMARY = (
     f"Means with {BOOTSTRAP}; the interquartile mean is that of the middle half of the trials. "
-    "Simple regret is that of the best play whose feedback has arrived, in time if the agent has a window."
+    "Simple regret is that of the best play that has arrived, in time if the agent has a window."
 )
 _VIOLATION = (
     "Violation pays for regret, so the two are read together, and regret alone ranks nobody: undominated, "

@@ -69,11 +69,46 @@ class Claim:
     def row(self, result: Result) -> Row:
         """The order, the difference and the verdict."""
         difference = self.difference(result)
-        place = "" if self.at is None else f" at t = {result.rounds[result.column_of(self.at)]}"
         verdict_of = of_likeness if self.alike else of_order
         return Row(
             result.environment,
-            f"{self.less} {'=' if self.alike else '<'} {self.more} ({self.metric}{place})",
+            f"{self.less} {'=' if self.alike else '<'} {self.more} ({self.metric}{_place(result, self.at)})",
             interval(difference, signed=True),
             verdict_of(difference, result.num_trials),
         )
+
+
+@dataclasses.dataclass(frozen=True)
+class Across:
+    """An agent has less of a metric in one environment than in another, whose trials have the same functions.
+
+    Args:
+        label: of the agent.
+        less, more: labels of environments.
+        metric, at: as for `Claim`.
+    """
+
+    label: str
+    less: str
+    more: str
+    metric: Metric = "cumulative"
+    at: int | None = None
+
+    def rows(self, results: Sequence[Result]) -> list[Row]:
+        """One, where the agent has played in both."""
+        found = {result.environment: result for result in results if self.label in result.records}
+        if not {self.less, self.more} <= found.keys():
+            return []
+        less, more = (found[name] for name in (self.less, self.more))
+        worse, better = (
+            each.curves(self.metric)[self.label][:, each.column_of(self.at)] for each in (more, less)
+        )
+        difference = paired_difference(worse, better)
+        tested = f"{self.less} < {self.more} ({self.metric}{_place(less, self.at)})"
+        return [
+            Row(self.label, tested, interval(difference, signed=True), of_order(difference, less.num_trials))
+        ]
+
+
+def _place(result: Result, at: int | None) -> str:
+    return "" if at is None else f" at t = {result.rounds[result.column_of(at)]}"

@@ -118,6 +118,22 @@ def test_actions_do_not_depend_on_the_units_of_values_and_points(name):
     assert_same(name, "everything", build("composite", SMALL), VIEW)
 
 
+def law_in(unit: float) -> dict[str, Any]:
+    """Delays of six rounds in the mean, whatever the unit of time."""
+    return {"law": "log-normal", "mean": 6.0 * unit, "interval": unit}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [(name, {}) for name in BATCHED if agents.features(name).delay] + [("gp-agent", {"belief": "censored"})],
+)
+def test_nor_on_the_unit_of_time(name, options):
+    hours, seconds, years = (build("gp", SMALL | {"delay": law_in(unit)}) for unit in (1.0, 3600.0, 1e-4 / 3))
+    plain = played(name, hours, Units(), **options)
+    for problem in (seconds, years):
+        np.testing.assert_array_equal(played(name, problem, Units(), **options), plain)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", BATCHED)
 def test_nor_with_one_feature_after_the_other(name):

@@ -265,7 +265,10 @@ def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
         ({"restart": "periodic"}, r"restart_options must be options of 'periodic' \(every\), got None"),
         ({"restart": "never", "restart_options": {"every": 2}}, r"restart_options .*\(it takes none\)"),
         ({"restart_options": 3}, "restart_options must be options of .* got 3"),
-        ({"belief": "censored", "belief_options": {"foo": 1}}, r"belief_options .*\(window, reward_bound\)"),
+        (
+            {"belief": "censored", "belief_options": {"foo": 1}},
+            r"belief_options .*\(window, reward_bound, noisy\)",
+        ),
         ({"rule": "ei", "rule_options": {"psi": 1}}, r"rule_options .*\(xi\)"),
         (
             {"constraint": "none", "constraint_options": {"step": 1}},

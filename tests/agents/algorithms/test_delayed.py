@@ -10,6 +10,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
 from agents.beliefs.censored import Censored
+from agents.beliefs.surface import Surface
 from agents.model.model import Model
 from bandit_envs import Setting, make
 from bandit_envs.kernels.kernels import make_kernel
@@ -83,6 +84,41 @@ def test_the_bias_is_in_units_of_the_learnt_prior_deviation():
     given.remodel(learnt.model)
     np.testing.assert_allclose(learnt.belief.bias, given.belief.bias, rtol=1e-12)
     assert learnt.model.deviation == pytest.approx(0.3)
+
+
+def test_noisy_deviations_are_those_of_observations_in_width_and_bias():
+    playing = Playing("gp-ucb-sdf", rounds=30, window=5, noisy=True)
+    _, covariance = playing.posterior(range(30), np.zeros(30))
+    expected = np.sqrt(np.diag(covariance) + float(playing.agent.model.noise_variance))
+    belief = playing.agent.belief
+    np.testing.assert_allclose(belief.std(HERE)[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(belief.bias, expected[playing.points[25:]].sum(), rtol=1e-6)
+
+
+def test_deviations_with_and_without_noise_are_the_same_on_a_box_and_on_its_points():
+    box = {"dim": 2, "continuous": True, "horizon": 12, "delay": {"law": "constant", "rounds": 2}}
+    env = make("GPBandit-RKHS-v0", **box)
+    for noisy in (False, True):
+        observation, _ = env.reset(seed=1)
+        agent = agents.make("gp-ucb-sdf", env, noisy=noisy, initial=3)
+        agent.reset(0)
+        for _ in range(6):
+            action = agent.act(observation)
+            following, reward, _, _, info = env.step(action)
+            agent.update(observation, action, reward, info)
+            observation = following
+        std = Surface.of(agent.belief).predict(agent.features)[1]
+        np.testing.assert_allclose(std, agent.belief.std(HERE)[0], rtol=1e-9)
+        assert (std**2 >= 0.99 * float(agent.model.noise_variance)).all() == noisy
+
+
+@pytest.mark.parametrize("form", ["weight-space", "pairs"])
+def test_without_a_bound_on_rewards_samples_are_those_of_the_posterior_itself(form):
+    drawn = Playing("gp-ts-sdf", window=6, reward_bound=0.0, form=form)
+    censored = {"belief": "censored", "belief_options": {"window": 6, "reward_bound": 0.0}}
+    plain = Playing("gp-agent", rule="thompson", width=1.0, form=form, **censored)
+    assert drawn.agent.belief.bias == 0.0
+    assert drawn.points == plain.points
 
 
 def test_hallucination_has_the_mean_of_what_was_delivered_and_the_variance_of_all_plays():

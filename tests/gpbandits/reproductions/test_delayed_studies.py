@@ -31,9 +31,9 @@ def test_every_agent_of_a_study_plays_its_first_environment(path):
 
 
 def play(amplitude: float) -> Result:
-    """The agents of Figure 1 at Poisson delays of mean 10."""
-    study = load_study(STUDIES / "verma2022-figure-1.toml")
-    agents = {agent.label: (agent.name, agent.options) for agent in study.agents}
+    """The agents of Figure 1 that use UCB, at Poisson delays of mean 10."""
+    study = load_study(STUDIES / "verma2022-figures-1-5-known.toml")
+    agents = {agent.label: (agent.name, agent.options) for agent in study.agents if "UCB" in agent.label}
     prior = {"signal_variance": amplitude, "prior_mean": False}
     kwargs = {"horizon": HORIZON, "delay": {"law": "poisson", "mean": 10}, **prior}
     return evaluate("GPBandit-Delayed-v0", agents, trials=20, seed=study.seed, env_kwargs=kwargs)

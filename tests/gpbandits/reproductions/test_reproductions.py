@@ -20,7 +20,7 @@ from gpbandits.experiments.written import study_text
 from gpbandits.reproductions import REPRODUCTIONS, StudyFigure, find, study_path
 from gpbandits.reproductions.base import Part
 from gpbandits.reproductions.boxes import BOXES, MEDIAN, box_figure
-from gpbandits.reproductions.claims import Claim, Statement
+from gpbandits.reproductions.claims import Across, Claim, Statement
 from gpbandits.reproductions.condensed import Condensed
 from gpbandits.reproductions.kernels import KERNELS, POINTS, draws, gain_bound, spectrum
 from gpbandits.reproductions.page import kept, page_text, write_page
@@ -69,6 +69,8 @@ def test_a_figure_selects_environments_and_its_claims_name_agents_of_its_studies
         for check in statement.checks:
             named = {check.less, check.more} if isinstance(check, Claim) else {check.label}
             assert named <= labels
+            if isinstance(check, Across):
+                assert {check.less, check.more} <= set(beginnings)
             if isinstance(check, Claim):
                 assert any(each.startswith(check.environment) for each in beginnings)
 
@@ -110,6 +112,15 @@ def test_a_claim_is_judged_by_the_paired_interval_alone():
     intervals = [Interval(*map(np.asarray, ends)) for ends in ((2, 1, 3), (-2, -3, -1), (0, -1, 1))]
     assert [of_order(each, 20) for each in intervals] == [HOLDS, REVERSED, OPEN]
     assert [of_likeness(each, 20) for each in intervals] == [DIFFERS, DIFFERS, HOLDS]
+
+
+def test_a_claim_across_environments_is_judged_by_the_trials_they_share():
+    spread = list(np.arange(20.0) % 7)
+    near, far = result(a=spread), result(a=[value + 1 + 0.01 * i for i, value in enumerate(spread)])
+    both = [dataclasses.replace(each, environment=name) for name, each in (("near", near), ("far", far))]
+    assert [row.verdict for row in Across("a", "near", "far").rows(both)] == [HOLDS]
+    assert [row.verdict for row in Across("a", "far", "near").rows(both)] == [REVERSED]
+    assert Across("b", "near", "far").rows(both) == Across("a", "near", "other").rows(both) == []
 
 
 def test_nothing_is_called_reversed_on_less_than_twenty_trials():
