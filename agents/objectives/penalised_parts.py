@@ -57,12 +57,11 @@ def penalised_parts(
         reading: "paper" plays the argmax of the pseudocode: every epoch begins with a fresh GP(0, k) of the
             objective itself, neither divided by 1 + sum_j kappa_j nor centred nor scaled, with the same k, B
             and lambda; its first play is uniform, for all arms are alike; multipliers, psi and step count in
-            the units of f and g. "default" changes five things: the values of all plays are used again under
-            the new multipliers (`reuse`); the objective is divided by 1 + sum_j kappa_j, centred and scaled by
-            5 uniform first plays, and all is in prior deviations (`standardize`, `initial`); with
+            the units of f and g. "default" changes five things: the values of all plays are used again
+            under the new multipliers (`reuse`); the objective is divided by 1 + sum_j kappa_j, centred and
+            scaled by 5 uniform first plays, and all is in prior deviations (`standardize`, `initial`); with
             `reuse=False` an epoch begins at the last one's best mean (`incumbent_first`); lambda is 0.01 of
-            the scaled objective; and the step of the dual is `adaptive_step`, where the paper's experiments
-            take 0.5.
+            the scaled objective; and the step of the dual is `adaptive_step`, not the experiments' 0.5.
         **options: see `parts_of`; they override the reading.
     """
     return parts_of(setting, penalty, **{**chosen("reading", reading, READINGS), **options})
