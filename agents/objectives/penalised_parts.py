@@ -110,9 +110,11 @@ def parts_of(
         constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
         noise_variance: lambda, in units of the scaled objective, at least 1e-10; default 0.01, and without
             `standardize` that of the reward.
-        **options: of the model, but for `prior_mean`; `rkhs_bound` is B in units of the
-            scaled objective, default 2, which suits `reuse` and IGP-UCB: with 1 some 4 runs in 50 on the
-            two discs stay in the wrong one. With `reuse=False` or Thompson sampling 1 is better there.
+        **options: of the model, but for `prior_mean`; `refit_every` learns a kernel k_l of the objective and
+            its noise at the ends of epochs, once in so many rounds, which the paper allows; `rkhs_bound` is B
+            in units of the scaled objective, default 2, which suits `reuse` and IGP-UCB: with 1 some 4 runs
+            in 50 on the two discs stay in the wrong one. With `reuse=False` or Thompson sampling 1 is better
+            there.
     """
     require_integer("epoch", epoch, 1, "it is the number of rounds S between two updates")
     if models not in ("penalised", "separate"):
@@ -121,6 +123,8 @@ def parts_of(
     require_integer("initial", initial, 0, "it is the number of uniform first plays")
     if initial > epoch:
         raise ValueError(f"initial must lie in 0..epoch = {epoch}, got {initial}")
+    if models == "separate" and options.get("refit_every"):
+        raise ValueError('refit_every must be left out with separate models; take models="penalised"')
     given = GivenUnits(centre, scale)
     given.require(1 + setting.num_constraints if models == "separate" else 1)
     options = {"rkhs_bound": BOUND, **options, "initial": initial}
