@@ -28,6 +28,10 @@ FEWEST_VALUES = 2  # one says nothing about a length-scale
 class LearningAgent:
     """Plays one trial as `GPAgent` does, and every n rounds goes over to the most likely kernel and noise.
 
+    Where what is maximised changes once an epoch, it fits at the ends of epochs, to the values that all plays
+    so far have under the new multipliers: the kernels k_l of Shi & Eryilmaz (2022), also where each epoch
+    begins with a fresh posterior.
+
     The posterior is rebuilt from the counts and sums under the new kernel; rule and width are made again
     from the new model, whose noise deviation R and lambda are the learnt ones. A bound on the norm stays
     what it was. A fit that fails keeps the old values and counts in `failed_fits`.
@@ -89,7 +93,7 @@ class LearningAgent:
         self._fitter = Fitter(model.kernel, noise, model.deviation**2, learning.mean, learning.spread)
         *_, of_restarts = np.random.SeedSequence(int(seed)).spawn(3)  # the agent draws from the first two
         self._rng = np.random.default_rng(of_restarts)
-        self._training_data = TrainingData()
+        self._training_data = TrainingData(self.agent.objective.values)
 
     def act(self, observation: Floats) -> Any:
         """Choose an action for the observed context, (dz,)."""
@@ -100,12 +104,13 @@ class LearningAgent:
         now = self.agent.round
         self.agent.update(observation, action, reward, info)
         self._training_data.play(int(self.agent.points(observation, action)[0]))
-        _, rounds, value, _ = Feedback.arrived(info)
+        _, rounds, reward, cost = Feedback.arrived(info)
         kept = in_time(self.agent.clock.delay(rounds, now), self.belief.window)
-        self._training_data.receive(rounds[kept], value[kept])
-        if self.agent.t[0] == 1:  # it has started over; what was learnt of the kernel stays
-            self._training_data.forget()
-        if self.agent.round % self.learning.every == 0:
+        self._training_data.receive(rounds[kept], reward[kept], cost[kept])
+        since = self.agent.since
+        if since is not None and since[0] == self.agent.round:
+            self._training_data.forget()  # it has started over; what was learnt of the kernel stays
+        if self._due(self.agent.round):
             self._fit()
 
     def drop(self, rounds: Ints) -> None:
@@ -120,6 +125,11 @@ class LearningAgent:
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """The arm of the largest posterior mean; see `GPAgent.recommend`."""
         return self.agent.recommend(observation, among)
+
+    def _due(self, rounds: int) -> bool:
+        """Whether so many rounds end an epoch in which a fit was due; without constraints each is one."""
+        epoch, every = self.agent.objective.epoch, self.learning.every
+        return rounds % epoch == 0 and rounds // every > (rounds - epoch) // every
 
     def _fit(self) -> None:
         everything, most = self.learning.on == "all", self.learning.most

@@ -13,7 +13,7 @@ from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..beliefs.surrogates import Prediction, Surrogates
-from ..model.model import Model, centred_model
+from ..model.model import Model, unlearnt_model
 from ..model.plays import Plays
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
@@ -128,7 +128,7 @@ class ArmsSurrogateAgent(SurrogateAgent):
 
 def surrogate_model(setting: Setting, **options: Any) -> Model:
     """Return the model of reward and costs; their prior means come from the agent's own plays."""
-    return centred_model(setting, **options)
+    return unlearnt_model(setting, **options)
 
 
 def noise_variances(model: Model, constraint_noise_std: float | None, num_trials: int) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -13,24 +13,39 @@ from ..beliefs.base import Belief
 THE_TRIAL = 0
 
 
-class TrainingData:
-    """Plays in order, with their values as far as they have arrived in time."""
+Values = Callable[
+    [Ints, Floats, Floats], Floats
+]  # of an objective: trial, rewards and costs -> what is modelled
 
-    def __init__(self) -> None:
+
+def rewards(trial: Ints, reward: Floats, cost: Floats) -> Floats:
+    """The rewards themselves."""
+    return reward
+
+
+class TrainingData:
+    """Plays in order, with their outcomes as far as they have arrived in time.
+
+    Args:
+        values: makes of rewards and costs what is modelled now.
+    """
+
+    def __init__(self, values: Values = rewards) -> None:
+        self._values = values
         self._point: list[int] = []
-        self._value: list[float] = []  # NaN while it is pending, and for ever if it was discarded
+        self._outcome: list[tuple[float, Floats] | None] = []  # None while pending, and if it was discarded
         self._first = 0  # round from which on it counts
         self._dropped: set[int] = set()  # rounds
 
     def play(self, point: int) -> None:
         """The trial has just played a point."""
         self._point.append(point)
-        self._value.append(math.nan)
+        self._outcome.append(None)
 
-    def receive(self, rounds: Ints, value: Floats) -> None:
-        """Values of earlier rounds arrive, (n,) each."""
-        for t, y in zip(rounds.tolist(), value.tolist(), strict=True):
-            self._value[t] = y
+    def receive(self, rounds: Ints, reward: Floats, cost: Floats) -> None:
+        """Outcomes of earlier rounds arrive, (n,), (n,) and (n, C)."""
+        for t, y, g in zip(rounds.tolist(), reward.tolist(), cost, strict=True):
+            self._outcome[t] = y, g
 
     def forget(self) -> None:
         """The trial starts over."""
@@ -49,12 +64,15 @@ class TrainingData:
             most: of the latest plays that count; None is all.
         """
         rounds = range(self._first, len(self._point))
-        kept = [t for t in rounds if t not in self._dropped and (everything or math.isfinite(self._value[t]))]
+        kept = [t for t in rounds if t not in self._dropped and (everything or self._outcome[t] is not None)]
         kept = kept[0 if most is None else -most :]
         point = np.array([self._point[t] for t in kept], dtype=np.int64)
-        value = np.array([self._value[t] for t in kept], dtype=np.float64)
-        here = np.isfinite(value)
-        trial = np.full(len(point), THE_TRIAL)
-        value[here] = belief.residual(trial[here], point[here], value[here])
+        told = [outcome for t in kept if (outcome := self._outcome[t]) is not None]
+        here = np.array([self._outcome[t] is not None for t in kept], dtype=np.bool_)
+        value, trial = np.zeros(len(point)), np.full(len(point), THE_TRIAL)
+        if told:
+            reward, cost = np.array([y for y, _ in told]), np.array([g for _, g in told])
+            modelled = self._values(trial[here], reward, cost)
+            value[here] = belief.residual(trial[here], point[here], modelled)
         value[~here] = belief.assumed(trial[~here], point[~here])
         return point, value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr
 
 from bandit_envs.basics.types import Floats
 
@@ -64,21 +64,35 @@ class Splitting:
         return False
 
 
-def expected_decrease(mean: Floats, std: Floats, distance: Floats, smallest: float) -> Floats:
-    r"""E[max(h+ - h, 0)] of h = 1[c > 0] + distance, c ~ N(mean, std^2), (A,).
+def log_expected_decrease(mean: Floats, std: Floats, distance: Floats, smallest: float) -> Floats:
+    r"""log E[max(h+ - h, 0)] of h = 1[c > 0] + distance, c ~ N(mean, std^2), (A,).
 
-    With Q = h+ - distance and theta = Phi(-mean / std) it is 0 for Q <= 0, Q theta for Q < 1, and
-    Q - (1 - theta) for Q >= 1 (Ariafar et al. 2019, equation 13).
+    With Q = h+ - distance and theta = Phi(-mean / std) the expectation is 0 for Q <= 0, Q theta for Q < 1,
+    and Q - (1 - theta) for Q >= 1 (Ariafar et al. 2019, equation 13). In logarithms the order of candidates
+    that are almost surely infeasible is kept; -inf says that no decrease is possible.
 
     Args:
         mean, std: of the cost at the candidates, (A,).
         distance: of the candidates, (A,).
         smallest: h+, the smallest h so far.
     """
-    certain = np.where(mean <= 0.0, np.inf, -np.inf)
-    theta = ndtr(np.where(std > 0.0, -mean / np.where(std > 0.0, std, 1.0), certain))
+    feasible = _deviations_below(mean, std)
     gap = smallest - distance
-    return np.where(gap <= 0.0, 0.0, np.where(gap < 1.0, gap * theta, gap - (1.0 - theta)))
+    with np.errstate(divide="ignore"):  # log 0 is meant
+        below = np.log(np.maximum(gap, 0.0)) + log_ndtr(feasible)
+        above = np.log(np.maximum(gap - ndtr(-feasible), 0.0))
+    return np.where(gap < 1.0, below, above)
+
+
+def expected_value(mean: Floats, std: Floats, distance: Floats) -> Floats:
+    """E[h] = 1 - theta + distance, (A,); arguments as above."""
+    return ndtr(-_deviations_below(mean, std)) + distance
+
+
+def _deviations_below(mean: Floats, std: Floats) -> Floats:
+    """-mean / std, of which theta is the distribution function; infinite where the cost is known."""
+    certain = np.where(mean <= 0.0, np.inf, -np.inf)
+    return np.where(std > 0.0, -mean / np.where(std > 0.0, std, 1.0), certain)
 
 
 def _norm(vectors: Floats) -> Floats:

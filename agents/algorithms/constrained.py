@@ -67,9 +67,9 @@ def gp_ucb_noisy_constraints(
     Args:
         setting: what is published of the problem.
         epoch: rounds S between two updates of the multipliers.
-        step: of the dual descent. The paper asks for O(1 / sqrt(L)) and its experiments take 0.5, in the units
-            of their f and g; default 0.5 with `reading="paper"`, else `adaptive_step`: a fixed one is too small
-            on the two discs, or lets the multiplier swing about its optimum on the data rates.
+        step: of the dual descent. The paper asks for O(1 / sqrt(L)), and its experiments take 0.5 in units of
+            f and g. Default 0.5 with `reading="paper"`, else `adaptive_step`: a fixed one is too
+            small on the two discs, or lets the multiplier swing about its optimum on the data rates.
         reading: as for `gp_ucb_noiseless_constraints`.
         inner: "ucb", or "thompson", which here is an extension of the paper.
         num_trials: None, or B.

@@ -243,10 +243,19 @@ def centred_model(setting: Setting, **options: Any) -> Model:
 
     Args:
         setting: what is published.
-        **options: of `Model.of`, but for `prior_mean` and what learns hyperparameters.
+        **options: of `Model.of`, but for `prior_mean`.
     """
-    for name in ("prior_mean", "refit_every"):
-        given = options.get(name)
-        if given is not None and np.any(np.asarray(given) != 0.0):
-            raise ValueError(f"{name} must be left out: this agent centres and scales by its own plays")
-    return Model.of(setting, **{**options, "prior_mean": 0.0, "refit_every": None})
+    _require_absent(options, "prior_mean")
+    return Model.of(setting, **{**options, "prior_mean": 0.0})
+
+
+def unlearnt_model(setting: Setting, **options: Any) -> Model:
+    """Return the same of an agent that learns no hyperparameters either."""
+    _require_absent(options, "refit_every")
+    return centred_model(setting, **{**options, "refit_every": None})
+
+
+def _require_absent(options: dict[str, Any], name: str) -> None:
+    given = options.get(name)
+    if given is not None and np.any(np.asarray(given) != 0.0):
+        raise ValueError(f"{name} must be left out: this agent centres and scales by its own plays")

@@ -57,12 +57,11 @@ def penalised_parts(
         reading: "paper" plays the argmax of the pseudocode: every epoch begins with a fresh GP(0, k) of the
             objective itself, neither divided by 1 + sum_j kappa_j nor centred nor scaled, with the same k, B
             and lambda; its first play is uniform, for all arms are alike; multipliers, psi and step count in
-            the units of f and g. "default" changes five things: the values of all plays are used again under
-            the new multipliers (`reuse`); the objective is divided by 1 + sum_j kappa_j, centred and scaled by
-            5 uniform first plays, and all is in prior deviations (`standardize`, `initial`); with
+            the units of f and g. "default" changes five things: the values of all plays are used again
+            under the new multipliers (`reuse`); the objective is divided by 1 + sum_j kappa_j, centred and
+            scaled by 5 uniform first plays, and all is in prior deviations (`standardize`, `initial`); with
             `reuse=False` an epoch begins at the last one's best mean (`incumbent_first`); lambda is 0.01 of
-            the scaled objective; and the step of the dual is `adaptive_step`, where the paper's experiments
-            take 0.5.
+            the scaled objective; and the step of the dual is `adaptive_step`, not the experiments' 0.5.
         **options: see `parts_of`; they override the reading.
     """
     return parts_of(setting, penalty, **{**chosen("reading", reading, READINGS), **options})
@@ -111,9 +110,11 @@ def parts_of(
         constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
         noise_variance: lambda, in units of the scaled objective, at least 1e-10; default 0.01, and without
             `standardize` that of the reward.
-        **options: of the model, but for `prior_mean`; `rkhs_bound` is B in units of the
-            scaled objective, default 2, which suits `reuse` and IGP-UCB: with 1 some 4 runs in 50 on the
-            two discs stay in the wrong one. With `reuse=False` or Thompson sampling 1 is better there.
+        **options: of the model, but for `prior_mean`; `refit_every` learns a kernel k_l of the objective and
+            its noise at the ends of epochs, once in so many rounds, which the paper allows; `rkhs_bound` is B
+            in units of the scaled objective, default 2, which suits `reuse` and IGP-UCB: with 1 some 4 runs
+            in 50 on the two discs stay in the wrong one. With `reuse=False` or Thompson sampling 1 is better
+            there.
     """
     require_integer("epoch", epoch, 1, "it is the number of rounds S between two updates")
     if models not in ("penalised", "separate"):
@@ -122,6 +123,8 @@ def parts_of(
     require_integer("initial", initial, 0, "it is the number of uniform first plays")
     if initial > epoch:
         raise ValueError(f"initial must lie in 0..epoch = {epoch}, got {initial}")
+    if models == "separate" and options.get("refit_every"):
+        raise ValueError('refit_every must be left out with separate models; take models="penalised"')
     given = GivenUnits(centre, scale)
     given.require(1 + setting.num_constraints if models == "separate" else 1)
     options = {"rkhs_bound": BOUND, **options, "initial": initial}

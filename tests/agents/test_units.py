@@ -105,11 +105,10 @@ def assert_same(name: str, label: str, problem: Any, *views: Units, **options: A
         np.testing.assert_allclose(seen, plain, atol=1e-6, err_msg=f"{label} in {units}")
 
 
-def everything(name: str, learning: bool = False) -> dict[str, Any]:
-    """All that an agent handles at once, and a box; what keeps constraints learns no hyperparameters."""
+def everything(name: str) -> dict[str, Any]:
+    """All that an agent handles at once, and a box."""
     handled = stages(agents.features(name))
-    constraints = {"constraints": None} if learning and "constraint" in handled else {}
-    whole = {"composite": build("composite", SMALL | constraints)} if "finite" in handled else {}
+    whole = {"composite": build("composite", SMALL)} if "finite" in handled else {}
     return whole | {label: handled[label] for label in handled if label == "box"}
 
 
@@ -144,5 +143,5 @@ def test_nor_with_one_feature_after_the_other(name):
 @pytest.mark.long
 @pytest.mark.parametrize("name", LEARNING)
 def test_nor_where_hyperparameters_are_learnt(name):
-    for label, problem in everything(name, learning=True).items():
+    for label, problem in everything(name).items():
         assert_same(name, label, problem, VIEW, refit_every=6)

@@ -7,7 +7,7 @@ from baseline_cases import LINE, NOWHERE, SETTING, feedback, started, two_discs
 from scipy import stats
 
 import agents
-from agents.algorithms.admm import Splitting, expected_decrease
+from agents.algorithms.admm import Splitting, log_expected_decrease
 from agents.algorithms.admmbo import admmbo
 from bandit_envs import Setting
 from bandit_envs.environment.vector import BanditVectorEnv
@@ -21,7 +21,36 @@ def test_the_expected_decrease_is_that_of_the_indicator():
         feasible = stats.norm.cdf(0.0, mean, std)
         below, above = np.maximum(smallest - distance, 0.0), np.maximum(smallest - 1.0 - distance, 0.0)
         direct = feasible * below + (1.0 - feasible) * above
-        np.testing.assert_allclose(expected_decrease(mean, std, distance, smallest), direct, atol=1e-12)
+        found = np.exp(log_expected_decrease(mean, std, distance, smallest))
+        np.testing.assert_allclose(found, direct, atol=1e-12)
+
+
+def test_candidates_that_are_almost_surely_infeasible_keep_their_order():
+    mean, distance = np.array([40.0, 50.0, 60.0, 1.0]), np.array([0.5, 0.5, 0.5, 2.0])
+    log = log_expected_decrease(mean, np.ones(4), distance, 1.0)
+    assert log[0] > log[1] > log[2] > log[3] == -np.inf
+
+
+def test_where_no_decrease_is_possible_the_least_expected_objective_is_played():
+    agent = started(admmbo(SETTING, initial=2, reward_steps=(2, 2), shared=True))
+    for t in range(4):
+        agent.update(NOWHERE, agent.act(NOWHERE), 0.0, feedback([0.0], [[-1.0, -1.0]], [t]))
+    assert agent.phase == 1
+    x = np.flatnonzero((agent._places == agent.splitting.x).all(axis=1))[0]
+    assert agent.act(NOWHERE) == x  # it is feasible, and nothing is nearer to it
+
+
+def test_a_process_learns_from_the_first_plays_and_those_of_its_own_subproblem():
+    steps = {"initial": 2, "reward_steps": (3, 2), "cost_steps": (4, 1)}
+    own, shared = started(admmbo(SETTING, **steps)), started(admmbo(SETTING, shared=True, **steps))
+    for agent in (own, shared):
+        for t in range(9):
+            late = np.arange(max(t - 1, 0), t)  # what a play yields comes a round later
+            agent.update(
+                NOWHERE, agent.act(NOWHERE), 0.0, feedback([0.0] * len(late), np.ones((len(late), 2)), late)
+            )
+    assert [len(process.point) for process in own.processes] == [2 + 3, 2 + 3, 2]
+    assert [len(process.point) for process in shared.processes] == [8, 8, 8]
 
 
 def test_the_distances_are_those_of_the_augmented_lagrangian_up_to_a_constant():

@@ -1,0 +1,149 @@
+"""What agents that keep constraints believe of late feedback, from its definition, in every combination."""
+
+import functools
+
+import numpy as np
+import pytest
+from references import posterior
+
+import agents
+import bandit_envs
+from agents.beliefs.by_name import BELIEFS
+from agents.beliefs.surface import Surface
+from agents.objectives.by_name import CONSTRAINTS
+from bandit_envs.problem.feedback import delivery
+from bandit_envs.problems import build
+
+EPOCH, RESTARTS, LOOKS = 6, 19, (16, 19)  # rounds; an epoch after the restart has begun at the second look
+KEPT = [name for name in CONSTRAINTS if name != "none"]
+MODELS = {"penalised": {}, "penalised, afresh": {"reuse": False}, "separate": {"models": "separate"}}
+WITHIN = {"censored": (5, None)}  # windows of the beliefs that have one
+CASES = [(belief, window) for belief in BELIEFS for window in WITHIN.get(belief, (None,))]
+PLACES = {
+    "finite": {"num_arms": 8},
+    "box": {"continuous": True},
+}
+
+
+@functools.cache
+def setting_of(place):
+    """Composite's, with contexts and delays; a box's optimum takes seconds, so it is asked for once."""
+    delayed = {"horizon": sum(LOOKS) + 1, "delay": {"law": "poisson", "mean": 4}}
+    env = bandit_envs.make(build("composite", {**delayed, **PLACES[place]}))
+    env.reset(seed=5)
+    return env.get_wrapper_attr("setting")
+
+
+class Log:
+    """Everything that happened to an agent which plays at random, and what it should believe of it."""
+
+    def __init__(self, place, belief, window, constraint, models):
+        self.agent = agents.make(
+            "gp-agent",
+            setting_of(place),
+            belief=belief,
+            belief_options=None if window is None else {"window": window},
+            constraint=constraint,
+            constraint_options={"epoch": EPOCH, **models},
+            restart="periodic",
+            restart_options={"every": RESTARTS},
+        )
+        self.agent.reset(0)
+        self.belief, self.window, self.afresh = (
+            belief,
+            np.inf if window is None else window,
+            "reuse" in models,
+        )
+        self.pairs, self.came, self.rng = [], {}, np.random.default_rng(1)
+
+    def play(self, rounds):
+        setting = self.agent.setting
+        for t in range(len(self.pairs), len(self.pairs) + rounds):
+            observation = self.rng.choice(setting.contexts)
+            if setting.continuous:
+                action = self.rng.choice([-0.5, 0.1, 0.8], size=setting.dim)  # some points again and again
+            else:
+                action = int(self.rng.integers(setting.decisions.num_arms))
+            features = setting.context_features(observation[None])[0]
+            self.pairs.append(np.concatenate([features, np.ravel(setting.to_point(action))]))
+            self.came[t] = (
+                t + self.rng.poisson(4.0),
+                self.rng.normal(),
+                self.rng.normal(size=setting.num_constraints),
+            )
+            now = np.array([s for s, (arrival, *_) in self.came.items() if arrival == t], dtype=int)
+            reward, cost = (np.array([self.came[s][k] for s in now]) for k in (1, 2))
+            shown = delivery(t, now, reward, cost.reshape(-1, setting.num_constraints), setting.max_delay)
+            self.agent.update(observation, action, 0.0, shown)
+
+    def counted(self):
+        """Rounds that the belief is about, and which of them have told their values in time."""
+        now, since = len(self.pairs), 0 if self.agent.since is None else self.agent.since[0]
+        begin = now // EPOCH * EPOCH if self.afresh else 0
+        in_time = {s for s, (t, *_) in self.came.items() if t < now and t - s <= self.window}
+        current = [
+            s
+            for s in range(since, now)
+            if s >= begin or (self.came[s][0] >= begin and begin - s <= self.window)
+        ]
+        return current, np.array([s in in_time for s in current], dtype=bool)
+
+    def check_the_reward(self):
+        rounds, told = self.counted()
+        kept = [self.came[s] for s in np.array(rounds)[told]]
+        value, every = np.zeros(len(rounds)), np.ones_like(told)
+        reward = np.array([y for _, y, _ in kept])
+        cost = np.array([g for _, _, g in kept]).reshape(len(kept), -1)
+        value[told] = self.agent.objective.values(np.zeros(len(kept), dtype=int), reward, cost)
+        of_mean, of_std = {
+            "delivered": (told, told),
+            "hallucinated": (told, every),
+            "censored": (every, every),
+        }[self.belief]
+        self.check(self.agent.belief, self.expected(rounds, value, of_mean, of_std))
+
+    def check_the_costs(self):
+        since = 0 if self.agent.since is None else self.agent.since[0]
+        rounds = [
+            s
+            for s, (t, *_) in self.came.items()
+            if s >= since and t < len(self.pairs) and t - s <= self.window
+        ]
+        objective, every = self.agent.objective, np.ones(len(rounds), dtype=bool)
+        for j, belief in enumerate(objective.costs):
+            cost = np.array([self.came[s][2][j] for s in rounds]) / objective.prior.deviation
+            value = (cost - objective.centre[0, 1 + j]) / objective.scale[0, 1 + j]
+            self.check(belief, self.expected(rounds, value, every, every))
+
+    def expected(self, rounds, value, of_mean, of_std):
+        model, pairs = self.agent.model, np.array(self.pairs)
+        gram = model.kernel(np.concatenate([self.where(), pairs]))
+        played, here = len(self.where()) + np.array(rounds, dtype=int), np.arange(len(self.where()))
+        mean, _ = posterior(gram, model.noise_variance, played[of_mean], value[of_mean])
+        _, covariance = posterior(gram, model.noise_variance, played[of_std], value[of_std])
+        return mean[here], np.sqrt(np.diag(covariance)[here])
+
+    def where(self):
+        setting = self.agent.setting
+        return np.array(self.pairs[:5]) + 0.01 if setting.continuous else setting.decisions.points
+
+    def check(self, belief, expected):
+        if self.agent.setting.continuous:
+            found = Surface.of(belief).predict(self.where())
+        else:
+            found = belief.centre.mean_at(None)[0], np.sqrt(belief.spread.variance_at(None)[0])
+        np.testing.assert_allclose(found[0], expected[0], atol=1e-7)
+        np.testing.assert_allclose(found[1], expected[1], atol=1e-6)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("belief", "window"), CASES)
+@pytest.mark.parametrize("constraint", KEPT)
+@pytest.mark.parametrize("models", MODELS.values(), ids=MODELS.keys())
+def test_the_belief_is_the_posterior_of_what_came_in_time(place, belief, window, constraint, models):
+    log = Log(place, belief, window, constraint, models)
+    for rounds in LOOKS:
+        log.play(rounds)
+        log.check_the_reward()
+        if "models" in models:
+            log.check_the_costs()

@@ -1,0 +1,69 @@
+"""The step of Algorithm 3's dual that what was observed says."""
+
+import numpy as np
+import pytest
+from penalised_cases import BOTH, DISCS, EPOCH, HALF, HORIZON, Run, discs
+
+import agents
+from agents.objectives.multipliers import adaptive_step
+from bandit_envs.environment.vector import BanditVectorEnv
+from bandit_envs.laws import KnownFunction
+from bandit_envs.problems import build
+
+
+@pytest.mark.parametrize("options", [{}, {"reuse": False}, {"models": "separate"}], ids=str)
+def test_the_multipliers_move_by_the_mean_cost_times_the_step_and_the_step_never_grows(options):
+    run = Run(discs(0.1, constraints=(DISCS, HALF)), BOTH[1], **options)
+    spread = run.agent.objective.first_plays.values.std(axis=2, ddof=1)
+    mean, _ = run.epoch_means()
+    size = np.sqrt(np.cumsum(mean**2, axis=1))
+    step = np.stack([adaptive_step(spread, size[:, i]) for i in range(mean.shape[1])], axis=1)
+    assert (np.diff(step, axis=1) <= 0).all()
+    assert (np.abs(step * mean) <= (spread[:, :1] / spread[:, 1:])[:, None]).all()  # less than its unit
+    kappa = np.zeros_like(mean[:, 0])
+    for i, after in enumerate(np.swapaxes(run.after_epochs(), 0, 1)):
+        kappa = np.maximum(kappa + step[:, i] * mean[:, i], 0.0)
+        np.testing.assert_allclose(after, kappa, atol=1e-12)
+    total = run.observed[:, : HORIZON // EPOCH * EPOCH].sum(axis=1)
+    assert (total <= EPOCH * kappa / step[:, -1] + 1e-9).all()  # as with a fixed step
+
+
+def test_the_step_of_algorithm_3_needs_no_common_unit_of_rewards_and_costs():
+    def actions(size):
+        cost = KnownFunction(lambda x: size * DISCS.function(x))
+        return Run(discs(0.1 * size, constraints=(cost,)), BOTH[1]).actions
+
+    np.testing.assert_array_equal(actions(64.0), actions(1.0))
+
+
+def test_without_first_plays_the_step_counts_in_prior_deviations():
+    agent = agents.make(BOTH[1], discs(), num_trials=2, initial=0)
+    agent.reset([0, 1])
+    np.testing.assert_array_equal(agent.objective.first_plays.spread(), np.ones((2, 2)))
+    np.testing.assert_allclose(adaptive_step(np.ones((1, 2)), np.array([[np.sqrt(3.0)]])), [[0.5]])
+
+
+def late_multipliers(**options):
+    """Multipliers of the last seven of 17 epochs on the data rates, (7, B)."""
+    problem = build("data-rate-allocation", {"num_arms": 4**4})
+    env = BanditVectorEnv(problem, 6, autoreset_mode="Disabled")
+    observation, _ = env.reset(seed=range(6))
+    agent = agents.make(BOTH[1], env, num_trials=6, **options)
+    agent.reset(range(6))
+    kappa = []
+    for _ in range(340):
+        action = agent.act(observation)
+        observation, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        kappa.append(agent.objective.multipliers.value[:, 0].copy())
+    return np.array(kappa)[19::20][-7:]
+
+
+def test_the_multiplier_settles_on_the_data_rates_where_a_step_of_5_swings():
+    adaptive, fixed = late_multipliers(), late_multipliers(step=5.0)
+    swing = [
+        (np.abs(np.diff(kappa, axis=0)).mean(axis=0) / kappa.mean(axis=0)) for kappa in (adaptive, fixed)
+    ]
+    assert (swing[0] < 0.5).all()  # of its own size
+    assert (swing[1] > 1.0).all()
+    assert (adaptive > 0).all()
