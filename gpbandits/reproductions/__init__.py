@@ -1,10 +1,11 @@
 """The figures of the papers, from one command: what they report, what we get, and why that differs.
 
-To add a paper, write a module with a tuple `FIGURES` and name it in `PAPERS`.
+To add a paper, write a module with a tuple `FIGURES` and name it in `PAPERS`, before studies of no paper.
 """
 
 from gpbandits.reproductions import (
     avanesov2020,
+    beyond,
     chowdhury2017,
     shi2022,
     srinivas2010,
@@ -15,7 +16,7 @@ from gpbandits.reproductions.study_figure import StudyFigure, study_path
 
 __all__ = ["PAPERS", "REPRODUCTIONS", "Findings", "Reproduction", "StudyFigure", "find", "study_path"]
 
-PAPERS = (srinivas2010, chowdhury2017, verma2022, shi2022, avanesov2020)
+PAPERS = (srinivas2010, chowdhury2017, verma2022, shi2022, avanesov2020, beyond)
 REPRODUCTIONS: dict[str, Reproduction] = {
     reproduction.name: reproduction for paper in PAPERS for reproduction in paper.FIGURES
 }

@@ -32,7 +32,7 @@ def _proved(exponent: float) -> Interval:
     return _interval(exponent, exponent, exponent)
 
 
-_IN_T, _IN_K = Power(1.86, _interval(0.74, 0.64, 0.84)), Power(502.0, _interval(0.282, 0.21, 0.35))
+IN_T, IN_K = Power(1.86, _interval(0.74, 0.64, 0.84)), Power(502.0, _interval(0.282, 0.21, 0.35))
 
 
 def _figure(kind: type[StudyFigure], number: int, shown: str, differs: str, **rest: Any) -> StudyFigure:
@@ -48,11 +48,11 @@ FIGURES = (
         "regret against the horizon, three periods",
         of="T",
         axis="horizon $T$, three periods",
-        printed=_IN_T,
+        printed=IN_T,
         statements=(
             Statement(
                 "The curve C T^c with the optimal power coefficient is 1.86 T^0.74, (0.64, 0.84).",
-                (Exponent(_CPD, "T", _IN_T.exponent),),
+                (Exponent(_CPD, "T", IN_T.exponent),),
             ),
             Statement("The dependence is clearly sub-linear.", (Sublinear(_CPD, "T"),)),
             Statement(
@@ -68,11 +68,11 @@ FIGURES = (
         "regret against the number of periods, T = 2700",
         of="K",
         axis="stationary periods $K$, $T = 2700$",
-        printed=_IN_K,
+        printed=IN_K,
         statements=(
             Statement(
                 "The fitted curve is 502 K^0.282, with (0.21, 0.35) for the power coefficient.",
-                (Exponent(_CPD, "K", _IN_K.exponent),),
+                (Exponent(_CPD, "K", IN_K.exponent),),
             ),
             Statement("The dependence is evidently sub-linear.", (Sublinear(_CPD, "K"),)),
             Statement(

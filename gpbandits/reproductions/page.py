@@ -75,13 +75,13 @@ def _overview(found: Sequence[tuple[Reproduction, Findings]]) -> str:
         for each, findings in found
         for said in findings.judged
     ]
-    return table(("figure", "the paper says", "verdict", "our reading"), rows)
+    return table(("figure", "claim", "verdict", "our reading"), rows)
 
 
 def _link(reproduction: Reproduction) -> str:
     """To its section, whose anchor GitHub and MyST make of the title."""
     anchor = re.sub(r"[^\w\- ]", "", reproduction.title.lower()).replace(" ", "-")
-    return f"[{reproduction.paper}](#{anchor}), {reproduction.title.partition(':')[0]}"
+    return f"{reproduction.paper}, [{reproduction.title.partition(':')[0]}](#{anchor})"
 
 
 def _section(reproduction: Reproduction, findings: Findings, quick: bool) -> str:
@@ -89,7 +89,7 @@ def _section(reproduction: Reproduction, findings: Findings, quick: bool) -> str
     parts = (
         f"### {reproduction.title}",
         f"{command} reproduces it.",
-        f"**The paper says:**\n\n{findings.claims}",
+        f"**Claims:**\n\n{findings.claims}",
         findings.text or "*Not computed for this page.*",
         *(f"![{reproduction.title}](figures/reproductions/{name}.png)" for name in _shown(findings)),
         f"**Where we differ, and why:** {reproduction.differs}",

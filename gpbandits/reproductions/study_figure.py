@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.evaluation.result import Metric, Result, Scale
 from gpbandits.evaluation.statistics import bootstrap_interval
+from gpbandits.evaluation.table import detection_table
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study, load_study
 from gpbandits.reproductions.base import Compute, Findings, Part, Results
 from gpbandits.reproductions.boxes import box_figure
@@ -109,7 +110,9 @@ class StudyFigure:
             for label in sorted(result.agents, key=lambda name: curves[self.metrics[0]][name][:, -1].mean())
         ]
         size = f"{result.num_trials} trials of {result.horizon} rounds, seed {result.seed}"
-        return f"{result.environment} ({size}):\n\n{table(['agent', *self.metrics], rows)}"
+        means = table(["agent", *self.metrics], rows)
+        detections = [table(found.header, found.rows)] if (found := detection_table(result)).rows else []
+        return "\n\n".join([f"{result.environment} ({size}):", means, *detections])
 
 
 def study_path(name: str) -> Path:

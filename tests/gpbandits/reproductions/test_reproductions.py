@@ -282,7 +282,7 @@ def test_the_page_shows_what_is_kept_and_computes_nothing(small, tmp_path, monke
     for part in ("## Small (2020)", "### Figure 1: small", "It is small.", "It is not theirs.", "| holds |"):
         assert part in text
     assert (page.parent / "figures" / "reproductions" / "small-figure-1-cumulative.png").exists()
-    assert "| [Small (2020)](#figure-1-small), Figure 1 | It is small. | holds | Ours. |" in text
+    assert "| Small (2020), [Figure 1](#figure-1-small) | It is small. | holds | Ours. |" in text
 
 
 def test_the_page_can_be_made_again_from_the_numbers_that_are_kept_beside_it(small, tmp_path):
