@@ -4,7 +4,7 @@ from bandit_envs.data.classification import Classification, breast_cancer, pima_
 from bandit_envs.data.files import find, locate
 from bandit_envs.data.recordings import Recordings, cmu_light, intel_temperature
 from bandit_envs.data.svm_tasks import SVMTasks, tst_svm
-from bandit_envs.data.svm_tuning import svm_accuracy, svm_grid, train_svm
+from bandit_envs.data.svm_tuning import svm_accuracy, train_svm
 from bandit_envs.data.tuning import TuningTable, logistic_tuning
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "logistic_tuning",
     "pima_diabetes",
     "svm_accuracy",
-    "svm_grid",
     "train_svm",
     "tst_svm",
 ]
