@@ -5,7 +5,7 @@ from bandit_envs.data.files import find, locate
 from bandit_envs.data.recordings import Recordings, cmu_light, intel_temperature
 from bandit_envs.data.svm_tasks import SVMTasks, tst_svm
 from bandit_envs.data.svm_tuning import svm_accuracy, train_svm
-from bandit_envs.data.tuning import TuningTable, logistic_tuning
+from bandit_envs.data.tuning import TuningTable, cnn_tuning, logistic_tuning
 
 __all__ = [
     "Classification",
@@ -14,6 +14,7 @@ __all__ = [
     "TuningTable",
     "breast_cancer",
     "cmu_light",
+    "cnn_tuning",
     "find",
     "intel_temperature",
     "locate",

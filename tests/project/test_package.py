@@ -101,6 +101,7 @@ def clean_python(distributions: Path, tmp_path_factory: pytest.TempPathFactory) 
         "gpbandits/py.typed",
         "bandit_envs/data/sources.toml",
         "bandit_envs/data/tables/logistic_tuning.csv",
+        "bandit_envs/data/tables/cnn_tuning.csv",
         "bandit_envs/data/tables/svm_breast-cancer_log_30x30.csv",
         "bandit_envs/data/tables/svm_diabetes_uniform_11x251.csv",
         "bandit_envs/data/tables/svm_growing-diabetes_uniform_6x126.csv",
