@@ -4,8 +4,8 @@ from bandit_envs.data.classification import Classification, breast_cancer, pima_
 from bandit_envs.data.files import find, locate
 from bandit_envs.data.recordings import Recordings, cmu_light, intel_temperature
 from bandit_envs.data.svm_tasks import SVMTasks, tst_svm
-from bandit_envs.data.svm_tuning import svm_accuracy, svm_grid, train_svm
-from bandit_envs.data.tuning import TuningTable, logistic_tuning
+from bandit_envs.data.svm_tuning import svm_accuracy, train_svm
+from bandit_envs.data.tuning import TuningTable, cnn_tuning, logistic_tuning
 
 __all__ = [
     "Classification",
@@ -14,13 +14,13 @@ __all__ = [
     "TuningTable",
     "breast_cancer",
     "cmu_light",
+    "cnn_tuning",
     "find",
     "intel_temperature",
     "locate",
     "logistic_tuning",
     "pima_diabetes",
     "svm_accuracy",
-    "svm_grid",
     "train_svm",
     "tst_svm",
 ]

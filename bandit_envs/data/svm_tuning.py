@@ -3,8 +3,10 @@
 The setting is that of Verma et al. (2022), Section 6.2: raw features, 70 % training and 30 % validation
 (stratified, random_state 0), C = 1e-4 + x_1 (100 - 1e-4) and gamma = 1e-4 + x_2 (10 - 1e-4) with
 (x_1, x_2) in [0, 1]^2. Nearly all of that square is a plateau on which the machine learns nothing; the
-accuracy changes where gamma is below about 0.04, so that the grid is log-spaced towards both edges, which it
-includes. `scripts/svm_tables.py` computes the tables.
+accuracy changes where x_2 is below about 0.004 and exceeds the plateau below about 0.001. The "uniform" grid
+is the square as the authors search it, with the edge x_2 = 0 and a few rows beside it; on the "log" grid,
+log-spaced towards both edges, one point in five is above the plateau, so that random play does well there.
+`scripts/svm_tables.py` computes the tables.
 """
 
 from __future__ import annotations
@@ -12,15 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.data.classification import Classification, breast_cancer, pima_diabetes
 from bandit_envs.data.files import cache_folder
+from bandit_envs.data.tuning import to_unit
 
 SVM_BOUNDS = {"C": (1e-4, 100.0), "gamma": (1e-4, 10.0)}
+BESIDE_THE_EDGE = (0.001, 0.002, 0.003)  # more values of x_2, next to the edge where the accuracy changes
 PREFIXES = 20  # growing data sets
 ORDER_SEED = 0  # of the patients' order in which they grow
 
@@ -40,40 +44,66 @@ DATA_SETS: dict[str, Callable[[], list[Classification]]] = {
 }
 
 
-def svm_grid(side: int) -> Floats:
-    """(x_1, x_2) with C and gamma log-spaced over their ranges, edges included, (side^2, 2)."""
-    axes = [_unit_axis(low, high, side) for low, high in SVM_BOUNDS.values()]
-    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+# The tables that ship: values of C and gamma, by data and spacing.
+SHAPES: dict[str, dict[str, tuple[int, int]]] = {
+    "diabetes": {"uniform": (11, 251), "log": (30, 30)},
+    "breast-cancer": {"uniform": (11, 251), "log": (30, 30)},
+    "growing-diabetes": {"uniform": (6, 126), "log": (20, 20)},
+}
 
 
-def svm_accuracy(data: str, side: int) -> Floats:
-    """Validation accuracy on each data set at each point of `svm_grid(side)`, (Z, side^2).
+class Grid(NamedTuple):
+    """Points of the square: how they are spaced, and how many values of C and gamma span their ranges."""
+
+    spacing: str  # "uniform" or "log"
+    shape: tuple[int, int]
+
+    @property
+    def points(self) -> Floats:
+        """(x_1, x_2), every pair of a value on each axis, edges included, (A, 2)."""
+        axes = self._log_axes() if self.spacing == "log" else self._uniform_axes()
+        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+
+    def _uniform_axes(self) -> list[Floats]:
+        first, second = (np.linspace(0.0, 1.0, count) for count in self.shape)
+        return [first, np.union1d(second, BESIDE_THE_EDGE)]
+
+    def _log_axes(self) -> list[Floats]:
+        return [
+            _log_axis(*bounds, count) for bounds, count in zip(SVM_BOUNDS.values(), self.shape, strict=True)
+        ]
+
+
+def svm_accuracy(data: str, grid: Grid) -> Floats:
+    """Validation accuracy on each data set at each point of a grid, (Z, A).
 
     Args:
         data: of `DATA_SETS`.
-        side: 30, and 20 for "growing-diabetes", ship with the package; others must have been computed.
+        grid: of a shape in `SHAPES[data]`; others must have been computed.
     """
-    name = svm_table_name(data, side)
+    name = svm_table_name(data, grid)
     shipped = files("bandit_envs.data").joinpath("tables", name)
     computed = cache_folder() / "tables" / name
     found = next((table for table in (shipped, computed) if table.is_file()), None)
     if found is None:
+        first, second = grid.shape
         raise ValueError(
-            f"side must be that of a table that ships or that was computed, got {side}; compute it by"
-            f" `python scripts/svm_tables.py {data} {side}`, or train at once with train=True"
+            f"shape must be that of a table that ships or that was computed, got {grid.shape}; compute it by"
+            f" `python scripts/svm_tables.py {data} {grid.spacing} {first} {second}`, or train at once with"
+            " train=True"
         )
     return accuracy_of(np.loadtxt(found.read_text(encoding="utf-8").splitlines(), delimiter=",", ndmin=2))
 
 
 @cache
-def train_svm(data: str, side: int) -> Floats:
+def train_svm(data: str, grid: Grid) -> Floats:
     """The same by training now, a hundredth of a second a machine; once a process. Do not write to it."""
-    return accuracy_of(count_correct(DATA_SETS[data](), svm_grid(side)))
+    return accuracy_of(count_correct(DATA_SETS[data](), grid.points))
 
 
-def count_correct(parts: list[Classification], grid: Floats) -> Ints:
+def count_correct(parts: list[Classification], points: Floats) -> Ints:
     """Validation patients, then those of them that each machine gets right, (Z, 1 + A)."""
-    return np.array([_count_correct(part, grid) for part in parts], dtype=np.int64)
+    return np.array([_count_correct(part, points) for part in parts], dtype=np.int64)
 
 
 def accuracy_of(counts: Any) -> Floats:
@@ -81,24 +111,35 @@ def accuracy_of(counts: Any) -> Floats:
     return counts[:, 1:] / counts[:, :1]
 
 
-def svm_table_name(data: str, side: int) -> str:
+def svm_values(points: Floats) -> Floats:
+    """C and gamma at points of the square, (A, 2)."""
+    low, high = np.array(list(SVM_BOUNDS.values())).T
+    return low + points * (high - low)
+
+
+def svm_unit(points: Floats) -> Floats:
+    """Log C and log gamma at points of the square, in [0, 1], (A, 2)."""
+    return to_unit(svm_values(points), np.array(list(SVM_BOUNDS.values())))
+
+
+def svm_table_name(data: str, grid: Grid) -> str:
     """File name of a table."""
-    return f"svm_{data}_{side}.csv"
+    first, second = grid.shape
+    return f"svm_{data}_{grid.spacing}_{first}x{second}.csv"
 
 
-def _count_correct(part: Classification, grid: Floats) -> list[int]:
+def _count_correct(part: Classification, points: Floats) -> list[int]:
     from sklearn.model_selection import train_test_split
     from sklearn.svm import SVC
 
     split: list[Any] = train_test_split(part.x, part.y, test_size=0.3, stratify=part.y, random_state=0)
     x, x_valid, y, y_valid = split
-    low, high = np.array(list(SVM_BOUNDS.values())).T
-    machines = (SVC(C=c, gamma=gamma) for c, gamma in low + grid * (high - low))
+    machines = (SVC(C=c, gamma=gamma) for c, gamma in svm_values(points))
     correct = (machine.fit(x, y).predict(x_valid) == y_valid for machine in machines)
     return [len(y_valid), *(int(right.sum()) for right in correct)]
 
 
-def _unit_axis(low: float, high: float, side: int) -> Floats:
+def _log_axis(low: float, high: float, side: int) -> Floats:
     unit = (np.geomspace(low, high, side) - low) / (high - low)
     unit[[0, -1]] = 0.0, 1.0  # exactly
     return unit

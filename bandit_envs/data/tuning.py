@@ -11,6 +11,7 @@ from bandit_envs.basics.types import Floats
 
 # The smallest and largest value of each hyperparameter (Verma et al. 2022, section 6), on log scales.
 LOGISTIC_BOUNDS = {"batch_size": (32.0, 128.0), "step_size": (1e-6, 1.0), "decay": (1e-6, 1.0)}
+CNN_BOUNDS = {**LOGISTIC_BOUNDS, "batch_size": (128.0, 512.0)}
 
 
 class TuningTable(NamedTuple):
@@ -25,16 +26,24 @@ class TuningTable(NamedTuple):
 
 def logistic_tuning() -> TuningTable:
     """Logistic regression on the breast-cancer data, computed by `scripts/logistic_tuning_table.py`."""
-    table = files("bandit_envs.data").joinpath("tables", "logistic_tuning.csv").read_text(encoding="utf-8")
-    rows = np.loadtxt(table.splitlines(), delimiter=",", skiprows=1)  # (N, 5)
-    values = rows[:, :3]
-    return TuningTable(
-        names=tuple(LOGISTIC_BOUNDS),
-        values=values,
-        unit=to_unit(values, np.array(list(LOGISTIC_BOUNDS.values()))),
-        accuracy=rows[:, 3],
-        std=rows[:, 4],
-    )
+    return tuning_table(_read("logistic_tuning.csv"), LOGISTIC_BOUNDS)
+
+
+def cnn_tuning() -> TuningTable:
+    """A convolutional network on the digits of scikit-learn, computed by `scripts/cnn_tuning_table.py`."""
+    return tuning_table(_read("cnn_tuning.csv"), CNN_BOUNDS)
+
+
+def tuning_table(rows: Floats, bounds: dict[str, tuple[float, float]]) -> TuningTable:
+    """A table of rows of d hyperparameters, mean accuracy and deviation of a run, (N, d + 2)."""
+    values = rows[:, :-2]
+    unit = to_unit(values, np.array(list(bounds.values())))
+    return TuningTable(tuple(bounds), values, unit, accuracy=rows[:, -2], std=rows[:, -1])
+
+
+def _read(file: str) -> Floats:
+    table = files("bandit_envs.data").joinpath("tables", file).read_text(encoding="utf-8")
+    return np.loadtxt(table.splitlines(), delimiter=",", skiprows=1)
 
 
 def to_unit(values: Floats, bounds: Floats) -> Floats:

@@ -17,6 +17,7 @@ IDS = {
     "GPBandit-IntelTemperature-v0": "intel-temperature",
     "GPBandit-CMULight-v0": "cmu-light",
     "GPBandit-LogisticTuning-v0": "logistic-tuning",
+    "GPBandit-CNNTuning-v0": "cnn-tuning",
     "GPBandit-SVMTuning-v0": "svm-tuning",
     "GPBandit-MultiTaskSVM-v0": "multi-task-svm",
     "GPBandit-GrowingDataSVM-v0": "growing-data-svm",

@@ -16,7 +16,7 @@ from bandit_envs.problems.multi_task import multi_task_svm
 from bandit_envs.problems.recorded import cmu_light, intel_temperature
 from bandit_envs.problems.svm import growing_data_svm, svm_tuning
 from bandit_envs.problems.synthetic import constrained, contextual, delayed, gp, rkhs, synthetic
-from bandit_envs.problems.tuning import logistic_tuning
+from bandit_envs.problems.tuning import cnn_tuning, logistic_tuning
 
 FACTORIES: dict[str, Callable[..., Problem]] = {
     "gp": gp,
@@ -36,6 +36,7 @@ FACTORIES: dict[str, Callable[..., Problem]] = {
     "intel-temperature": intel_temperature,
     "cmu-light": cmu_light,
     "logistic-tuning": logistic_tuning,
+    "cnn-tuning": cnn_tuning,
     "svm-tuning": svm_tuning,
     "multi-task-svm": multi_task_svm,
     "growing-data-svm": growing_data_svm,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,14 +16,18 @@ from bandit_envs.problems.contextual import joint_kernel
 from bandit_envs.problems.features import with_defaults
 from bandit_envs.problems.tables import from_table
 
+if TYPE_CHECKING:
+    from bandit_envs.data.svm_tuning import Grid
+
 NOISE_STD = 0.01  # our reading: the paper's accuracies have none, its model has
-MAX_SIDE = 60
+MOST_ARMS = 10_000
 
 
 def svm_tuning(
     *,
     data: str = "diabetes",
-    side: int = 30,
+    grid: str = "uniform",
+    shape: Sequence[int] | None = None,
     train: bool = False,
     scale: str = "linear",
     kernel: Any = "matern52",
@@ -33,16 +37,20 @@ def svm_tuning(
 ) -> Problem:
     """Validation accuracy of an SVM over C and gamma, seen about ten rounds late (Verma et al. 2022, Fig. 2).
 
-    Real training runs on a grid of (x_1, x_2) in [0, 1]^2, C = 1e-4 + x_1 (100 - 1e-4) and gamma = 1e-4 +
-    x_2 (10 - 1e-4), log-spaced towards both edges, which it includes: nearly all of the square is a plateau,
-    and what can be learnt lies at its edge x_2 = 0. Action: `Discrete(side^2)`, a configuration.
-    Observation: a constant 0. Reward: the sum of what arrives, accuracy + noise of deviation 0.01 (our
-    reading; `noise_std=0` is the table itself); Poisson delays of mean 10; 100 rounds. Info: as everywhere,
-    see the README. Regret: best accuracy - that of the configuration, charged at play time.
+    Real training runs at points of (x_1, x_2) in [0, 1]^2, C = 1e-4 + x_1 (100 - 1e-4) and gamma = 1e-4 +
+    x_2 (10 - 1e-4), spaced evenly as the authors search it, 0.1 and 0.004 apart, and three values of x_2 more
+    below 0.004: all of the square but its edge x_2 = 0 is a plateau on which the machine learns nothing, or
+    less. Action: `Discrete(A)`, a configuration; A = 2794. Observation: a constant 0. Reward: the sum of what
+    arrives, accuracy + noise of deviation 0.01 (our reading; `noise_std=0` is the table itself); Poisson
+    delays of mean 10; 100 rounds. Info: as everywhere, see the README. Regret: best accuracy - that of the
+    configuration, charged at play time.
 
     Args:
         data: "diabetes" (768 patients, as in the paper) or "breast-cancer" (569, bundled with scikit-learn).
-        side: points an axis, up to 60; 30 ships, others need `train`, or a table by `scripts/svm_tables.py`.
+        grid: "uniform", or "log": log-spaced towards both edges, which spreads out what can be learnt, so
+            that a fifth of the configurations learn and random play is hard to beat.
+        shape: values of C and of gamma; (11, 251) of the uniform grid and (30, 30) of the other ship, others
+            need `train`, or a table by `scripts/svm_tables.py`; at most 10,000 configurations.
         train: train now instead, a hundredth of a second a configuration, once a process; diabetes is
             downloaded for that.
         scale: features of an arm: "linear" is (x_1, x_2), as the paper's model sees them; "log" is log C
@@ -56,7 +64,7 @@ def svm_tuning(
     """
     choices = ("diabetes", "breast-cancer")
     require(data in choices, "data", '"diabetes" or "breast-cancer"', data)
-    table, arms = _accuracy(data, side, train), _arms(side, scale)
+    table, arms = _table(data, grid, shape, train, scale)
     return from_table(
         table,
         Decisions(arms, low=np.zeros(2), high=np.ones(2), continuous=continuous),
@@ -67,7 +75,8 @@ def svm_tuning(
 
 def growing_data_svm(
     *,
-    side: int = 20,
+    grid: str = "uniform",
+    shape: Sequence[int] | None = None,
     train: bool = False,
     scale: str = "linear",
     kernel: Any = "matern52",
@@ -79,15 +88,15 @@ def growing_data_svm(
     """SVM tuning on 20 growing data sets, seen about three rounds late (Verma et al. 2022, Figure 4c, d).
 
     The diabetes data in one random order; data set i is the first (i + 1) / 20 of the patients, split as
-    for `GPBandit-SVMTuning-v0`, and its context is i / 19. Action: `Discrete(side^2)`, a configuration of C
-    and gamma. Observation: the context. Reward: the sum of what arrives, accuracy + noise of deviation
-    0.01 (our reading); each data set for 30 rounds, one after the other; Poisson delays of mean 3; 600
-    rounds. Info: as everywhere, see the README. Regret: best accuracy on the round's data set - that of the
-    configuration, charged at play time.
+    for `GPBandit-SVMTuning-v0`, and its context is i / 19. Action: `Discrete(A)`, a configuration of C and
+    gamma, evenly spaced, 0.2 and 0.008 apart, with the same three more; A = 774. Observation: the context.
+    Reward: the sum of what arrives, accuracy + noise of deviation 0.01 (our reading); each data set for 30
+    rounds, one after the other; Poisson delays of mean 3; 600 rounds. Info: as everywhere, see the README.
+    Regret: best accuracy on the round's data set - that of the configuration, charged at play time.
 
     Args:
-        side: points an axis, up to 60; 20 ships, others need `train`, or a table by `scripts/svm_tables.py`.
-        train: train now instead, 20 side^2 machines (at side=20 a minute), once a process.
+        grid, shape: as for `svm_tuning`; (6, 126) of the uniform grid and (20, 20) of the other ship.
+        train: train now instead, 20 machines a configuration (some minutes), once a process.
         scale, kernel, length_scale: of the arms, as for `svm_tuning`.
         context_kernel: as for `synthetic`.
         continuous, **features: as for `svm_tuning`.
@@ -95,7 +104,7 @@ def growing_data_svm(
     Example:
         >>> env = gym.make("GPBandit-GrowingDataSVM-v0", context_kernel={"length_scale": 0.3})
     """
-    table, arms = _accuracy("growing-diabetes", side, train), _arms(side, scale)
+    table, arms = _table("growing-diabetes", grid, shape, train, scale)
     contexts = np.linspace(0.0, 1.0, len(table))[:, None]
     return from_table(
         table,
@@ -105,21 +114,29 @@ def growing_data_svm(
     )
 
 
-def _accuracy(data: str, side: int, train: bool) -> Floats:
-    from bandit_envs.data import svm_accuracy, train_svm
+def _table(
+    data: str, spacing: str, shape: Sequence[int] | None, train: bool, scale: str
+) -> tuple[Floats, Floats]:
+    """Accuracies (Z, A) and the features of the configurations (A, 2)."""
+    from bandit_envs.data.svm_tuning import svm_accuracy, svm_unit, train_svm
 
-    require(is_count(side) and 2 <= side <= MAX_SIDE, "side", f"in 2..{MAX_SIDE}", side)
     require(isinstance(train, bool), "train", "True or False", train)
-    return train_svm(data, side) if train else svm_accuracy(data, side)
-
-
-def _arms(side: int, scale: str) -> Floats:
-    from bandit_envs.data import svm_grid
-
     require(scale in ("linear", "log"), "scale", '"linear" or "log"', scale)
-    axis = np.linspace(0.0, 1.0, side)
-    log = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
-    return svm_grid(side) if scale == "linear" else log
+    grid = _grid(data, spacing, shape)
+    table = train_svm(data, grid) if train else svm_accuracy(data, grid)
+    return table, grid.points if scale == "linear" else svm_unit(grid.points)
+
+
+def _grid(data: str, spacing: str, shape: Sequence[int] | None) -> Grid:
+    from bandit_envs.data.svm_tuning import SHAPES, Grid
+
+    require(spacing in SHAPES[data], "grid", '"uniform" or "log"', spacing)
+    if shape is None:
+        return Grid(spacing, SHAPES[data][spacing])
+    valid = isinstance(shape, list | tuple) and len(shape) == 2 and all(is_count(n) and n > 1 for n in shape)
+    expected = f"two integers from 2 on with a product of at most {MOST_ARMS}"
+    require(valid and shape[0] * shape[1] <= MOST_ARMS, "shape", expected, shape)
+    return Grid(spacing, (int(shape[0]), int(shape[1])))
 
 
 def _with_delays(features: dict[str, Any], *, mean: float, **defaults: Any) -> dict[str, Any]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import with_defaults
 from bandit_envs.problems.tables import from_table
 
-TRAINED = 0.9  # accuracy of settings that learn
+if TYPE_CHECKING:
+    from bandit_envs.data import TuningTable
+
+TRAINED, CNN_TRAINED = 0.9, 0.8  # accuracy of settings that learn
 
 
 def logistic_tuning(
@@ -40,12 +45,69 @@ def logistic_tuning(
     """
     from bandit_envs.data import logistic_tuning as load
 
-    table = load()
+    of_the_paper = {"name": "logistic-tuning", "horizon": 100}
+    return _tuning(load(), TRAINED, make_kernel(kernel, length_scale), continuous, features, of_the_paper)
+
+
+def cnn_tuning(
+    *,
+    shape: Sequence[int] = (4, 13, 9),
+    replicates: int = 8,
+    train: bool = False,
+    kernel: Any = "matern52",
+    length_scale: LengthScale = 0.3,
+    continuous: bool = False,
+    **features: Any,
+) -> Problem:
+    """Accuracy of a small convolutional network, seen about ten rounds late (Verma et al. 2022, Fig. 2e-h).
+
+    Real training runs on the digits that scikit-learn ships (the paper's data are MNIST), see
+    `bandit_envs.data.cnn_training`, on a grid of batch size [128, 512], step size and decay [1e-6, 1], all on
+    log scales in [0, 1] (our reading). Action: `Discrete(N)`, a setting; N = 468. Observation: a constant 0.
+    Reward: the sum of what arrives, mean accuracy over the training seeds + noise of the deviation between
+    seeds, pooled over the settings that reach 0.8; settings that learn nothing are tied, at a guess's 0.1.
+    Poisson delays of mean 10; 100 rounds. Info: as everywhere, see the README. Regret: best mean accuracy -
+    that of the setting, charged at play time.
+
+    Args:
+        shape: values of batch size, step size and decay; others than (4, 13, 9) need `train`.
+        replicates: training seeds of each setting; others than 8 need `train`.
+        train: train now instead, a tenth of a second a run, once a process; needs torch, of the extra `rl`.
+        kernel, length_scale: the model's, on the log scales.
+        continuous: must be False; the table has no values between its points.
+        **features: see `bandit_envs.problems.features.compose`.
+
+    Example:
+        >>> env = gym.make("GPBandit-CNNTuning-v0", delay={"law": "constant", "rounds": 10})
+    """
+    from bandit_envs.data.cnn_training import REPLICATES, SHIPPED, train_cnn
+    from bandit_envs.data.tuning import cnn_tuning as load
+
+    valid = isinstance(shape, list | tuple) and len(shape) == 3 and all(is_count(n) and n > 1 for n in shape)
+    require(valid, "shape", "three integers from 2 on", shape)
+    require(is_count(replicates), "replicates", "a positive integer", replicates)
+    require(isinstance(train, bool), "train", "True or False", train)
+    shipped = (*shape, replicates) == (*SHIPPED, REPLICATES)
+    require(train or shipped, "train", f"True unless shape is {SHIPPED} and replicates {REPLICATES}", train)
+    table = train_cnn(tuple(shape), replicates) if train else load()
+    of_the_paper = {"name": "cnn-tuning", "horizon": 100, "delay": {"law": "poisson", "mean": 10}}
+    return _tuning(table, CNN_TRAINED, make_kernel(kernel, length_scale), continuous, features, of_the_paper)
+
+
+def _tuning(
+    table: TuningTable,
+    trained: float,
+    kernel: Any,
+    continuous: bool,
+    features: dict[str, Any],
+    defaults: dict[str, Any],
+) -> Problem:
     dim = len(table.names)
-    noise_std = float(np.sqrt((table.std[table.accuracy > TRAINED] ** 2).mean()))
+    learnt = table.std[table.accuracy > trained]
+    noise_std = float(np.sqrt((learnt**2).mean())) if len(learnt) else 0.0
     return from_table(
         table.accuracy[None],
         Decisions(table.unit, low=np.zeros(dim), high=np.ones(dim), continuous=continuous),
-        make_kernel(kernel, length_scale),
-        **with_defaults(features, name="logistic-tuning", horizon=100, noise_std=noise_std),
+        kernel,
+        **with_defaults(features, noise_std=noise_std, **defaults),
     )

@@ -15,13 +15,13 @@ from sklearn.svm import SVC
 
 from bandit_envs import BanditEnv, data
 from bandit_envs.data import svm_tuning
-from bandit_envs.data.svm_tuning import SVM_BOUNDS, accuracy_of, count_correct, svm_grid
+from bandit_envs.data.svm_tuning import SHAPES, Grid, accuracy_of, count_correct, svm_values
 from bandit_envs.laws import contexts, delays
 from bandit_envs.problems import build, data_files
 
 PIMA = "pima_diabetes.csv"
 needs_tasks = pytest.mark.needs_data(*data_files("multi-task-svm"))
-SHIPPED = {"diabetes": (30, 1), "breast-cancer": (30, 1), "growing-diabetes": (20, 20)}
+SHIPPED = [(data, Grid(*shape)) for data, shapes in SHAPES.items() for shape in shapes.items()]
 
 
 # --- data ---
@@ -63,39 +63,59 @@ def test_fifty_tasks_share_288_configurations():
 # --- tables ---
 
 
-def test_the_grid_is_log_spaced_and_reaches_both_edges_exactly():
-    grid = svm_grid(30)
-    assert grid.shape == (900, 2)
-    assert grid.min() == 0.0
-    assert grid.max() == 1.0
-    for column, (low, high) in zip(grid.T, SVM_BOUNDS.values(), strict=True):
-        values = np.unique(low + column * (high - low))
-        np.testing.assert_allclose(np.diff(np.log(values)), np.log(high / low) / 29, rtol=1e-9)
-    assert (grid[:, 1] < 0.004).mean() > 0.5  # where the accuracy changes
+def test_the_uniform_grid_is_even_and_has_the_edge_and_three_values_beside_it():
+    points = Grid("uniform", (11, 251)).points
+    first, second = map(np.unique, points.T)
+    np.testing.assert_allclose(first, np.arange(11) / 10)
+    np.testing.assert_allclose(second[:6], [0.0, 0.001, 0.002, 0.003, 0.004, 0.008])
+    np.testing.assert_allclose(np.diff(second[4:]), 0.004)
+    assert len(points) == 11 * 254
+    assert (points.min(), points.max()) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize("name", SHIPPED)
-def test_a_shipped_table_has_a_plateau_and_something_better(name):
-    side, parts = SHIPPED[name]
-    accuracy = data.svm_accuracy(name, side)
-    assert accuracy.shape == (parts, side**2)
+def test_the_log_grid_is_log_spaced_and_reaches_both_edges_exactly():
+    points = Grid("log", (30, 30)).points
+    assert points.shape == (900, 2)
+    assert (points.min(), points.max()) == (0.0, 1.0)
+    for values in svm_values(points).T:
+        steps = np.diff(np.log(np.unique(values)))
+        np.testing.assert_allclose(steps, steps.mean(), rtol=1e-9)
+    assert (points[:, 1] < 0.004).mean() > 0.5  # where the accuracy changes
+
+
+@pytest.mark.parametrize(("name", "grid"), SHIPPED)
+def test_a_shipped_table_has_a_plateau_and_something_better(name, grid):
+    accuracy = data.svm_accuracy(name, grid)
+    assert accuracy.shape == (20 if name == "growing-diabetes" else 1, len(grid.points))
     assert accuracy.min() > 0.3
-    assert (accuracy.max(axis=1) > np.median(accuracy, axis=1)).all()
+    better = accuracy.max(axis=1) > np.median(accuracy, axis=1)
+    assert better.sum() >= len(better) - 1  # from 26 patients, the smallest data set, nothing is learnt
+    assert better[-1]
+
+
+def test_on_the_uniform_grid_forty_random_configurations_seldom_learn_and_on_the_log_grid_nearly_always():
+    error = {}
+    for spacing, shape in SHAPES["diabetes"].items():
+        accuracy = data.svm_accuracy("diabetes", Grid(spacing, shape))[0]
+        drawn = np.random.default_rng(0).choice(accuracy, size=(2000, 40))
+        error[spacing] = 1 - drawn.max(axis=1)
+    assert np.median(error["uniform"]) == pytest.approx(0.35, abs=0.005)  # every third patient is ill
+    assert error["uniform"].mean() == pytest.approx(0.335, abs=0.01)
+    assert error["log"].mean() == pytest.approx(0.235, abs=0.005)
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("name", "grid"),
     [
-        pytest.param("diabetes", marks=pytest.mark.needs_data(PIMA)),
-        pytest.param("growing-diabetes", marks=pytest.mark.needs_data(PIMA)),
-        "breast-cancer",
+        pytest.param(name, grid, marks=pytest.mark.needs_data(PIMA) if "diabetes" in name else ())
+        for name, grid in SHIPPED
     ],
 )
-def test_training_again_gives_the_shipped_accuracies(name):
-    side, _ = SHIPPED[name]
-    some = np.array([0, side - 1, side * (side // 2), side**2 - side, side**2 - side // 2])
-    again = accuracy_of(count_correct(svm_tuning.DATA_SETS[name](), svm_grid(side)[some]))
-    np.testing.assert_array_equal(again, data.svm_accuracy(name, side)[:, some])
+def test_training_again_gives_the_shipped_accuracies(name, grid):
+    edge = np.flatnonzero(grid.points[:, 1] == 0.0)
+    some = np.array([edge[1], edge[-1] + 1, len(grid.points) - 1])
+    again = accuracy_of(count_correct(svm_tuning.DATA_SETS[name](), grid.points[some]))
+    np.testing.assert_array_equal(again, data.svm_accuracy(name, grid)[:, some])
 
 
 def test_an_accuracy_is_that_of_the_machine_at_its_point():
@@ -117,27 +137,29 @@ def test_training_at_once_is_done_once_and_gives_the_table(monkeypatch):
 
     monkeypatch.setitem(svm_tuning.DATA_SETS, "breast-cancer", small)
     svm_tuning.train_svm.cache_clear()
-    keywords = {"data": "breast-cancer", "side": 4, "train": True, "noise_std": 0.0}
+    keywords = {"data": "breast-cancer", "grid": "log", "shape": (4, 4), "train": True, "noise_std": 0.0}
     tables = [build("svm-tuning", keywords).draw(0).means for _ in range(2)]
     svm_tuning.train_svm.cache_clear()
     assert len(calls) == 1
-    expected = accuracy_of(count_correct(small(), svm_grid(4)))
+    expected = accuracy_of(count_correct(small(), Grid("log", (4, 4)).points))
     np.testing.assert_array_equal(tables[0].ravel(), expected[0])
     np.testing.assert_array_equal(*tables)
 
 
 def test_a_table_that_the_script_computed_is_found_in_the_cache(tmp_path, monkeypatch):
+    grid = Grid("log", (3, 2))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with pytest.raises(ValueError, match=r"got 3; compute it by .*svm_tables.py breast-cancer 3`"):
-        data.svm_accuracy("breast-cancer", 3)
+    with pytest.raises(ValueError, match=r"got \(3, 2\); compute .*svm_tables.py breast-cancer log 3 2`"):
+        data.svm_accuracy("breast-cancer", grid)
     path = Path(__file__).parents[3] / "scripts" / "svm_tables.py"
     spec: Any = importlib.util.spec_from_file_location(path.stem, path)
     script: Any = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    script.main(["breast-cancer", "3"])
-    expected = accuracy_of(count_correct([data.breast_cancer()], svm_grid(3)))
-    np.testing.assert_array_equal(data.svm_accuracy("breast-cancer", 3), expected)
-    assert build("svm-tuning", {"data": "breast-cancer", "side": 3}).decisions.num_arms == 9
+    script.main(["breast-cancer", "log", "3", "2"])
+    expected = accuracy_of(count_correct([data.breast_cancer()], grid.points))
+    np.testing.assert_array_equal(data.svm_accuracy("breast-cancer", grid), expected)
+    keywords = {"data": "breast-cancer", "grid": "log", "shape": [3, 2]}
+    assert build("svm-tuning", keywords).decisions.num_arms == 6
 
 
 # --- problems ---
@@ -145,29 +167,30 @@ def test_a_table_that_the_script_computed_is_found_in_the_cache(tmp_path, monkey
 
 def test_the_defaults_are_the_settings_of_the_paper():
     tuning, growing = build("svm-tuning", {}), build("growing-data-svm", {})
-    assert (tuning.horizon, tuning.delay, tuning.decisions.num_arms) == (100, delays.Poisson(10), 900)
-    assert (growing.horizon, growing.delay, growing.decisions.num_arms) == (600, delays.Poisson(3), 400)
+    assert (tuning.horizon, tuning.delay, tuning.decisions.num_arms) == (100, delays.Poisson(10), 2794)
+    assert (growing.horizon, growing.delay, growing.decisions.num_arms) == (600, delays.Poisson(3), 774)
     assert growing.context == contexts.Blocks(30)
     np.testing.assert_allclose(growing.decisions.contexts[:, 0], np.arange(20) / 19)
 
 
-def test_both_scales_show_the_same_accuracies():
-    linear, log = (build("svm-tuning", {"scale": scale}) for scale in ("linear", "log"))
+@pytest.mark.parametrize("grid", SHAPES["diabetes"])
+def test_both_scales_show_the_same_accuracies(grid):
+    linear, log = (build("svm-tuning", {"grid": grid, "scale": scale}) for scale in ("linear", "log"))
     np.testing.assert_array_equal(linear.draw(0).means, log.draw(0).means)
-    low, high = np.array(list(SVM_BOUNDS.values())).T
-    machines = np.log((low + linear.decisions.arms * (high - low)) / low) / np.log(high / low)
-    np.testing.assert_allclose(machines, log.decisions.arms, atol=1e-9)
+    machines = svm_values(linear.decisions.arms)
+    span = np.ptp(np.log(machines), axis=0)
+    np.testing.assert_allclose(np.log(machines / machines[0]) / span, log.decisions.arms, atol=1e-9)
 
 
 def test_regret_is_against_the_best_configuration_of_the_current_data_set():
-    table = data.svm_accuracy("growing-diabetes", 20)
+    table = data.svm_accuracy("growing-diabetes", Grid("uniform", SHAPES["growing-diabetes"]["uniform"]))
     env = BanditEnv("growing-data-svm", noise_std=0.0)
     env.reset(seed=0)
     for t in range(600):
-        info = env.step(t % 400)[4]
+        info = env.step(7 * t % 774)[4]
         best = table[t // 30].max()
         assert info["oracle"]["optimum"] == best
-        assert info["oracle"]["regret"] == best - table[t // 30, t % 400]
+        assert info["oracle"]["regret"] == best - table[t // 30, 7 * t % 774]
 
 
 @needs_tasks
@@ -219,10 +242,12 @@ def test_making_resetting_and_playing_need_no_matrix_over_all_pairs(name):
     ("name", "keywords", "message"),
     [
         ("svm-tuning", {"data": "iris"}, "data must be \"diabetes\" or \"breast-cancer\", got 'iris'"),
-        ("svm-tuning", {"side": 1}, r"side must be in 2\.\.60, got 1"),
-        ("svm-tuning", {"side": 61}, r"side must be in 2\.\.60, got 61"),
-        ("svm-tuning", {"side": 7}, "side must be that of a table that ships .* got 7; compute it by"),
-        ("growing-data-svm", {"side": 30}, "got 30; compute it by .* or train at once with train=True"),
+        ("svm-tuning", {"grid": "sqrt"}, "grid must be \"uniform\" or \"log\", got 'sqrt'"),
+        ("svm-tuning", {"shape": 30}, "shape must be two integers from 2 on .*, got 30"),
+        ("svm-tuning", {"shape": (1, 9)}, r"shape must be two integers from 2 on .*, got \(1, 9\)"),
+        ("svm-tuning", {"shape": (101, 101)}, r"product of at most 10000, got \(101, 101\)"),
+        ("svm-tuning", {"shape": (7, 7)}, r"a table that ships .* got \(7, 7\); compute it by .* 7 7"),
+        ("growing-data-svm", {"shape": [9, 9]}, "compute it by .* or train at once with train=True"),
         ("svm-tuning", {"train": 1}, "train must be True or False, got 1"),
         ("svm-tuning", {"scale": "sqrt"}, "scale must be \"linear\" or \"log\", got 'sqrt'"),
         ("svm-tuning", {"signal_variance": 0}, "signal_variance must be None or positive, got 0"),

@@ -1,0 +1,164 @@
+"""A small convolutional network tuned over batch size, step size and decay: real training runs, side by side.
+
+The network is that of Verma et al. (2022), Section 6.2 and Appendix C.2: a convolution with 8 channels of
+3 x 3, pooling by the maximum of 3 x 3, a layer of 8 units, rectified linear everywhere, Adam. The paper's
+data are MNIST; these are the digits that scikit-learn ships (1797 images of 8 x 8, ten classes), 70 %
+training and 30 % validation, stratified, random_state 0. What the paper leaves open is read as follows: 20
+epochs, a linear layer from the 8 units to the classes, PyTorch's own initial weights, and the step
+step_size / (1 + decay t) of update t = 0, 1, ...
+
+Settings that share a batch size are trained side by side: replicate i has the same initial weights and
+shuffles for all of them, so that a difference shows the hyperparameters and not the luck of the draw.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.extras import from_extra
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.data.tuning import CNN_BOUNDS, TuningTable, tuning_table
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+SHIPPED = (4, 13, 9)  # log-spaced values of batch size, step size and decay in the table that ships
+REPLICATES = 8
+EPOCHS = 20
+SIDE, POOLS, CHANNELS, UNITS, CLASSES = 3, 4, 8, 8, 10  # SIDE: of the convolution and of a pool
+FIRST, SECOND, GUARD = 0.9, 0.999, 1e-8  # Adam's, as PyTorch has them
+
+
+class Digits(NamedTuple):
+    """Images of digits and what they show."""
+
+    x: Floats  # (n, 8, 8) in [0, 1]
+    y: Ints  # (n,) 0 to 9
+    x_valid: Floats  # (m, 8, 8)
+    y_valid: Ints  # (m,)
+
+
+def digits() -> Digits:
+    """The digits of scikit-learn in their training and validation parts."""
+    from sklearn.datasets import load_digits
+    from sklearn.model_selection import train_test_split
+
+    images, labels = load_digits(return_X_y=True)
+    split: list[Any] = train_test_split(images, labels, test_size=0.3, stratify=labels, random_state=0)
+    x, x_valid, y, y_valid = split
+    return Digits(x.reshape(-1, 8, 8) / 16, y, x_valid.reshape(-1, 8, 8) / 16, y_valid)
+
+
+@cache
+def train_cnn(shape: tuple[int, int, int] = SHIPPED, replicates: int = REPLICATES) -> TuningTable:
+    """Train on a grid, a tenth of a second a run; once a process. Do not write to it.
+
+    Args:
+        shape: how many log-spaced values of batch size, step size and decay span their ranges.
+        replicates: runs at each point.
+    """
+    data = digits()
+    batch_sizes, *others = (
+        np.geomspace(*CNN_BOUNDS[name], n) for name, n in zip(CNN_BOUNDS, shape, strict=True)
+    )
+    step_size, decay = (axis.ravel() for axis in np.meshgrid(*others, indexing="ij"))
+    rows = [cnn_rows(data, round(b), step_size, decay, replicates) for b in batch_sizes]
+    return tuning_table(np.concatenate(rows), CNN_BOUNDS)
+
+
+def cnn_rows(data: Digits, batch_size: int, step_size: Floats, decay: Floats, replicates: int) -> Floats:
+    """Setting, mean accuracy and deviation of one run, at P settings of step size and decay, (P, 5)."""
+    runs = [cnn_accuracy(data, batch_size, step_size, decay, i) for i in range(replicates)]
+    std = np.std(runs, axis=0, ddof=1) if replicates > 1 else np.zeros(len(step_size))
+    return np.column_stack([np.full(len(decay), batch_size), step_size, decay, np.mean(runs, axis=0), std])
+
+
+def cnn_accuracy(data: Digits, batch_size: int, step_size: Floats, decay: Floats, replicate: int) -> Floats:
+    """Validation accuracy of one run at each of P settings of step size and decay, (P,) -> (P,)."""
+    with from_extra("rl", "training runs of the convolutional network"):
+        import torch
+
+    weights = trained(data, batch_size, step_size, decay, replicate)
+    with torch.no_grad():
+        right = scores(weights, patches(data.x_valid)).argmax(dim=2) == torch.as_tensor(data.y_valid)
+    return right.double().mean(dim=1).numpy()
+
+
+def trained(data: Digits, batch_size: int, step_size: Floats, decay: Floats, replicate: int) -> list[Tensor]:
+    """Weights and biases of the P networks after the last epoch."""
+    import torch
+
+    of_start, of_shuffle = (
+        np.random.default_rng([0, replicate]),
+        np.random.default_rng([1, replicate, batch_size]),
+    )
+    weights = start(of_start, len(step_size))
+    moments = [(torch.zeros_like(w), torch.zeros_like(w)) for w in weights]
+    x, y = patches(data.x), torch.as_tensor(data.y)
+    update = 0
+    for _ in range(EPOCHS):
+        for batch in torch.as_tensor(of_shuffle.permutation(len(y))).split(batch_size):
+            step = torch.as_tensor(step_size / (1 + decay * update)).float()
+            update += 1
+            adam(weights, moments, gradient(weights, x[:, batch], y[batch]), step, update)
+    return weights
+
+
+def patches(x: Floats) -> Tensor:
+    """Pixels under the convolution at the 9 places of each of 4 pools, (n, 8, 8) -> (9, n, 4, 9)."""
+    import torch
+
+    windows = torch.as_tensor(x).float().unfold(1, SIDE, 1).unfold(2, SIDE, 1)  # (n, 6, 6, 3, 3)
+    pools = windows.reshape(len(x), 2, SIDE, 2, SIDE, SIDE**2).permute(2, 4, 0, 1, 3, 5)
+    return pools.reshape(SIDE**2, len(x), POOLS, SIDE**2)
+
+
+def start(rng: np.random.Generator, count: int) -> list[Tensor]:
+    """Weights and biases of P equal networks, uniform in +-1/sqrt(fan in)."""
+    import torch
+
+    layers = [(SIDE**2, CHANNELS), (CHANNELS * POOLS, UNITS), (UNITS, CLASSES)]  # fan in, fan out
+    shapes = [(fan_in, (rows, fan_out)) for fan_in, fan_out in layers for rows in (fan_in, 1)]
+    drawn = (rng.uniform(-(fan_in**-0.5), fan_in**-0.5, size=shape) for fan_in, shape in shapes)
+    return [torch.as_tensor(np.repeat(w[None], count, axis=0)).float().requires_grad_() for w in drawn]
+
+
+def scores(weights: list[Tensor], x: Tensor) -> Tensor:
+    """The classes' scores of each network for each image, x (9, n, 4, 9) -> (P, n, 10)."""
+    filters, shift, hidden, hidden_shift, out, out_shift = weights
+    convolved = x @ filters.transpose(0, 1).reshape(SIDE**2, -1)  # (9, n, 4, P 8), of all networks at once
+    # A shift and a rectifier are monotone: after the maximum they cost a ninth.
+    pooled = (convolved.max(dim=0).values + shift.flatten()).relu()
+    inner = pooled.reshape(x.shape[1], POOLS, len(filters), CHANNELS).permute(2, 0, 3, 1).flatten(2)
+    return (inner @ hidden + hidden_shift).relu() @ out + out_shift
+
+
+def gradient(weights: list[Tensor], x: Tensor, y: Tensor) -> list[Tensor]:
+    """Slopes of each network's mean cross-entropy."""
+    import torch
+    from torch.nn.functional import cross_entropy
+
+    each = scores(weights, x)
+    loss = cross_entropy(each.flatten(0, 1), y.repeat(len(each)), reduction="sum") / len(y)
+    return list(torch.autograd.grad(loss, weights))
+
+
+def adam(
+    weights: list[Tensor],
+    moments: list[tuple[Tensor, Tensor]],
+    gradients: list[Tensor],
+    step: Tensor,
+    update: int,
+) -> None:
+    """Update number 1, 2, ... of each network by its own step, in place (Kingma & Ba 2015)."""
+    import torch
+
+    with torch.no_grad():
+        for w, (first, second), g in zip(weights, moments, gradients, strict=True):
+            first.lerp_(g, 1 - FIRST)
+            second.lerp_(g * g, 1 - SECOND)
+            mean, square = first / (1 - FIRST**update), second / (1 - SECOND**update)
+            w -= step[:, None, None] * mean / (square.sqrt() + GUARD)

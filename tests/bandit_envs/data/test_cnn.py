@@ -1,0 +1,154 @@
+"""Tuning a convolutional network: the shipped table is what training gives, and training is PyTorch's."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from bandit_envs import data
+from bandit_envs.data import cnn_training
+from bandit_envs.data.cnn_training import (
+    REPLICATES,
+    SHIPPED,
+    cnn_rows,
+    digits,
+    patches,
+    scores,
+    start,
+    trained,
+)
+from bandit_envs.data.tuning import CNN_BOUNDS
+from bandit_envs.laws import delays
+from bandit_envs.problems import build
+
+
+@pytest.fixture(autouse=True)
+def one_epoch(request, monkeypatch):
+    """Training that takes a moment, but where the shipped table is trained again."""
+    cnn_training.train_cnn.cache_clear()
+    if "shipped" not in request.node.name:
+        monkeypatch.setattr(cnn_training, "EPOCHS", 1)
+    yield
+    cnn_training.train_cnn.cache_clear()
+
+
+def network(weights, i):
+    """The i-th network as PyTorch builds it."""
+    filters, shift, hidden, hidden_shift, out, out_shift = (w.detach()[i] for w in weights)
+    layers = nn.Conv2d(1, 8, 3), nn.Linear(32, 8), nn.Linear(8, 10)
+    given = (filters.T.reshape(8, 1, 3, 3), hidden.T, out.T), (shift[0], hidden_shift[0], out_shift[0])
+    with torch.no_grad():
+        for layer, weight, bias in zip(layers, *given, strict=True):
+            layer.weight.copy_(weight)
+            layer.bias.copy_(bias)
+    conv, inner, last = layers
+    return nn.Sequential(conv, nn.ReLU(), nn.MaxPool2d(3), nn.Flatten(), inner, nn.ReLU(), last)
+
+
+def test_the_table_is_a_complete_grid_on_the_unit_cube():
+    names, values, unit, accuracy, std = data.cnn_tuning()
+    assert names == tuple(CNN_BOUNDS)
+    assert tuple(len(np.unique(column)) for column in values.T) == SHIPPED
+    assert values.shape == unit.shape == (np.prod(SHIPPED), 3)
+    assert (unit.min(axis=0) == 0.0).all()
+    assert (unit.max(axis=0) == 1.0).all()
+    assert 0.05 < accuracy.min() < 0.1 < 0.7 < accuracy.max() < 1.0  # a guess is right in one case of ten
+    assert std.shape == accuracy.shape
+
+
+@pytest.mark.long
+def test_training_again_gives_the_shipped_rows():
+    table = data.cnn_tuning()
+    some = np.flatnonzero(table.values[:, 0] == 512)[[0, 60, 75]]
+    _, step_size, decay = table.values[some].T
+    again = cnn_rows(digits(), 512, step_size, decay, REPLICATES)
+    # Sums of another order round otherwise, and training amplifies that: a few of 8 x 540 answers may differ.
+    np.testing.assert_allclose(again[:, 3], table.accuracy[some], atol=0.01)
+
+
+def test_networks_side_by_side_score_as_each_alone():
+    weights, x = start(np.random.default_rng(0), 3), digits().x[:5]
+    for w in weights:
+        w.data += torch.arange(3.0)[:, None, None] / 10
+    side_by_side = scores(weights, patches(x)).detach()
+    for i in range(3):
+        alone = network(weights, i)(torch.as_tensor(x).float()[:, None]).detach()
+        torch.testing.assert_close(side_by_side[i], alone)
+
+
+def test_networks_side_by_side_are_trained_as_each_alone_by_pytorch():
+    part = digits()._replace(x=digits().x[:300], y=digits().y[:300])
+    step_size, decay = np.array([0.01, 0.003]), np.array([0.5, 0.0])
+    after = trained(part, 128, step_size, decay, replicate=3)
+    before = start(np.random.default_rng([0, 3]), 2)
+    x, y = torch.as_tensor(part.x).float()[:, None], torch.as_tensor(part.y)
+    order = torch.as_tensor(np.random.default_rng([1, 3, 128]).permutation(300))
+    for i in range(2):
+        model, expected = network(before, i), network(after, i)
+        adam = torch.optim.Adam(model.parameters(), lr=step_size[i])
+        slower = torch.optim.lr_scheduler.LambdaLR(adam, lambda t, i=i: 1 / (1 + decay[i] * t))
+        for batch in order.split(128):
+            adam.zero_grad()
+            nn.functional.cross_entropy(model(x[batch]), y[batch]).backward()
+            adam.step()
+            slower.step()
+        for given, parameter in zip(model.parameters(), expected.parameters(), strict=True):
+            torch.testing.assert_close(given, parameter, atol=1e-4, rtol=1e-3)
+
+
+def test_a_replicate_has_a_start_of_its_own_which_its_settings_share():
+    settings = np.array([0.01, 0.01]), np.array([0.0, 0.0])
+    one, other = (trained(digits(), 512, *settings, replicate=i) for i in range(2))
+    for w, another in zip(one, other, strict=True):
+        torch.testing.assert_close(w[0], w[1])
+        assert (w[0] - another[0]).abs().max() > 0.01
+
+
+def test_one_run_a_setting_has_no_scatter():
+    assert cnn_rows(digits(), 512, np.array([0.01]), np.array([0.0]), replicates=1)[0, 4] == 0.0
+
+
+def test_the_problem_is_the_table_with_the_delays_of_the_paper():
+    problem, table = build("cnn-tuning", {}), data.cnn_tuning()
+    assert (problem.horizon, problem.delay) == (100, delays.Poisson(10))
+    np.testing.assert_array_equal(problem.draw(0).means.ravel(), table.accuracy)
+    np.testing.assert_array_equal(problem.decisions.arms, table.unit)
+
+
+def test_training_at_once_gives_the_table_of_its_shape():
+    keywords = {"shape": [2, 2, 3], "replicates": 1, "train": True}
+    means = build("cnn-tuning", keywords).draw(0).means.ravel()
+    step_size, decay = np.array([1.0, 1.0]), np.array([1e-3, 1.0])
+    np.testing.assert_allclose(means[-2:], cnn_rows(digits(), 512, step_size, decay, 1)[:, 3], atol=0.01)
+    assert len(means) == 12
+
+
+def test_torch_is_needed_for_training_alone_and_its_absence_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    build("cnn-tuning", {})
+    with pytest.raises(ModuleNotFoundError, match=r"torch.* need pip install 'gpbandits\[rl\]'"):
+        build("cnn-tuning", {"train": True})
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"shape": 4}, "shape must be three integers from 2 on, got 4"),
+        ({"shape": (4, 13, 1)}, r"shape must be three integers from 2 on, got \(4, 13, 1\)"),
+        ({"replicates": 0}, "replicates must be a positive integer, got 0"),
+        ({"train": 1}, "train must be True or False, got 1"),
+        (
+            {"shape": (4, 13, 10)},
+            r"train must be True unless shape is \(4, 13, 9\) and replicates 8, got False",
+        ),
+        ({"replicates": 9}, r"train must be True unless shape is \(4, 13, 9\) and replicates 8, got False"),
+        ({"continuous": True}, "continuous must be False: .* got True"),
+    ],
+)
+def test_bad_keywords_are_one_clear_error(keywords, message):
+    with pytest.raises(ValueError, match=message):
+        build("cnn-tuning", keywords)
