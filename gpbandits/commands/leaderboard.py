@@ -18,7 +18,9 @@ def leaderboard(
     env: Annotated[list[str] | None, typer.Option(help="An id; all of them by default.")] = None,
     agent: Annotated[list[str] | None, typer.Option(help="A name; all of them by default.")] = None,
     trials: Annotated[int, typer.Option(min=1, help="Of every pair.")] = 5,
-    horizon: Annotated[int, typer.Option(min=1, help="Rounds a trial at most.")] = 200,
+    horizon: Annotated[
+        int, typer.Option(min=1, help="Rounds a trial at most, but of GrowingDataSVM (600).")
+    ] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Of the trials.")] = 0,
     workers: Workers = None,
     backend: KindOption = Kind.LOCAL,

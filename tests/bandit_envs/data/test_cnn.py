@@ -43,8 +43,7 @@ def network(weights, i):
     given = (filters.T.reshape(8, 1, 3, 3), hidden.T, out.T), (shift[0], hidden_shift[0], out_shift[0])
     with torch.no_grad():
         for layer, weight, bias in zip(layers, *given, strict=True):
-            layer.weight.copy_(weight)
-            layer.bias.copy_(bias)
+            layer.load_state_dict({"weight": weight, "bias": bias})
     conv, inner, last = layers
     return nn.Sequential(conv, nn.ReLU(), nn.MaxPool2d(3), nn.Flatten(), inner, nn.ReLU(), last)
 

@@ -10,7 +10,7 @@ from synthetic import result as synthetic_result
 from gpbandits import cli
 from gpbandits.evaluation.statistics import mean_improvement
 from gpbandits.report.board_figures import environments_figure, ranks_figure
-from gpbandits.report.entrants import REFERENCE, enter
+from gpbandits.report.entrants import REFERENCE, WHOLE, enter
 from gpbandits.report.standings import Standings, distinct, relative_losses
 
 
@@ -23,6 +23,11 @@ def test_agents_enter_where_they_handle_the_features_and_the_reference_everywher
     assert all(REFERENCE in names for names in entered.values())
     assert all(study.environments[0].kwargs == {"horizon": 30} for study in studies)
     assert all("GPBandit-Constrained-v0" not in who for who, _ in excluded)
+
+
+def test_growing_data_are_played_until_all_have_been_seen():
+    ((study,), _) = enter(2, 30, [WHOLE], ["random"])
+    assert study.environments[0].kwargs == {"horizon": 600}
 
 
 def test_an_environment_that_cannot_be_made_is_excluded_with_the_reason_unless_it_was_named(monkeypatch):
