@@ -12,10 +12,7 @@ from ..beliefs.base import Belief
 
 THE_TRIAL = 0
 
-
-Values = Callable[
-    [Ints, Floats, Floats], Floats
-]  # of an objective: trial, rewards and costs -> what is modelled
+Values = Callable[[Ints, Floats, Floats], Floats]  # trial, rewards and costs -> what an objective models
 
 
 def rewards(trial: Ints, reward: Floats, cost: Floats) -> Floats:

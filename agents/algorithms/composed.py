@@ -55,7 +55,8 @@ def gp_agent(
         width: of the first two: "improved" (IGP-UCB, GP-TS), or what `make_width` takes.
         delta: failure probability.
         belief: what pending feedback counts as: "delivered" (nothing), "hallucinated" (its mean; default
-            where feedback is delayed), "censored" (the least that may come), or a builder of a `Belief`.
+            where feedback is delayed), "censored" (the least that may come; under constraints the prior mean
+            of what is modelled), or a builder of a `Belief`.
         constraint: "none", "dual" (Algorithm 3 of Shi & Eryilmaz 2022; default where costs are noisy) or
             "multiplicative" (Algorithm 2; default where they are exact).
         objective: a builder of an `Objective`, in place of a constraint; it says what is maximised.
