@@ -17,6 +17,7 @@ def record(num_trials=8, horizon=60, num_constraints=0, dim=0, exponent=0.5, see
         simple_regret=np.minimum.accumulate(regret, axis=1),
         cost=cost,
         violation=np.linalg.norm(np.maximum(cost, 0.0), axis=2),
+        observed_cost=cost + rng.normal(size=cost.shape),
         action=rng.uniform(-1, 1, size=(num_trials, horizon, dim)).astype(np.float32) if dim else action,
         seconds=rng.uniform(0.01, 0.02, size=num_trials),
         changes=ragged([[]] * num_trials),

@@ -20,6 +20,7 @@ Metric = Literal[
     "violation",
     "average-violation",
     "hard-violation",
+    "noisy-violation",
     "average-hard-violation",
 ]
 Scale = Literal["linear", "log-log"]  # of the axes on which they are drawn
@@ -65,6 +66,14 @@ class Curves(Comparison):
     def hard_violation(self) -> dict[str, Floats]:
         """sum_{s <= t} || [g(x_s)]^+ ||, (B, T) each; at least V_t, and nothing makes up for it."""
         return {label: np.cumsum(record.violation, axis=1) for label, record in self.records.items()}
+
+    @cached_property
+    def noisy_violation(self) -> dict[str, Floats]:
+        """|| [sum_{s <= t} (g(x_s) + noise)]^+ || of what has arrived, (B, T) each (Shi 2022, appendix D)."""
+        return {
+            label: np.linalg.norm(np.maximum(np.cumsum(record.observed_cost, axis=1), 0.0), axis=2)
+            for label, record in self.records.items()
+        }
 
     @property
     def actions(self) -> dict[str, Any]:
@@ -112,6 +121,8 @@ class Curves(Comparison):
                 return self.violation
             case "hard-violation":
                 return self.hard_violation
+            case "noisy-violation":
+                return self.noisy_violation
             case "average":
                 return self.average_regret
             case "average-violation":

@@ -24,8 +24,8 @@ def to_table(result: Curves) -> pa.Table:
     """One row an agent, trial and recorded round; a column a constraint and a coordinate of the action."""
     shape = (len(result.agents), result.num_trials, len(result.rounds))
     agent, trial, index = (axis.ravel() for axis in np.indices(shape, dtype=np.int32))
-    records = [np.stack(parts) for parts in list(zip(*result.records.values(), strict=True))[:5]]
-    regret, simple_regret, cost, violation, action = (
+    records = [np.stack(parts) for parts in list(zip(*result.records.values(), strict=True))[:6]]
+    regret, simple_regret, cost, violation, observed, action = (
         part.reshape(agent.size, *part.shape[3:]) for part in records
     )
     columns: dict[str, Any] = {
@@ -37,7 +37,9 @@ def to_table(result: Curves) -> pa.Table:
         "simple_regret": simple_regret,
         "round_violation": violation,
     }
-    return pa.table(columns | _coordinates("cost", cost) | _coordinates("action", action))
+    for name, values in (("cost", cost), ("observed_cost", observed), ("action", action)):
+        columns |= _coordinates(name, values)
+    return pa.table(columns)
 
 
 def write(
@@ -81,6 +83,7 @@ def _arguments(header: dict[str, Any], table: pa.Table) -> tuple[Any, ...]:
         _restored(table, "simple_regret", shape),
         _restored(table, "cost", shape, header["cost_shape"]),
         _restored(table, "round_violation", shape),
+        _restored(table, "observed_cost", shape, header["cost_shape"]),
         _restored(table, "action", shape, header["action_shape"]),
         _seconds(header),
         map(ragged, header["changes"]),

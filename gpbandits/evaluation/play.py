@@ -101,7 +101,7 @@ def _run(env: Any, agent: Agent, num_trials: int | None, observation: Any, info:
         action = agent.act(observation)
         decided = perf_counter()
         following, reward, terminated, truncated, info = env.step(action)
-        trace.note(info["oracle"], action)
+        trace.note(info, action)
         seen = info if trace.privileged else _without_oracle(info)
         resumed = perf_counter()
         agent.update(observation, action, reward, seen)

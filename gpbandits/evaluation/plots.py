@@ -28,6 +28,7 @@ LABELS: dict[Metric, str] = {
     "violation": r"violation $\|[\sum_t g(x_t)]^+\|$",
     "average-violation": r"average violation $\|[\sum_t g(x_t)]^+\|/t$",
     "hard-violation": r"hard violation $\sum_t \|[g(x_t)]^+\|$",
+    "noisy-violation": r"violation of noisy costs $\|[\sum_t (g(x_t) + \eta_t)]^+\|$",
     "average-hard-violation": r"average hard violation $\sum_t \|[g(x_t)]^+\|/t$",
 }
 _SPACINGS: dict[Scale, Callable[..., Floats]] = {"linear": np.linspace, "log-log": np.geomspace}

@@ -22,6 +22,7 @@ class Record(NamedTuple):
     simple_regret: Floats  # (B, T) regret of the best play that was learnt; before any, the largest possible
     cost: Floats  # (B, T, C) noiseless constraint values of the plays
     violation: Floats  # (B, T) norm of their positive part, which does not cancel over rounds
+    observed_cost: Floats  # (B, T, C) noisy constraint values that arrived in the round, summed
     action: Any  # (B, T) arms or (B, T, d) points
     seconds: Floats  # (B,) spent in act and update
     changes: Any  # (B,) tuples of ascending rounds: those that began another segment
@@ -36,6 +37,7 @@ class Record(NamedTuple):
             simple_regret=self.simple_regret[:, index],
             cost=np.add.reduceat(self.cost, starts, axis=1),
             violation=np.add.reduceat(self.violation, starts, axis=1),
+            observed_cost=np.add.reduceat(self.observed_cost, starts, axis=1),
             action=self.action[:, index],
         )
 
@@ -56,8 +58,8 @@ def ragged(rounds: Sequence[Any]) -> Any:
 def check_shapes(label: str, record: Record, expected: tuple[int, int, int]) -> None:
     """Raise unless the record has B trials, T recorded rounds and C constraints."""
     plays, trials = expected[:2], expected[:1]
-    given = (*map(np.shape, record[:4]), np.shape(record.action)[:2], *map(np.shape, record[5:]))
-    wanted = (plays, plays, expected, plays, plays, trials, trials, trials)
+    given = (*map(np.shape, record[:5]), np.shape(record.action)[:2], *map(np.shape, record[6:]))
+    wanted = (plays, plays, expected, plays, expected, plays, trials, trials, trials)
     for name, shape, right in zip(Record._fields, given, wanted, strict=True):
         if shape != right:
             raise ValueError(

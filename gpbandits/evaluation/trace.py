@@ -32,11 +32,15 @@ class Trace:
         self.window: float | None = None  # of an agent that learns whatever arrives
         self._rounds: list[tuple[Any, ...]] = []
 
-    def note(self, oracle: dict[str, Any], action: Any) -> None:
-        """Keep what the round's `oracle` says of a play."""
-        # A copy: an agent may hand out the same array again and again.
+    def note(self, info: dict[str, Any], action: Any) -> None:
+        """Keep what the round's `oracle` says of a play, and the costs that arrive."""
+        oracle = info["oracle"]
         seen = (oracle[key] for key in ("regret", "delay", "cost_mean", "segment"))
-        self._rounds.append((*seen, np.array(action)))
+        observed = np.zeros_like(oracle["cost_mean"])
+        if "feedback_cost" in info:
+            observed = np.sum(info["feedback_cost"], axis=-2, where=info["feedback_mask"][..., None])
+        # A copy: an agent may hand out the same array again and again.
+        self._rounds.append((*seen, observed, np.array(action)))
 
     def end(self, agent: Any) -> None:
         """Ask an agent, after the episode, for its alarms and its window."""
@@ -54,7 +58,9 @@ class Trace:
                 before anything arrives; None takes the largest that occurred.
         """
         columns = (np.stack(column) for column in zip(*self._rounds, strict=True))
-        regret, delay, cost, segment, action = (_by_trial(column, self.batched) for column in columns)
+        regret, delay, cost, segment, observed, action = (
+            _by_trial(column, self.batched) for column in columns
+        )
         horizon = regret.shape[1]
         worst = regret.max(axis=1, keepdims=True) if worst_regret is None else worst_regret[:, :horizon]
         seconds = np.full(self.num_trials, self.seconds / self.num_trials)
@@ -64,6 +70,7 @@ class Trace:
             simple_regret(regret, learnable(delay, self.window, setting), worst),
             cost,
             violation,
+            observed,
             action,
             seconds,
             changes=ragged([change_points_of(row) for row in segment]),

@@ -18,6 +18,7 @@ NAMES: dict[Metric, str] = {
     "average-hard-violation": "average hard violation",
     "violation": "violation",
     "hard-violation": "hard violation",
+    "noisy-violation": "violation of noisy costs",
 }
 _OF_REGRET: tuple[Metric, ...] = ("cumulative", "average", "simple")
 _POINTS = 60  # of a curve: a page holds all views of all environments

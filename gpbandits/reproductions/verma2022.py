@@ -68,8 +68,8 @@ FIGURES = (
         statements=(_OUTPERFORM,),
         differs=(
             "Tables of real training runs stand for training in each round. The network is trained on the "
-            "digits that scikit-learn ships, not on MNIST, for 20 epochs; that and the scales of its settings "
-            f"are our reading. {_MORE}"
+            "digits that scikit-learn ships, not on MNIST, for 20 epochs; that and the scales of its "
+            f"settings are our reading. {_MORE}"
         ),
     ),
     _figure(

@@ -280,6 +280,42 @@ def test_violation_cancels_over_time_and_hard_violation_does_not(constrained_res
         np.testing.assert_allclose(averages["random"], sums["random"] / np.arange(1, 31))
 
 
+class Noting:
+    """Plays arms in turn and sums the costs that it is told."""
+
+    def __init__(self, setting):
+        self.num_arms, self.sums = len(setting.arms), []
+
+    def reset(self, seed):
+        self.t, self.total = 0, np.zeros(2)
+
+    def act(self, observation):
+        return self.t % self.num_arms
+
+    def update(self, observation, action, reward, info):
+        for slot in np.flatnonzero(info["feedback_mask"]):
+            self.total = self.total + info["feedback_cost"][slot]
+        self.sums.append(self.total)
+        self.t += 1
+
+
+@pytest.mark.parametrize("delay", [None, {"law": "poisson", "mean": 3}])
+def test_the_violation_of_noisy_costs_is_that_of_the_sum_of_what_has_arrived(delay):
+    noting = []
+    keywords = {"horizon": 30, "num_arms": 7, "num_constraints": 2, "constraint_noise_std": 0.3}
+    outcome = evaluate(
+        "GPBandit-Constrained-v0",
+        {"noting": lambda setting: noting.append(Noting(setting)) or noting[-1], "random": "random"},
+        trials=1,
+        seed=1,
+        env_kwargs=keywords if delay is None else keywords | {"delay": delay},
+    )
+    expected = np.linalg.norm(np.maximum(noting[-1].sums, 0.0), axis=1)
+    np.testing.assert_allclose(outcome.noisy_violation["noting"][0], expected, rtol=1e-12)
+    assert not np.allclose(outcome.noisy_violation["noting"], outcome.violation["noting"])
+    np.testing.assert_array_equal(outcome.curves("noisy-violation")["noting"][0], expected)
+
+
 def test_violations_are_exact_at_checkpoints_and_survive_the_file(tmp_path):
     res = result(num_constraints=2)
     thin, index = res.at([1, 2, 10, 60]), [0, 1, 9, 59]
@@ -288,6 +324,7 @@ def test_violations_are_exact_at_checkpoints_and_survive_the_file(tmp_path):
         for label in res.agents:
             np.testing.assert_allclose(other.violation[label], res.violation[label][:, index])
             np.testing.assert_allclose(other.hard_violation[label], res.hard_violation[label][:, index])
+            np.testing.assert_allclose(other.noisy_violation[label], res.noisy_violation[label][:, index])
 
 
 def test_tables_and_figures_show_violations_where_there_are_constraints(tmp_path):

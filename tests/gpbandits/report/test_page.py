@@ -22,6 +22,7 @@ from gpbandits.report.holdings import Holdings
 from gpbandits.report.page import Report
 from gpbandits.report.standings import relative_losses
 from gpbandits.report.tables import summary, undominated
+from gpbandits.report.views import NAMES
 
 STUDY = """
 [study]
@@ -117,11 +118,11 @@ def test_every_view_is_a_well_formed_drawing_of_every_agent(folder):
     source = write_report(folder, figures=False).read_text()
     profiles, *others = re.findall(r"<svg viewBox=\"0 0 480.*?</svg>", source, re.S)
     assert "Performance profiles" in profiles
-    assert len(others) == 2 * 3 + 2 * 7
+    assert len(others) == 2 * 3 + 2 * len(NAMES)
     drawings = re.findall(
         r"<figure data-metric=\"([\w-]+)\" data-scale=\"([\w-]+)\".*?(<svg.*?</svg>)", source, re.S
     )
-    assert len(drawings) == 2 * 3 + 2 * 7
+    assert len(drawings) == 2 * 3 + 2 * len(NAMES)
     for metric, _, svg in drawings:
         root = ElementTree.fromstring(svg)
         lines = [path for path in root.iter() if path.get("class", "").startswith("line")]
