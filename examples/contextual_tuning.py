@@ -7,7 +7,7 @@ plays twice: once with that kernel, and once told that the machines have nothing
 
 One sees that the kernel over pairs saves GP-UCB more than half of its regret, and the others a third or
 more. GP-UCB-SDF, which explores for every pending play, pays for that on each new machine. At the end stands
-the setting that GP-BUCB would keep for each machine. docs/studies-delayed.md asks the same of real tasks.
+the setting that GP-BUCB would keep for each machine. docs/reproductions.md asks the same of real tasks.
 """
 
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel

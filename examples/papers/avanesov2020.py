@@ -1,7 +1,7 @@
 """Powers of T and K in the regret of GP-UCB-CPD, and tables of regret and detections, from a study's results.
 
 Avanesov (2020), section 4, fits C T^c and C K^c to mean regrets and compares four variants of its algorithm.
-What one sees is in docs/studies-changes.md.
+What one sees is in docs/reproductions.md.
 
     gpbandits run examples/studies/avanesov2020-figure-1.toml --out results/horizons
     python examples/papers/avanesov2020.py fit results/horizons --of T --out figure-1.png

@@ -2,7 +2,7 @@
 
 Shi & Eryilmaz (2022), Appendix E, draw the time averages of regret and violation as box plots every 20
 rounds, and in Figure 1 the two at the horizon for several (L, S). What one sees is in
-docs/studies-constraints.md.
+docs/reproductions.md.
 
     gpbandits run examples/studies/shi2022-figures-2-3.toml --out results/shi
     python examples/papers/shi2022.py boxes results/shi/results/*.parquet --out boxes.png

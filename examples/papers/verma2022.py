@@ -6,7 +6,7 @@
 prints one Markdown table an environment: the simple regret of each agent at these rounds, and its difference
 to the agent named, with 95 % bootstrap intervals. `--metric cumulative` does the same for cumulative regret,
 `--only` takes some environments, `--plus` adds a number to every regret (the least validation error, to turn
-regret into validation error), and `--figure` draws both metrics instead. docs/studies-delayed.md is made of
+regret into validation error), and `--figure` draws both metrics instead. docs/reproductions.md is made of
 these tables and figures.
 """
 

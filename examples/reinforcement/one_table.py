@@ -8,7 +8,8 @@ trained beforehand on functions of the same class, one training an environment a
 agents of the study that belong to neither track; they play the same trials. Numbers are the cumulative
 regret at the horizon as a share of that of random play on the same trials, with 95 % bootstrap intervals
 over trials, and where there are constraints the hard violation likewise: 0 is perfect, 1 is random. Trained
-policies are kept in RESULTS/policies, and trained again only when their file is deleted.
+policies are kept in RESULTS/policies, and trained again only when their file is deleted. `--keep FOLDER` keeps
+the numbers of both tables there.
 """
 
 import argparse
@@ -23,6 +24,7 @@ import agents
 from bandit_envs.basics.types import Floats
 from gpbandits import Result, evaluate
 from gpbandits.experiments import EnvironmentEntry, Study, load_study
+from gpbandits.reproductions.condensed import condensed
 
 RANDOM = "random"
 TRAINED = {
@@ -109,12 +111,25 @@ def beside(policies: Result, scratch: Result) -> Result:
     )
 
 
+def keep(results: list[Result], folder: Path) -> None:
+    """Write what the table of a track rests on, one file an environment, in their order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for place, result in enumerate(results):
+        condensed(result, ()).save(folder / f"{place}.parquet", timings=False)
+
+
+def kept(folder: Path) -> list[Result]:
+    """Read what `keep` wrote."""
+    return [Result.load(path) for path in sorted(folder.glob("*.parquet"))]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("results", type=Path, help="the folder that `gpbandits run` wrote")
     parser.add_argument("--rounds", type=int, default=40_000, help="of training; three times as many for RL²")
+    parser.add_argument("--keep", type=Path, help="a folder for the numbers of both tables")
     options = parser.parse_args()
     study = load_study(options.results / "study.toml")
     stored = [
@@ -129,6 +144,9 @@ def main() -> None:
         second.append(beside(policies, scratch))
     print(table(second))
     draw(second, options.results / "pretrained.png")
+    if options.keep is not None:
+        keep(stored, options.keep / "from-scratch")
+        keep(second, options.keep / "pretrained")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from gpbandits.reproductions.power_law import Power
 from gpbandits.reproductions.powers import Exponent, PowerFigure, Sublinear
 from gpbandits.reproductions.study_figure import StudyFigure
 
-_MORE = "Fits with intervals and every reading are on the page of studies of changing rewards."
+_MORE = "More on the page of readings."
 _OPEN = (
     "Literally the width is so large that the curves cannot be reached even with an oracle: here the model's "
     "noise is that of the rewards and the logarithm natural. The paper does not state the constant c of the "

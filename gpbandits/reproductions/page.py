@@ -23,10 +23,9 @@ What the papers report, figure by figure and claim by claim in the papers' own o
 code measures. An order *holds* where the 95 % bootstrap interval of the difference, paired by trial, lies
 above 0, and is *reversed* where it lies below 0 and at least {fewest} trials stand behind it; else the trials
 do not tell the two apart. A claim that two agents do the same holds as long as they are not told apart. A
-constant that was chosen so that a curve comes out is named beside the curve. How often confidence bands fail
-is in [calibration.md](calibration.md); what delayed feedback, long-term constraints and changing rewards show
-is in [studies-delayed.md](studies-delayed.md), [studies-constraints.md](studies-constraints.md) and
-[studies-changes.md](studies-changes.md).
+constant that was chosen so that a curve comes out is named beside the curve. What our studies take where a
+paper is silent is in [readings.md](readings.md), and how often confidence bands fail in
+[calibration.md](calibration.md).
 """
 
 

@@ -13,7 +13,7 @@ _READINGS = (
 )
 _figure = partial(StudyFigure, paper="Shi & Eryilmaz (2022)", metrics=_AVERAGES)
 _OTHERS = ("bandit OCO, one point", "bandit OCO, two points", "ADMMBO")
-_MORE = "More on the page of studies of long-term constraints."
+_MORE = "More on the page of readings."
 _OPEN = (
     "The paper names neither length-scale nor B, R, lambda and delta; ours were chosen on this problem. Its "
     "algorithm taken literally learns nothing in epochs of 20 rounds: our default reuses the plays of all "

@@ -8,7 +8,7 @@ from gpbandits.reproductions.claims import Across, Claim, Statement
 from gpbandits.reproductions.study_figure import StudyFigure
 
 _figure = partial(StudyFigure, paper="Verma, Dai & Low (2022)", metrics=("simple", "cumulative"))
-_MORE = "More on the page of studies of delayed feedback."
+_MORE = "More on the page of readings."
 _UCB = ("GP-UCB-SDF", "GP-BUCB", "GP-UCB")
 _THOMPSON = ("GP-TS-SDF", "GP-BTS", "asy-TS")
 _WINDOWS = ("GP-UCB-SDF, m = 5", "GP-UCB-SDF, m = 10", "GP-UCB-SDF, m = 40")

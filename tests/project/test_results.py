@@ -1,0 +1,109 @@
+"""What pages say of results is what the results say that are stored beside them."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from gpbandits.evaluation.statistics import Interval
+from gpbandits.report.grid import text
+from gpbandits.reproductions import REPRODUCTIONS, kernels, powers
+from gpbandits.reproductions.condensed import Condensed
+from gpbandits.reproductions.page import RESULTS, page_text
+from gpbandits.reproductions.study_figure import StudyFigure
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+INTERVAL = re.compile(r"\d \[[-+]?[\d.]+, [-+]?[\d.]+\]")
+STORED = {
+    "reproductions",
+    "leaderboard",
+    "calibration",
+    "reinforcement",
+}  # whose numbers the tests below look up
+
+
+def read(page: str) -> str:
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def _undrawn(monkeypatch):
+    """Leave the figures out: drawing them takes longer than all the rest."""
+    monkeypatch.setattr(StudyFigure, "_drawn", lambda self, result, metric: None)
+    monkeypatch.setattr(powers, "power_figure", lambda *arguments: None)
+    monkeypatch.setattr(kernels, "_draw_spectra", lambda *arguments: None)
+    monkeypatch.setattr(kernels, "_draw_samples", lambda *arguments: None)
+
+
+@pytest.mark.usefixtures("_undrawn")
+def test_the_page_of_reproductions_says_what_the_stored_results_say():
+    stored = Condensed(DOCS / RESULTS)
+    found = [(each, each.run(Path("nowhere"), False, stored)) for each in REPRODUCTIONS.values()]
+    assert page_text(found, quick=False) == read("reproductions.md")
+    assert "not computed" not in read("reproductions.md")
+
+
+def rows(table: Path) -> list[list[str]]:
+    """The cells of a stored table as the page prints them."""
+    with table.open(newline="", encoding="utf-8") as file:
+        header, *lines = csv.reader(file)
+    ends = {name.removesuffix(" low") for name in header if name.endswith(" low")}
+    found = []
+    for line in lines:
+        values = dict(zip(header, line, strict=True))
+        shown = [name for name in header if not name.endswith((" low", " high"))]
+        found.append([cell(values, name, name in ends) for name in shown])
+    return found
+
+
+def cell(values: dict[str, str], name: str, is_interval: bool) -> str:
+    if is_interval:
+        return text(Interval(*(float(values[name + end]) for end in ("", " low", " high"))))
+    value = values[name]
+    if not value:
+        return text(None)
+    return text(int(value) if value.isdigit() else float(value)) if name != "agent" else value
+
+
+@pytest.mark.parametrize("table", sorted((DOCS / "tables").glob("*.csv")), ids=lambda path: path.stem)
+def test_the_leaderboard_says_what_its_tables_say(table):
+    page = read("leaderboard.md")
+    for row in rows(table):
+        assert f"| {' | '.join(row)} |" in page
+
+
+def loaded(path: str) -> ModuleType:
+    """A script of the examples as a module."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / "examples" / path)
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
+
+
+@pytest.mark.parametrize("track", ["from-scratch", "pretrained"])
+def test_the_page_on_reinforcement_learning_says_what_its_results_say(track):
+    script = loaded("reinforcement/one_table.py")
+    assert script.table(script.kept(DOCS / RESULTS / "rl-and-gp" / track)) in read("reinforcement.md")
+
+
+def test_the_page_on_calibration_says_what_its_table_says():
+    script = loaded("papers/calibration.py")
+    findings = script.read(DOCS / RESULTS / "calibration.csv")
+    page = read("calibration.md")
+    assert len(findings) == len(INTERVAL.findall(page)) // 2
+    for finding in findings:
+        assert script.as_markdown(finding) in page
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)
+def test_numbers_with_intervals_stand_only_where_results_are_stored(page):
+    if page.stem not in STORED:
+        assert INTERVAL.search(page.read_text(encoding="utf-8")) is None
