@@ -8,8 +8,8 @@ trained beforehand on functions of the same class, one training an environment a
 agents of the study that belong to neither track; they play the same trials. Numbers are the cumulative
 regret at the horizon as a share of that of random play on the same trials, with 95 % bootstrap intervals
 over trials, and where there are constraints the hard violation likewise: 0 is perfect, 1 is random. Trained
-policies are kept in RESULTS/policies, and trained again only when their file is deleted. `--keep FOLDER` keeps
-the numbers of both tables there.
+policies are kept in RESULTS/policies, and trained again only when their file is deleted. `--keep FOLDER`
+writes the numbers of both tables there.
 """
 
 import argparse
