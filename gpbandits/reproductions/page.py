@@ -20,11 +20,11 @@ _TOP = """# Reproductions
 <!-- Made by `gpbandits reproduce --page`; edit the texts in `gpbandits/reproductions`. -->
 
 What the papers report, figure by figure and claim by claim in the papers' own order, and what the code
-measured when this page was made. An order *holds* where the 95 % bootstrap interval of the difference, paired by trial, lies
-above 0, and is *reversed* where it lies below 0 and at least {fewest} trials stand behind it; else the trials
-do not tell the two apart. A claim that two agents do the same holds as long as they are not told apart. A
-constant that was chosen so that a curve comes out is named beside the curve. What our studies take where a
-paper is silent is in [readings.md](readings.md), and how often confidence bands fail in
+measured when this page was made. An order *holds* where the 95 % bootstrap interval of the difference, paired
+by trial, lies above 0, and is *reversed* where it lies below 0 and at least {fewest} trials stand behind it;
+else the trials do not tell the two apart. A claim that two agents do the same holds as long as they are not
+told apart. A constant that was chosen so that a curve comes out is named beside the curve. What our studies
+take where a paper is silent is in [readings.md](readings.md), and how often confidence bands fail in
 [calibration.md](calibration.md).
 """
 
