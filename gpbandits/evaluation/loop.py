@@ -11,6 +11,7 @@ from agents.registry import AgentFactory, AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import require
 from bandit_envs.environment.making import EnvLike
 from bandit_envs.problem.problem import Problem
+from gpbandits.evaluation.isolation import isolated
 from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.record import Record, join_trials
 from gpbandits.evaluation.result import Result
@@ -29,6 +30,7 @@ def evaluate(
     first_trial: int = 0,
     label: str | None = None,
     progress: Progress | None = None,
+    isolate: bool = False,
 ) -> Result:
     """Let every agent play the same trials: the same functions, noise, delays and contexts.
 
@@ -47,11 +49,17 @@ def evaluate(
         first_trial: index of the first trial, to compute a part of a larger evaluation.
         label: of the environment in tables; default its id.
         progress: called with an agent's label and the number of trials that it has just finished.
+        isolate: play every agent in a process of its own, which receives observations and feedback only and
+            ends with it: for agents that are not trusted, or leak memory. Their results are the same. Agents
+            must be importable. What a round costs more is measured in `benchmarks/isolation.py`.
     """
     require(_is_integer(trials) and trials > 0, "trials", "a positive integer", trials)
     require(_is_integer(seed) and seed >= 0, "seed", "an integer >= 0", seed)
     require(_is_integer(first_trial) and first_trial >= 0, "first_trial", "an integer >= 0", first_trial)
+    require(isinstance(isolate, bool), "isolate", "True or False", isolate)
     factories = _factories(agents)  # all errors of names before any work
+    if isolate:
+        factories = {name: isolated(factory) for name, factory in factories.items()}
     stage = Stage(environment, env_kwargs or {})
     seeds = [trial_seeds(seed, i) for i in range(first_trial, first_trial + trials)]
     records, traces = {}, {}

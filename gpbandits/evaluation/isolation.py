@@ -1,0 +1,145 @@
+"""An agent in a process of its own, to which nothing comes but what it is told.
+
+An agent of this process shares its memory with the environment: nothing but honesty keeps it from the truth.
+Here it gets the setting, its seed, observations, and what follows its actions, through a pipe; when it has
+played, its process ends, with whatever memory it held.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from agents.registry import AgentFactory
+from bandit_envs.problem.setting import Setting
+
+PATIENCE = 5.0  # seconds that a process has to end by itself
+SAID = ("privileged", "track")  # attributes of an agent that say what it is
+ASKED = ("alarms", "feedback_window")  # that are read after the episode
+
+
+class AgentProcessError(RuntimeError):
+    """The process of an agent has ended before the episode."""
+
+
+def isolated(factory: AgentFactory) -> AgentFactory:
+    """A factory of the same agents, each in a process of its own.
+
+    Raises:
+        ValueError: for an agent that another process cannot import.
+    """
+    try:
+        parcel = pickle.dumps(factory)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ValueError(_unimportable(factory.make, error)) from error
+    if getattr(factory.make, "__module__", None) == "__main__":
+        raise ValueError(_unimportable(factory.make, "it is defined in __main__"))
+
+    def one(setting: Setting) -> Isolated:
+        return Isolated(parcel, setting, None)
+
+    def many(setting: Setting, num_trials: int | None = None) -> Isolated:
+        return Isolated(parcel, setting, num_trials)
+
+    return AgentFactory(many if factory.batched else one)
+
+
+class Isolated:
+    """Plays as the agent does that it has made in another process.
+
+    Args:
+        parcel: the pickled factory of the agent.
+        setting: what is published.
+        num_trials: B; None for one environment without a trial axis.
+    """
+
+    def __init__(self, parcel: bytes, setting: Setting, num_trials: int | None):
+        context = multiprocessing.get_context("spawn")  # a fork would inherit the memory
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+        self.privileged, self.track = self._ask("make", parcel, setting, num_trials)
+
+    @property
+    def alarms(self) -> Any:
+        """See `agents.Agent`."""
+        return self._ask("alarms")
+
+    @property
+    def feedback_window(self) -> Any:
+        """See `agents.Agent`."""
+        return self._ask("feedback_window")
+
+    def reset(self, seed: Any) -> None:
+        """Forget everything."""
+        self._ask("reset", seed)
+
+    def act(self, observation: Any) -> Any:
+        """Choose an action."""
+        return self._ask("act", observation)
+
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round."""
+        self._ask("update", observation, action, reward, info)
+
+    def close(self) -> None:
+        """End the process."""
+        self._pipe.close()  # which it takes for the end
+        self._process.join(PATIENCE)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+
+    def _ask(self, what: str, *given: Any) -> Any:
+        try:
+            self._pipe.send((what, given))
+            answer, error = self._pipe.recv()
+        except (EOFError, BrokenPipeError, ConnectionResetError) as broken:
+            self._process.join(PATIENCE)
+            raise AgentProcessError(
+                f"the process of the agent ended during {what!r}, with exit code {self._process.exitcode}"
+            ) from broken
+        if error is not None:
+            raise error
+        return answer
+
+
+def _serve(pipe: Connection) -> None:
+    """Make an agent and let it answer, until the pipe is closed."""
+    agent: Any = None
+    while True:
+        try:
+            what, given = pipe.recv()
+        except EOFError:
+            getattr(agent, "close", lambda: None)()
+            return
+        try:
+            if what == "make":
+                parcel, setting, num_trials = given
+                agent = pickle.loads(parcel)(setting, num_trials)
+                answer = tuple(getattr(agent, name, None) for name in SAID)
+            else:
+                answer = getattr(agent, what, None) if what in ASKED else getattr(agent, what)(*given)
+            pipe.send((answer, None))
+        except Exception as error:
+            pipe.send((None, _portable(error)))
+
+
+def _portable(error: Exception) -> Exception:
+    """The error if it survives the pipe, else one that says the same."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def _unimportable(make: Callable[..., Any], why: Any) -> str:
+    return (
+        f"isolate=True needs agents that another process can import, got {make!r} ({why}); "
+        "define it at the top of a module, or give its path 'package.module:Class'"
+    )

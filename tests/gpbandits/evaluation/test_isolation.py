@@ -1,0 +1,101 @@
+"""Agents in processes of their own play the same, and see nothing that they are not told."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+
+import numpy as np
+import pytest
+from agent_cases import GAUSSIAN, LISTENING
+
+from bandit_envs.problem.simulator import Simulator
+from gpbandits import evaluate
+from gpbandits.evaluation.isolation import AgentProcessError
+
+SMALL = {"num_arms": 9, "horizon": 6}
+
+
+class Player:
+    """Plays arm 0."""
+
+    def __init__(self, setting):
+        self.setting = setting
+
+    def reset(self, seed):
+        pass
+
+    def act(self, observation):
+        return 0
+
+    def update(self, observation, action, reward, info):
+        pass
+
+
+class Thief(Player):
+    """Looks for the truth in the memory of its process, and plays the best arm if it is there."""
+
+    def act(self, observation):
+        found = [each.trials[0] for each in gc.get_objects() if isinstance(each, Simulator)]
+        settled = [trial for trial in found if trial is not None and trial.setting is self.setting]
+        return int(settled[0].means[0, 0].argmax()) if settled else 0
+
+
+class Leaving(Player):
+    def act(self, observation):
+        os._exit(7)
+
+
+class Failing(Player):
+    def act(self, observation):
+        raise ArithmeticError("not today")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in GAUSSIAN if name in LISTENING])
+def test_an_isolated_agent_plays_the_same(name):
+    here, apart = (
+        evaluate("GPBandit-GP-v0", [name], trials=2, env_kwargs=SMALL, isolate=isolate)
+        for isolate in (False, True)
+    )
+    np.testing.assert_array_equal(apart.actions[name], here.actions[name])
+
+
+def test_one_that_says_what_it_is_and_does_is_asked_for_it():
+    agents = {"sdf": ("gp-ucb-sdf", {"window": 3}), "cpd": "gp-ucb-cpd", "oracle": "gp-ucb-oracle"}
+    here, apart = (
+        evaluate("GPBandit-PiecewiseStationary-v0", agents, trials=2, env_kwargs=SMALL, isolate=isolate)
+        for isolate in (False, True)
+    )
+    assert (apart.windows, apart.privileged) == (here.windows, here.privileged) == ({"sdf": 3.0}, {"oracle"})
+    assert apart.alarms.keys() == here.alarms.keys() == {"cpd"}
+
+
+def test_it_does_not_find_the_truth_in_its_memory():
+    agents = {"thief": Thief, "player": Player}
+    here, apart = (
+        evaluate("GPBandit-GP-v0", agents, trials=1, env_kwargs=SMALL, isolate=isolate)
+        for isolate in (False, True)
+    )
+    assert here.regret["thief"][0, -1] == 0.0  # else the theft does not work
+    np.testing.assert_array_equal(apart.actions["thief"], apart.actions["player"])
+
+
+def test_its_errors_travel_and_its_death_is_said():
+    with pytest.raises(ArithmeticError, match="not today"):
+        evaluate("GPBandit-GP-v0", {"a": Failing}, trials=1, env_kwargs=SMALL, isolate=True)
+    with pytest.raises(AgentProcessError, match=r"ended during 'act', with exit code 7"):
+        evaluate("GPBandit-GP-v0", {"a": Leaving}, trials=1, env_kwargs=SMALL, isolate=True)
+
+
+def test_an_agent_that_no_other_process_can_import_is_refused():
+    with pytest.raises(ValueError, match="isolate=True needs agents that another process can import"):
+        evaluate("GPBandit-GP-v0", {"a": lambda setting: Player(setting)}, trials=1, isolate=True)
+    with pytest.raises(ValueError, match="isolate must be True or False"):
+        evaluate("GPBandit-GP-v0", ["random"], trials=1, isolate="no")
+
+
+def test_no_process_is_left():
+    evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs=SMALL, isolate=True)
+    assert multiprocessing.active_children() == []
