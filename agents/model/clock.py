@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -50,32 +51,42 @@ class Clock:
         """
         if self.times is None:
             return now - played
-        return self.times[np.minimum(now + 1, len(self.times) - 1)] - self.times[played]
+        return self._start(now + 1) - self.times[played]
 
     def span(self, rounds: int) -> float:
         """How long feedback of so many rounds' delay takes at most."""
         if self.times is None:
             return rounds
-        last = len(self.times) - 1
-        return float((self.times[np.minimum(np.arange(last + 1) + rounds + 1, last)] - self.times).max())
+        seen = np.minimum(np.arange(len(self.times)) + rounds + 1, len(self.times))
+        return float((self._start(seen) - self.times).max())
 
     def seen(self, wait: float) -> float:
         """How long feedback takes that is there after a wait: it is seen when the next round starts."""
         if self.times is None:
             return wait
         first = np.searchsorted(self.times, self.times + wait * (1.0 - ROUNDING))
-        return float((self.times[np.minimum(first, len(self.times) - 1)] - self.times).max())
+        return float((self._start(first) - self.times).max())
 
     def age(self, delay: Ints | Floats, now: int) -> Ints:
         """How many rounds before round `now` the plays were that took so long, (n,): undoes `delay`."""
         if self.times is None:
             return np.asarray(delay, dtype=np.int64)
-        start = self.times[min(now + 1, len(self.times) - 1)] - delay  # of the round, but for rounding
+        start = self._start(now + 1) - delay  # of the round, but for rounding
         return now - np.searchsorted((self.times[1:] + self.times[:-1]) / 2.0, start)
 
     def recent(self, now: int, window: float) -> int:
         """How many of the plays before round `now` are in the window, s = t - m, ..., t - 1."""
         if self.times is None:
             return int(min(window * (1.0 + ROUNDING), now))
-        elapsed = self.times[min(now, len(self.times) - 1)] - self.times[:now]
+        elapsed = self._start(now) - self.times[:now]
         return int(np.count_nonzero(elapsed < window * (1.0 - ROUNDING)))
+
+    def _start(self, rounds: int | Ints) -> Floats:
+        """When rounds start, () or (n,); what arrives in the last one is seen when another would start."""
+        return self._starts[np.minimum(rounds, len(self._starts) - 1)]
+
+    @cached_property
+    def _starts(self) -> Floats:
+        """Of all rounds and of one more, as long after the last as that is after the one before, (T + 1,)."""
+        assert self.times is not None
+        return np.append(self.times, self.times[-1] + np.diff(self.times[-2:]).sum())

@@ -11,10 +11,12 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 
 from ...validation import PerTrial
+from .cross_validation import CROSS_VALIDATED
 from .detector import ChangePointDetector
 
 PER_DESIGN = 10  # functions on one sequence of covariates: they share its systems
 MOST_SIMULATED = 128  # samples, in a few seconds; the cost grows with their fourth power
+MOST_SIMULATED_ALONE = 64  # where each function needs systems of its own
 
 
 def calibrate(
@@ -33,6 +35,7 @@ def calibrate(
     the largest statistic * n^e of each. Deterministic given the seed; its error is that of `runs` draws, ten
     of which share their points. A few seconds at most: what more than 128 samples add is extrapolated from
     what the second 64 add to the first, as a power of the length, than which the threshold grows more slowly.
+    A ridge by cross-validation is each sequence's own, as in use; then 64 are simulated, in ten seconds.
 
     Args:
         gram: the prior.
@@ -49,21 +52,28 @@ def calibrate(
         raise ValueError(f"samples >= 2 and runs >= 1 must be integers, got {samples!r} and {runs!r}")
     if not is_integer(seed) or seed < 0:
         raise ValueError(f"seed must be an integer >= 0, got {seed!r}")
-    designs = np.random.default_rng(seed).spawn(-(-runs // PER_DESIGN))
-    simulated = min(samples, MOST_SIMULATED)
-    largest = np.hstack([_largest(gram, noise_std, simulated, rng, options) for rng in designs])
+    alone = options.get("ridge") == CROSS_VALIDATED
+    together = 1 if alone else PER_DESIGN
+    designs = np.random.default_rng(seed).spawn(-(-runs // together))
+    simulated = min(samples, MOST_SIMULATED, MOST_SIMULATED_ALONE if alone else samples)
+    largest = np.hstack([_largest(gram, noise_std, simulated, together, rng, options) for rng in designs])
     half, whole = np.quantile(largest[[simulated // 2 - 1, -1]], 1.0 - rate, axis=1, method="higher")
     return float(whole if samples == simulated else whole * (whole / half) ** np.log2(samples / simulated))
 
 
 def _largest(
-    gram: Gram, noise_std: PerTrial, samples: int, rng: np.random.Generator, options: dict[str, Any]
+    gram: Gram,
+    noise_std: PerTrial,
+    samples: int,
+    together: int,
+    rng: np.random.Generator,
+    options: dict[str, Any],
 ) -> Floats:
-    """The largest statistic * n^e so far of stationary sequences at the same points, (m, PER_DESIGN)."""
+    """The largest statistic * n^e so far of q stationary sequences at the same points, (m, q)."""
     point = rng.integers(gram.size, size=samples)
-    truth = np.array([gram.white(rng) for _ in range(PER_DESIGN)]) @ gram.root
-    value = truth[:, point].T + noise_std * rng.standard_normal((samples, PER_DESIGN))
-    detector = ChangePointDetector.on_points(gram, num_responses=PER_DESIGN, **options)
+    truth = np.array([gram.white(rng) for _ in range(together)]) @ gram.root
+    value = truth[:, point].T + noise_std * rng.standard_normal((samples, together))
+    detector = ChangePointDetector.on_points(gram, num_responses=together, **options)
     return largest_statistics(detector, point, value)
 
 

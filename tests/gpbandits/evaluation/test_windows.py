@@ -8,9 +8,10 @@ from agent_cases import GAUSSIAN
 from synthetic import result as synthetic_result
 
 import agents
-from bandit_envs import make
+from bandit_envs import Setting, make
 from gpbandits import evaluate
 from gpbandits.evaluation import Result, trial_seeds
+from gpbandits.evaluation.trace import learnable
 
 ROUNDS = {"num_arms": 20, "horizon": 40, "delay": {"law": "poisson", "mean": 6, "lost": 0.1}}
 TIMES = ROUNDS | {"delay": {"law": "exponential", "mean": 0.5, "interval": 0.1}}
@@ -46,8 +47,7 @@ def converted(keywords, actions, window, seed):
             arrival = played + oracle["delay"]
             if oracle["delay"] < 0 or arrival > now:
                 continue
-            after = min(arrival + 1, len(actions) - 1)
-            taken = oracle["delay"] if times is None else times[after] - times[played]
+            taken = oracle["delay"] if times is None else (oracle["delay"] + 1) * times[1]
             if taken <= window + 1e-6:
                 best = min(best, oracle["regret"])
         curve.append(worst[now] if best == np.inf else best)
@@ -67,6 +67,13 @@ def test_it_is_that_of_the_best_play_that_was_converted_within_the_window(keywor
             actions, seed = result.actions[label][i], trial_seeds(0, i)[0]
             expected = converted(keywords, actions, window, seed)
             np.testing.assert_allclose(result.simple_regret[label][i], expected, atol=1e-12, err_msg=label)
+
+
+def test_feedback_of_the_last_round_took_as_long_as_that_of_any_other():
+    setting = Setting(arms=np.eye(3), horizon=10, query_times=0.1 * np.arange(10), max_delay=9)
+    delay = np.full((1, 10), 3)  # until the next round starts that is four intervals
+    assert (learnable(delay, 0.3, setting)[:, :7] == -1).all()  # the others come after the end
+    assert (learnable(delay, 0.4, setting)[:, :7] == 3).all()
 
 
 def test_of_an_agent_without_a_window_it_is_that_of_everything_that_arrives():

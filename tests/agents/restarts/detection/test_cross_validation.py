@@ -5,7 +5,13 @@ import pytest
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
 import agents
-from agents.restarts.detection import ChangePointDetector, cross_validated_ridge
+from agents.restarts.detection import (
+    ChangePointDetector,
+    calibrate,
+    calibration,
+    cross_validated_ridge,
+    detect,
+)
 from agents.restarts.detection.cross_validation import CROSS_VALIDATED, due
 from bandit_envs import Setting
 from bandit_envs.kernels.gram import Gram
@@ -59,6 +65,28 @@ def test_the_unit_of_the_responses_decides_nothing(gram):
     scaled = Gram(ConstantKernel(1e6) * MATERN, POINTS)
     plain, large = (ChangePointDetector.on_points(prior, ridge=CROSS_VALIDATED) for prior in (gram, scaled))
     assert shown(plain, point, value).rates.ridge == shown(large, point, 1e3 * value).rates.ridge
+
+
+def test_a_threshold_is_calibrated_for_the_ridge_that_a_sequence_chooses_alone(gram, monkeypatch):
+    simulated = []
+
+    def noted(detector, x, y):
+        simulated.append((detector.num_responses, len(x)))
+        return np.ones(y.shape)
+
+    monkeypatch.setattr(calibration, "largest_statistics", noted)
+    calibrate(gram, NOISE, 100, 0.1, runs=3, ridge=CROSS_VALIDATED)
+    assert simulated == [(1, calibration.MOST_SIMULATED_ALONE)] * 3
+
+
+@pytest.mark.long
+def test_the_rate_of_false_alarms_holds_for_a_ridge_by_cross_validation(gram):
+    theta, raised = calibrate(gram, NOISE, 40, 0.1, ridge=CROSS_VALIDATED), []
+    detector = ChangePointDetector.on_points(gram, ridge=CROSS_VALIDATED, theta=theta)
+    for seed in range(200):
+        point, value = samples(gram, 40, seed)
+        raised.append(bool(detect(detector, point.tolist(), value)))
+    assert np.mean(raised) < 0.1 + 4 * (2 * 0.1 * 0.9 / 200) ** 0.5  # as many were simulated
 
 
 def test_a_reset_forgets_the_choice(gram):
