@@ -7,6 +7,8 @@ from functools import partial
 from inspect import signature
 from typing import Any
 
+from bandit_envs.basics.arguments import require_probability
+
 from ..model.model import Model
 from ..named import made, require_no_options
 from ..widths.by_name import improved_width, make_width
@@ -23,6 +25,7 @@ from .rules import (
 
 MakeRule = Callable[[Model], Rule]
 IMPROVED = "improved"  # the width of IGP-UCB and GP-TS
+WITH_WIDTH = ("ucb", "thompson")
 
 
 def make_rule(rule: Any, width: Any, delta: float, options: Any = None) -> MakeRule:
@@ -30,15 +33,20 @@ def make_rule(rule: Any, width: Any, delta: float, options: Any = None) -> MakeR
 
     Args:
         rule: a name in `RULES`, or a `Rule`: any callable that turns `Candidates` into scores, (B, A).
-        width: of "ucb" and "thompson": "improved", or what `make_width` takes. Another rule has its own.
+        width: of "ucb" and "thompson": "improved", or what `make_width` takes. Another rule has none, or its
+            own: then it must be left out.
         delta: failure probability of the width.
         options: of a named rule.
     """
+    require_probability("delta", delta)
+    left_out = isinstance(width, str) and width == IMPROVED
     if isinstance(rule, str):
+        if rule in RULES and rule not in WITH_WIDTH and not left_out:
+            raise ValueError(f"width must be left out with the rule {rule!r}, which has none, got {width!r}")
         return made("rule", rule, RULES, options, width, delta)
     require_no_options("rule", rule, options)
     _require_rule(rule)
-    if not (isinstance(width, str) and width == IMPROVED):
+    if not left_out:
         raise ValueError(
             f"width must be left out where the rule is no name, got {width!r}; the rule has its own"
         )

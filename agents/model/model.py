@@ -16,7 +16,7 @@ from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.kernels.white import split_white
 from bandit_envs.laws.functions import SELDOM_BELOW
 from bandit_envs.problem.checks import check_kernel
-from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.setting import Setting, check_prior_mean
 
 from ..kernels.shape import largest_deviation
 from ..kernels.visited import Visited, VisitedGram
@@ -125,6 +125,7 @@ class Model:
         chosen, white = split_white(_kernel(setting, kernel, length_scale))
         if setting.continuous:
             _check_box(form, prior_mean)
+        _check_mean(setting, prior_mean)
         check_kernel(chosen, setting.decisions)
         deviation = largest_deviation(chosen, setting.decisions.points)
         noise = assumed_noise(
@@ -198,6 +199,14 @@ def _check_box(form: str | None, prior_mean: Any) -> None:
         raise ValueError(f"form must be None on a box, which keeps the plays alone, got {form!r}")
     if np.ndim(prior_mean) == 1:
         raise ValueError("prior_mean must be one number on a box, got an array")
+
+
+def _check_mean(setting: Setting, given: Any) -> None:
+    """Raise unless it is None, one finite number, or one a point or a trial."""
+    mean = np.asarray(0.0 if given is None else given)
+    each_trial = mean.ndim == 2 and mean.shape[1] == 1
+    for one in mean[:, 0] if each_trial else [mean]:
+        check_prior_mean(one, setting.decisions)
 
 
 def _kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_integer, require_not_negative
+from bandit_envs.basics.arguments import require_integer, require_not_negative, require_probability
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.shape import unit_kernel
@@ -116,6 +116,7 @@ def parts_of(
             in 50 on the two discs stay in the wrong one. With `reuse=False` or Thompson sampling 1 is better
             there.
     """
+    require_probability("delta", delta)  # before it is shared among epochs
     require_integer("epoch", epoch, 1, "it is the number of rounds S between two updates")
     if models not in ("penalised", "separate"):
         raise ValueError(f"models must be penalised or separate, got {models!r}")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery
 
 from .boards import board
@@ -47,6 +48,8 @@ class Player:
         values = [arrival.value for each in rounds for arrival in each.arrivals]
         self.plan, self.told = plan, len(values)
         self.scale = Scale.of(plan.goal, values if plan.standardise else [])
+        costs = [arrival.costs for each in rounds for arrival in each.arrivals]
+        self.sizes = _sizes(costs if plan.standardise else [], len(plan.constraints))
         contexts = [*(each.context for each in rounds), context]
         self.board = board(plan, self.scale, [each.parameters for each in rounds], contexts)
         self.agent = self.board.make_agent(plan.factory)
@@ -113,12 +116,21 @@ class Player:
         rounds = np.array([arrival.round for arrival in round_.arrivals], dtype=np.int64)
         rewards = np.array([self.scale.reward(arrival.value) for arrival in round_.arrivals])
         costs = np.array([arrival.costs for arrival in round_.arrivals])
-        costs = costs.reshape(len(rounds), len(self.plan.constraints))
+        costs = costs.reshape(len(rounds), len(self.plan.constraints)) / self.sizes
         info = delivery(t, rounds, rewards, costs, self.board.setting.max_delay)
         observation = self.board.observation(round_.context)
         self.agent.update(observation, self.board.action(round_.parameters), float(rewards.sum()), info)
         if round_.dropped and hasattr(self.agent, "drop"):  # others do not believe anything of pending plays
             self.agent.drop(np.array(round_.dropped))
+
+
+def _sizes(costs: Sequence[tuple[float, ...]], num_constraints: int) -> Floats:
+    """Root mean square of each cost, by which it is divided, so that 0 stays 0; 1 where it is 0, (C,)."""
+    told = np.array(costs, dtype=np.float64).reshape(len(costs), num_constraints)
+    largest = np.abs(told).max(axis=0, initial=0.0)
+    unit = np.where(largest > 0.0, largest, 1.0)  # taken out before a square can overflow
+    mean = ((told / unit) ** 2).sum(axis=0) / max(len(told), 1)
+    return np.where(largest > 0.0, unit * np.sqrt(mean), 1.0)
 
 
 def _seed(seed: int, number: int) -> int:

@@ -24,9 +24,9 @@ class Tuner:
 
     Any agent of the package plays; the tuner translates. An experiment is a round that starts with `ask` and
     whose reward arrives with `tell`, in any order and as late as it likes: running experiments are delayed
-    feedback. The agent sees standardised values; whenever their number has doubled they are standardised
-    anew, and an agent that starts afresh is told the whole history. Kernels see what will be used: rounded
-    integers, and one coordinate a category.
+    feedback. The agent sees standardised values, and costs in units of their own size; whenever the number
+    of values has doubled they are standardised anew, and an agent that starts afresh is told the whole
+    history. Kernels see what will be used: rounded integers, and one coordinate a category.
 
         >>> from agents import Integer, Log, Tuner
         >>> tuner = Tuner({"rate": Log(1e-5, 1e-1), "depth": Integer(1, 12)}, goal="minimise")
@@ -46,8 +46,8 @@ class Tuner:
         num_arms: up to so many points are a finite set. More of them, and a continuum, are a box of which
             only possible points are looked at; an agent that plays sets alone is given so many that cover it.
         noise_std: standard deviation of the noise of a value, None if unknown.
-        standardise: False tells the agent the values as they are; it then assumes a prior mean of 0 and the
-            amplitude of its kernel.
+        standardise: False tells the agent values and costs as they are; it then assumes a prior mean of 0
+            and the amplitude of its kernel.
 
     Raises:
         ValueError: an argument is impossible; the message names it.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_number, require_positive
+from bandit_envs.basics.arguments import is_number, require_positive, require_probability
 
 from ..kernels.order import order_of
 from ..kernels.shape import unit_kernel
@@ -40,6 +40,7 @@ def make_width(
             default 1. An error where the width does not take it, and so is `gamma`.
         gamma: see `make_gamma`; default a true bound for "rkhs", the realised gain for "self-normalised".
     """
+    require_probability("delta", delta)  # also where the width is a number
     if width is None:
         width = "self-normalised" if model.setting.continuous else "finite-set"
     options = {"beta_scale": beta_scale, "gamma": gamma}

@@ -12,6 +12,7 @@ from bandit_envs.kernels.gram import Gram
 from ..validation import PerTrial
 
 GREEDY_FACTOR = 1.0 / (1.0 - np.exp(-1.0))  # the gain is submodular (Nemhauser et al. 1978)
+TIE = 1e-9  # share of the largest variance by which rounding may be off
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,8 @@ def water_filling(eigenvalues: Floats, budget: Floats) -> Floats:
 def greedy_gains(gram: Gram, noise: Floats) -> Iterator[Floats]:
     """Yield 1/2 sum_{s<=t} log(1 + sigma_{s-1}^2(x_s) / lambda), (L,) each, for t = 1, 2, ...
 
-    x_s is the point of largest variance. Works in the weights of K = R'R, R (r, N): O(L (r^2 + r N)) a round.
+    x_s is the point of largest variance, the first of those that tie. Works in the weights of K = R'R,
+    R (r, N): O(L (r^2 + r N)) a round.
 
     Args:
         gram: the prior covariance of the N points.
@@ -110,7 +112,7 @@ def greedy_gains(gram: Gram, noise: Floats) -> Iterator[Floats]:
     spread = np.tile(np.eye(len(root)), (len(noise), 1, 1))  # (L, r, r) posterior covariance of the weights
     gain = np.zeros(len(noise))
     while True:
-        point = variance.argmax(axis=1)
+        point = (variance >= (1.0 - TIE) * variance.max(axis=1, keepdims=True)).argmax(axis=1)
         largest = np.maximum(variance[rows, point], 0.0)
         gain = gain + 0.5 * np.log1p(largest / noise)
         weights = (spread @ root.T[point][:, :, None])[:, :, 0] / np.sqrt(noise + largest)[:, None]

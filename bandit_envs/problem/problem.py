@@ -58,7 +58,8 @@ class Problem(Composition):
         horizon: rounds a trial.
         prior_mean: the model's mean of the reward, one number or (N,).
         rkhs_bound: what is published of ||f||: "true" (the exact norm where one is known), "paper"
-            (B^2 = f' K f over the points, as Chowdhury & Gopalan 2017 print it), a number, or None.
+            (B^2 = f' K f over the points, as Chowdhury & Gopalan 2017 print it, f and K in units in which the
+            prior variances are 1 on average, as theirs are), a number, or None.
         publish_model: whether learners are told prior, noise, bound and the law of the delays. Withheld means
             None (a prior mean of 0); `max_delay` and query times, by which feedback is read, are told anyway.
         function_seed: freezes the functions (and so the optima), not noise, delays or contexts.
@@ -201,7 +202,8 @@ class Problem(Composition):
         if not isinstance(self.rkhs_bound, str):
             return self.rkhs_bound
         if self.rkhs_bound == "paper":
-            norms = [float(np.sqrt(f.values @ self.gram.dense @ f.values)) for f in rewards]
+            variance = float(self.gram.diagonal.mean())
+            norms = [float(np.sqrt(f.values @ self.gram.dense @ f.values)) / variance for f in rewards]
         else:
             norms = [f.norm for f in rewards if f.norm is not None]
         return max(norms) if norms and len(norms) == len(rewards) else None

@@ -42,6 +42,18 @@ def _statements(algorithm: str, says: str, metrics: tuple[Metric, ...]) -> tuple
     )
 
 
+def _of_utility(algorithm: str) -> tuple[Statement, ...]:
+    """The others earn more than the paper's algorithm, by either reading of it."""
+    return tuple(
+        Statement(
+            "ADMMBO and OCO have higher utility.",
+            tuple(Claim(other, label, "average") for other in _OTHERS),
+            reading=f"Tested as less regret; the algorithm is {how}",
+        )
+        for label, how in zip(_LABELS[algorithm], _READINGS, strict=True)
+    )
+
+
 _SMALL: dict[int, tuple[str, Drawing, str]] = {
     2: ("2", "boxes", "noiseless constraints, small feasible region"),
     3: ("2", "curves", "noiseless constraints, small feasible region"),
@@ -109,11 +121,14 @@ FIGURES = (
             title=f"Figure {number}: {_SHOWN[drawing]}, {shown}",
             studies=(_study(number),),
             drawing=drawing,
-            statements=_statements(
-                algorithm,
-                f"The average violation of Algorithm {algorithm} approaches 0; ADMMBO and OCO have higher "
-                "utility at a violation that stays away from 0.",
-                ("average-violation",),
+            statements=(
+                *_statements(
+                    algorithm,
+                    f"The average violation of Algorithm {algorithm} approaches 0, those of ADMMBO and OCO "
+                    "stay away from 0.",
+                    ("average-violation",),
+                ),
+                *_of_utility(algorithm),
             ),
             differs=_RATES,
         )

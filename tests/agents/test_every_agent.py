@@ -214,9 +214,19 @@ def test_widths_and_gains_go_by_name(width, gamma):
     assert actions("GPBandit-RKHS-v0", ("gp-ucb", options), trials=2, horizon=15).shape == (2, 15)
 
 
-@pytest.mark.parametrize("option", [{"beta_scale": -3.0}, {"gamma": "nonsense"}], ids=str)
+NONSENSE = (
+    {"beta_scale": -3.0},
+    {"gamma": "nonsense"},
+    {"delta": 2.0},
+    {"prior_mean": np.nan},
+    {"prior_mean": [1.0, 2.0]},
+    {"refit_every": 2.5},
+)
+
+
+@pytest.mark.parametrize("option", NONSENSE, ids=str)
 @pytest.mark.parametrize("name", BATCHED)
-def test_no_agent_swallows_nonsense_for_its_width(name, option):
+def test_no_agent_swallows_nonsense(name, option):
     (wrong,) = option
     with pytest.raises(ValueError, match=wrong):
         agents.make(name, SETTING, **option)

@@ -279,6 +279,7 @@ def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
             "theta must be None where false_alarm",
         ),
         ({"restart_options": {"theta": "high"}}, "theta must be positive, got high"),
+        ({"rule": "ei", "width": 3.0}, "width must be left out with the rule 'ei', which has none, got 3.0"),
         ({"restart": "periodic", "restart_options": {"every": 2.5}}, "every must be an integer, got 2.5"),
     ],
 )

@@ -90,6 +90,25 @@ def test_nor_have_those_of_the_default_agent(unit, shift):
     assert run(plain, score, 12, workers=2) == run(other, lambda p: shift + unit * score(p), 12, workers=2)
 
 
+CONSTRAINED = [
+    name for name in LISTENING if (able := agents.features(name)).constraint and not able.on_policy
+]
+
+
+@pytest.mark.parametrize("agent", [None, *CONSTRAINED])
+@pytest.mark.parametrize(("unit", "of_costs"), [(1e3, 1e3), (1.0, 1e3), (1.0, 1e-3)])
+def test_nor_have_costs(agent, unit, of_costs):
+    def asked(unit, of_costs):
+        tuner, questions = Tuner(SMALL, agent=agent, constraints=["deep"], seed=2, budget=20), []
+        for _ in range(8):
+            ticket, parameters = tuner.ask()
+            tuner.tell(ticket, unit * score(parameters), {"deep": of_costs * (parameters["depth"] - 4)})
+            questions.append(parameters)
+        return questions
+
+    assert asked(unit, of_costs) == asked(1.0, 1.0)
+
+
 def test_the_default_tuner_finds_good_parameters_with_four_workers():
     tuner = Tuner(SPACE, goal="minimise", num_arms=256)
     run(tuner, loss, 40, workers=4)
@@ -218,7 +237,10 @@ DUAL = (
 )  # its multipliers start at 0: two moves in 40 rounds are few
 
 
-@pytest.mark.parametrize("agent", [None, DUAL, "admmbo"])
+SWEEPS = ("admmbo", {"reward_steps": (5, 3), "cost_steps": (5, 3)})  # its own first z-step has 50 plays
+
+
+@pytest.mark.parametrize("agent", [None, DUAL, SWEEPS])
 def test_costs_keep_the_answer_feasible(agent):
     tuner = Tuner(SMALL, constraints=["depth", "linear"], agent=agent, budget=60)
     for _ in range(40):

@@ -144,6 +144,15 @@ def test_greedy_value_is_the_gain_of_the_largest_variance(gram):
         assert value == pytest.approx(max(gains), rel=1e-9)
 
 
+@pytest.mark.parametrize("table", [spectral_bound, greedy_bound, upper_bound])
+def test_bounds_do_not_depend_on_the_unit_of_values_also_where_points_tie(table):
+    points = np.arange(12.0)[:, None]  # evenly spread: a point and its mirror image tie
+    plain = table(Gram(RBF(), points), 0.1, 40).values
+    for unit in (1e-3, 1e3):
+        scaled = table(Gram(ConstantKernel(unit**2) * RBF(), points), 0.1 * unit**2, 40).values
+        np.testing.assert_allclose(scaled, plain, rtol=1e-6, atol=1e-9)
+
+
 def test_spectral_bound_is_the_gain_itself_for_independent_arms():
     gram = Gram(WhiteKernel(1.0), np.arange(4.0)[:, None])
     table = spectral_bound(gram, 0.5, 12)

@@ -74,6 +74,13 @@ def test_the_papers_bound_is_the_quadratic_form_it_prints():
     assert trial.setting.rkhs_bound == pytest.approx(np.sqrt(values @ problem.gram.dense @ values))
 
 
+@pytest.mark.parametrize("bound", ["true", "paper"])
+def test_the_published_bound_has_no_unit(bound):
+    keywords = {"rkhs_bound": bound, "num_arms": 25, "horizon": 3}
+    plain, other = (build("rkhs", keywords | {"signal_variance": s}).draw(0).setting for s in (1.0, 25.0))
+    assert other.rkhs_bound == pytest.approx(plain.rkhs_bound)
+
+
 def test_the_bound_covers_the_functions_of_all_segments():
     problem = by_hand(reward=RKHSFunction(), changes=changes.AtRounds((10, 20)))
     trial = problem.draw(0)

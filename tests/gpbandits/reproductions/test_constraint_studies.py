@@ -11,6 +11,7 @@ import pytest
 from gpbandits import Result, evaluate
 from gpbandits.evaluation.statistics import paired_difference
 from gpbandits.experiments import load_study
+from gpbandits.reproductions import find
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 STUDIES = sorted((EXAMPLES / "studies").glob("shi2022-*.toml"))
@@ -93,3 +94,12 @@ def test_the_figures_are_drawn_from_a_studys_results(tmp_path):
             [sys.executable, "-W", "error", *script], cwd=tmp_path, env=environ, check=True, timeout=120
         )
         assert (tmp_path / f"{figure}.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("number", [6, 7, 8, 9])
+def test_that_the_others_have_higher_utility_is_judged_as_the_paper_says_it(number):
+    said = [each for each in find(f"shi2022-figure-{number}").statements if "utility" in each.says]
+    tested = [(check.less, check.more) for each in said for check in each.checks if check.metric == "average"]
+    others = {"bandit OCO, one point", "bandit OCO, two points", "ADMMBO"}
+    assert {less for less, _ in tested} == others
+    assert {more.partition(",")[0] for _, more in tested} == {f"Algorithm {2 if number < 8 else 3}"}
