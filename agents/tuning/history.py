@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-from bandit_envs.basics.arguments import is_integer
+from bandit_envs.basics.arguments import is_integer, require
 
+from ..saving.types import require_types
 from .space import Values
 
 
@@ -35,6 +36,15 @@ class Round:
     ticket: int | None
     arrivals: list[Arrival] = field(default_factory=list)
     dropped: list[int] = field(default_factory=list)
+
+
+SAVED = {  # types of the fields of a round in a file
+    "parameters": dict[str, Any],
+    "context": dict[str, Any],
+    "ticket": int | None,
+    "arrivals": list[tuple[int, float, tuple[float, ...]]],
+    "dropped": list[int],
+}
 
 
 class Experiment(NamedTuple):
@@ -102,17 +112,19 @@ class History:
     @classmethod
     def from_data(cls, rounds: list[Mapping[str, Any]]) -> History:
         """The inverse of `to_data`."""
-        history = cls()
-        for given in rounds:
-            each = Round(**given)
-            each.arrivals = [Arrival(t, value, tuple(costs)) for t, value, costs in each.arrivals]
+        history, over = cls(), set()
+        for t, given in enumerate(rounds):
+            require_types("a round", given, SAVED)
+            arrivals = [Arrival(s, value, tuple(costs)) for s, value, costs in given["arrivals"]]
+            each = Round(**{**given, "arrivals": arrivals})
             if each.ticket is not None:
-                history.pending[each.ticket] = len(history.rounds)
+                require(each.ticket == history.tickets, "ticket", str(history.tickets), each.ticket)
+                history.pending[each.ticket] = t
                 history.tickets += 1
             history.rounds.append(each)
-        over = {arrival.round for arrival in history.arrivals} | {
-            t for r in history.rounds for t in r.dropped
-        }
+            for done in [*(arrival.round for arrival in arrivals), *each.dropped]:
+                require(0 <= done <= t and done not in over, "a round that is over", "a pending one", done)
+                over.add(done)
         history.pending = {ticket: t for ticket, t in history.pending.items() if t not in over}
         return history
 

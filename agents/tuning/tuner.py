@@ -8,7 +8,7 @@ from typing import Any
 
 from bandit_envs.basics.arguments import is_number, require
 
-from ..saving.files import parsing, read, write
+from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from .history import Experiment, History, Round
 from .parameters import Parameter
 from .plan import Plan, names_of
@@ -193,24 +193,29 @@ class Tuner:
         write(path, FORM, {"plan": self.plan.to_data(), "rounds": self._history.to_data()})
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Tuner:
-        """Return a saved tuner: its agent is made again and asked and told the same."""
-        content = read(path, FORM)
+    def load(cls, path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES) -> Tuner:
+        """Return a saved tuner: its agent is made again and asked and told the same; see `agents.load`."""
+        content = read(path, FORM, max_bytes=max_bytes)
         tuner = cls.__new__(cls)
         with parsing(path):
-            tuner._begin(Plan.from_data(content["plan"]))
+            tuner._begin(Plan.from_data(content["plan"], trust))
             tuner._history = History.from_data(content["rounds"])
             rounds = tuner._history.rounds
             for each in rounds:
-                tuner.plan.parameters.check(each.parameters)
-                tuner.plan.context(each.context)
-                for arrival in each.arrivals:
-                    _require_value(arrival.value)
-                    tuner.plan.costs(dict(zip(tuner.plan.constraints, arrival.costs, strict=True)))
-        for t, each in enumerate(rounds):
-            if each.ticket is not None:
-                tuner._next(rounds[:t], each.context)
+                tuner._check(each)
+        with playing(path):
+            for t, each in enumerate(rounds):
+                if each.ticket is not None:
+                    tuner._next(rounds[:t], each.context)
         return tuner
+
+    def _check(self, round_: Round) -> None:
+        """Raise unless a round could have been asked for and told."""
+        self.plan.parameters.check(round_.parameters)
+        self.plan.context(round_.context)
+        for arrival in round_.arrivals:
+            _require_value(arrival.value)
+            self.plan.costs(dict(zip(self.plan.constraints, arrival.costs, strict=True)))
 
     def _up_to_date(self, rounds: Sequence[Round], context: Values) -> Player:
         """A player that has been told all rounds, of which nothing is kept."""
