@@ -22,7 +22,7 @@ def require_types(what: str, values: Any, types: Mapping[str, Any], all_of_them:
         all_of_them: False where fields may be missing.
     """
     if not isinstance(values, dict):
-        raise ValueError(f"the file has {what} that is {_brief(values)}; it must be a dict")
+        raise ValueError(f"{what} in the file must be a dict, got {_brief(values)}")
     strangers = sorted(set(values) - set(types), key=str)
     if strangers:
         raise ValueError(f"the file has {what} with {strangers[0]!r}, which this version does not know")
@@ -31,7 +31,9 @@ def require_types(what: str, values: Any, types: Mapping[str, Any], all_of_them:
         raise ValueError(f"the file has {what} without {missing[0]!r}")
     for name, value in values.items():
         if not fits(value, types[name]):
-            raise ValueError(f"the file has {what} whose {name} is {_brief(value)}")
+            raise ValueError(
+                f"{name} of {what} in the file must be {_name(types[name])}, got {_brief(value)}"
+            )
 
 
 def fits(value: Any, hint: Any) -> bool:
@@ -67,6 +69,15 @@ def _fit_tuple(values: Any, inside: tuple[Any, ...]) -> bool:
     if inside[-1] is Ellipsis:
         return all(fits(each, inside[0]) for each in values)
     return len(values) == len(inside) and all(map(fits, values, inside))
+
+
+def _name(hint: Any) -> str:
+    if get_origin(hint) in (Union, UnionType):
+        return " or ".join(map(_name, get_args(hint)))
+    if get_origin(hint) is np.ndarray:
+        return "numbers"
+    plain = isinstance(hint, type) and get_origin(hint) is None
+    return hint.__name__.replace("NoneType", "None") if plain else str(hint)
 
 
 def _brief(value: Any) -> str:

@@ -127,7 +127,9 @@ def test_trust_does_not_extend_to_what_is_no_setting(file, nothing_runs):
     content = saved(AGENT, file)
     made = {"name": "subprocess:Popen", "setting": ["sh", "-c", "true"], "num_trials": None, "options": {}}
     write(file, AGENT, {**content, "made": encode(made)})
-    with pytest.raises(ValueError, match=r"an agent whose setting is \['sh', '-c', 'true'\]"):
+    with pytest.raises(
+        ValueError, match=r"setting of an agent in the file must be Setting, got \['sh', '-c', 'true'\]"
+    ):
         agents.load(file, trust=True)
 
 
@@ -136,21 +138,30 @@ def kernel(**parameters):
 
 
 RAW = {
-    "setting field": ({"type": "setting", "fields": {"arms": "x"}}, "setting whose arms is 'x'"),
-    "setting kernel": ({"type": "setting", "fields": {"kernel": "os:system"}}, "whose kernel is 'os:system'"),
-    "setting switch": ({"type": "setting", "fields": {"may_change": "no"}}, "whose may_change is 'no'"),
-    "setting horizon": ({"type": "setting", "fields": {"horizon": 2.5}}, "whose horizon is 2.5"),
+    "setting field": (
+        {"type": "setting", "fields": {"arms": "x"}},
+        "arms of a setting in the file must be numbers or None, got 'x'",
+    ),
+    "setting kernel": (
+        {"type": "setting", "fields": {"kernel": "os:system"}},
+        "must be Kernel or None, got 'os:system'",
+    ),
+    "setting switch": (
+        {"type": "setting", "fields": {"may_change": "no"}},
+        "may_change of a setting in the file must be bool, got 'no'",
+    ),
+    "setting horizon": ({"type": "setting", "fields": {"horizon": 2.5}}, "must be int, got 2.5"),
     "setting stranger": ({"type": "setting", "fields": {"path": "x"}}, "'path', which this version"),
     "setting list": ({"type": "setting", "fields": []}, "is damaged"),
     "delay text": (
         {"type": "delay", "law": "poisson", "parameters": {"mean": "x"}},
-        "'poisson' whose mean is 'x'",
+        "mean of a law of delays 'poisson' in the file must be float, got 'x'",
     ),
-    "kernel of text": (kernel(k1="rbf", k2="rbf"), "a kernel Product whose k1 is 'rbf'"),
+    "kernel of text": (kernel(k1="rbf", k2="rbf"), "k1 of a kernel Product in the file must be Kernel"),
     "kernel stranger": (kernel(k3=1), "a kernel Product with 'k3'"),
     "kernel number": (
         {"type": "kernel", "class": "RBF", "parameters": {"length_scale": "x"}},
-        "whose length_scale",
+        "length_scale of a kernel RBF in the file must be numbers, got 'x'",
     ),
     "kernel unnamed": ({"type": "kernel", "class": [], "parameters": {}}, "is damaged"),
     "type": ({"type": ["kernel"]}, "data of type"),
@@ -181,14 +192,14 @@ def test_fields_have_their_types_before_anything_is_built(form, data, message, f
 
 PARTS = [
     (AGENT, "made", encode({}), "an agent without 'name'"),
-    (AGENT, "made", [], "an agent that is"),
+    (AGENT, "made", [], "an agent in the file must be a dict"),
     (AGENT, "events", 3, "is damaged"),
     (AGENT, "events", ["save"], "is damaged"),
     (AGENT, "columns", [], "argument 2"),
     (TUNER, "plan", [], "is damaged"),
     (TUNER, "plan", {}, "is damaged"),
     (TUNER, "rounds", 3, "is damaged"),
-    (TUNER, "rounds", [1], "a round that is 1; it must be a dict"),
+    (TUNER, "rounds", [1], "a round in the file must be a dict, got 1"),
     (TUNER, "rounds", [{}], "a round without 'arrivals'"),
 ]
 
@@ -201,11 +212,11 @@ def test_parts_of_a_file_have_their_types(form, part, value, message, file):
 
 
 PLANS = {
-    "seed": ("x", "a tuner whose seed is 'x'"),
-    "standardise": ("no", "a tuner whose standardise is 'no'"),
-    "budget": (2.5, "a tuner whose budget is 2.5"),
-    "constraints": ("cost", "a tuner whose constraints is 'cost'"),
-    "agent": (3, "a tuner whose agent is 3"),
+    "seed": ("x", "seed of a tuner in the file must be int, got 'x'"),
+    "standardise": ("no", "standardise of a tuner in the file must be .* got 'no'"),
+    "budget": (2.5, "budget of a tuner in the file must be .* got 2.5"),
+    "constraints": ("cost", "constraints of a tuner in the file must be .* got 'cost'"),
+    "agent": (3, "agent of a tuner in the file must be .* got 3"),
     "factory": ("os:system", "a tuner with 'factory'"),
     "parameters": ([["x", "os", {}]], "damaged"),
     "contexts": ([["x", "Integer", {"kind": 1}]], "an? Integer with 'kind'"),
@@ -225,7 +236,7 @@ ROUNDS = {
     "ticket": (7, "ticket must be 1, got 7"),
     "arrivals": ([[2, 0.5, []]], "a round that is over must be a pending one, got 2"),
     "dropped": ([0], "a round that is over must be a pending one, got 0"),
-    "context": ([], "a round whose context is"),
+    "context": ([], "context of a round in the file must be dict"),
     "parameters": ({"x": 99}, r"parameters\['x'\] must be"),
 }
 
