@@ -61,7 +61,7 @@ class Plan:
         known = self.noise_std is None or (is_number(self.noise_std) and self.noise_std >= 0)
         require(known, "noise_std", "None, 0 or positive", self.noise_std)
         require(isinstance(self.standardise, bool), "standardise", "True or False", self.standardise)
-        agent = self.agent or (CONSTRAINED_TUNER if self.constraints else TUNER)
+        agent = _copied(self.agent or (CONSTRAINED_TUNER if self.constraints else TUNER))
         object.__setattr__(self, "agent", agent)
         object.__setattr__(self, "factory", resolve_agent(agent))
         self._check_agent()
@@ -142,3 +142,9 @@ def names_of(given: Sequence[str]) -> tuple[str, ...]:
         isinstance(given, Sequence) and not isinstance(given, str), "constraints", "a list of names", given
     )
     return tuple(given)
+
+
+def _copied(agent: Any) -> Any:
+    """An agent with options of its own, which nobody else edits."""
+    pair = isinstance(agent, tuple | list) and len(agent) == 2 and isinstance(agent[1], Mapping)
+    return (agent[0], dict(agent[1])) if pair else agent

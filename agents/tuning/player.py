@@ -45,7 +45,7 @@ class Player:
 
     def __init__(self, plan: Plan, rounds: Sequence[Round], context: Values, number: int = 0):
         values = [arrival.value for each in rounds for arrival in each.arrivals]
-        self.plan, self.told = plan, len(values)
+        self.plan, self.told, self.number = plan, len(values), number
         self.scale = Scale.of(plan.goal, values if plan.standardise else [])
         contexts = [*(each.context for each in rounds), context]
         self.board = board(plan, self.scale, [each.parameters for each in rounds], contexts)
