@@ -231,18 +231,32 @@ class Tuner:
         None before the first question; after an interruption, one that has been asked and told the same.
         """
         player, self._player = self._player, None
-        if player is None:
-            for t, each in enumerate(rounds := self._history.rounds):
-                if each.ticket is not None:
-                    player = self._informed(player, rounds[:t], each.context)
-                    player.ask(each.context)
+        return self._replayed(self._history.rounds) if player is None else player
+
+    def _replayed(self, rounds: Sequence[Round]) -> Player | None:
+        """The latest player, asked and told the same; those before it left no trace and need not play."""
+        player, asked = None, []
+        for t, each in enumerate(rounds):
+            if each.ticket is not None:
+                now = self._player_for(player, rounds[:t], each.context)
+                asked = [*asked, t] if now is player else [t]
+                player, now.known = now, t
+        for t in asked:
+            assert player is not None
+            player.catch_up(rounds[:t])
+            player.ask(rounds[t].context)
         return player
 
     def _informed(self, player: Player | None, rounds: Sequence[Round], context: Values) -> Player:
-        """The player that knows some rounds: this one, or where it is outgrown the next one."""
+        """The player of the round to come, which has been told of those before it."""
+        player = self._player_for(player, rounds, context)
+        player.catch_up(rounds)
+        return player
+
+    def _player_for(self, player: Player | None, rounds: Sequence[Round], context: Values) -> Player:
+        """This player, or where it is outgrown the next one."""
         if player is None or player.outgrown(rounds, context):
             return Player(self.plan, rounds, context, 0 if player is None else player.number + 1)
-        player.catch_up(rounds)
         return player
 
 

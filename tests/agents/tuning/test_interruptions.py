@@ -67,7 +67,7 @@ CALLS = {
 LEARNING = ("gp-bucb", {"initial": 2, "refit_every": 2})
 
 
-def goes_on(tuner, rounds=3):
+def goes_on(tuner, rounds=2):
     asked = []
     for _ in range(rounds):
         ticket, parameters = tuner.ask()
@@ -100,7 +100,7 @@ def test_an_interrupted_call_has_happened_or_has_not(name):
 
 @pytest.mark.parametrize("agent", ["gp-bucb", LEARNING], ids=["plain", "learning"])
 def test_so_has_one_that_is_interrupted_inside_the_agent(agent):
-    lines = np.random.default_rng(0).integers(250, size=4).tolist()
+    lines = np.random.default_rng(0).integers(250, size=2).tolist()
     assert assert_before_or_after(agent, "ask", lines, PACKAGE) is None
 
 
@@ -155,3 +155,23 @@ def test_what_a_tuner_hands_out_are_copies():
         each["x"] = 100
     assert (tuner.experiments, tuner.pending) == copies
     assert tuner.plan.agent == ("gp-ucb-sdf", {"window": 5})
+
+
+class Counts(Fails):
+    """Counts what it was asked."""
+
+    asked = 0
+
+    def act(self, observation):
+        Counts.asked += 1
+        return super().act(observation)
+
+
+def test_loading_plays_again_what_the_latest_agent_was_asked_alone(tmp_path, monkeypatch):
+    tuner = Tuner(SPACE, agent=f"{__name__}:Counts")
+    goes_on(tuner, 40)
+    tuner.save(tmp_path / "tuner.json")
+    monkeypatch.setattr(Counts, "asked", 0)
+    loaded = Tuner.load(tmp_path / "tuner.json", trust=True)
+    assert Counts.asked <= 8  # values were standardised anew after 1, 2, 4, 8, 16 and 32
+    assert goes_on(loaded, 40) == goes_on(tuner, 40)
