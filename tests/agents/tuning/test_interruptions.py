@@ -129,7 +129,7 @@ class Fails:
 def test_a_question_that_failed_was_never_asked(tmp_path, monkeypatch):
     path = f"{__name__}:Fails"
     failing, other = Tuner(SPACE, agent=path), Tuner(SPACE, agent=path)
-    goes_on(failing), goes_on(other)
+    assert goes_on(failing) == goes_on(other)
     monkeypatch.setattr(Fails, "now", True)
     for _ in range(2):
         with pytest.raises(RuntimeError, match="no idea"):
