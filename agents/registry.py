@@ -84,6 +84,16 @@ def resolve_agent(spec: AgentSpec) -> AgentFactory:
     return AgentFactory(_load(spec))
 
 
+def require_registered(name: str, trust: bool) -> None:
+    """Raise unless a name that comes from a file is a registered one, or its class path is trusted."""
+    if trust or ":" not in name:  # without a colon it is looked for among the registered ones alone
+        return
+    raise ValueError(
+        f"the agent is {name!r}, no registered name but a class path: loading it would import and run what "
+        "is there. If you know who wrote the file, pass trust=True"
+    )
+
+
 def features(name: str) -> Features:
     """Which problem features the agent of that name handles, and which action sets it plays."""
     return getattr(resolve_agent(name).make, "features", Features())

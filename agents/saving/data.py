@@ -1,25 +1,28 @@
 """Settings, kernels, arrays and options as JSON, exactly.
 
 What JSON has stands for itself; everything else is a dict with a "type". Classes are looked up in a closed
-table, so that a file can build nothing but what is named here.
+table, so that a file can build nothing but what is named here, and the types of their arguments are checked.
 """
 
 from __future__ import annotations
 
-import base64
 import math
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import Any
+from inspect import signature
+from typing import Any, get_type_hints
 
 import numpy as np
 from sklearn.gaussian_process import kernels
 from sklearn.gaussian_process.kernels import Kernel
 
+from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
 from bandit_envs.laws.delays import LAWS, Delay
 from bandit_envs.problem.setting import Setting
+
+from .arrays import KIND, read_array, write_array
+from .types import require_types
 
 KERNELS: dict[str, type[Kernel]] = {
     **{
@@ -30,7 +33,16 @@ KERNELS: dict[str, type[Kernel]] = {
     "OnColumns": OnColumns,
     "TableKernel": TableKernel,
 }
-NUMERIC = "biuf"  # kinds of arrays
+NOT_FINITE = ("inf", "-inf", "nan")
+BOUNDS = str | Floats  # "fixed", or (low, high)
+# Types of the parameters of kernels that are not numbers.
+PARAMETERS: dict[str, Any] = {
+    **dict.fromkeys(("kernel", "k1", "k2"), Kernel),
+    "kernels": list[Kernel] | tuple[Kernel, ...],
+    "metric": str,
+    "pairwise_kernels_kwargs": dict[str, Any] | None,
+}
+FIELDS = {**get_type_hints(Setting), "kernel": Kernel | None}
 
 
 def encode(value: Any) -> Any:
@@ -59,26 +71,11 @@ def decode(data: Any) -> Any:
     if not isinstance(data, dict):
         return data
     kind = data.get("type")
-    if kind == "float":
+    if kind == "float" and data["value"] in NOT_FINITE:
         return float(data["value"])
-    if kind not in TYPES:
+    if not isinstance(kind, str) or kind not in TYPES:
         raise ValueError(f"the file has data of type {kind!r}; this version knows {', '.join(TYPES)}")
     return TYPES[kind][2](data)
-
-
-def _write_array(array: np.ndarray) -> dict[str, Any]:
-    if array.dtype.kind not in NUMERIC:
-        raise ValueError(f"cannot save an array of {array.dtype}; only numbers are data")
-    packed = base64.b64encode(zlib.compress(np.ascontiguousarray(array).tobytes())).decode()
-    return {"dtype": array.dtype.str, "shape": list(array.shape), "zlib": packed}
-
-
-def _read_array(data: Mapping[str, Any]) -> np.ndarray:
-    dtype = np.dtype(data["dtype"])
-    if dtype.kind not in NUMERIC:
-        raise ValueError(f"the file has an array of {dtype}; only numbers are data")
-    raw = zlib.decompress(base64.b64decode(data["zlib"]))
-    return np.frombuffer(raw, dtype).reshape(data["shape"]).copy()
 
 
 def _write_kernel(kernel: Kernel) -> dict[str, Any]:
@@ -93,11 +90,16 @@ def _write_kernel(kernel: Kernel) -> dict[str, Any]:
 
 
 def _read_kernel(data: Mapping[str, Any]) -> Kernel:
-    if data["class"] not in KERNELS:
-        raise ValueError(
-            f"the file has a kernel of class {data['class']!r}, which this version does not know"
-        )
-    return KERNELS[data["class"]](**{key: decode(each) for key, each in data["parameters"].items()})
+    name, parameters = data["class"], _decoded(data["parameters"])
+    if name not in KERNELS:
+        raise ValueError(f"the file has a kernel of class {name!r}, which this version does not know")
+    types = {each: _type_of_parameter(each) for each in signature(KERNELS[name]).parameters}
+    require_types(f"a kernel {name}", parameters, types, all_of_them=False)
+    return KERNELS[name](**parameters)
+
+
+def _type_of_parameter(name: str) -> Any:
+    return BOUNDS if name.endswith("_bounds") else PARAMETERS.get(name, Floats)
 
 
 def _write_setting(setting: Setting) -> dict[str, Any]:
@@ -105,7 +107,9 @@ def _write_setting(setting: Setting) -> dict[str, Any]:
 
 
 def _read_setting(data: Mapping[str, Any]) -> Setting:
-    return Setting(**{name: decode(each) for name, each in data["fields"].items()})
+    given = _decoded(data["fields"])
+    require_types("a setting", given, FIELDS, all_of_them=False)
+    return Setting(**given)
 
 
 def _write_delay(law: Delay) -> dict[str, Any]:
@@ -118,9 +122,17 @@ def _write_delay(law: Delay) -> dict[str, Any]:
 
 
 def _read_delay(data: Mapping[str, Any]) -> Delay:
-    if data["law"] not in LAWS:
-        raise ValueError(f"the file has a law of delays {data['law']!r}, which this version does not know")
-    return LAWS[data["law"]](**{name: decode(each) for name, each in data["parameters"].items()})
+    name, parameters = data["law"], _decoded(data["parameters"])
+    if name not in LAWS:
+        raise ValueError(f"the file has a law of delays {name!r}, which this version does not know")
+    hints = get_type_hints(LAWS[name])
+    types = {each.name: hints[each.name] for each in fields(LAWS[name])}
+    require_types(f"a law of delays {name!r}", parameters, types, all_of_them=False)
+    return LAWS[name](**parameters)
+
+
+def _decoded(data: dict[str, Any]) -> dict[str, Any]:
+    return {name: decode(each) for name, each in data.items()}
 
 
 def _write_dict(value: dict[Any, Any]) -> dict[str, Any]:
@@ -135,7 +147,7 @@ TYPES: dict[str, Codec] = {
         lambda data: tuple(decode(data["items"])),
     ),
     "dict": (dict, _write_dict, lambda data: {decode(key): decode(each) for key, each in data["items"]}),
-    "array": (np.ndarray, _write_array, _read_array),
+    KIND: (np.ndarray, write_array, read_array),
     "kernel": (Kernel, _write_kernel, _read_kernel),
     "setting": (Setting, _write_setting, _read_setting),
     "delay": (Delay, _write_delay, _read_delay),

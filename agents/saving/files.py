@@ -1,49 +1,58 @@
-"""One file: JSON with a format and a version, written whole or not at all."""
+"""One file: JSON with a format, a version and a digest, written whole or not at all."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import zlib
+from binascii import Error as NotBase64
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-VERSION = 1
+from .arrays import unpacked_size
+
+VERSION = 2
+MAX_BYTES = 2**29  # of a file, and of all arrays that it unpacks to
 FORMATS = {  # format -> who reads it
     "gpbandits agent": ("agents.saving.recorded", "Recorded"),
     "gpbandits tuner": ("agents.tuning.tuner", "Tuner"),
 }
+PARTS = {"format", "version", "sha256", "content"}
+# What content of another structure raises where it is taken apart.
+STRANGE = ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, StopIteration, TypeError
+AGAIN = "take an earlier copy, or save again"
 
 
 def write(path: str | os.PathLike[str], form: str, content: dict[str, Any]) -> None:
-    """Write content that JSON can hold; an interrupted write leaves the old file as it was."""
+    """Write content that JSON can hold; an interruption, or a power cut, leaves the old file as it was."""
     path = Path(path)
-    text = json.dumps({"format": form, "version": VERSION, **content}, allow_nan=False)
+    head = {"format": form, "version": VERSION, "sha256": _digest(form, content)}
+    text = json.dumps({**head, "content": content}, allow_nan=False)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_text(text, encoding="utf-8")
+        with temporary.open("wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())  # a renamed file must not be empty after a power cut
         os.replace(temporary, path)
+        _sync_folder(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def read(path: str | os.PathLike[str], *forms: str) -> dict[str, Any]:
+def read(path: str | os.PathLike[str], *forms: str, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
     """Return the content of a file in one of some formats, or raise a ValueError that says what it is."""
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"path must lead to a file written by save, got {path}: {error}") from error
-    form = content.get("format") if isinstance(content, dict) else None
-    if form not in forms:
-        expected = " or ".join(map(repr, forms))
-        raise ValueError(f"path must lead to a file of format {expected}, got {form!r} in {path}")
-    if content.get("version") != VERSION:
-        raise ValueError(
-            f"{path} has version {content.get('version')!r} of the format, this package reads {VERSION}; "
-            "load it with the gpbandits that saved it"
-        )
+    whole = _opened(path, forms, max_bytes)
+    content = whole["content"]
+    with parsing(path):
+        if whole["sha256"] != _digest(whole["format"], content):
+            raise ValueError(f"its bytes are not those that were saved, it is damaged or was edited; {AGAIN}")
+        size = unpacked_size(content)
+    _require_small(path, size, max_bytes)
     return content
 
 
@@ -52,19 +61,90 @@ def parsing(path: str | os.PathLike[str]) -> Iterator[None]:
     """Say of a file whose content has another structure than `save` gives it that it is damaged."""
     try:
         yield
-    except (AttributeError, IndexError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is damaged, or was edited: {error!r}; take an earlier copy") from error
+    except (*STRANGE, NotBase64, zlib.error) as error:
+        raise ValueError(f"{path} is damaged, or was edited: {error!r}; {AGAIN}") from error
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+@contextmanager
+def playing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Say of a file that its agent does not play again what is recorded there."""
+    try:
+        yield
+    except Exception as error:  # an agent of anybody's
+        raise ValueError(
+            f"{path} holds what its agent does not play again: {error!r}; load it with the agent and the "
+            "gpbandits that saved it"
+        ) from error
+
+
+def load(path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES) -> Any:
     """Return the agent or the tuner that a file holds; it goes on exactly where it was saved.
+
+    A file is data: it builds settings, kernels and arrays, and the agent of a registered name, which then
+    plays again what is recorded. Loading takes as long as the agent took to choose.
 
     Args:
         path: of a file that `save` wrote.
+        trust: also take an agent by its class path. Its module is then imported and what it names is called,
+            with arguments of the file's choosing: that runs code as a program of the file's author would.
+        max_bytes: of the file, and of all arrays that it unpacks to.
 
     Raises:
-        ValueError: the file is of another kind or version.
+        ValueError: the file is of another kind or version, is damaged or too large, or names a class path.
         FileNotFoundError: there is none.
     """
-    module, name = FORMATS[read(path, *FORMATS)["format"]]
-    return getattr(import_module(module), name).load(path)
+    module, name = FORMATS[_opened(path, tuple(FORMATS), max_bytes)["format"]]
+    return getattr(import_module(module), name).load(path, trust=trust, max_bytes=max_bytes)
+
+
+def _opened(path: str | os.PathLike[str], forms: tuple[str, ...], max_bytes: int) -> dict[str, Any]:
+    """The parts of a file in one of some formats, of this version."""
+    with Path(path).open("rb") as file:
+        _require_small(path, size := os.fstat(file.fileno()).st_size, max_bytes)
+        raw = file.read(size + 1)
+    try:
+        whole = json.loads(raw.decode(), parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"path must lead to a file written by save, got {path}: {error}") from error
+    whole = whole if isinstance(whole, dict) else {}
+    form, version = whole.get("format"), whole.get("version")
+    if form not in forms:
+        expected = " or ".join(map(repr, forms))
+        raise ValueError(f"path must lead to a file of format {expected}, got {form!r} in {path}")
+    if type(version) is not int or version != VERSION:
+        raise ValueError(
+            f"{path} has version {version!r} of the format, this package reads {VERSION}; "
+            "load it with the gpbandits that saved it"
+        )
+    if set(whole) != PARTS or not isinstance(whole["content"], dict):
+        raise ValueError(f"{path} is damaged: it must have exactly {', '.join(sorted(PARTS))}; {AGAIN}")
+    return whole
+
+
+def _digest(form: str, content: dict[str, Any]) -> str:
+    """Of what a file holds; it finds damage, and forgery no more than any sum of the file itself can."""
+    text = json.dumps([form, VERSION, content], allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _require_small(path: str | os.PathLike[str], size: int, max_bytes: int) -> None:
+    if size > max_bytes:
+        raise ValueError(
+            f"{path} takes more than {max_bytes} bytes; pass max_bytes={size} or more to load it all the same"
+        )
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last, where folders can be opened."""
+    if hasattr(os, "O_DIRECTORY"):
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)

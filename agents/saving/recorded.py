@@ -15,12 +15,14 @@ import numpy as np
 
 from bandit_envs.problem.setting import Setting
 
-from ..registry import resolve_agent
+from ..registry import require_registered, resolve_agent
 from .data import decode, encode
-from .files import parsing, read, write
+from .files import MAX_BYTES, parsing, playing, read, write
+from .types import require_types
 
 FORM = "gpbandits agent"
 READ = ("t", "feedback_mask", "feedback_step", "feedback_reward", "feedback_cost", "cost")  # of `info`
+MADE = {"name": str, "setting": Setting, "num_trials": int | None, "options": dict[str, Any]}
 
 
 class Recorded:
@@ -46,8 +48,10 @@ class Recorded:
 
     def act(self, observation: Any) -> Any:
         """Choose; see the agent's own."""
-        self._record.append(("act", (_copy(observation),)))
-        return self._agent.act(observation)
+        seen = _copy(observation)
+        action = self._agent.act(observation)
+        self._record.append(("act", (seen,)))  # what did not happen is not recorded
+        return action
 
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn; see the agent's own."""
@@ -82,15 +86,21 @@ class Recorded:
                 raise ValueError(f"cannot save {whose}, which is no data: {error}") from error
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Recorded:
-        """Make a saved agent again."""
-        content = read(path, FORM)
+    def load(
+        cls, path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES
+    ) -> Recorded:
+        """Make a saved agent again; see `agents.load`."""
+        content = read(path, FORM, max_bytes=max_bytes)
         with parsing(path):
-            agent = cls(**decode(content["made"]))
+            made, events = decode(content["made"]), content["events"]
+            require_types("an agent", made, MADE)
+            require_registered(made["name"], trust)
             rows = dict(zip(EVENTS, map(_rows, decode(content["columns"])), strict=True))
-            events = [(kind, rows[kind]) for kind in content["events"]]
-        for kind, calls in events:
-            getattr(agent, kind)(*next(calls))
+            calls = [(kind, next(rows[kind])) for kind in events]
+        with playing(path):
+            agent = cls(**made)
+            for kind, arguments in calls:
+                getattr(agent, kind)(*arguments)
         return agent
 
     def __getattr__(self, name: str) -> Any:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
-from bandit_envs.basics.arguments import is_integer
+from bandit_envs.basics.arguments import is_integer, require
 
+from ..saving.types import require_types
 from .space import Values
 
 
@@ -19,7 +20,7 @@ class Arrival(NamedTuple):
     costs: tuple[float, ...]  # (C,)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Round:
     """One experiment, and the news that came while it was the latest.
 
@@ -33,8 +34,17 @@ class Round:
     parameters: Values
     context: Values
     ticket: int | None
-    arrivals: list[Arrival] = field(default_factory=list)
-    dropped: list[int] = field(default_factory=list)
+    arrivals: tuple[Arrival, ...] = ()
+    dropped: tuple[int, ...] = ()
+
+
+SAVED = {  # types of the fields of a round in a file
+    "parameters": dict[str, Any],
+    "context": dict[str, Any],
+    "ticket": int | None,
+    "arrivals": list[tuple[int, float, tuple[float, ...]]],
+    "dropped": list[int],
+}
 
 
 class Experiment(NamedTuple):
@@ -48,34 +58,43 @@ class Experiment(NamedTuple):
     costs: dict[str, float]
 
 
+@dataclass(frozen=True)
 class History:
-    """Rounds, and which of their tickets are pending."""
+    """Rounds, and which of their tickets are pending.
 
-    def __init__(self) -> None:
-        self.rounds: list[Round] = []
-        self.pending: dict[int, int] = {}  # ticket -> round
-        self.tickets = 0
+    It never changes: what happens makes another one, so that whoever replaces the one by the other is in one
+    of the two states whatever interrupts it. O(n) a change, which is microseconds.
 
-    def ask(self, parameters: Values, context: Values) -> int:
-        """Start an experiment and return its ticket."""
-        ticket = self.tickets
-        self.pending[ticket] = len(self.rounds)
-        self.rounds.append(Round(parameters, context, ticket))
-        self.tickets += 1
-        return ticket
+    Args:
+        rounds: in order.
+        pending: ticket -> round.
+        tickets: how many were given.
+    """
 
-    def tell(self, ticket: int, value: float, costs: tuple[float, ...]) -> None:
+    rounds: tuple[Round, ...] = ()
+    pending: dict[int, int] = field(default_factory=dict)
+    tickets: int = 0
+
+    def ask(self, parameters: Values, context: Values) -> History:
+        """An experiment starts; its ticket is `self.tickets`."""
+        started = Round(parameters, context, self.tickets)
+        pending = {**self.pending, self.tickets: len(self.rounds)}
+        return History((*self.rounds, started), pending, self.tickets + 1)
+
+    def tell(self, ticket: int, value: float, costs: tuple[float, ...]) -> History:
         """An experiment is over."""
-        self.rounds[-1].arrivals.append(Arrival(self._close(ticket), value, costs))
+        arrival = Arrival(self._round(ticket), value, costs)
+        return self._closed(ticket, arrivals=(*self.rounds[-1].arrivals, arrival))
 
-    def drop(self, ticket: int) -> None:
+    def drop(self, ticket: int) -> History:
         """An experiment has failed."""
-        self.rounds[-1].dropped.append(self._close(ticket))
+        failed = self._round(ticket)
+        return self._closed(ticket, dropped=(*self.rounds[-1].dropped, failed))
 
-    def add(self, parameters: Values, context: Values, value: float, costs: tuple[float, ...]) -> None:
+    def add(self, parameters: Values, context: Values, value: float, costs: tuple[float, ...]) -> History:
         """An experiment was done elsewhere."""
-        past = Round(parameters, context, None, [Arrival(len(self.rounds), value, costs)])
-        self.rounds.append(past)
+        past = Round(parameters, context, None, (Arrival(len(self.rounds), value, costs),))
+        return replace(self, rounds=(*self.rounds, past))
 
     @property
     def arrivals(self) -> list[Arrival]:
@@ -83,7 +102,7 @@ class History:
         return [arrival for round_ in self.rounds for arrival in round_.arrivals]
 
     def experiments(self, names: tuple[str, ...]) -> list[Experiment]:
-        """One line an experiment, with costs by name."""
+        """One line an experiment, with costs by name; copies."""
         told = {arrival.round: arrival for arrival in self.arrivals}
         pending = set(self.pending.values())
         lines = []
@@ -92,7 +111,8 @@ class History:
             state = "told" if arrival else "pending" if t in pending else "dropped"
             costs = dict(zip(names, arrival.costs, strict=True)) if arrival else {}
             value = arrival.value if arrival else None
-            lines.append(Experiment(each.ticket, each.parameters, each.context, state, value, costs))
+            known = dict(each.parameters), dict(each.context)
+            lines.append(Experiment(each.ticket, *known, state, value, costs))
         return lines
 
     def to_data(self) -> list[dict[str, Any]]:
@@ -102,23 +122,31 @@ class History:
     @classmethod
     def from_data(cls, rounds: list[Mapping[str, Any]]) -> History:
         """The inverse of `to_data`."""
-        history = cls()
-        for given in rounds:
-            each = Round(**given)
-            each.arrivals = [Arrival(t, value, tuple(costs)) for t, value, costs in each.arrivals]
+        read: list[Round] = []
+        pending: dict[int, int] = {}
+        over: set[int] = set()
+        for t, given in enumerate(rounds):
+            require_types("a round", given, SAVED)
+            arrivals = tuple(Arrival(s, value, tuple(costs)) for s, value, costs in given["arrivals"])
+            each = Round(**{**given, "arrivals": arrivals, "dropped": tuple(given["dropped"])})
             if each.ticket is not None:
-                history.pending[each.ticket] = len(history.rounds)
-                history.tickets += 1
-            history.rounds.append(each)
-        over = {arrival.round for arrival in history.arrivals} | {
-            t for r in history.rounds for t in r.dropped
-        }
-        history.pending = {ticket: t for ticket, t in history.pending.items() if t not in over}
-        return history
+                require(each.ticket == len(pending), "ticket", str(len(pending)), each.ticket)
+                pending[each.ticket] = t
+            read.append(each)
+            for done in [*(arrival.round for arrival in arrivals), *each.dropped]:
+                require(0 <= done <= t and done not in over, "a round that is over", "a pending one", done)
+                over.add(done)
+        left = {ticket: t for ticket, t in pending.items() if t not in over}
+        return cls(tuple(read), left, len(pending))
 
-    def _close(self, ticket: int) -> int:
+    def _closed(self, ticket: int, **news: Any) -> History:
+        pending = {other: t for other, t in self.pending.items() if other != ticket}
+        return replace(self, rounds=(*self.rounds[:-1], replace(self.rounds[-1], **news)), pending=pending)
+
+    def _round(self, ticket: Any) -> int:
+        """The round of a pending ticket, or a ValueError."""
         if not is_integer(ticket) or ticket not in self.pending:
             known = ", ".join(map(str, self.pending)) or "none"
             over = "is over" if is_integer(ticket) and 0 <= ticket < self.tickets else "was never given"
             raise ValueError(f"ticket {ticket!r} {over}; pending tickets: {known}")
-        return self.pending.pop(ticket)
+        return self.pending[ticket]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Matern
@@ -12,8 +12,9 @@ from sklearn.gaussian_process.kernels import Matern
 from bandit_envs.basics.arguments import is_count, is_integer, is_number, require
 
 from ..capabilities import Features
-from ..registry import AgentFactory, resolve_agent
+from ..registry import AgentFactory, require_registered, resolve_agent
 from ..saving.data import decode, encode
+from ..saving.types import require_types
 from .scale import Scale, sign_of
 from .space import Space, Values
 
@@ -22,6 +23,7 @@ CONSTRAINED_TUNER = ("constrained-ei", {"hallucinate": True})
 LENGTH_SCALE = 0.3  # of one feature; the diagonal of the unit box grows with the root of their number
 LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones call a feature irrelevant that was only not varied yet
 KINDS = ("parameters", "contexts")
+SAVED_AGENT = str | tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Plan:
         known = self.noise_std is None or (is_number(self.noise_std) and self.noise_std >= 0)
         require(known, "noise_std", "None, 0 or positive", self.noise_std)
         require(isinstance(self.standardise, bool), "standardise", "True or False", self.standardise)
-        agent = self.agent or (CONSTRAINED_TUNER if self.constraints else TUNER)
+        agent = _copied(self.agent or (CONSTRAINED_TUNER if self.constraints else TUNER))
         object.__setattr__(self, "agent", agent)
         object.__setattr__(self, "factory", resolve_agent(agent))
         self._check_agent()
@@ -109,10 +111,16 @@ class Plan:
         return {**spaces, **{name: encode(getattr(self, name)) for name in others}}
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Plan:
-        """The inverse of `to_data`."""
-        spaces = {kind: Space.from_data(kind, data[kind]) for kind in KINDS}
-        return cls(**spaces, **{name: decode(each) for name, each in data.items() if name not in KINDS})
+    def from_data(cls, data: Mapping[str, Any], trust: bool = False) -> Plan:
+        """The inverse of `to_data`; its agent is a registered name, or trusted."""
+        hints = {**get_type_hints(cls), "agent": SAVED_AGENT}
+        types = {each.name: hints[each.name] for each in fields(cls) if each.init}
+        given: dict[str, Any] = {kind: Space.from_data(kind, data[kind]) for kind in KINDS}
+        given |= {name: decode(each) for name, each in data.items() if name not in KINDS}
+        require_types("a tuner", given, types)
+        agent = given["agent"]
+        require_registered(agent if isinstance(agent, str) else agent[0], trust)
+        return cls(**given)
 
     def _check_agent(self) -> None:
         features = getattr(self.factory.make, "features", Features(*[True] * 6))
@@ -134,3 +142,9 @@ def names_of(given: Sequence[str]) -> tuple[str, ...]:
         isinstance(given, Sequence) and not isinstance(given, str), "constraints", "a list of names", given
     )
     return tuple(given)
+
+
+def _copied(agent: Any) -> Any:
+    """An agent with options of its own, which nobody else edits."""
+    pair = isinstance(agent, tuple | list) and len(agent) == 2 and isinstance(agent[1], Mapping)
+    return (agent[0], dict(agent[1])) if pair else agent

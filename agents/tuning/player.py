@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,23 +40,30 @@ class Player:
 
     Args:
         plan: which agent, of what.
-        rounds: the history so far, all of which the agent is told.
+        rounds: the history so far.
         context: of the round to come.
         number: how many players there were before it.
+
+    Its agent is made when it is first told of rounds or asked.
     """
 
     def __init__(self, plan: Plan, rounds: Sequence[Round], context: Values, number: int = 0):
         values = [arrival.value for each in rounds for arrival in each.arrivals]
-        self.plan, self.told = plan, len(values)
+        self.plan, self.told, self.number = plan, len(values), number
         self.scale = Scale.of(plan.goal, values if plan.standardise else [])
         costs = [arrival.costs for each in rounds for arrival in each.arrivals]
         self.sizes = _sizes(costs if plan.standardise else [], len(plan.constraints))
         contexts = [*(each.context for each in rounds), context]
         self.board = board(plan, self.scale, [each.parameters for each in rounds], contexts)
-        self.agent = self.board.make_agent(plan.factory)
-        self.agent.reset(_seed(plan.seed, number))
+        self.known = len(rounds)  # which are on the board
         self.closed = 0  # rounds that the agent was told
-        self.catch_up(rounds)
+
+    @cached_property
+    def agent(self) -> Any:
+        """What plays."""
+        agent = self.board.make_agent(self.plan.factory)
+        agent.reset(_seed(self.plan.seed, self.number))
+        return agent
 
     def outgrown(self, rounds: Sequence[Round], context: Values) -> bool:
         """Whether a new player should take over.
@@ -66,7 +74,7 @@ class Player:
         told = sum(len(each.arrivals) for each in rounds)
         if self.plan.standardise and told >= max(1, 2 * self.told):
             return True
-        fresh = rounds[self.closed :]
+        fresh = rounds[self.known :]
         contexts = [context, *(each.context for each in fresh)]
         return not self.board.has([each.parameters for each in fresh], contexts)
 
@@ -74,7 +82,7 @@ class Player:
         """Tell the agent of the rounds that it does not know yet."""
         for t in range(self.closed, len(rounds)):
             self._close(t, rounds[t])
-        self.closed = len(rounds)
+        self.closed = self.known = len(rounds)
 
     def ask(self, context: Values) -> Values:
         """The parameters that the agent plays next."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..saving.types import require_types
 from .parameters import KINDS, Parameter
 
 Values = dict[str, Any]
@@ -95,6 +96,8 @@ class Space:
     @classmethod
     def from_data(cls, what: str, data: list[list[Any]]) -> Space:
         """The inverse of `to_data`."""
+        for _, kind, arguments in data:
+            require_types(f"a {kind}", arguments, {each.name: Any for each in fields(KINDS[kind])}, False)
         return cls(what, {name: KINDS[kind](**arguments) for name, kind, arguments in data})
 
     @cached_property

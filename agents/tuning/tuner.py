@@ -8,7 +8,7 @@ from typing import Any
 
 from bandit_envs.basics.arguments import is_number, require
 
-from ..saving.files import parsing, read, write
+from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from .history import Experiment, History, Round
 from .parameters import Parameter
 from .plan import Plan, names_of
@@ -26,7 +26,8 @@ class Tuner:
     whose reward arrives with `tell`, in any order and as late as it likes: running experiments are delayed
     feedback. The agent sees standardised values, and costs in units of their own size; whenever the number
     of values has doubled they are standardised anew, and an agent that starts afresh is told the whole
-    history. Kernels see what will be used: rounded integers, and one coordinate a category.
+    history. Kernels see what will be used: rounded integers, and one coordinate a category. A call that is
+    interrupted, or fails, has happened or has not; what is handed out are copies.
 
         >>> from agents import Integer, Log, Tuner
         >>> tuner = Tuner({"rate": Log(1e-5, 1e-1), "depth": Integer(1, 12)}, goal="minimise")
@@ -85,8 +86,7 @@ class Tuner:
 
     def _begin(self, plan: Plan) -> None:
         self.plan, self._history = plan, History()
-        self._player: Player | None = None
-        self._players = 0  # how many there were
+        self._player: Player | None = None  # where there is none, the history is played again
 
     def ask(self, context: Values | None = None) -> tuple[int, Values]:
         """Return a ticket and the parameters of the experiment to do now.
@@ -97,16 +97,19 @@ class Tuner:
         Raises:
             RuntimeError: `max_pending` experiments are running.
         """
-        known = self.plan.context(context)
-        limit, pending = self.plan.max_pending, self._history.pending
+        known, history = self.plan.context(context), self._history
+        limit, pending = self.plan.max_pending, history.pending
         if limit is not None and len(pending) >= limit:
             tickets = ", ".join(map(str, pending))
             raise RuntimeError(
                 f"{len(pending)} experiments are pending, and max_pending is {limit}; tell or drop one of "
                 f"the tickets {tickets} first"
             )
-        parameters = self._next(self._history.rounds, known)
-        return self._history.ask(parameters, known), dict(parameters)
+        player = self._informed(self._take_player(), history.rounds, known)
+        parameters = player.ask(known)
+        self._history = history.ask(parameters, known)
+        self._player = player
+        return history.tickets, dict(parameters)
 
     def tell(self, ticket: int, value: float, costs: Mapping[str, float] | None = None) -> None:
         """Report what an experiment came to; tickets may be told in any order.
@@ -117,11 +120,11 @@ class Tuner:
             costs: name -> value, where there are constraints; feasible is at most 0.
         """
         _require_value(value)
-        self._history.tell(ticket, float(value), self.plan.costs(costs))
+        self._history = self._history.tell(ticket, float(value), self.plan.costs(costs))
 
     def drop(self, ticket: int) -> None:
         """Report that an experiment has failed: it is forgotten, and not waited for."""
-        self._history.drop(ticket)
+        self._history = self._history.drop(ticket)
 
     def add(
         self,
@@ -134,7 +137,7 @@ class Tuner:
         known = self.plan.parameters.check(parameters)
         _require_value(value)
         checked, within = self.plan.costs(costs), self.plan.context(context)
-        self._history.add(known, within, float(value), checked)
+        self._history = self._history.add(known, within, float(value), checked)
 
     def recommend(self, context: Values | None = None, anywhere: bool = False) -> Advice:
         """What the agent takes for the best of the parameters that were told, feasible under constraints.
@@ -193,41 +196,68 @@ class Tuner:
         write(path, FORM, {"plan": self.plan.to_data(), "rounds": self._history.to_data()})
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Tuner:
-        """Return a saved tuner: its agent is made again and asked and told the same."""
-        content = read(path, FORM)
+    def load(cls, path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES) -> Tuner:
+        """Return a saved tuner: its agent is made again and asked and told the same; see `agents.load`."""
+        content = read(path, FORM, max_bytes=max_bytes)
         tuner = cls.__new__(cls)
         with parsing(path):
-            tuner._begin(Plan.from_data(content["plan"]))
+            tuner._begin(Plan.from_data(content["plan"], trust))
             tuner._history = History.from_data(content["rounds"])
-            rounds = tuner._history.rounds
-            for each in rounds:
-                tuner.plan.parameters.check(each.parameters)
-                tuner.plan.context(each.context)
-                for arrival in each.arrivals:
-                    _require_value(arrival.value)
-                    tuner.plan.costs(dict(zip(tuner.plan.constraints, arrival.costs, strict=True)))
-        for t, each in enumerate(rounds):
-            if each.ticket is not None:
-                tuner._next(rounds[:t], each.context)
+            for each in tuner._history.rounds:
+                tuner._check(each)
+        with playing(path):
+            tuner._player = tuner._take_player()
         return tuner
+
+    def _check(self, round_: Round) -> None:
+        """Raise unless a round could have been asked for and told."""
+        self.plan.parameters.check(round_.parameters)
+        self.plan.context(round_.context)
+        for arrival in round_.arrivals:
+            _require_value(arrival.value)
+            self.plan.costs(dict(zip(self.plan.constraints, arrival.costs, strict=True)))
 
     def _up_to_date(self, rounds: Sequence[Round], context: Values) -> Player:
         """A player that has been told all rounds, of which nothing is kept."""
-        if self._player is None or self._player.outgrown(rounds, context):
-            return Player(self.plan, rounds, context, self._players)
-        twin = self._player.twin()  # what was told since the last question closes that round only in the twin
-        twin.catch_up(rounds)
-        return twin
+        player = self._player = self._take_player()
+        if player is None or player.outgrown(rounds, context):
+            return self._informed(player, rounds, context)
+        # What was told since the last question closes that round only in the twin.
+        return self._informed(player.twin(), rounds, context)
 
-    def _next(self, rounds: Sequence[Round], context: Values) -> Values:
-        """The parameters to ask for after some rounds."""
-        if self._player is None or self._player.outgrown(rounds, context):
-            self._player = Player(self.plan, rounds, context, self._players)
-            self._players += 1
-        else:
-            self._player.catch_up(rounds)
-        return self._player.ask(context)
+    def _take_player(self) -> Player | None:
+        """Take the player out, which whoever uses it puts back: one that was interrupted is never used again.
+
+        None before the first question; after an interruption, one that has been asked and told the same.
+        """
+        player, self._player = self._player, None
+        return self._replayed(self._history.rounds) if player is None else player
+
+    def _replayed(self, rounds: Sequence[Round]) -> Player | None:
+        """The latest player, asked and told the same; those before it left no trace and need not play."""
+        player, asked = None, []
+        for t, each in enumerate(rounds):
+            if each.ticket is not None:
+                now = self._player_for(player, rounds[:t], each.context)
+                asked = [*asked, t] if now is player else [t]
+                player, now.known = now, t
+        for t in asked:
+            assert player is not None
+            player.catch_up(rounds[:t])
+            player.ask(rounds[t].context)
+        return player
+
+    def _informed(self, player: Player | None, rounds: Sequence[Round], context: Values) -> Player:
+        """The player of the round to come, which has been told of those before it."""
+        player = self._player_for(player, rounds, context)
+        player.catch_up(rounds)
+        return player
+
+    def _player_for(self, player: Player | None, rounds: Sequence[Round], context: Values) -> Player:
+        """This player, or where it is outgrown the next one."""
+        if player is None or player.outgrown(rounds, context):
+            return Player(self.plan, rounds, context, 0 if player is None else player.number + 1)
+        return player
 
 
 def _require_value(value: Any) -> None:

@@ -107,7 +107,7 @@ FOREIGN = {
     "law": ({"type": "delay", "law": "os", "parameters": {}}, "a law of delays 'os'"),
     "class": ({"type": "kernel", "class": "os.system", "parameters": {}}, "class 'os.system'"),
     "type": ({"type": "module", "name": "os"}, "data of type 'module'"),
-    "array": ({"type": "array", "dtype": "|O", "shape": [0], "zlib": ""}, "array of object"),
+    "array": ({"type": "array", "dtype": "|O", "shape": [0], "zlib": ""}, r"array of '\|O'"),
 }
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import agents
 from agents import Linear, Tuner
+from agents.saving import read, write
 from bandit_envs import Setting
 
 
@@ -20,9 +21,11 @@ def tuner_file(tmp_path):
 
 
 def edited(file, change):
-    content = json.loads(file.read_text())
+    """Change the content of a file, and sign it anew."""
+    form = json.loads(file.read_text())["format"]
+    content = read(file, form)
     change(content)
-    file.write_text(json.dumps(content))
+    write(file, form, content)
 
 
 DAMAGE = {

@@ -1,0 +1,354 @@
+"""A file is data: it runs nothing that is not registered, whoever wrote it, and damage is found."""
+
+import json
+import os
+import subprocess
+import tracemalloc
+import zlib
+from base64 import b64encode
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+
+import agents
+from agents import Integer, Tuner
+from agents.saving import encode, files, read, write
+from bandit_envs import Setting
+from bandit_envs.laws.delays import Poisson
+
+AGENT, TUNER = files.FORMATS
+SETTING = Setting(
+    arms=np.linspace(0, 1, 5)[:, None], kernel=RBF(0.2), horizon=9, max_delay=2, delay=Poisson(mean=1.0)
+)
+
+
+class Own:
+    """An agent of one's own, which no package has registered."""
+
+    def __init__(self, setting, arm=0):
+        self.setting, self.arm = setting, arm
+
+    def reset(self, seed):
+        """Nothing to forget."""
+
+    def act(self, observation):
+        """Play the arm; the last round's is none."""
+        if observation is None:
+            raise RuntimeError("no observation")
+        return self.arm
+
+    def update(self, observation, action, reward, info):
+        """Nothing to learn."""
+
+
+PATH = f"{__name__}:Own"
+
+
+def save_agent(file, name="gp-bucb", **options):
+    agent = agents.make(name, SETTING, **options)
+    agent.reset(1)
+    for _ in range(3):
+        action = agent.act(np.zeros(1))
+        info = {"feedback_mask": np.zeros(3, bool), "feedback_step": np.zeros(3, int)}
+        agent.update(np.zeros(1), action, 0.0, {**info, "feedback_reward": np.zeros(3)})
+    agent.save(file)
+    return agent
+
+
+def save_tuner(file, agent="random"):
+    tuner = Tuner({"x": Integer(1, 9)}, agent=agent)
+    for _ in range(3):
+        tuner.tell(tuner.ask()[0], 0.5)
+    tuner.ask()
+    tuner.save(file)
+    return tuner
+
+
+def saved(form, file):
+    (save_agent if form == AGENT else save_tuner)(file)
+    return read(file, form)
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "file.json"
+
+
+@pytest.fixture
+def nothing_runs(file, monkeypatch):
+    def run(*arguments, **keywords):
+        raise AssertionError("a file has run something")
+
+    for place, name in [(subprocess, "Popen"), (os, "system"), (os, "mkdir")]:
+        monkeypatch.setattr(place, name, run)
+
+
+STRANGERS = ["subprocess:Popen", "os:system", "os:mkdir", PATH]
+
+
+@pytest.mark.usefixtures("nothing_runs")
+@pytest.mark.parametrize("path", STRANGERS)
+def test_a_class_path_in_the_file_of_an_agent_is_not_followed(path, file):
+    for setting in (["sh", "-c", "true"], "true", encode(SETTING)):
+        content = saved(AGENT, file)
+        made = {"name": path, "setting": None, "num_trials": None, "options": {}}
+        content["made"] = encode(made)
+        content["made"]["items"][1][1] = setting
+        write(file, AGENT, content)
+        with pytest.raises(ValueError, match=r"agent"):
+            agents.load(file)
+
+
+@pytest.mark.usefixtures("nothing_runs")
+@pytest.mark.parametrize("path", STRANGERS)
+@pytest.mark.parametrize("options", [{}, {"cmd": "true"}])
+def test_a_class_path_in_the_file_of_a_tuner_is_not_followed(path, options, file):
+    content = saved(TUNER, file)
+    for agent in (path, (path, options)):
+        content["plan"]["agent"] = encode(agent)
+        write(file, TUNER, content)
+        with pytest.raises(ValueError, match=f"the agent is '{path}', no registered name.* pass trust=True"):
+            agents.load(file)
+
+
+def test_a_class_path_is_followed_where_the_file_is_trusted(file):
+    agent = save_agent(file, PATH, arm=3)
+    with pytest.raises(ValueError, match="trust=True"):
+        agents.load(file)
+    assert agents.load(file, trust=True).act(0) == agent.act(0) == 3
+    tuner = save_tuner(file, (PATH, {"arm": 3}))
+    with pytest.raises(ValueError, match="trust=True"):
+        Tuner.load(file)
+    assert Tuner.load(file, trust=True).experiments == tuner.experiments
+
+
+def test_trust_does_not_extend_to_what_is_no_setting(file, nothing_runs):
+    content = saved(AGENT, file)
+    made = {"name": "subprocess:Popen", "setting": ["sh", "-c", "true"], "num_trials": None, "options": {}}
+    write(file, AGENT, {**content, "made": encode(made)})
+    with pytest.raises(
+        ValueError, match=r"setting of an agent in the file must be Setting, got \['sh', '-c', 'true'\]"
+    ):
+        agents.load(file, trust=True)
+
+
+def kernel(**parameters):
+    return {"type": "kernel", "class": "Product", "parameters": parameters}
+
+
+RAW = {
+    "setting field": (
+        {"type": "setting", "fields": {"arms": "x"}},
+        "arms of a setting in the file must be numbers or None, got 'x'",
+    ),
+    "setting kernel": (
+        {"type": "setting", "fields": {"kernel": "os:system"}},
+        "must be Kernel or None, got 'os:system'",
+    ),
+    "setting switch": (
+        {"type": "setting", "fields": {"may_change": "no"}},
+        "may_change of a setting in the file must be bool, got 'no'",
+    ),
+    "setting horizon": ({"type": "setting", "fields": {"horizon": 2.5}}, "must be int, got 2.5"),
+    "setting stranger": ({"type": "setting", "fields": {"path": "x"}}, "'path', which this version"),
+    "setting list": ({"type": "setting", "fields": []}, "is damaged"),
+    "delay text": (
+        {"type": "delay", "law": "poisson", "parameters": {"mean": "x"}},
+        "mean of a law of delays 'poisson' in the file must be float, got 'x'",
+    ),
+    "kernel of text": (kernel(k1="rbf", k2="rbf"), "k1 of a kernel Product in the file must be Kernel"),
+    "kernel stranger": (kernel(k3=1), "a kernel Product with 'k3'"),
+    "kernel number": (
+        {"type": "kernel", "class": "RBF", "parameters": {"length_scale": "x"}},
+        "length_scale of a kernel RBF in the file must be numbers, got 'x'",
+    ),
+    "kernel unnamed": ({"type": "kernel", "class": [], "parameters": {}}, "is damaged"),
+    "type": ({"type": ["kernel"]}, "data of type"),
+    "float": ({"type": "float", "value": "1e5"}, "data of type 'float'"),
+    "shape": ({"type": "array", "dtype": "<f8", "shape": [-1], "zlib": ""}, "a shape is a list of sizes"),
+    "dtype": ({"type": "array", "dtype": "(9,)f8", "shape": [], "zlib": ""}, "only numbers are data"),
+    "base64": ({"type": "array", "dtype": "<f8", "shape": [0], "zlib": "%"}, "is damaged"),
+    "zlib": ({"type": "array", "dtype": "<f8", "shape": [0], "zlib": "aaaa"}, "is damaged"),
+    "unhashable": ({"type": "dict", "items": [[[], 1]]}, "is damaged"),
+    "not pairs": ({"type": "dict", "items": 3}, "is damaged"),
+}
+
+
+@pytest.mark.parametrize(("data", "message"), RAW.values(), ids=RAW)
+@pytest.mark.parametrize("form", [AGENT, TUNER])
+def test_fields_have_their_types_before_anything_is_built(form, data, message, file):
+    content = saved(form, file)
+    if form == AGENT:
+        content["made"]["items"][1][1] = data
+    else:
+        content["plan"]["agent"] = encode(("random", {}))
+        content["plan"]["agent"]["items"][1]["items"] = [["kernel", data]]
+    write(file, form, content)
+    with pytest.raises(ValueError, match=message) as raised:
+        agents.load(file)
+    assert str(file) in str(raised.value)
+
+
+PARTS = [
+    (AGENT, "made", encode({}), "an agent without 'name'"),
+    (AGENT, "made", [], "an agent in the file must be a dict"),
+    (AGENT, "events", 3, "is damaged"),
+    (AGENT, "events", ["save"], "is damaged"),
+    (AGENT, "columns", [], "argument 2"),
+    (TUNER, "plan", [], "is damaged"),
+    (TUNER, "plan", {}, "is damaged"),
+    (TUNER, "rounds", 3, "is damaged"),
+    (TUNER, "rounds", [1], "a round in the file must be a dict, got 1"),
+    (TUNER, "rounds", [{}], "a round without 'arrivals'"),
+]
+
+
+@pytest.mark.parametrize(("form", "part", "value", "message"), PARTS)
+def test_parts_of_a_file_have_their_types(form, part, value, message, file):
+    write(file, form, {**saved(form, file), part: value})
+    with pytest.raises(ValueError, match=message):
+        agents.load(file)
+
+
+PLANS = {
+    "seed": ("x", "seed of a tuner in the file must be int, got 'x'"),
+    "standardise": ("no", "standardise of a tuner in the file must be .* got 'no'"),
+    "budget": (2.5, "budget of a tuner in the file must be .* got 2.5"),
+    "constraints": ("cost", "constraints of a tuner in the file must be .* got 'cost'"),
+    "agent": (3, "agent of a tuner in the file must be .* got 3"),
+    "factory": ("os:system", "a tuner with 'factory'"),
+    "parameters": ([["x", "os", {}]], "damaged"),
+    "contexts": ([["x", "Integer", {"kind": 1}]], "an? Integer with 'kind'"),
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_plan_of_a_tuner_has_its_types(name, file):
+    value, message = PLANS[name]
+    content = saved(TUNER, file)
+    write(file, TUNER, {**content, "plan": {**content["plan"], name: value}})
+    with pytest.raises(ValueError, match=message):
+        agents.load(file)
+
+
+ROUNDS = {
+    "ticket": (7, "ticket must be 1, got 7"),
+    "arrivals": ([[2, 0.5, []]], "a round that is over must be a pending one, got 2"),
+    "dropped": ([0], "a round that is over must be a pending one, got 0"),
+    "context": ([], "context of a round in the file must be dict"),
+    "parameters": ({"x": 99}, r"parameters\['x'\] must be"),
+}
+
+
+@pytest.mark.parametrize("name", ROUNDS)
+def test_the_rounds_of_a_tuner_are_possible(name, file):
+    value, message = ROUNDS[name]
+    content = saved(TUNER, file)
+    content["rounds"][1][name] = value
+    write(file, TUNER, content)
+    with pytest.raises(ValueError, match=message):
+        agents.load(file)
+
+
+@pytest.mark.parametrize("version", [1, 3, 2.0, True, "2", None])
+@pytest.mark.parametrize("form", [AGENT, TUNER])
+def test_other_versions_are_refused(form, version, file):
+    saved(form, file)
+    file.write_text(json.dumps({**json.loads(file.read_text()), "version": version}))
+    with pytest.raises(ValueError, match="load it with the gpbandits that saved it"):
+        agents.load(file)
+
+
+@pytest.mark.parametrize("form", [AGENT, TUNER])
+def test_a_flipped_bit_or_a_lost_end_is_refused_or_changes_nothing(form, file):
+    content = saved(form, file)
+    whole, rng = file.read_bytes(), np.random.default_rng(0)
+    damaged = [whole[:end] for end in rng.integers(len(whole), size=100)]
+    for bit in rng.integers(8 * len(whole), size=500).tolist():
+        byte = whole[bit // 8] ^ (1 << bit % 8)
+        damaged.append(whole[: bit // 8] + bytes([byte]) + whole[bit // 8 + 1 :])
+    altered, messages = 0, []
+    for each in damaged:
+        file.write_bytes(each)
+        try:
+            altered += read(file, form) != content
+        except ValueError as error:
+            messages.append(str(error))
+    assert altered == 0
+    assert all(str(file) in each for each in messages)
+
+
+def bomb(shape, size):
+    packed = b64encode(zlib.compress(bytes(size))).decode()
+    return {"type": "array", "dtype": "|u1", "shape": shape, "zlib": packed}
+
+
+BOMBS = {
+    "more than it says": ([1], 2**24, {}, "whose bytes are not as many"),
+    "less than it says": ([2**16], 2**15, {}, "whose bytes are not as many"),
+    "too much": ([2**24], 2**24, {"max_bytes": 2**20}, "pass max_bytes=167772"),
+    "far too much": ([2**20, 2**20], 2**24, {}, "pass max_bytes="),
+}
+
+
+@pytest.mark.parametrize(("shape", "size", "limit", "message"), BOMBS.values(), ids=BOMBS)
+def test_a_file_unpacks_to_no_more_than_is_allowed(shape, size, limit, message, file):
+    content = saved(AGENT, file)
+    content["columns"] = [bomb(shape, size)]
+    write(file, AGENT, content)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=message):
+            agents.load(file, **limit)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**21
+
+
+def test_a_file_itself_may_be_no_larger_than_is_allowed(file):
+    save_tuner(file)
+    size = file.stat().st_size
+    assert len(Tuner.load(file, max_bytes=size).experiments) == 4
+    with pytest.raises(ValueError, match=f"takes more than {size - 1} bytes; pass max_bytes={size}"):
+        agents.load(file, max_bytes=size - 1)
+
+
+@pytest.mark.parametrize("text", ["[" * 10**5, '{"x":' * 10**5, "NaN", '{"format": NaN}', "9" * 5000])
+def test_nonsense_in_json_is_refused(text, file):
+    file.write_text(text)
+    with pytest.raises(ValueError, match="path must lead to a file"):
+        agents.load(file)
+
+
+def test_a_file_reaches_the_disk_before_it_gets_its_name(file, monkeypatch):
+    done = []
+    for name in ("fsync", "replace"):
+        plain = getattr(os, name)
+        monkeypatch.setattr(
+            os, name, lambda *given, name=name, plain=plain: (done.append(name), plain(*given))
+        )
+    save_tuner(file)
+    assert done[:2] == ["fsync", "replace"]
+
+
+def test_what_failed_is_not_recorded(file):
+    agent = save_agent(file, PATH)
+    with pytest.raises(RuntimeError, match="no observation"):
+        agent.act(None)
+    agent.save(file)
+    assert agents.load(file, trust=True).act(0) == 0
+
+
+def test_an_agent_that_no_longer_plays_its_record_says_so(file, monkeypatch):
+    save_agent(file, PATH)
+    monkeypatch.delattr(Own, "update")
+    with pytest.raises(ValueError, match="its agent does not play again: AttributeError"):
+        agents.load(file, trust=True)
+
+
+def test_a_noise_kernel_and_bounds_are_data(file):
+    kernel = RBF([0.1], (1e-3, 1.0)) + WhiteKernel(0.1, "fixed")
+    agents.make("gp-ucb", SETTING, kernel=kernel).save(file)
+    assert agents.load(file).model.noise_variance == pytest.approx(0.1)
