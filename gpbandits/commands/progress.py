@@ -17,7 +17,7 @@ from rich.progress import (
 from rich.text import Text
 
 from bandit_envs.basics.types import Floats
-from gpbandits.commands.terminal import console
+from gpbandits.commands.terminal import console, print_faults
 from gpbandits.evaluation.table import number
 from gpbandits.experiments import Outcome, Store, Study, run
 from gpbandits.experiments.backends import Backend
@@ -65,6 +65,7 @@ class Bars(Progress):
 
 def run_with_progress(study: Study, store: Store, backend: Backend) -> list[Outcome]:
     """Compute what is missing and return the failures; Ctrl-C ends with a word on how to go on."""
+    print_faults(store.faults(study))
     total, done = len(list(study.cells())), sum(map(store.holds, study.cells()))
     with Bars() as bars:
         task = bars.add_task(study.name, total=total, completed=done)

@@ -3,8 +3,12 @@
 import csv
 import io
 import os
+import shutil
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from tempfile import mkdtemp
 
 from gpbandits.evaluation.files import write_whole
 from gpbandits.evaluation.result import Result
@@ -12,7 +16,7 @@ from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import EnvironmentEntry, Study
 from gpbandits.experiments.toml import load_study
 
-STUDY, CELLS, TIMINGS, RESULTS = "study.toml", "cells", "timings.csv", "results"
+STUDY, CELLS, TIMINGS, RESULTS, TRASH = "study.toml", "cells", "timings.csv", "results", "trash"
 
 
 def open_results(folder: str | os.PathLike[str]) -> tuple[Study, Store]:
@@ -40,6 +44,17 @@ def keep_study(folder: str | os.PathLike[str], study: Study, text: bytes) -> Sto
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text)
     return Store(Path(folder) / CELLS)
+
+
+def move_to_trash(folder: str | os.PathLike[str], files: Sequence[Path]) -> Path:
+    """Move files into a folder of its own in the trash of a folder of results, and return it."""
+    trash = Path(folder) / TRASH
+    trash.mkdir(exist_ok=True)
+    place = Path(mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=trash))
+    for path in files:
+        with suppress(FileNotFoundError):  # another process was quicker
+            shutil.move(path, place / path.name)
+    return place
 
 
 def write_tables(folder: Path, results: Sequence[tuple[EnvironmentEntry, Result]]) -> None:

@@ -17,7 +17,7 @@ def run(
     report: Report = lambda outcome: None,
     backend: Backend | None = None,
 ) -> list[Outcome]:
-    """Compute the cells that are missing or damaged, and return those that failed, which stop no others.
+    """Compute the cells that are missing or unfit, and return those that failed, which stop no others.
 
     Args:
         study: whose cells are computed.
@@ -27,7 +27,7 @@ def run(
         backend: where the cells are computed instead, such as `backends.dask("tcp://10.0.0.1:8786")`.
     """
     store.folder.mkdir(parents=True, exist_ok=True)
-    missing = [cell for cell in study.cells() if not store.intact(cell)]
+    missing = [cell for cell in study.cells() if not store.holds(cell)]
     tasks = [Task(cell, store.path(cell).absolute(), store.metadata(cell)) for cell in missing]
     backend, left = backend or local(workers), []
     failed = _computed(backend, tasks, report, left.append)

@@ -16,8 +16,9 @@ from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.files import write_whole
 from gpbandits.evaluation.result import Result
+from gpbandits.experiments.cell_file import sound
 from gpbandits.experiments.locks import locked
-from gpbandits.experiments.store import failure_beside, sound
+from gpbandits.experiments.store import failure_beside
 from gpbandits.experiments.study import Cell
 
 
@@ -54,7 +55,7 @@ def settle(task: Task) -> Outcome:
     with locked(task.path.parent, task.path.stem, task.wait) as held:
         if not held:
             return Outcome(task.cell, elsewhere=True)
-        if task.path.exists() and (kept := sound(task.path)) is not None:
+        if (kept := sound(task.path)) is not None:
             return _done(task, kept)
         begun = time.perf_counter()
         try:
