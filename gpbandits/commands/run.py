@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 
 from gpbandits.commands.terminal import console
-from gpbandits.commands.where import Kind, KindOption, Scheduler, Workers, chosen_backend
+from gpbandits.commands.where import Kind, KindOption, Scheduler, TimeLimit, Workers, chosen_backend
 
 
 def run(
@@ -16,6 +16,7 @@ def run(
     workers: Workers = None,
     backend: KindOption = Kind.LOCAL,
     scheduler: Scheduler = None,
+    time_limit: TimeLimit = None,
 ) -> None:
     """Play every agent of a study on every environment, and show who did better."""
     from gpbandits.commands.progress import print_failures, run_with_progress
@@ -26,7 +27,7 @@ def run(
     where = chosen_backend(backend, scheduler, workers)
     check_study(loaded)
     store = keep_study(out, loaded, text)  # before anything is computed, for `status` and for who resumes
-    failed = run_with_progress(loaded, store, where)
+    failed = run_with_progress(loaded, store, where, time_limit)
     results = store.load(loaded)
     write_tables(out, results)
     for environment, result in results:

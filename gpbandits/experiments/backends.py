@@ -13,12 +13,16 @@ from typing import Any
 from joblib import Parallel, cpu_count, delayed
 
 from bandit_envs.basics.extras import from_extra
+from gpbandits.experiments.limits import make_expendable
 from gpbandits.experiments.work import Outcome, Task, failed, settle
 
 Backend = Callable[[Sequence[Task]], Iterator[Outcome]]  # yields outcomes as they come, in any order
 _PATIENCE = 0.5  # seconds between looks at the parent
 _ANSWER = 10.0  # seconds within which a scheduler answers
-_DIED = "the process that computed it died, alone as well as beside others; perhaps for want of memory"
+_DIED = (
+    "the process that computed it died, alone as well as beside others; perhaps for want of memory, or at a "
+    "time limit that compiled code ran over"
+)
 
 
 def local(workers: int | None = None) -> Backend:
@@ -76,7 +80,7 @@ def dask(scheduler: str) -> Backend:
         with _client(scheduler) as client:
             from distributed import KilledWorker, as_completed
 
-            futures = client.map(settle, tasks, pure=False)
+            futures = client.map(_settle_there, tasks, pure=False)
             named = {future.key: task for future, task in zip(futures, tasks, strict=True)}
             finished: Any = as_completed(futures, loop=client.loop)
             for future in finished:
@@ -113,12 +117,18 @@ def _client(scheduler: str) -> Iterator[Any]:
         yield client
 
 
+def _settle_there(task: Task) -> Outcome:
+    make_expendable()
+    return settle(task)
+
+
 def _settle_as(i: int, task: Task) -> tuple[int, Outcome]:
     return i, settle(task)
 
 
 def _die_with(parent: int) -> None:
     """End this process soon after its parent: nobody else would tell it that the run was killed."""
+    make_expendable()
     threading.Thread(target=_watch, args=(parent,), name="parent", daemon=True).start()
 
 
