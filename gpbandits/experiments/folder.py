@@ -12,25 +12,37 @@ from tempfile import mkdtemp
 
 from gpbandits.evaluation.files import write_whole
 from gpbandits.evaluation.result import Result
+from gpbandits.experiments.plan import load_plan, write_plan
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import EnvironmentEntry, Study
 from gpbandits.experiments.toml import load_study
 
+PLAN = "plan.json"
 STUDY, CELLS, TIMINGS, RESULTS, TRASH = "study.toml", "cells", "timings.csv", "results", "trash"
 
 
 def open_results(folder: str | os.PathLike[str]) -> tuple[Study, Store]:
-    """The study whose results a folder keeps, and its store; ValueError if the folder keeps none."""
-    path = Path(folder) / STUDY
+    """The study whose results a folder keeps, and its store, as the last run planned them.
+
+    Nothing that the study names is imported.
+
+    Raises:
+        ValueError: the folder keeps no results.
+    """
+    path = Path(folder) / PLAN
     if not path.is_file():
         raise ValueError(
-            f"folder must hold the {STUDY} that `gpbandits run --out` keeps there, got {folder} without one"
+            f"folder must hold the {PLAN} that `gpbandits run --out` keeps there, got {folder} without one; "
+            "where it has results, run their study again: what is computed is kept"
         )
-    return load_study(path), Store(Path(folder) / CELLS)
+    plan = load_plan(path)
+    return plan.study, Store(Path(folder) / CELLS, plan.code)
 
 
 def keep_study(folder: str | os.PathLike[str], study: Study, text: bytes) -> Store:
-    """Keep the file of a study in the folder of its results, and return their store.
+    """Keep the file and the plan of a study in the folder of its results, and return their store.
+
+    The modules that the study names are imported for the plan.
 
     Raises:
         ValueError: the folder has the results of a study of another name, which `clean` would then remove.
@@ -43,6 +55,7 @@ def keep_study(folder: str | os.PathLike[str], study: Study, text: bytes) -> Sto
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text)
+    write_plan(path.with_name(PLAN), study)
     return Store(Path(folder) / CELLS)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from bandit_envs.basics.arguments import require
 from gpbandits.experiments.checkpoints import Checkpoints
-from gpbandits.experiments.provenance import named_files, sources, versions
+from gpbandits.experiments.provenance import OURS, named_files, sources, versions
 
 OF_CODE = ("versions", "sources", "files")  # what a configuration says of the code
 _LONGEST = 120  # bytes of a file name, which gets endings; file systems allow 255
@@ -141,6 +141,13 @@ class Study:
         _check_labels("environments", [entry.label for entry in self.environments])
         _check_labels("agents", [entry.label for entry in self.agents])
         _check_file_names(self.environments)
+
+    @property
+    def modules(self) -> list[str]:
+        """The modules, but for ours, that entries name ("module:Agent", "module:Id-v0") and a run imports."""
+        names = [entry.id for entry in self.environments] + [entry.name for entry in self.agents]
+        paths = {name.partition(":")[0] for name in names if ":" in name}
+        return sorted(path for path in paths if path.split(".")[0] not in OURS)
 
     def cells(self) -> Iterator[Cell]:
         """Every cell; everybody's first block comes first, so that an interrupted run is of use."""

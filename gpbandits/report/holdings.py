@@ -33,27 +33,27 @@ class Count(NamedTuple):
 class Holdings:
     """The cells of a study that are in a store.
 
-    A cell computed by other versions of the code than the installed ones counts, and `outdated` tells: a
+    A cell computed by other code than that which the store names cells by counts, and `outdated` tells: a
     report must still be possible after an upgrade.
 
     Args:
         study: what is looked for.
         store: where.
-        by_installed: whether only cells that the installed code computed count.
+        by_installed: whether only cells count that the code of the store computed, by default the installed.
     """
 
     def __init__(self, study: Study, store: Store, by_installed: bool = False):
         self.study, self.store, self.by_installed = study, store, by_installed
 
     def path(self, cell: Cell) -> Path | None:
-        """Where the cell is, if it was computed; by the installed code, if that computed it."""
+        """Where the cell is, if it was computed; by the code of the store, if that computed it."""
         if self.store.holds(cell):
             return self.store.path(cell)
         return None if self.by_installed else self._by_content.get(content_of(cell.content))
 
     @cached_property
     def outdated(self) -> int:
-        """The number of cells that other code than the installed one computed."""
+        """The number of cells that other code than that of the store computed."""
         return sum(path is not None and path != self.store.path(cell) for cell, path in self._located)
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import importlib
 import subprocess
 import sys
 import tomllib
@@ -15,8 +16,9 @@ from study_cases import called
 
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments import Store, count_trials, failures, load_study, open_results, run
+from gpbandits.experiments import Store, count_trials, failures, keep_study, load_study, open_results, run
 from gpbandits.experiments.locks import locked
+from gpbandits.experiments.toml import parse_study
 
 STUDY = """
 [study]
@@ -129,7 +131,8 @@ def test_clean_leaves_cells_of_other_code_alone_unless_asked(call, monkeypatch):
 
 def test_clean_asks_and_no_leaves_everything(call, monkeypatch):
     call("run")
-    Path("out/study.toml").write_text(STUDY.replace('[[agents]]\nname = "random"', ""))
+    other = STUDY.replace('[[agents]]\nname = "random"', "")
+    keep_study("out", parse_study(tomllib.loads(other)), other.encode())
     monkeypatch.setattr("typer.confirm", lambda question: False)
     assert call("clean")[0] == 1
     assert len(list(Path("out/cells").glob("*.parquet"))) == 6
@@ -169,7 +172,7 @@ def test_timings_are_a_table_of_their_own(call):
 
 
 def test_a_folder_without_a_study_is_named(call):
-    with pytest.raises(ValueError, match=r"must hold the study\.toml that `gpbandits run --out` keeps there"):
+    with pytest.raises(ValueError, match=r"must hold the plan\.json that `gpbandits run --out` keeps there"):
         open_results("nowhere")
     code, _, err = call("status")
     assert code == 2
@@ -202,7 +205,6 @@ def test_a_store_loads_what_another_study_of_the_same_cells_computed(call):
 def test_the_progress_bar_shows_the_mean_regret_of_the_environment_whose_cell_came_last():
     from gpbandits.commands.progress import Standing
     from gpbandits.experiments import Outcome
-    from gpbandits.experiments.toml import parse_study
 
     study = parse_study(tomllib.loads(STUDY))
     cells = {cell.agent.label: cell for cell in study.cells()}
@@ -219,8 +221,8 @@ def test_the_progress_bar_shows_the_mean_regret_of_the_environment_whose_cell_ca
 def test_a_folder_of_another_study_is_left_alone_and_named(call):
     call("run")
     Path("study.toml").write_text(STUDY.replace('"small"', '"other"'))
-    code, out, err = call("run")
-    assert (code, out) == (2, "")
+    code, _, err = call("run")
+    assert code == 2
     assert "--out must be new or have results of the study 'other', got out with those of 'small'" in err
     assert Path("out/study.toml").read_text() == STUDY
 
@@ -311,3 +313,61 @@ def test_where_a_file_system_has_no_locks_cells_are_computed_all_the_same(call, 
     monkeypatch.setattr(fcntl, "lockf", refuse)
     assert call("run")[0] == 0
     assert not is_locked(Path("out/cells"), "ab" * 16)
+
+
+OWN = """
+from pathlib import Path
+
+from test_status import Moody
+
+with open("imports.txt", "a") as notes:
+    notes.write("imported\\n")
+"""
+
+
+def test_reading_a_folder_runs_nothing_and_needs_nothing_that_its_study_names(call, monkeypatch):
+    monkeypatch.syspath_prepend(Path.cwd())
+    Path("own_agent.py").write_text(OWN)
+    Path("study.toml").write_text(STUDY.replace("test_status:Moody", "own_agent:Moody"))
+    code, out, err = call("run")
+    assert code == 0, err
+    assert out.count("Importing own_agent, as study.toml says: run studies of people you trust") == 1
+    Path("imports.txt").unlink()
+    for text in (OWN, "raise SystemExit", None):
+        monkeypatch.delitem(sys.modules, "own_agent", raising=False)
+        Path("own_agent.py").write_text(text) if text else Path("own_agent.py").unlink()
+        importlib.invalidate_caches()
+        assert "10 trials done, 0 failed, 0 missing.\n" in call("status")[1]
+        assert call("report", "--no-figures")[0] == 0
+        assert "Nothing to move" in call("clean", "--yes")[1]
+        assert not Path("imports.txt").exists()
+        assert "own_agent" not in sys.modules
+
+
+def test_a_study_that_names_no_module_imports_none(call):
+    Path("study.toml").write_text(STUDY.replace("test_status:Moody", "gp-ucb"))
+    assert "Importing" not in call("run")[1]
+
+
+DAMAGE = {
+    "nothing": lambda text: "",
+    "cut off": lambda text: text[: len(text) // 2],
+    "a list": lambda text: "[]",
+    "another format": lambda text: text.replace('"format": 1', '"format": 2'),
+    "no codes": lambda text: text.replace('"codes"', '"cods"'),
+    "an unknown key": lambda text: text.replace('"trials"', '"trails"'),
+    "deep": lambda text: "[" * 100_000,
+    "not text": lambda text: "\udcff",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_plan_is_named_and_the_next_run_writes_it_anew(call, damage):
+    call("run")
+    plan = Path("out/plan.json")
+    plan.write_text(damage(plan.read_text()), errors="surrogateescape")
+    code, out, err = call("status")
+    assert (code, out) == (2, "")
+    assert "out/plan.json is damaged, or of another version of gpbandits" in err
+    assert call("run")[0] == 0
+    assert call("status")[0] == 0
