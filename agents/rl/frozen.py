@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,9 @@ class PretrainedAgent:
 
 
 @handles("delay", "context", "box")
-def pretrained(setting: Setting, path: str, *, deterministic: bool = False) -> PretrainedAgent:
+def pretrained(
+    setting: Setting, path: str | os.PathLike[str], *, deterministic: bool = False
+) -> PretrainedAgent:
     """A policy that `train_policy` has trained on other functions, with frozen weights.
 
     Args:

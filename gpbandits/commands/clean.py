@@ -1,5 +1,6 @@
-"""Removing what a study no longer needs."""
+"""Removing what a study no longer needs, so that it can be had back."""
 
+import shlex
 from typing import Annotated
 
 import typer
@@ -10,20 +11,29 @@ from gpbandits.commands.terminal import console
 
 
 def clean(
-    folder: FOLDER, yes: Annotated[bool, typer.Option("--yes", help="Remove without asking.")] = False
+    folder: FOLDER,
+    yes: Annotated[bool, typer.Option("--yes", help="Move them without asking.")] = False,
+    other_code: Annotated[
+        bool, typer.Option("--other-code", help="Also cells of the study that other code computed.")
+    ] = False,
 ) -> None:
-    """Remove cells that the study no longer names (other options, versions or code), and unfinished files."""
+    """Move cells that the study no longer names, and unfinished files, to a trash folder.
+
+    Cells of the study that other versions or other code computed stay, unless --other-code is given.
+    """
     from gpbandits.experiments import open_results
+    from gpbandits.experiments.folder import move_to_trash
 
     study, store = open_results(folder)
-    files = store.superfluous(study)
+    files = store.superfluous(study, other_code)
     size = sum(path.stat().st_size for path in files)
     if not files:
-        console().print("Nothing to remove: every file belongs to a cell of the study.")
+        console().print("Nothing to move: every file belongs to a cell of the study.")
         return
     console().print(Text(f"{len(files)} files of {size / 1e6:.1f} MB in {store.folder} belong to no cell."))
-    if not (yes or typer.confirm("Remove them?")):
+    if not (yes or typer.confirm("Move them to the trash folder?")):
         raise typer.Exit(1)
-    for path in files:
-        path.unlink(missing_ok=True)
-    console().print(f"Removed {len(files)} files.")
+    place = move_to_trash(folder, files)
+    back = f"mv {shlex.quote(str(place))}/* {shlex.quote(str(store.folder))}"
+    console().print(Text(f"Moved {len(files)} files to {place}. To have them back: {back}"), soft_wrap=True)
+    console().print(Text(f"Delete {place.parent} when nothing in it is needed."), soft_wrap=True)

@@ -17,7 +17,7 @@ from rich.progress import (
 from rich.text import Text
 
 from bandit_envs.basics.types import Floats
-from gpbandits.commands.terminal import console
+from gpbandits.commands.terminal import console, print_faults
 from gpbandits.evaluation.table import number
 from gpbandits.experiments import Outcome, Store, Study, run
 from gpbandits.experiments.backends import Backend
@@ -63,8 +63,11 @@ class Bars(Progress):
         yield Text(str(self.standing), style="dim", overflow="ellipsis", no_wrap=True)
 
 
-def run_with_progress(study: Study, store: Store, backend: Backend) -> list[Outcome]:
+def run_with_progress(
+    study: Study, store: Store, backend: Backend, time_limit: float | None = None
+) -> list[Outcome]:
     """Compute what is missing and return the failures; Ctrl-C ends with a word on how to go on."""
+    print_faults(store.faults(study))
     total, done = len(list(study.cells())), sum(map(store.holds, study.cells()))
     with Bars() as bars:
         task = bars.add_task(study.name, total=total, completed=done)
@@ -74,7 +77,7 @@ def run_with_progress(study: Study, store: Store, backend: Backend) -> list[Outc
             bars.advance(task)
 
         try:
-            return run(study, store, report=show, backend=backend)
+            return run(study, store, report=show, backend=backend, time_limit=time_limit)
         except KeyboardInterrupt:
             bars.stop()
             kept = sum(map(store.holds, study.cells()))
@@ -83,8 +86,10 @@ def run_with_progress(study: Study, store: Store, backend: Backend) -> list[Outc
 
 
 def print_failures(failed: list[Outcome]) -> None:
-    """Say on the error stream what raised, and what becomes of it."""
+    """Say on the error stream what raised, with a list of it at the end, and what becomes of it."""
     errors = Console(stderr=True, highlight=False)
     for outcome in failed:
         errors.print(Text(f"\n{outcome.cell} failed:\n{outcome.failure}"))
     errors.print(Text(f"{len(failed)} cells failed; run the same command again to repeat them alone."))
+    for outcome in failed:
+        errors.print(Text(f"  {outcome.cell}: {outcome.reason}"), soft_wrap=True)

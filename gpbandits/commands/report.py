@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from bandit_envs.basics.extras import from_extra
-from gpbandits.commands.terminal import console
+from gpbandits.commands.terminal import console, print_faults
 
 
 def report(
@@ -17,8 +17,11 @@ def report(
 ) -> None:
     """Write a page, tables and figures of what a folder holds, however far its study has come."""
     with from_extra("eval", "reports"):
+        from gpbandits.experiments import open_results
         from gpbandits.report import write_report
 
+    study, store = open_results(folder)
+    print_faults(store.faults(study))
     page = write_report(folder, figures)
     console().print(
         f"Report in {page}; tables in {folder}/tables" + (f", figures in {folder}/figures." * figures)

@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 
 from gpbandits.commands.terminal import console
-from gpbandits.commands.where import Kind, KindOption, Scheduler, Workers, chosen_backend
+from gpbandits.commands.where import Kind, KindOption, Scheduler, TimeLimit, Workers, chosen_backend
 
 
 def run(
@@ -16,17 +16,24 @@ def run(
     workers: Workers = None,
     backend: KindOption = Kind.LOCAL,
     scheduler: Scheduler = None,
+    time_limit: TimeLimit = None,
 ) -> None:
-    """Play every agent of a study on every environment, and show who did better."""
+    """Play every agent of a study on every environment, and show who did better.
+
+    This imports the modules that the study names: run studies of people you trust.
+    """
     from gpbandits.commands.progress import print_failures, run_with_progress
     from gpbandits.experiments import check_study, keep_study, load_study, write_tables
     from gpbandits.report.write import write_figures
 
     loaded, text = load_study(study), study.read_bytes()  # as it is now: it may be edited during the run
     where = chosen_backend(backend, scheduler, workers)
+    if loaded.modules:
+        names = ", ".join(loaded.modules)
+        console().print(Text(f"Importing {names}, as {study} says: run studies of people you trust."))
     check_study(loaded)
     store = keep_study(out, loaded, text)  # before anything is computed, for `status` and for who resumes
-    failed = run_with_progress(loaded, store, where)
+    failed = run_with_progress(loaded, store, where, time_limit)
     results = store.load(loaded)
     write_tables(out, results)
     for environment, result in results:

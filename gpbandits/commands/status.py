@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from gpbandits.commands.terminal import console, print_rows
+from gpbandits.commands.terminal import console, print_faults, print_rows
 
 if TYPE_CHECKING:
     from gpbandits.experiments import Store, Study
@@ -35,6 +35,7 @@ def status(folder: FOLDER) -> None:
         table.add_row(Text(agent.label), *row)
     console().print(table)
     _print_parts(study, store)
+    print_faults(store.faults(study))
     for cell, failure in failures(study, store):
         console().print(Text(f"\n{cell} failed ({store.failure_path(cell)}):\n{failure.strip()}"))
     done, failed, missing = (sum(column) for column in zip(*counts.values(), strict=True))
@@ -64,5 +65,7 @@ def _text(count: "Count") -> Text:
 def _superfluous(study: "Study", store: "Store") -> str:
     number = len(store.superfluous(study))
     return (
-        f" {number} files belong to no cell of the study; `gpbandits clean` removes them." if number else ""
+        f" {number} files belong to no cell of the study; `gpbandits clean` moves them away."
+        if number
+        else ""
     )

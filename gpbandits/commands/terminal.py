@@ -20,3 +20,11 @@ def print_rows(title: str, header: tuple[str, ...], rows: list[tuple[str, ...]])
     for row in rows:
         table.add_row(*map(Text, row))
     console().print(table)
+
+
+def print_faults(faults: list[str]) -> None:
+    """Say which files of cells do not count, and why."""
+    for reason in faults:
+        console().print(
+            Text(f"{reason}; the cell counts as missing, and a run computes it anew."), soft_wrap=True
+        )

@@ -15,6 +15,11 @@ Scheduler = Annotated[
 ]
 
 
+TimeLimit = Annotated[
+    float | None, typer.Option(min=0.001, help="Seconds after which a cell has failed; by default none.")
+]
+
+
 class Kind(StrEnum):
     """Of a backend."""
 

@@ -185,5 +185,12 @@ def _finish(task: Callable[[], None], seconds: float) -> None:
             "the agent was still at work",
             "look for a loop without end in reset, act or update, or give a slow agent a larger time_limit",
         )
+    if errors and not isinstance(errors[0], Exception):
+        raise AgentCheckError(
+            "no exit",
+            "methods that return or raise an Exception",
+            f"the agent raised {type(errors[0]).__name__}({errors[0]})",
+            "leave it to whoever plays the agent to end the program; raise a ValueError instead",
+        ) from errors[0]
     if errors:
         raise errors[0]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from traceback import format_exception_only
 
 import gymnasium as gym
 
@@ -34,5 +35,10 @@ def _check_environment(study: Study, environment: EnvironmentEntry) -> None:
 def _named(entry: str) -> Iterator[None]:
     try:
         yield
+    except KeyboardInterrupt:
+        raise
     except (ValueError, TypeError, AttributeError, OSError, ImportError, gym.error.Error) as error:
         raise ValueError(f"{entry} cannot be made: {error}") from error
+    except BaseException as error:  # a constructor may raise anything, and exit
+        said = "".join(format_exception_only(error)).strip()
+        raise ValueError(f"{entry} cannot be made: {said}") from error

@@ -3,30 +3,46 @@
 import csv
 import io
 import os
+import shutil
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from tempfile import mkdtemp
 
 from gpbandits.evaluation.files import write_whole
 from gpbandits.evaluation.result import Result
+from gpbandits.experiments.plan import load_plan, write_plan
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import EnvironmentEntry, Study
 from gpbandits.experiments.toml import load_study
 
-STUDY, CELLS, TIMINGS, RESULTS = "study.toml", "cells", "timings.csv", "results"
+PLAN = "plan.json"
+STUDY, CELLS, TIMINGS, RESULTS, TRASH = "study.toml", "cells", "timings.csv", "results", "trash"
 
 
 def open_results(folder: str | os.PathLike[str]) -> tuple[Study, Store]:
-    """The study whose results a folder keeps, and its store; ValueError if the folder keeps none."""
-    path = Path(folder) / STUDY
+    """The study whose results a folder keeps, and its store, as the last run planned them.
+
+    Nothing that the study names is imported.
+
+    Raises:
+        ValueError: the folder keeps no results.
+    """
+    path = Path(folder) / PLAN
     if not path.is_file():
         raise ValueError(
-            f"folder must hold the {STUDY} that `gpbandits run --out` keeps there, got {folder} without one"
+            f"folder must hold the {PLAN} that `gpbandits run --out` keeps there, got {folder} without one; "
+            "where it has results, run their study again: what is computed is kept"
         )
-    return load_study(path), Store(Path(folder) / CELLS)
+    plan = load_plan(path)
+    return plan.study, Store(Path(folder) / CELLS, plan.code)
 
 
 def keep_study(folder: str | os.PathLike[str], study: Study, text: bytes) -> Store:
-    """Keep the file of a study in the folder of its results, and return their store.
+    """Keep the file and the plan of a study in the folder of its results, and return their store.
+
+    The modules that the study names are imported for the plan.
 
     Raises:
         ValueError: the folder has the results of a study of another name, which `clean` would then remove.
@@ -39,7 +55,19 @@ def keep_study(folder: str | os.PathLike[str], study: Study, text: bytes) -> Sto
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text)
+    write_plan(path.with_name(PLAN), study)
     return Store(Path(folder) / CELLS)
+
+
+def move_to_trash(folder: str | os.PathLike[str], files: Sequence[Path]) -> Path:
+    """Move files into a folder of its own in the trash of a folder of results, and return it."""
+    trash = Path(folder) / TRASH
+    trash.mkdir(exist_ok=True)
+    place = Path(mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=trash))
+    for path in files:
+        with suppress(FileNotFoundError):  # another process was quicker
+            shutil.move(path, place / path.name)
+    return place
 
 
 def write_tables(folder: Path, results: Sequence[tuple[EnvironmentEntry, Result]]) -> None:

@@ -1,24 +1,28 @@
 """Which code computed a cell: a version number does not change while one edits, so sources are hashed too."""
 
 import hashlib
+import inspect
 import os
 import platform
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import gymnasium as gym
-from gymnasium.envs.registration import EnvSpec
+from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 import bandit_envs  # noqa: F401 (registers the ids)
-from agents.registry import agent_modules
+from agents.registry import agent_modules, resolve_agent
+from bandit_envs.problems import FACTORIES
 from gpbandits.experiments.source_code import digest
 
 OURS = ("bandit_envs", "agents", "gpbandits")
 VERSIONED = ("gpbandits", "gymnasium", "numpy", "scipy", "scikit-learn")
+_PATH = re.compile(r"\bPathLike\b")  # in an annotation, which may be text
 REQUIRED = "__distributions__"  # what else the agents of a package rest on, in its `__init__`
 
 
@@ -66,10 +70,26 @@ def sources(environment: str, agent: str) -> dict[str, str]:
     return {package: digest(package) for package in sorted(packages)}
 
 
-def named_files(*tables: Any) -> dict[str, str]:
-    """Digests of the files that options name, by their paths as given: weights may be trained again."""
-    found = {text for table in tables for text in _texts(table) if os.path.isfile(text)}
+def named_files(
+    environment: str, kwargs: Mapping[str, Any], agent: str, options: Mapping[str, Any]
+) -> dict[str, str]:
+    """Digests of the files that options name, by their paths as given: weights may be trained again.
+
+    An option names a file where its parameter is annotated with `os.PathLike`; a file of the current folder
+    that is called like any other option means nothing.
+    """
+    made = [(make, kwargs) for make in _makers_of_environment(environment)]
+    made.append((resolve_agent(agent).make, options))
+    texts = {text for make, given in made for name in _paths(make) for text in _texts(given.get(name))}
+    found = {text for text in texts if os.path.isfile(text)}
     return {text: _digest_of_file(text, os.stat(text).st_mtime_ns) for text in sorted(found)}
+
+
+@cache
+def _paths(make: Callable[..., Any]) -> frozenset[str]:
+    """The parameters that are declared to be paths."""
+    parameters = inspect.signature(make).parameters.values()
+    return frozenset(each.name for each in parameters if _PATH.search(str(each.annotation)))
 
 
 @cache
@@ -78,13 +98,18 @@ def _digest_of_file(path: str, _modified: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """Every text in nested tables and arrays."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _texts(part)
+def _texts(value: Any) -> list[str]:
+    """A text, or those of an array."""
+    return [each for each in (value if isinstance(value, list | tuple) else [value]) if isinstance(each, str)]
+
+
+def _makers_of_environment(env_id: str) -> list[Callable[..., Any]]:
+    """Its class, and the factory of the named problem where it is one of ours."""
+    spec = _spec(env_id)
+    made, problem = spec.entry_point, spec.kwargs.get("problem")
+    makers = [load_env_creator(made) if isinstance(made, str) else made]
+    makers += [FACTORIES[problem]] if isinstance(problem, str) and problem in FACTORIES else []
+    return [make for make in makers if make is not None]
 
 
 def _modules_of_environment(env_id: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from bandit_envs.basics.arguments import require
 from gpbandits.experiments.backends import Backend, local
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import Cell, Study
@@ -16,8 +17,9 @@ def run(
     workers: int | None = None,
     report: Report = lambda outcome: None,
     backend: Backend | None = None,
+    time_limit: float | None = None,
 ) -> list[Outcome]:
-    """Compute the cells that are missing or damaged, and return those that failed, which stop no others.
+    """Compute the cells that are missing or unfit, and return those that failed, which stop no others.
 
     Args:
         study: whose cells are computed.
@@ -25,10 +27,16 @@ def run(
         workers: number of processes on this machine; by default one a core.
         report: called in this process after each cell.
         backend: where the cells are computed instead, such as `backends.dask("tcp://10.0.0.1:8786")`.
+        time_limit: seconds after which a cell has failed. One that no signal interrupts, as in compiled code,
+            ends with the process that computes it, unless that is this one.
     """
+    require(time_limit is None or time_limit > 0.0, "time_limit", "a number of seconds above 0", time_limit)
     store.folder.mkdir(parents=True, exist_ok=True)
-    missing = [cell for cell in study.cells() if not store.intact(cell)]
-    tasks = [Task(cell, store.path(cell).absolute(), store.metadata(cell)) for cell in missing]
+    missing = [cell for cell in study.cells() if not store.holds(cell)]
+    tasks = [
+        Task(cell, store.path(cell).absolute(), store.metadata(cell), time_limit=time_limit)
+        for cell in missing
+    ]
     backend, left = backend or local(workers), []
     failed = _computed(backend, tasks, report, left.append)
     waiting = [task._replace(wait=True) for task in tasks if task.cell in left]

@@ -2,15 +2,19 @@
 
 import os
 import re
+from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from gpbandits.evaluation.files import UNFINISHED, DamagedFileError
+from gpbandits.evaluation.files import UNFINISHED
 from gpbandits.evaluation.loop import trial_seeds
-from gpbandits.evaluation.result import Record, Result, join_trials
+from gpbandits.evaluation.result import Result
+from gpbandits.experiments.cell_file import fault, sound, stored_configuration
+from gpbandits.experiments.joining import joined, shape_of, usual_shape
 from gpbandits.experiments.locks import is_locked
 from gpbandits.experiments.provenance import environment_spec, versions
-from gpbandits.experiments.study import Cell, EnvironmentEntry, Study
+from gpbandits.experiments.study import Cell, EnvironmentEntry, Study, content_of, key_of
 
 _OURS = re.compile(r"[0-9a-f]{32}\.(parquet|failed\.txt)|\.[0-9a-f]{32}\..*\.part")
 
@@ -19,26 +23,34 @@ class Store:
     """A folder of computed cells; a file in it is whole, so what exists need not be computed again.
 
     Any number of processes may read and write it at once.
+
+    Args:
+        folder: of the files.
+        code: what computes a cell, part of its name; by default the installed code.
     """
 
-    def __init__(self, folder: str | os.PathLike[str]):
-        self.folder = Path(folder)
+    def __init__(
+        self, folder: str | os.PathLike[str], code: Callable[[Cell], dict[str, Any]] = attrgetter("code")
+    ):
+        self.folder, self._code = Path(folder), code
 
     def path(self, cell: Cell) -> Path:
         """Where the cell is, or will be."""
-        return self.folder / f"{cell.key}.parquet"
+        return self.folder / f"{key_of(cell.content | self._code(cell))}.parquet"
 
     def failure_path(self, cell: Cell) -> Path:
         """Where the traceback is, if computing the cell raised."""
         return failure_beside(self.path(cell))
 
     def holds(self, cell: Cell) -> bool:
-        """Whether the cell has been computed."""
-        return self.path(cell).exists()
+        """Whether the cell has been computed, and its file is what was written there."""
+        path = self.path(cell)
+        return path.exists() and fault(path) is None
 
-    def intact(self, cell: Cell) -> bool:
-        """Whether the cell has been computed and its file is what was written; reads all of it."""
-        return self.holds(cell) and sound(self.path(cell)) is not None
+    def faults(self, study: Study) -> list[str]:
+        """What is wrong with files at the places of cells; each names its file."""
+        found = (fault(self.path(cell)) for cell in study.cells())
+        return [reason for reason in found if reason is not None]
 
     def failure(self, cell: Cell) -> str | None:
         """The traceback of the last attempt at a cell that is not there; None if none is known."""
@@ -61,12 +73,22 @@ class Store:
         loaded = ((environment, self._load(study, environment)) for environment in study.environments)
         return [(environment, result) for environment, result in loaded if result is not None]
 
-    def superfluous(self, study: Study) -> list[Path]:
-        """Our files that the study does not need: other cells and their tracebacks, what killed runs left."""
+    def superfluous(self, study: Study, other_code: bool = False) -> list[Path]:
+        """Our files that the study does not need: other cells and their tracebacks, what killed runs left.
+
+        Args:
+            study: whose cells are needed.
+            other_code: whether the study's cells as other versions or other code computed them count, too.
+        """
         cells = list(study.cells())
         needed = {self.path(cell) for cell in cells}
         needed |= {self.failure_path(cell) for cell in cells if not self.holds(cell)}
-        return sorted(path for path in self._files() - needed if not self._being_written(path))
+        spared = set() if other_code else {content_of(cell.content) for cell in cells}
+        return sorted(
+            path
+            for path in self._files() - needed
+            if not self._being_written(path) and _content_at(path) not in spared
+        )
 
     def _files(self) -> set[Path]:
         return {path for path in self.folder.glob("*") if _OURS.fullmatch(path.name)}
@@ -75,36 +97,20 @@ class Store:
         return path.match(UNFINISHED) and is_locked(self.folder, path.name.removeprefix(".").split(".")[0])
 
     def _load(self, study: Study, environment: EnvironmentEntry) -> Result | None:
-        cells = {agent.label: study.cells_of(environment, agent) for agent in study.agents}
-        blocks = {
-            label: [Result.load(self.path(cell)) for cell in row]
-            for label, row in cells.items()
-            if all(map(self.holds, row))
+        found = {
+            agent.label: [sound(self.path(cell)) for cell in study.cells_of(environment, agent)]
+            for agent in study.agents
         }
-        if not blocks:
+        whole = {
+            label: [block for block in row if block is not None]
+            for label, row in found.items()
+            if None not in row
+        }
+        if not whole:
             return None
-        records = {label: join_trials([_only(block) for block in row]) for label, row in blocks.items()}
-        privileged = frozenset(label for label, row in blocks.items() if row[0].privileged)
-        tracks = {label: track for label, row in blocks.items() for track in row[0].tracks.values()}
-        windows = {label: window for label, row in blocks.items() for window in row[0].windows.values()}
-        checkpoints = next(iter(blocks.values()))[0].checkpoints
-        return Result(
-            environment.label,
-            study.seed,
-            records,
-            privileged,
-            checkpoints=checkpoints,
-            tracks=tracks,
-            windows=windows,
-        )
-
-
-def sound(path: Path) -> Result | None:
-    """The numbers of the cell at `path`; None where the file is damaged."""
-    try:
-        return Result.load(path)
-    except DamagedFileError:
-        return None
+        usual = usual_shape(whole)
+        rows = {label: row for label, row in whole.items() if all(shape_of(part) == usual for part in row)}
+        return joined(environment.label, study.seed, rows) if rows else None
 
 
 def failure_beside(path: Path) -> Path:
@@ -112,7 +118,7 @@ def failure_beside(path: Path) -> Path:
     return path.with_suffix(".failed.txt")
 
 
-def _only(block: Result) -> Record:
-    """The record of the one agent of a cell, which the store does not know by label."""
-    (record,) = block.records.values()
-    return record
+def _content_at(path: Path) -> str | None:
+    """What the cell in a file computes; None where that is unknown."""
+    stored = stored_configuration(path) if path.suffix == ".parquet" else None
+    return None if stored is None else content_of(stored)

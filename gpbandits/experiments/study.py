@@ -6,15 +6,27 @@ import itertools
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bandit_envs.basics.arguments import require
 from gpbandits.experiments.checkpoints import Checkpoints
-from gpbandits.experiments.provenance import named_files, sources, versions
+from gpbandits.experiments.provenance import OURS, named_files, sources, versions
 
+OF_CODE = ("versions", "sources", "files")  # what a configuration says of the code
 _LONGEST = 120  # bytes of a file name, which gets endings; file systems allow 255
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # devices on Windows
+
+
+def key_of(configuration: Mapping[str, Any]) -> str:
+    """The name of the cell of this configuration."""
+    return hashlib.sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def content_of(configuration: Mapping[str, Any]) -> str:
+    """The content of the cell of this configuration, as one text."""
+    content = {name: value for name, value in configuration.items() if name not in OF_CODE}
+    return json.dumps(content, sort_keys=True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,8 +70,8 @@ class Cell:
     checkpoints: Checkpoints
 
     @property
-    def configuration(self) -> dict[str, Any]:
-        """Everything the numbers depend on, as JSON; labels are not among it, so they can be changed."""
+    def content(self) -> dict[str, Any]:
+        """What is computed, whatever the code that does, as JSON; labels may change, and are not in it."""
         return {
             "environment": self.environment.id,
             "kwargs": self.environment.kwargs,
@@ -69,16 +81,28 @@ class Cell:
             "first_trial": self.first_trial,
             "trials": self.trials,
             "checkpoints": dataclasses.asdict(self.checkpoints),
+        }
+
+    @property
+    def code(self) -> dict[str, Any]:
+        """What computes it in this process; to know it, the modules that the study names are imported."""
+        return {
             "versions": versions(self.agent.name),
             "sources": sources(self.environment.id, self.agent.name),
-            "files": named_files(self.environment.kwargs, self.agent.options),
+            "files": named_files(
+                self.environment.id, self.environment.kwargs, self.agent.name, self.agent.options
+            ),
         }
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """Everything the numbers depend on, as JSON."""
+        return self.content | self.code
 
     @property
     def key(self) -> str:
         """The hash of the configuration."""
-        text = json.dumps(self.configuration, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+        return key_of(self.configuration)
 
     def __str__(self) -> str:
         last = self.first_trial + self.trials - 1
@@ -117,6 +141,13 @@ class Study:
         _check_labels("environments", [entry.label for entry in self.environments])
         _check_labels("agents", [entry.label for entry in self.agents])
         _check_file_names(self.environments)
+
+    @property
+    def modules(self) -> list[str]:
+        """The modules, but for ours, that entries name ("module:Agent", "module:Id-v0") and a run imports."""
+        names = [entry.id for entry in self.environments] + [entry.name for entry in self.agents]
+        paths = {name.partition(":")[0] for name in names if ":" in name}
+        return sorted(path for path in paths if path.split(".")[0] not in OURS)
 
     def cells(self) -> Iterator[Cell]:
         """Every cell; everybody's first block comes first, so that an interrupted run is of use."""

@@ -16,8 +16,10 @@ from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.files import write_whole
 from gpbandits.evaluation.result import Result
+from gpbandits.experiments.cell_file import sound
+from gpbandits.experiments.limits import within
 from gpbandits.experiments.locks import locked
-from gpbandits.experiments.store import failure_beside, sound
+from gpbandits.experiments.store import failure_beside
 from gpbandits.experiments.study import Cell
 
 
@@ -31,6 +33,7 @@ class Task(NamedTuple):
     path: Path
     metadata: dict[str, Any]
     wait: bool = False  # for another run that is computing the cell, rather than leave it for later
+    time_limit: float | None = None  # seconds
 
 
 class Outcome(NamedTuple):
@@ -40,6 +43,13 @@ class Outcome(NamedTuple):
     failure: str | None = None  # the traceback, if it raised
     regret: Floats | None = None  # (trials,) cumulative regret at the horizon, if it did not
     elsewhere: bool = False  # another run is computing it
+
+    @property
+    def reason(self) -> str:
+        """The failure in one line: what stands below the last frame of its traceback."""
+        lines = (self.failure or "").strip().splitlines() or [""]
+        below = 1 + max((i for i, line in enumerate(lines) if line.startswith("  ")), default=-1)
+        return lines[min(below, len(lines) - 1)]
 
 
 def settle(task: Task) -> Outcome:
@@ -54,13 +64,18 @@ def settle(task: Task) -> Outcome:
     with locked(task.path.parent, task.path.stem, task.wait) as held:
         if not held:
             return Outcome(task.cell, elsewhere=True)
-        if task.path.exists() and (kept := sound(task.path)) is not None:
+        if (kept := sound(task.path)) is not None:
             return _done(task, kept)
         begun = time.perf_counter()
         try:
-            with threadpool_limits(1):  # cells are parallel already, and the matrices small
+            with (
+                within(task.time_limit),
+                threadpool_limits(1),
+            ):  # cells are parallel already, and the matrices small
                 result = compute(task.cell)
-        except Exception:  # whatever it is, the other cells go on and the caller reports it
+        except KeyboardInterrupt:  # ends the run
+            raise
+        except BaseException:  # whatever else it is, the other cells go on and the caller reports it
             return failed(task, traceback.format_exc())
         _keep(task, result, time.perf_counter() - begun)
         return _done(task, result)
@@ -89,9 +104,10 @@ def _keep(task: Task, result: Result, seconds: float) -> None:
 def failed(task: Task, failure: str) -> Outcome:
     """Keep the reason why a cell could not be computed."""
     path = failure_beside(task.path)
+    text = failure.encode(errors="backslashreplace").decode()  # messages may have halves of surrogate pairs
     with _writing(path):
-        write_whole(path, f"{task.cell}\n\n{failure}".encode())
-    return Outcome(task.cell, failure=failure)
+        write_whole(path, f"{task.cell}\n\n{text}".encode())
+    return Outcome(task.cell, failure=text)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Studies as text: the TOML file that `load_study` reads the same study from."""
+"""Studies as text: what `load_study` and `parse_study` read the same study from."""
 
 import dataclasses
 import json
@@ -10,16 +10,28 @@ from gpbandits.experiments.study import Study
 _APART = ("environments", "agents", "checkpoints")  # sections of their own
 
 
-def study_text(study: Study) -> str:
-    """The study as TOML; ValueError where an option is None, which TOML cannot say."""
+def document_of(study: Study) -> dict[str, Any]:
+    """The study as `toml.parse_study` reads it."""
     values = {
         field.name: getattr(study, field.name)
         for field in dataclasses.fields(study)
         if field.name not in _APART
     }
-    sections = [("[study]", values), ("[checkpoints]", dataclasses.asdict(study.checkpoints))]
-    sections += [("[[environments]]", dataclasses.asdict(entry)) for entry in study.environments]
-    sections += [("[[agents]]", dataclasses.asdict(entry)) for entry in study.agents]
+    return {
+        "study": values,
+        "checkpoints": dataclasses.asdict(study.checkpoints),
+        "environments": [dataclasses.asdict(entry) for entry in study.environments],
+        "agents": [dataclasses.asdict(entry) for entry in study.agents],
+    }
+
+
+def study_text(study: Study) -> str:
+    """The study as TOML; ValueError where an option is None, which TOML cannot say."""
+    sections = [
+        (f"[[{name}]]" if isinstance(content, list) else f"[{name}]", values)
+        for name, content in document_of(study).items()
+        for values in (content if isinstance(content, list) else [content])
+    ]
     return "\n".join(_section(head, values) for head, values in sections)
 
 

@@ -2,15 +2,16 @@
 
 import json
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gpbandits.evaluation.parquet import read_metadata
-from gpbandits.evaluation.result import Record, Result, join_trials
+from gpbandits.evaluation.result import Result
+from gpbandits.experiments.cell_file import fault, sound, stored_configuration
+from gpbandits.experiments.joining import joined, shape_of, usual_shape
 from gpbandits.experiments.store import Store
-from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
-
-_OF_CODE = ("gpbandits", "versions", "sources", "files")  # what is said of the code, not of the study
+from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study, content_of
 
 
 class Count(NamedTuple):
@@ -32,28 +33,27 @@ class Count(NamedTuple):
 class Holdings:
     """The cells of a study that are in a store.
 
-    A cell computed by other versions of the code than the installed ones counts, and `outdated` tells: a
+    A cell computed by other code than that which the store names cells by counts, and `outdated` tells: a
     report must still be possible after an upgrade.
 
     Args:
         study: what is looked for.
         store: where.
-        by_installed: whether only cells that the installed code computed count.
+        by_installed: whether only cells count that the code of the store computed, by default the installed.
     """
 
     def __init__(self, study: Study, store: Store, by_installed: bool = False):
         self.study, self.store, self.by_installed = study, store, by_installed
 
     def path(self, cell: Cell) -> Path | None:
-        """Where the cell is, if it was computed; by the installed code, if that computed it."""
-        exact = self.store.path(cell)
-        if exact.exists():
-            return exact
-        return None if self.by_installed else self._by_content.get(_content(cell.configuration))
+        """Where the cell is, if it was computed; by the code of the store, if that computed it."""
+        if self.store.holds(cell):
+            return self.store.path(cell)
+        return None if self.by_installed else self._by_content.get(content_of(cell.content))
 
     @cached_property
     def outdated(self) -> int:
-        """The number of cells that other code than the installed one computed."""
+        """The number of cells that other code than that of the store computed."""
         return sum(path is not None and path != self.store.path(cell) for cell, path in self._located)
 
     @cached_property
@@ -76,24 +76,18 @@ class Holdings:
     def result(self, environment: EnvironmentEntry) -> Result | None:
         """What can be compared: as many agents times leading blocks of trials as possible, all with all."""
         rows = {agent.label: self._leading(environment, agent) for agent in self.study.agents}
+        if not any(rows.values()):
+            return None
+        usual = usual_shape(rows)  # another version may have played more rounds
+        rows = {
+            label: list(takewhile(lambda block: shape_of(block) == usual, row)) for label, row in rows.items()
+        }
         depths = range(1 + max(map(len, rows.values())))
         depth = max(depths, key=lambda depth: depth * sum(len(row) >= depth for row in rows.values()))
         if not depth:
             return None
-        blocks = {
-            label: [Result.load(path) for path in row[:depth]]
-            for label, row in rows.items()
-            if len(row) >= depth
-        }
-        return Result(
-            environment.label,
-            self.study.seed,
-            {label: join_trials([_only(block) for block in row]) for label, row in blocks.items()},
-            frozenset(label for label, row in blocks.items() if row[0].privileged),
-            checkpoints=next(iter(blocks.values()))[0].checkpoints,
-            tracks={label: track for label, row in blocks.items() for track in row[0].tracks.values()},
-            windows={label: window for label, row in blocks.items() for window in row[0].windows.values()},
-        )
+        compared = {label: row[:depth] for label, row in rows.items() if len(row) >= depth}
+        return joined(environment.label, self.study.seed, compared)
 
     def count(self, environment: EnvironmentEntry, agent: AgentEntry, result: Result | None) -> Count:
         """The trials of an agent on an environment, of which the result is shown."""
@@ -104,11 +98,16 @@ class Holdings:
         shown = result.num_trials if result is not None and agent.label in result.agents else 0
         return Count(environment.label, agent.label, done, failed, shown, self.study.trials)
 
-    def _leading(self, environment: EnvironmentEntry, agent: AgentEntry) -> list[Path]:
+    def _leading(self, environment: EnvironmentEntry, agent: AgentEntry) -> list[Result]:
         """The blocks before the first one that is missing."""
-        paths = [self.path(cell) for cell in self.study.cells_of(environment, agent)]
-        end = paths.index(None) if None in paths else len(paths)
-        return [path for path in paths[:end] if path is not None]
+        blocks = []
+        for cell in self.study.cells_of(environment, agent):
+            path = self.path(cell)
+            block = sound(path) if path else None
+            if block is None:
+                break
+            blocks.append(block)
+        return blocks
 
     @cached_property
     def _located(self) -> list[tuple[Cell, Path | None]]:
@@ -116,18 +115,7 @@ class Holdings:
 
     @cached_property
     def _by_content(self) -> dict[str, Path]:
-        """Every file by what it holds; the newest where several versions computed the same."""
+        """Every sound file by what it holds; the newest where several versions computed the same."""
         files = sorted(self.store.folder.glob("*.parquet"), key=lambda path: path.stat().st_mtime)
-        return {_content(read_metadata(path)["configuration"]): path for path in files}
-
-
-def _content(configuration: dict[str, Any]) -> str:
-    """What a cell computes, whatever the code that does."""
-    kept = {key: value for key, value in configuration.items() if key not in _OF_CODE}
-    return json.dumps(kept, sort_keys=True)
-
-
-def _only(block: Result) -> Record:
-    """The record of the one agent of a cell, which the store does not know by label."""
-    (record,) = block.records.values()
-    return record
+        stored = ((path, stored_configuration(path)) for path in files if fault(path) is None)
+        return {content_of(configuration): path for path, configuration in stored if configuration}

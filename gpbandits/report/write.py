@@ -29,8 +29,8 @@ def write_report(folder: str | os.PathLike[str], figures: bool = True) -> Path:
     """Write `report.html`, `tables/` (CSV, LaTeX) and `figures/` (PNG, PDF), and return the path of the page.
 
     Args:
-        folder: of results, with the `study.toml` and the cells that `gpbandits run` keeps; where cells are
-            missing the report shows the others and says so.
+        folder: of results, with the `study.toml`, the `plan.json` and the cells that `gpbandits run` keeps;
+            where cells are missing the report shows the others and says so.
         figures: whether files of figures are written; the page draws its own.
     """
     place = Path(folder)

@@ -368,3 +368,14 @@ def test_the_delayed_stage_has_rounds_without_feedback_and_feedback_that_never_a
     assert min(arrivals) == 0
     assert max(arrivals) > 1
     assert any(info["oracle"]["delay"] == -1 for info in infos)
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), SystemExit("farewell"), GeneratorExit()])
+@pytest.mark.parametrize("method", ["reset", "act", "update"])
+def test_an_agent_that_exits_is_told_apart_from_one_that_passes(method, error):
+    def leave(*_arguments):
+        raise error
+
+    agent = type("Leaving", (Careful,), {method: leave})
+    with pytest.raises(AgentCheckError, match=rf"\[no exit\] .* raised {type(error).__name__}"):
+        check_agent(agent, FEW)

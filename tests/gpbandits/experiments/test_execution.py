@@ -20,6 +20,7 @@ from gpbandits.experiments import Store, Study, count_trials, run, write_tables
 from gpbandits.experiments.backends import dask, local
 from gpbandits.experiments.locks import is_locked, locked
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
+from gpbandits.experiments.work import Task
 
 GP = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 8, "num_arms": 20})
 RKHS = EnvironmentEntry("GPBandit-RKHS-v0", "RKHS", {"horizon": 8, "num_arms": 20})
@@ -382,6 +383,43 @@ def test_workers_of_a_cluster_must_have_one_thread(tmp_path):
         ),
     ):
         run(study(), Store(tmp_path), backend=dask(threaded.scheduler_address))
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_workers_of_a_cluster_must_be_processes_of_their_own(tmp_path, workers):
+    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
+    options = {"processes": False, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(n_workers=workers, threads_per_worker=1, **options) as threaded,
+        pytest.raises(ValueError, match=r"must be processes of their own, .* threads of one process"),
+    ):
+        run(study(), Store(tmp_path), backend=dask(threaded.scheduler_address))
+    assert not list(tmp_path.glob("*.parquet"))
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_cluster_without_workers_is_said_to_have_none(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
+    for name in ("_GATHERING", "_GATHERED"):
+        monkeypatch.setattr(f"gpbandits.experiments.backends.{name}", 0.2)
+    options = {"processes": False, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(n_workers=0, **options) as empty,
+        pytest.warns(UserWarning, match="has no workers yet: start some with `dask worker "),
+        pytest.raises(ValueError, match=r"must have workers, .* with none in 0\.4 s; start some with"),
+    ):
+        run(study(), Store(tmp_path), backend=dask(empty.scheduler_address))
+
+
+def test_a_process_of_a_cluster_plays_one_cell_at_a_time(tmp_path):
+    from gpbandits.experiments import backends
+
+    (cell, *_), store = study().cells(), Store(tmp_path)
+    task = Task(cell, store.path(cell), store.metadata(cell))
+    with backends._playing, pytest.raises(ValueError, match="must be processes of their own"):
+        backends._settle_there(task)
+    assert not store.holds(cell)
 
 
 def test_progress_reports_the_regret_of_every_trial(tmp_path):

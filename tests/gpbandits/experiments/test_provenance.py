@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import random
 import re
@@ -10,12 +11,13 @@ from pathlib import Path
 
 import pytest
 from joblib.externals.loky import get_reusable_executor
+from study_cases import study_cases
 
 from bandit_envs.laws.delays import LAWS
 from gpbandits.evaluation.files import DamagedFileError
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments import Store, Study, run
+from gpbandits.experiments import Store, Study, load_study, run
 from gpbandits.experiments.provenance import named_files, sources, versions
 from gpbandits.experiments.source_code import digest
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
@@ -82,11 +84,54 @@ def test_both_the_module_that_registers_an_environment_and_that_of_its_class_are
 def test_retrained_weights_at_the_same_path_rename_the_cells_that_play_them(tmp_path):
     path = tmp_path / "weights.pt"
     path.write_bytes(b"first")
-    first = key(path=str(path))
-    assert key(path=str(path)) == first
+    first = key("agents.rl:pretrained", path=str(path))
+    assert key("agents.rl:pretrained", path=str(path)) == first
     path.write_bytes(b"second")
-    assert key(path=str(path)) != first
-    assert list(named_files({"nested": [{"path": str(path)}], "kernel": "rbf" * 2000})) == [str(path)]
+    assert key("agents.rl:pretrained", path=str(path)) != first
+
+
+def words_of(value) -> set[str]:
+    """Every text in nested tables and arrays."""
+    if isinstance(value, dict | list):
+        parts = [*value, *value.values()] if isinstance(value, dict) else value
+        return set().union(*map(words_of, parts))
+    return {value} if isinstance(value, str) else set()
+
+
+@pytest.mark.parametrize("path", study_cases("*.toml"))
+def test_no_file_of_the_current_folder_renames_cells_whose_options_are_called_like_it(
+    path, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    study = dataclasses.replace(load_study(path), trials=1)
+    words = words_of([[cell.content["kwargs"], cell.content["options"]] for cell in study.cells()])
+    keys = [cell.key for cell in study.cells()]
+    for word in (*words, "log", "rbf", "poisson"):
+        if "/" not in word:
+            Path(word).write_text("a file of somebody")
+    assert [cell.key for cell in study.cells()] == keys
+
+
+def test_an_option_names_a_file_where_it_is_declared_to_be_a_path(module, tmp_path):
+    annotations = ("str | os.PathLike[str]", "'list[os.PathLike]'", "str")
+    options = ", ".join(f"o{i}: {annotation} = ''" for i, annotation in enumerate(annotations))
+    module(my_agent=f"import os\ndef made(setting, {options}): pass")
+    files = [tmp_path / name for name in "abc"]
+    for file in files:
+        file.write_text("content")
+    given = {"o0": str(files[0]), "o1": [str(files[1])], "o2": str(files[2])}
+    assert named_files(GP.id, {}, "my_agent:made", given).keys() == {str(file) for file in files[:2]}
+
+
+def test_an_environment_declares_its_files_likewise(module, tmp_path):
+    module(
+        my_env="import os\nimport gymnasium\nclass Mine:\n"
+        "    def __init__(self, table: os.PathLike, kernel: str): pass\n"
+        "gymnasium.register('Declaring-v0', 'my_env:Mine')"
+    )
+    (tmp_path / "table.csv").write_text("1")
+    kwargs = {"table": str(tmp_path / "table.csv"), "kernel": str(tmp_path / "my_env.py")}
+    assert list(named_files("my_env:Declaring-v0", kwargs, "random", {})) == [kwargs["table"]]
 
 
 def test_learners_are_named_by_the_versions_of_their_libraries_and_other_agents_are_not():

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
+import importlib
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -10,9 +14,11 @@ import numpy as np
 import pytest
 from study_cases import called
 
+from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments import Store, count_trials, failures, load_study, open_results
+from gpbandits.experiments import Store, count_trials, failures, keep_study, load_study, open_results, run
 from gpbandits.experiments.locks import locked
+from gpbandits.experiments.toml import parse_study
 
 STUDY = """
 [study]
@@ -88,9 +94,9 @@ def test_status_counts_what_an_interrupted_run_has_left(call):
     assert "8 trials done, 0 failed, 2 missing." in call("status")[1]
 
 
-def test_clean_removes_cells_that_the_study_no_longer_names_and_unfinished_files(call):
+def test_clean_moves_cells_that_the_study_no_longer_names_and_unfinished_files_to_a_trash_folder(call):
     call("run")
-    before = {path.name for path in Path("out/cells").glob("*.parquet")}
+    before = {path.name: path.read_bytes() for path in Path("out/cells").glob("*.parquet")}
     Path("study.toml").write_text(STUDY.replace("horizon = 15", "horizon = 16"))
     call("run")
     study, store = open_results("out")
@@ -101,25 +107,38 @@ def test_clean_removes_cells_that_the_study_no_longer_names_and_unfinished_files
     assert "7 files belong to no cell" in call("status")[1]
     code, out, _ = call("clean", "--yes")
     assert code == 0
-    assert "Removed 7 files." in out
-    assert before.isdisjoint(needed)
+    (trash,) = Path("out/trash").iterdir()
+    assert f"Moved 7 files to {trash}. To have them back: mv {trash}/* out/cells" in out
     assert {path.name for path in store.folder.glob("[!.]*")} == needed | {"notes.txt"}
     assert not unfinished.exists()
-    assert "Nothing to remove" in call("clean")[1]
+    assert "Nothing to move" in call("clean")[1]
+    subprocess.run(f"mv {trash}/* out/cells", shell=True, check=True)
+    assert before.items() <= {path.name: path.read_bytes() for path in store.folder.glob("*.parquet")}.items()
+
+
+def test_clean_leaves_cells_of_other_code_alone_unless_asked(call, monkeypatch):
+    call("run")
+    with monkeypatch.context() as patch:
+        patch.setattr("gpbandits.experiments.study.versions", lambda agent: {"numpy": "another"})
+        call("run")
+    call("run")
+    assert len(list(Path("out/cells").glob("*.parquet"))) == 12
+    assert "belong to no cell" not in call("status")[1]
+    assert "Nothing to move" in call("clean", "--yes")[1]
+    assert "Moved 6 files" in call("clean", "--yes", "--other-code")[1]
+    assert "10 trials done, 0 failed, 0 missing.\n" in call("status")[1]
 
 
 def test_clean_asks_and_no_leaves_everything(call, monkeypatch):
     call("run")
-    Path("out/study.toml").write_text(STUDY.replace('[[agents]]\nname = "random"', ""))
+    other = STUDY.replace('[[agents]]\nname = "random"', "")
+    keep_study("out", parse_study(tomllib.loads(other)), other.encode())
     monkeypatch.setattr("typer.confirm", lambda question: False)
     assert call("clean")[0] == 1
     assert len(list(Path("out/cells").glob("*.parquet"))) == 6
 
 
 def test_a_file_that_a_live_run_is_writing_is_not_superfluous(call):
-    import subprocess
-    import sys
-
     call("run")
     study, store = open_results("out")
     key = "cd" * 16
@@ -153,7 +172,7 @@ def test_timings_are_a_table_of_their_own(call):
 
 
 def test_a_folder_without_a_study_is_named(call):
-    with pytest.raises(ValueError, match=r"must hold the study\.toml that `gpbandits run --out` keeps there"):
+    with pytest.raises(ValueError, match=r"must hold the plan\.json that `gpbandits run --out` keeps there"):
         open_results("nowhere")
     code, _, err = call("status")
     assert code == 2
@@ -186,7 +205,6 @@ def test_a_store_loads_what_another_study_of_the_same_cells_computed(call):
 def test_the_progress_bar_shows_the_mean_regret_of_the_environment_whose_cell_came_last():
     from gpbandits.commands.progress import Standing
     from gpbandits.experiments import Outcome
-    from gpbandits.experiments.toml import parse_study
 
     study = parse_study(tomllib.loads(STUDY))
     cells = {cell.agent.label: cell for cell in study.cells()}
@@ -203,20 +221,84 @@ def test_the_progress_bar_shows_the_mean_regret_of_the_environment_whose_cell_ca
 def test_a_folder_of_another_study_is_left_alone_and_named(call):
     call("run")
     Path("study.toml").write_text(STUDY.replace('"small"', '"other"'))
-    code, out, err = call("run")
-    assert (code, out) == (2, "")
+    code, _, err = call("run")
+    assert code == 2
     assert "--out must be new or have results of the study 'other', got out with those of 'small'" in err
     assert Path("out/study.toml").read_text() == STUDY
 
 
-def test_a_damaged_cell_is_computed_by_the_next_run(call):
+def swap(store, study):
+    """Two cells, under each other's name."""
+    first, second = (store.path(study.cells_of(study.environments[0], agent)[1]) for agent in study.agents)
+    whole = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(whole)
+    return [first, second]
+
+
+def shorter(store, study):
+    """The cell of another horizon, in the place of this one."""
+    environment = dataclasses.replace(study.environments[0], kwargs={"num_arms": 20, "horizon": 9})
+    other = dataclasses.replace(study, environments=(environment,), trials=2)
+    assert run(other, store, 1) == []
+    target, source = (store.path(next(each.cells())) for each in (study, other))
+    source.replace(target)
+    return [target]
+
+
+def stranger(store, study):
+    """A Parquet file of somebody else."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = store.path(next(study.cells()))
+    pq.write_table(pa.table({"a": [1]}), path)
+    return [path]
+
+
+def evaluated(store, study):
+    """What Result.save writes, of no cell."""
+    path = store.path(next(study.cells()))
+    Result.load(path).save(path)
+    return [path]
+
+
+def cut_off(store, study):
+    """The first half of a cell."""
+    path = store.path(next(study.cells()))
+    path.write_bytes(path.read_bytes()[:-100])
+    return [path]
+
+
+def resown(store, study):
+    """A cell under its own name, whose numbers are of other trials."""
+    first, second, _ = map(store.path, study.cells_of(study.environments[0], study.agents[0]))
+    Result.load(second).save(first, read_metadata(first))
+    return [first]
+
+
+UNFIT = (swap, shorter, stranger, evaluated, cut_off, resown)
+
+
+@pytest.mark.parametrize("spoil", UNFIT)
+def test_an_unfit_cell_is_reported_by_path_counted_as_missing_and_computed_anew(call, spoil):
     call("run")
     table = Path("out/results/GP.parquet").read_bytes()
     study, store = open_results("out")
-    path = store.path(next(study.cells()))
-    path.write_bytes(path.read_bytes()[:-100])
-    assert call("run")[0] == 0
+    spoilt = spoil(store, study)
+    trials = 2 * len(spoilt)
+    code, out, _ = call("status")
+    assert code == 0
+    assert f"{10 - trials} trials done, 0 failed, {trials} missing." in out
+    assert all(str(path) in out for path in spoilt)
+    code, out, err = call("report", "--no-figures")
+    assert code == 0, err
+    assert all(str(path) in out for path in spoilt)
+    code, out, err = call("run")
+    assert code == 0, err
+    assert all(str(path) in out for path in spoilt)
     assert Path("out/results/GP.parquet").read_bytes() == table
+    assert str(spoilt[0]) not in call("status")[1]
 
 
 def test_where_a_file_system_has_no_locks_cells_are_computed_all_the_same(call, monkeypatch):
@@ -231,3 +313,61 @@ def test_where_a_file_system_has_no_locks_cells_are_computed_all_the_same(call, 
     monkeypatch.setattr(fcntl, "lockf", refuse)
     assert call("run")[0] == 0
     assert not is_locked(Path("out/cells"), "ab" * 16)
+
+
+OWN = """
+from pathlib import Path
+
+from test_status import Moody
+
+with open("imports.txt", "a") as notes:
+    notes.write("imported\\n")
+"""
+
+
+def test_reading_a_folder_runs_nothing_and_needs_nothing_that_its_study_names(call, monkeypatch):
+    monkeypatch.syspath_prepend(Path.cwd())
+    Path("own_agent.py").write_text(OWN)
+    Path("study.toml").write_text(STUDY.replace("test_status:Moody", "own_agent:Moody"))
+    code, out, err = call("run")
+    assert code == 0, err
+    assert out.count("Importing own_agent, as study.toml says: run studies of people you trust") == 1
+    Path("imports.txt").unlink()
+    for text in (OWN, "raise SystemExit", None):
+        monkeypatch.delitem(sys.modules, "own_agent", raising=False)
+        Path("own_agent.py").write_text(text) if text else Path("own_agent.py").unlink()
+        importlib.invalidate_caches()
+        assert "10 trials done, 0 failed, 0 missing.\n" in call("status")[1]
+        assert call("report", "--no-figures")[0] == 0
+        assert "Nothing to move" in call("clean", "--yes")[1]
+        assert not Path("imports.txt").exists()
+        assert "own_agent" not in sys.modules
+
+
+def test_a_study_that_names_no_module_imports_none(call):
+    Path("study.toml").write_text(STUDY.replace("test_status:Moody", "gp-ucb"))
+    assert "Importing" not in call("run")[1]
+
+
+DAMAGE = {
+    "nothing": lambda text: "",
+    "cut off": lambda text: text[: len(text) // 2],
+    "a list": lambda text: "[]",
+    "another format": lambda text: text.replace('"format": 1', '"format": 2'),
+    "no codes": lambda text: text.replace('"codes"', '"cods"'),
+    "an unknown key": lambda text: text.replace('"trials"', '"trails"'),
+    "deep": lambda text: "[" * 100_000,
+    "not text": lambda text: "\udcff",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_plan_is_named_and_the_next_run_writes_it_anew(call, damage):
+    call("run")
+    plan = Path("out/plan.json")
+    plan.write_text(damage(plan.read_text()), errors="surrogateescape")
+    code, out, err = call("status")
+    assert (code, out) == (2, "")
+    assert "out/plan.json is damaged, or of another version of gpbandits" in err
+    assert call("run")[0] == 0
+    assert call("status")[0] == 0

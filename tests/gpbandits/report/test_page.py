@@ -5,6 +5,7 @@ import dataclasses
 import re
 import shutil
 import subprocess
+import tomllib
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -13,8 +14,9 @@ import pytest
 from study_cases import called
 from synthetic import result as synthetic_result
 
-from gpbandits.experiments import load_study, run
-from gpbandits.experiments.folder import open_results
+from gpbandits.experiments import run
+from gpbandits.experiments.folder import keep_study, open_results
+from gpbandits.experiments.toml import parse_study
 from gpbandits.report import write_report
 from gpbandits.report.across import across
 from gpbandits.report.grid import text
@@ -49,13 +51,17 @@ name = "random"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
+def planned(folder, text=STUDY):
+    """What a run of the study in this text begins with."""
+    keep_study(folder, parse_study(tomllib.loads(text)), text.encode())
+    return open_results(folder)
+
+
 @pytest.fixture(scope="module")
 def computed(tmp_path_factory):
     """A folder of results that tests copy."""
     folder = tmp_path_factory.mktemp("report") / "out"
-    folder.mkdir()
-    (folder / "study.toml").write_text(STUDY)
-    study, store = open_results(folder)
+    study, store = planned(folder)
     assert run(study, store, workers=1) == []
     return folder
 
@@ -188,8 +194,7 @@ def test_an_incomplete_folder_is_reported_as_far_as_it_is(folder):
 
 
 def test_one_agent_far_behind_does_not_hide_the_others_trials(folder):
-    (folder / "study.toml").write_text(STUDY + '[[agents]]\nname = "gp-ts"\n')
-    study, store = open_results(folder)
+    study, store = planned(folder, STUDY + '[[agents]]\nname = "gp-ts"\n')
     run(dataclasses.replace(study, trials=2), store, workers=1)
     holdings = Holdings(study, store)
     result = holdings.result(study.environments[0])
@@ -201,7 +206,7 @@ def test_cells_of_older_code_are_reported_and_said_to_be(folder, monkeypatch):
     before = Report.of(Holdings(*open_results(folder)), STUDY, folder)
     assert before.holdings.outdated == 0
     monkeypatch.setattr("gpbandits.experiments.study.sources", lambda environment, agent: {"agents": "newer"})
-    after = Report.of(Holdings(*open_results(folder)), STUDY, folder)
+    after = Report.of(Holdings(*planned(folder)), STUDY, folder)
     assert after.holdings.outdated == 8
     assert after.missing is None
     for old, new in zip(before.sections, after.sections, strict=True):
@@ -225,8 +230,9 @@ def test_environments_together_are_scored_against_a_random_agent_or_not_at_all(f
     assert "made up for within the rounds" in " ".join(together.standings.overall().notes)
     write_report(folder, figures=False)
     assert (folder / "tables" / "across-overall.csv").exists()
-    (folder / "study.toml").write_text(STUDY.replace('[[agents]]\nname = "random"\n', ""))
-    alone = Report.of(Holdings(*open_results(folder)), STUDY, folder)
+    alone = Report.of(
+        Holdings(*planned(folder, STUDY.replace('[[agents]]\nname = "random"\n', ""))), STUDY, folder
+    )
     assert alone.across == []
     assert "need a reference" in alone.html()
     assert "need a reference" not in report.html()
@@ -371,9 +377,8 @@ def test_the_command_writes_the_report_and_says_where(folder, capsys):
 
 
 def test_a_folder_without_study_or_cells_is_one_clear_error(tmp_path):
-    with pytest.raises(ValueError, match=r"study\.toml"):
+    with pytest.raises(ValueError, match=r"must hold the plan\.json"):
         write_report(tmp_path)
-    (tmp_path / "study.toml").write_text(STUDY)
-    assert load_study(tmp_path / "study.toml").trials == 4
+    assert planned(tmp_path)[0].trials == 4
     with pytest.raises(ValueError, match="at least one computed cell"):
         write_report(tmp_path)

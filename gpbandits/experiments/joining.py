@@ -1,0 +1,38 @@
+"""Cells put together: the result of an environment from the blocks of its agents."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from gpbandits.evaluation.result import Record, Result, join_trials
+
+Rows = Mapping[str, Sequence[Result]]  # the blocks of trials of each agent, in order
+
+
+def joined(environment: str, seed: int, rows: Rows) -> Result:
+    """All trials of all agents, which have the same trials and the same recorded rounds."""
+    return Result(
+        environment,
+        seed,
+        {label: join_trials([_only(block) for block in row]) for label, row in rows.items()},
+        frozenset(label for label, row in rows.items() if row[0].privileged),
+        checkpoints=next(iter(rows.values()))[0].checkpoints,
+        tracks={label: track for label, row in rows.items() for track in row[0].tracks.values()},
+        windows={label: window for label, row in rows.items() for window in row[0].windows.values()},
+    )
+
+
+def usual_shape(rows: Rows) -> tuple[int, ...]:
+    """The recorded rounds and the number of constraints that most blocks have; others do not compare."""
+    shapes = Counter(shape_of(block) for row in rows.values() for block in row)
+    return max(shapes, key=shapes.__getitem__)
+
+
+def shape_of(block: Result) -> tuple[int, ...]:
+    """The recorded rounds and the number of constraints of a block."""
+    return *block.rounds.tolist(), block.num_constraints
+
+
+def _only(block: Result) -> Record:
+    """The record of the one agent of a cell, which the store does not know by label."""
+    (record,) = block.records.values()
+    return record

@@ -1,0 +1,183 @@
+"""Whatever an agent does, it costs its own cells alone, and the run says so at its end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from study_cases import called
+
+from gpbandits.experiments import Store, Study, check_study, run
+from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
+from gpbandits.experiments.work import Outcome
+
+GP = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 5, "num_arms": 5})
+LIMIT = 0.3  # seconds
+
+
+class RudeError(BaseException):
+    """Neither an Exception nor an exit."""
+
+
+class UnspeakableError(Exception):
+    """An error whose message is an error."""
+
+    def __str__(self):
+        raise SystemExit(3)
+
+
+def raises(kind: Callable[..., BaseException], *arguments: object) -> Callable[[], None]:
+    def act() -> None:
+        raise kind(*arguments)
+
+    return act
+
+
+def catch_what_can_be_caught() -> None:
+    while True:
+        with suppress(Exception):
+            time.sleep(60.0)
+
+
+def loop() -> None:
+    while True:
+        pass
+
+
+MISCHIEF: dict[str, Callable[[], object]] = {
+    "exit 0": lambda: sys.exit(0),
+    "exit 5": lambda: sys.exit(5),
+    "exit with text": lambda: sys.exit("farewell"),
+    "base exception": raises(RudeError, "no Exception"),
+    "generator exit": raises(GeneratorExit),
+    "cancelled": raises(asyncio.CancelledError),
+    "surrogates": raises(RuntimeError, "half a pair: \udc80"),
+    "no message": raises(UnspeakableError),
+    "group": raises(BaseExceptionGroup, "several", [RudeError(), ValueError()]),
+}
+HANGING: dict[str, Callable[[], object]] = {
+    "sleep": lambda: time.sleep(60.0),
+    "loop": loop,
+    "catching": catch_what_can_be_caught,
+}
+
+
+class Mischievous:
+    """An agent that plays arm 0 until, in the given method, it does something else."""
+
+    def __init__(self, setting, kind, where="act"):
+        self.kind, self.where = kind, where
+        self._perhaps("__init__")
+
+    def reset(self, seed):
+        self._perhaps("reset")
+
+    def act(self, observation):
+        self._perhaps("act")
+        return 0
+
+    def update(self, observation, action, reward, info):
+        self._perhaps("update")
+
+    def _perhaps(self, where):
+        if where == self.where:
+            (MISCHIEF | HANGING | {"deaf": deaf})[self.kind]()
+
+
+def deaf() -> None:
+    """Hang as compiled code does, which no signal interrupts."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+    time.sleep(60.0)
+
+
+def study_of(kind: str, where: str = "act") -> Study:
+    mischievous = AgentEntry("test_failures:Mischievous", kind, {"kind": kind, "where": where})
+    return Study("s", 3, (GP,), (mischievous, AgentEntry("random", "random")), block_size=1)
+
+
+def assert_its_own_cells_alone(failed: list[Outcome], which: Study, store: Store) -> None:
+    mischievous, harmless = (which.cells_of(GP, agent) for agent in which.agents)
+    assert [outcome.cell for outcome in failed] == mischievous
+    assert all(map(store.holds, harmless))
+    assert all(store.failure(cell) for cell in mischievous)
+
+
+@pytest.mark.parametrize("kind", MISCHIEF)
+@pytest.mark.parametrize("where", ["reset", "act", "update"])
+def test_mischief_costs_its_own_cells_alone(tmp_path, kind, where):
+    which, store = study_of(kind, where), Store(tmp_path)
+    assert_its_own_cells_alone(run(which, store, 1), which, store)
+
+
+@pytest.mark.parametrize("kind", HANGING)
+def test_a_cell_that_hangs_fails_at_its_time_limit(tmp_path, kind):
+    which, store = study_of(kind), Store(tmp_path)
+    failed = run(which, store, 1, time_limit=LIMIT)
+    assert_its_own_cells_alone(failed, which, store)
+    assert all("OverdueError: the cell took longer than its time limit" in each.reason for each in failed)
+
+
+@pytest.mark.long
+def test_what_no_signal_interrupts_ends_with_its_process(tmp_path):
+    which, store = study_of("deaf"), Store(tmp_path)
+    failed = run(which, store, 2, time_limit=LIMIT)
+    assert len(failed) == 3
+    assert all("time limit" in outcome.reason for outcome in failed)
+    assert all(map(store.holds, which.cells_of(GP, which.agents[1])))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", MISCHIEF)
+def test_processes_survive_mischief(tmp_path, kind):
+    which, store = study_of(kind), Store(tmp_path)
+    failed = run(which, store, 2)
+    assert_its_own_cells_alone(sorted(failed, key=lambda each: each.cell.first_trial), which, store)
+
+
+def test_ctrl_c_is_no_failure_of_an_agent(tmp_path, monkeypatch):
+    monkeypatch.setitem(MISCHIEF, "ctrl-c", raises(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        run(study_of("ctrl-c"), Store(tmp_path), 1)
+    assert not list(tmp_path.glob("*.failed.txt"))
+
+
+@pytest.mark.parametrize("kind", MISCHIEF)
+def test_a_constructor_that_raises_whatever_it_likes_is_named_before_anything_is_computed(kind):
+    with pytest.raises(ValueError, match=f"agent '{kind}' for 'GP' cannot be made"):
+        check_study(study_of(kind, "__init__"))
+
+
+@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan")])
+def test_a_time_limit_is_above_0(tmp_path, limit):
+    with pytest.raises(ValueError, match="time_limit must be a number of seconds above 0"):
+        run(study_of("exit 0"), Store(tmp_path), 1, time_limit=limit)
+
+
+def test_a_run_ends_with_a_list_of_what_failed_and_code_1(tmp_path, monkeypatch, capsys, without_figures):
+    monkeypatch.chdir(tmp_path)
+    agents = "\n".join(
+        f'[[agents]]\nname = "test_failures:Mischievous"\nlabel = "{kind}"\noptions = {{ kind = "{kind}" }}'
+        for kind in (*MISCHIEF, "loop")
+    )
+    environment = (
+        '[[environments]]\nid = "GPBandit-GP-v0"\nlabel = "GP"\nkwargs = { horizon = 5, num_arms = 5 }'
+    )
+    random = '[[agents]]\nname = "random"'
+    Path("study.toml").write_text(f'[study]\nname = "s"\ntrials = 1\n{environment}\n{agents}\n{random}\n')
+    arguments = ("study.toml", "--out", "out", "--workers", 1, "--time-limit", LIMIT)
+    code, out, err = called(capsys, "run", *arguments)
+    assert code == 1
+    assert "random" in out
+    head, _, listed = err.partition(f"{1 + len(MISCHIEF)} cells failed")
+    assert "Traceback" in head
+    for kind in (*MISCHIEF, "loop"):
+        assert f"  {kind} on GP, trials 0 to 0: " in listed
+    assert "SystemExit: 5" in listed
+    assert r"half a pair: \udc80" in listed
+    assert called(capsys, "status", "out")[0] == 0
