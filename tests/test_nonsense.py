@@ -7,13 +7,17 @@ on every argument of every problem and every agent: each value is taken, or refu
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import signature
+from inspect import Parameter, signature
 from typing import Any, NamedTuple
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
+import agents
+from agents.model.model import Model
+from agents.registry import resolve_agent
 from bandit_envs import BanditEnv, Decisions, Problem, Setting
 from bandit_envs.data import find
 from bandit_envs.kernels.kernels import TableKernel
@@ -57,6 +61,14 @@ def setting(**keywords: Any) -> Setting:
 
 def decisions(**keywords: Any) -> Decisions:
     return Decisions(**{"arms": ARMS, **keywords})
+
+
+def agent(name: str = "gp-ucb", **options: Any) -> Any:
+    return agents.make(name, setting(num_constraints=1, max_delay=2), **options)
+
+
+def made_for(setting: Any) -> Any:
+    return agents.make("gp-ucb", setting)
 
 
 def table(covariance: Any) -> TableKernel:
@@ -137,6 +149,41 @@ REFUSED = [
     call(problem, 'constraints["length_scale"] must', constraints={"law": "gp", "length_scale": -1}),
     call(problem, 'context_kernel["combine"]', num_contexts=2, context_kernel={"combine": 1}),
     call(problem, '"grid" or "uniform"', points=np.ones(2)),
+    # Agents.
+    *(
+        call(agent, f"agent {name!r}", SWITCH, "by default it is False", name=name, **{switch: "no"})
+        for name, switch in (
+            ("gp-ucb", "fit_mean"),
+            ("constrained-ei", "hallucinate"),
+            ("admmbo", "shared"),
+            ("gp-ucb-sdf", "noisy"),
+        )
+    ),
+    call(agent, SWITCH, name="gp-agent", context="no"),
+    call(agent, SWITCH, name="gp-ucb-noisy-constraints", standardize="no"),
+    call(agent, "an array of numbers or a number or None", prior_mean="no"),
+    call(agent, "must be an integer or None", refit_every=2.5),
+    call(agent, "must be an integer or None", refit_every=False),
+    call(agent, "must be an integer", fit_restarts=2.5),
+    call(agent, "beta_scale must be positive", "1 for the theorems", beta_scale=-1),
+    call(agent, "width must not be negative", width=-1),
+    call(agent, "gamma must not be negative", name="igp-ucb", gamma=-1),
+    call(agent, "scale must not be negative", name="gp-bts", scale=-1),
+    call(agent, "false_alarm_rate must lie in (0, 1)", name="gp-ucb-cpd", false_alarm_rate=2),
+    call(agent, 'psi_options["c"] must be', name="gp-ucb-noiseless-constraints", psi_options={"c": -1}),
+    call(agent, "options of 'ei' (xi)", name="gp-agent", rule="ei", rule_options={"law": 1}),
+    call(agent, "options of 'dual'", name="gp-agent", constraint="dual", constraint_options={"law": 1}),
+    call(agent, "a number or an array of one a trial", delta=[0.1]),
+    call(agent, "a number or 1 of them, one a trial", delta=np.full(3, 0.1)),
+    call(agent, "a number or 1 of them, one a trial", noise_std=np.full(3, 0.1)),
+    call(agent, "at most 1e+150", noise_std=1e300),
+    call(agent, "called with rounds and gains", width=lambda: 0),
+    call(made_for, "noise_std", "call env.reset(seed=...) first", setting=gym.make("GPBandit-RKHS-v0")),
+    call(
+        made_for, "noise_std", "call env.reset(seed=...) first", setting=gym.make_vec("GPBandit-RKHS-v0", 2)
+    ),
+    call(made_for, "Setting(arms=..., horizon=...)", setting=gym.make("CartPole-v1")),
+    call(made_for, "Setting(arms=..., horizon=...)", setting="GPBandit-RKHS-v0"),
     call(problem, '"uniform" or "log"', name="svm-tuning", grid=[]),
 ]
 
@@ -216,3 +263,40 @@ def test_an_argument_of_a_class_is_taken_or_refused_by_its_name(entry):
         for value in NONSENSE
     ]
     assert [complaint for complaint in tried if complaint] == []
+
+
+def each_option() -> list[tuple[str, str]]:
+    """Every option of every agent, those of the model once."""
+    named = [name for name in agents.names() if resolve_agent(name).batched]
+    own = [(name, option) for name in named for option in _options(resolve_agent(name).make)]
+    return [*own, *(("gp-ei", option) for option in _options(Model.of))]
+
+
+def _options(make: Callable[..., Any]) -> list[str]:
+    taken = signature(make).parameters.values()
+    return [each.name for each in taken if each.kind is Parameter.KEYWORD_ONLY and each.name != "num_trials"]
+
+
+def made_and_asked(name: str, options: dict[str, Any]) -> None:
+    made = agent(name, **options)
+    made.reset(0)
+    made.act(np.zeros(1, dtype=np.float32))
+
+
+def agents_tried_with(values: list[Any], attempt: Callable[..., Any]) -> list[str]:
+    tried = [
+        wrong(option, lambda name=name, option=option, value=value: attempt(name, {option: value}))
+        for name, option in each_option()
+        for value in values
+    ]
+    return [complaint for complaint in tried if complaint]
+
+
+def test_an_option_of_an_agent_is_taken_or_refused_by_its_name():
+    assert agents_tried_with(BRIEF, lambda name, options: agent(name, **options)) == []
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore")
+def test_an_option_of_an_agent_is_taken_or_refused_by_its_name_whatever_it_is_given():
+    assert agents_tried_with(NONSENSE, made_and_asked) == []

@@ -16,10 +16,11 @@ from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.kernels.white import split_white
 from bandit_envs.laws.functions import SELDOM_BELOW
 from bandit_envs.problem.checks import check_kernel
-from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.setting import Setting, check_prior_mean
 
 from ..kernels.shape import largest_deviation
 from ..kernels.visited import Visited, VisitedGram
+from ..options import typed
 from ..validation import PerTrial
 from .hyperparameters import Hyperparameters, Learning
 from .noise import LEARNT_NOISE_FLOOR, assumed_noise
@@ -70,6 +71,7 @@ class Model:
     mean_is_known: bool = True
 
     @classmethod
+    @typed
     def of(
         cls,
         setting: Setting,
@@ -125,6 +127,7 @@ class Model:
         chosen, white = split_white(_kernel(setting, kernel, length_scale))
         if setting.continuous:
             _check_box(form, prior_mean)
+        _check_mean(setting, prior_mean)
         check_kernel(chosen, setting.decisions)
         deviation = largest_deviation(chosen, setting.decisions.points)
         noise = assumed_noise(
@@ -200,6 +203,14 @@ def _check_box(form: str | None, prior_mean: Any) -> None:
         raise ValueError("prior_mean must be one number on a box, got an array")
 
 
+def _check_mean(setting: Setting, prior_mean: Any) -> None:
+    """Raise unless it is left out, a number, or one a point; (B, 1) and (B, N) are one or more a trial."""
+    if prior_mean is None:
+        return
+    one = prior_mean[0] if np.ndim(prior_mean) == 2 else prior_mean
+    check_prior_mean(one[0] if np.shape(one) == (1,) else one, setting.decisions)
+
+
 def _kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> Any:
     if kernel is None and length_scale is None and setting.kernel is not None:
         return setting.kernel
@@ -207,7 +218,8 @@ def _kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> 
     assert setting.high is not None
     width = float(np.max(setting.high - setting.low)) or 1.0
     return make_kernel(
-        kernel or "rbf", DEFAULT_LENGTH_SCALE * width if length_scale is None else length_scale
+        "rbf" if kernel is None else kernel,
+        DEFAULT_LENGTH_SCALE * width if length_scale is None else length_scale,
     )
 
 
