@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium as gym
+
+from bandit_envs.basics.arguments import ArgumentError, shown
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.setting import Setting
 
@@ -42,8 +45,21 @@ def setting_of(source: Any) -> Setting:
         return source
     if isinstance(source, Problem):
         return source.setting()
-    if hasattr(source, "get_wrapper_attr"):
+    if isinstance(source, gym.Env | gym.vector.VectorEnv):
+        _require_begun(source.unwrapped)
+    if isinstance(source, gym.Env) and source.has_wrapper_attr("setting"):
         return source.get_wrapper_attr("setting")
-    if hasattr(source, "setting"):
-        return source.setting
-    raise ValueError(f"setting must be a Setting, an environment or a Problem, got {type(source).__name__}")
+    found = getattr(source, "setting", None)
+    remedy = "environments of other packages have none: write Setting(arms=..., horizon=...)"
+    if found is None:
+        complaint = f"must be a Setting, a bandit or a Problem, got {shown(source)}; {remedy}"
+        raise ArgumentError("setting", complaint)
+    return found
+
+
+def _require_begun(env: Any) -> None:
+    """Raise where what a setting says of the trial is not drawn yet."""
+    facts = getattr(getattr(env, "problem", None), "trial_facts", ())
+    if facts and any(trial is None for trial in env.simulator.trials):
+        missing = f"say {' and '.join(facts)}, which its first reset draws"
+        raise ArgumentError("setting", f"must {missing}, got {shown(env)}; call env.reset(seed=...) first")

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any, TypeVar
 
+from bandit_envs.basics.arguments import ArgumentError, require, shown, written_as
+
+from .options import require_annotated
+
 Part = TypeVar("Part")
+UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")  # as Python says it, however deep the call
 RNGS = "rngs"  # the argument by which a builder asks for generators
 
 
 def chosen(argument: str, name: str, parts: Mapping[str, Part]) -> Part:
     """Return the part of a name, or say which there are."""
-    if not isinstance(name, str) or name not in parts:
-        raise ValueError(f"{argument} must be one of {', '.join(parts)}, got {name!r}")
+    require(isinstance(name, str) and name in parts, argument, f"one of {', '.join(parts)}", name)
     return parts[name]
 
 
@@ -23,13 +28,27 @@ def made(
     """Make the part of a name from what all of its kind are given and its own options."""
     make = chosen(argument, name, parts)
     own = {} if options is None else options
-    takes = list(signature(make).parameters)[len(given) :]
+    named = isinstance(own, Mapping) and all(isinstance(key, str) for key in own)
+    require(named, f"{argument}_options", "None or a dict of names", options)
+    takes = ", ".join(list(signature(make).parameters)[len(given) :]) or "it takes none"
     try:
         signature(make).bind(*given, **own)
+        with written_as({key: f'{argument}_options["{key}"]' for key in own}):
+            require_annotated(make, own)
+            return make(*given, **own)
     except TypeError as error:
-        allowed = f"options of {name!r} ({', '.join(takes) or 'it takes none'})"
-        raise ValueError(f"{argument}_options must be {allowed}, got {options!r}: {error}") from None
-    return make(*given, **own)
+        if not _refuses(error, own):
+            raise
+        complaint = f"must be options of {name!r} ({takes}), got {shown(options)}: {error}"
+        raise ArgumentError(f"{argument}_options", complaint) from None
+
+
+def _refuses(error: TypeError, options: Mapping[str, Any]) -> bool:
+    """Whether it is about an option that is not taken, or one that is missing, and no error of a part."""
+    stranger = UNEXPECTED.search(str(error))
+    return str(error).startswith("missing a required argument") or (
+        stranger is not None and stranger[1] in options
+    )
 
 
 def own_builder(argument: str, given: Any, names: Mapping[str, Any], options: Any = None) -> Any:
@@ -43,13 +62,22 @@ def own_builder(argument: str, given: Any, names: Mapping[str, Any], options: An
     """
     expected = f"a builder (model, num_trials) -> {argument}, such as a class"
     require_no_options(argument, given, options)
-    if not callable(given):
-        raise ValueError(f"{argument} must be {_among(names)}{expected}, got {given!r}")
+    require(callable(given), argument, f"{_among(names)}{expected}", given)
     try:
         signature(given).bind(None, None, **({RNGS: None} if takes_rngs(given) else {}))
-    except TypeError as error:
-        raise ValueError(f"{argument} must be {_among(names)}{expected}, got {given!r}: {error}") from None
+    except (TypeError, ValueError) as error:  # it takes something else, or cannot say what
+        complaint = f"must be {_among(names)}{expected}, got {shown(given)}: {error}"
+        raise ArgumentError(argument, complaint) from None
     return given
+
+
+def require_called_with(argument: str, given: Any, count: int, expected: str) -> None:
+    """Raise unless it is called with so many arguments."""
+    require(callable(given), argument, expected, given)
+    try:
+        signature(given).bind(*range(count))
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(argument, f"must be {expected}, got {shown(given)}: {error}") from None
 
 
 def require_no_options(argument: str, given: Any, options: Any) -> None:

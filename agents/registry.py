@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,12 +11,14 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from bandit_envs.basics.arguments import entry
 from bandit_envs.basics.hints import hint
 
 from .capabilities import Features
+from .named import UNEXPECTED
+from .options import require_annotated
 
 GROUP = "gpbandits.agents"
-_UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")  # as Python says it, however deep the call
 _NOT_OPTIONS = {"self", "setting", "num_trials", "options"}
 AgentSpec = str | tuple[str | Callable[..., Any], Mapping[str, Any]] | Callable[..., Any]
 
@@ -29,10 +30,12 @@ class AgentFactory:
     Args:
         make: called with the setting and the options.
         options: keyword arguments.
+        name: by which it was asked for, if it has one.
     """
 
     make: Callable[..., Any]
     options: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
 
     def __post_init__(self) -> None:
         if "num_trials" in self.options:
@@ -47,21 +50,29 @@ class AgentFactory:
         """Return an agent for one trial, or for B at once.
 
         Raises:
-            ValueError: for an option that the agent, or what it hands its options on to, does not have.
+            ValueError: for an option that the agent, or what it hands its options on to, does not have, or
+                that cannot have this value.
         """
         size = {} if num_trials is None else {"num_trials": num_trials}
         try:
-            return self.make(setting, **size, **self.options)
+            with entry(f"agent {self.name!r}" if self.name else self._path):
+                require_annotated(self.make, self.options, num_trials or 1)
+                return self.make(setting, **size, **self.options)
         except TypeError as error:
-            stranger = _UNEXPECTED.search(str(error))
+            stranger = UNEXPECTED.search(str(error))
             if stranger is None or stranger[1] not in self.options:
                 raise
             raise ValueError(self._unknown_option(stranger[1])) from error
 
     def _unknown_option(self, option: str) -> str:
         own = [name for name in inspect.signature(self.make).parameters if name not in _NOT_OPTIONS]
-        path = f"{self.make.__module__}.{getattr(self.make, '__qualname__', type(self.make).__name__)}"
+        path = self._path
         return f"unknown option {option!r} of the agent {path}{hint(option, own)}; help({path}) has them all"
+
+    @property
+    def _path(self) -> str:
+        made = getattr(self.make, "__qualname__", type(self.make).__name__)
+        return f"{getattr(self.make, '__module__', type(self.make).__module__)}.{made}"
 
 
 def names() -> list[str]:
@@ -80,8 +91,8 @@ def resolve_agent(spec: AgentSpec) -> AgentFactory:
     if isinstance(spec, AgentFactory):
         return spec
     if isinstance(spec, tuple | list) and len(spec) == 2 and isinstance(spec[1], Mapping):
-        return AgentFactory(_load(spec[0]), dict(spec[1]))
-    return AgentFactory(_load(spec))
+        return AgentFactory(_load(spec[0]), dict(spec[1]), _name(spec[0]))
+    return AgentFactory(_load(spec), name=_name(spec))
 
 
 def require_registered(name: str, trust: bool) -> None:
@@ -115,6 +126,10 @@ def _load(name: Any) -> Callable[..., Any]:
     if ":" in name:
         return _load_path(name)
     return _point(name).load()
+
+
+def _name(spec: Any) -> str:
+    return spec if isinstance(spec, str) else ""
 
 
 def _point(name: str) -> EntryPoint:

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from bandit_envs.basics.arguments import is_count
+import numpy as np
+
+from bandit_envs.basics.arguments import ArgumentError, is_count
 from bandit_envs.basics.types import Floats, Ints
 
 ONE_A_TRIAL = "one a trial"  # what marks `PerTrial` among annotations
@@ -14,6 +16,13 @@ def require_trials(num_trials: int | None) -> None:
     """Raise unless it is a number of trials, or None for one environment without a trial axis."""
     if num_trials is not None and not is_count(num_trials):
         raise ValueError(f"num_trials must be None or a positive integer, got {num_trials!r}")
+
+
+def require_one_a_trial(name: str, value: Any, num_trials: int) -> None:
+    """Raise unless it is a number, or an array of one number a trial, (B,)."""
+    expected = f"a number or {num_trials} of them, one a trial"
+    if np.shape(value) not in ((), (num_trials,)):
+        raise ArgumentError(name, f"must be {expected}, got an array of shape {np.shape(value)}")
 
 
 def require_costs(cost: Floats, num_constraints: int) -> None:

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.setting import Setting
@@ -107,6 +108,6 @@ def improvable(name: str | None, setting: Setting) -> type[NoIncumbent]:
 
 def incumbent_of(name: str, allowed: Sequence[str] = tuple(INCUMBENTS)) -> type[NoIncumbent]:
     """The incumbent of a name, or a ValueError that says what is allowed."""
-    if name not in INCUMBENTS:
-        raise ValueError(f"incumbent must be one of {', '.join(allowed)}, got {name!r}")
+    known = isinstance(name, str) and name in INCUMBENTS
+    require(known, "incumbent", f"one of {', '.join(allowed)}", name)
     return INCUMBENTS[name]

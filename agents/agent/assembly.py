@@ -8,13 +8,14 @@ from typing import Any
 
 from ..acquisition.rules import Rule
 from ..model.model import Model
-from ..validation import require_trials
+from ..validation import require_one_a_trial, require_trials
 from .batching import SideBySide
 from .box_agent import BoxAgent
 from .gp_agent import GPAgent
 from .learning_agent import LearningAgent
 from .trial_parts import part_of_trial
 
+PER_TRIAL = ("noise_std", "noise_variance", "rkhs_bound")  # of a model
 Agent = GPAgent | LearningAgent | SideBySide
 
 
@@ -31,6 +32,8 @@ def assemble(
         **parts: belief and incumbent, see `GPAgent`.
     """
     require_trials(num_trials)
+    for name in PER_TRIAL:
+        require_one_a_trial(name, getattr(model, name), num_trials or 1)
     given = {"rule_of": rule_of, **parts}
     if not model.setting.continuous and model.learning is None:
         _of_trial(given, 0, num_trials or 1)  # raises where a trial would have no number of its own

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..validation import require_one_a_trial
 from .declarations import is_per_trial
 
 
@@ -62,7 +63,5 @@ def _own(owner: Any, name: str, value: Any, trial: int, num_trials: int) -> Any:
         return part_of_trial(value, trial, num_trials)
     if value.ndim == 0 or not is_per_trial(owner, name):
         return value
-    if value.shape != (num_trials,):
-        expected = f"a number or {num_trials} of them, one a trial"
-        raise ValueError(f"{name} must be {expected}, got an array of shape {value.shape}")
+    require_one_a_trial(name, value, num_trials)
     return value[trial].item()

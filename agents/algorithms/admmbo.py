@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_integer, require_not_negative, require_positive
+from bandit_envs.basics.arguments import require_deviation, require_integer, require_positive
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -212,7 +212,7 @@ def admmbo(
     require_positive("rho", rho, "it weighs the distances")
     require_integer("initial", initial, 1, "improvement needs a play to improve on")
     if constraint_noise_std is not None:
-        require_not_negative("constraint_noise_std", constraint_noise_std, "it is a standard deviation")
+        require_deviation("constraint_noise_std", constraint_noise_std)
     if setting.kernel is None or "length_scale" in options:
         options = {"kernel": "matern52", **options}
     model = surrogate_model(setting, initial=initial, **options)

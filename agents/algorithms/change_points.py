@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_probability
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.of_model import WithWidth
@@ -20,6 +21,8 @@ from ..agent.assembly import Agent, assemble
 from ..capabilities import handles
 from ..model.model import OF_THE_REWARD, Model
 from ..model.noise import NOISE_FLOOR
+from ..named import chosen
+from ..options import typed
 from ..restarts.base import Never, Oracle
 from ..restarts.calibrated_alarm import CalibratedAlarm
 from ..restarts.detection import READINGS
@@ -64,6 +67,12 @@ def gp_ucb_cpd(
     """
     if theta is not None and false_alarm_rate is not None:
         raise ValueError(f"theta must be None where false_alarm_rate is given, got {theta}")
+    if false_alarm_rate is not None:
+        require_probability(
+            "false_alarm_rate",
+            false_alarm_rate,
+            "give the probability of a false alarm in a run, such as 0.1",
+        )
     observed = Model.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
     watch = CalibratedAlarm(
         observed,
@@ -103,6 +112,7 @@ def gp_ucb_no_detector(
     return _assemble(setting, Never, xi_squared, reading, num_trials, **options)
 
 
+@typed
 def _assemble(
     setting: Setting,
     watch: Any,
@@ -124,8 +134,7 @@ def _assemble(
         delta, beta_scale, gamma: of the width; `beta_scale` is a factor of the paper's D = 0.02.
         **options: of the model.
     """
-    if reading not in READINGS:
-        raise ValueError(f"reading must be one of {', '.join(READINGS)}, got {reading!r}")
+    chosen("reading", reading, READINGS)
     model = Model.of(setting, **options)
     if reading == "theory" and options.get("noise_variance") is None:
         model = _literal(model)

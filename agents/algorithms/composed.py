@@ -8,13 +8,13 @@ from typing import Any
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import IMPROVED, make_rule
-from ..acquisition.incumbents import improvable, incumbent_of
+from ..acquisition.incumbents import INCUMBENTS, improvable, incumbent_of
 from ..agent.assembly import Agent, assemble
 from ..beliefs.by_name import make_belief
 from ..capabilities import handles
 from ..kernels.context_free import without_contexts
 from ..model.model import OF_THE_REWARD, Model
-from ..named import chosen, made, own_builder
+from ..named import chosen, made, own_builder, require_called_with
 from ..objectives.by_name import CONSTRAINTS, constraint_for
 from ..restarts.by_name import make_restart
 
@@ -98,7 +98,8 @@ def _constraint(setting: Setting, constraint: str | None, objective: Any) -> str
     """The name of what keeps the constraints; an objective of one's own does it itself."""
     if objective is not None and constraint is not None:
         raise ValueError(f"constraint must be left out where an objective is given, got {constraint!r}")
-    kept = constraint or (constraint_for(setting) if objective is None else "none")
+    called_for = constraint_for(setting) if objective is None else "none"
+    kept = called_for if constraint is None else constraint
     chosen("constraint", kept, CONSTRAINTS)
     if kept != "none" and not setting.num_constraints:
         raise ValueError(f'constraint must be "none" in a setting without constraints, got {constraint!r}')
@@ -108,9 +109,15 @@ def _constraint(setting: Setting, constraint: str | None, objective: Any) -> str
 def _incumbent(incumbent: Any, rule: Any, setting: Setting) -> Any:
     """What builds the incumbent: "ei" has its own default on a box."""
     if incumbent is not None and not isinstance(incumbent, str):
+        builder = f"one of {', '.join(INCUMBENTS)}, or a builder (num_trials, decisions) -> incumbent"
+        require_called_with("incumbent", incumbent, 2, builder)
         return incumbent
     own = isinstance(rule, str) and rule == "ei"
-    return improvable(incumbent, setting) if own else incumbent_of(incumbent or "max_mean")
+    return (
+        improvable(incumbent, setting)
+        if own
+        else incumbent_of("max_mean" if incumbent is None else incumbent)
+    )
 
 
 def _observed(setting: Setting, options: Options) -> Model:

@@ -6,14 +6,17 @@ import warnings
 from functools import partial
 from typing import Any
 
+from bandit_envs.basics.arguments import require_choice
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.of_model import WithWidth
 from ..acquisition.rules import UCB, Thompson
 from ..agent.assembly import Agent, assemble
 from ..capabilities import handles
+from ..named import made
 from ..objectives.penalised_parts import EPOCH, dual, penalised_parts
 from ..objectives.penalties import PSI, Multiplicative, Penalty
+from ..options import typed
 from ..widths.by_name import improved_width
 
 
@@ -41,9 +44,7 @@ def gp_ucb_noiseless_constraints(
         num_trials: None, or B.
         **options: see `parts_of`, and those of the model.
     """
-    if psi not in PSI:
-        raise ValueError(f"psi must be one of {', '.join(PSI)}, got {psi!r}")
-    penalty = Multiplicative(PSI[psi](**(psi_options or {})))
+    penalty = Multiplicative(made("psi", psi, PSI, psi_options))
     given = options.get("constraint_noise_std")
     noise = setting.constraint_noise_std if given is None else given
     if noise:
@@ -78,6 +79,7 @@ def gp_ucb_noisy_constraints(
     return _assemble(setting, dual(step, reading), epoch, reading, inner, num_trials, **options)
 
 
+@typed
 def _assemble(
     setting: Setting,
     penalty: Penalty,
@@ -96,8 +98,7 @@ def _assemble(
         gamma: see `make_gamma`.
         **options: see `parts_of`.
     """
-    if inner not in ("ucb", "thompson"):
-        raise ValueError(f"inner must be ucb or thompson, got {inner!r}")
+    require_choice("inner", inner, ("ucb", "thompson"))
     parts = penalised_parts(setting, penalty, epoch=epoch, reading=reading, **options)
     width_of = partial(improved_width, gamma=gamma, delta=parts.delta, union=2 if inner == "thompson" else 1)
     rule_of = WithWidth(Thompson if inner == "thompson" else UCB, width_of)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_not_negative
+from bandit_envs.basics.arguments import require_deviation
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -94,7 +94,7 @@ def constrained_ei(
             it counts as at least 1e-6 of the prior variance), form, and search on a box.
     """
     if constraint_noise_std is not None:
-        require_not_negative("constraint_noise_std", constraint_noise_std, "it is a standard deviation")
+        require_deviation("constraint_noise_std", constraint_noise_std)
     model: Model = surrogate_model(setting, initial=initial, **options)
     noise = noise_variances(model, constraint_noise_std, num_trials or 1)
     agent = BoxConstrainedEI if setting.continuous else ConstrainedEI

@@ -11,6 +11,7 @@ from functools import partial
 from numbers import Real
 from typing import Any
 
+from bandit_envs.basics.arguments import require, require_choice, require_integer, written_as
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.of_model import Always, WithWidth
@@ -105,6 +106,7 @@ def gp_bucb(
         num_trials: None, or B.
         **options: of the model.
     """
+    require_integer("start", start, 0, "it is the number of first rounds of uncertainty sampling")
     rule_of = WithWidth(partial(_ucb_after, start), partial(make_width, width, delta=delta, gamma=gamma))
     return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Hallucinated)
 
@@ -114,7 +116,8 @@ def gp_bts(
     setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Any
 ) -> Agent:
     """GP-BTS: samples N(mu delivered, v^2 k of all plays), v = `scale` (as Verma et al. 2022 compare it)."""
-    rule = Thompson(FixedWidth(scale))
+    with written_as({"value": "scale"}):
+        rule = Thompson(FixedWidth(scale))
     return assemble(Model.of(setting, **options), Always(rule), num_trials, belief=Hallucinated)
 
 
@@ -123,7 +126,8 @@ def asy_ts(
     setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Any
 ) -> Agent:
     """Asy-TS: samples N(mu, v^2 k) of what is delivered, v = `scale` (Kandasamy et al. 2018)."""
-    rule = Thompson(FixedWidth(scale))
+    with written_as({"value": "scale"}):
+        rule = Thompson(FixedWidth(scale))
     return assemble(Model.of(setting, **options), Always(rule), num_trials)
 
 
@@ -134,7 +138,7 @@ def _ucb_after(start: int, width: Width) -> Rule:
 def _width(
     width: Any, model: Model, *, reward_bound: PerTrial | None, delta: PerTrial, gamma: Any, union: int
 ) -> Width:
-    if width == "delayed":
+    if isinstance(width, str) and width == "delayed":
         information = make_gamma("realised" if gamma is None else gamma, model)
         most = 1.0 if reward_bound is None else reward_bound / model.deviation
         return DelayedWidth(model.rkhs_bound, model.relative_noise, most, information, delta, union)
@@ -144,10 +148,10 @@ def _width(
 def _censored(
     window: float | None, reward_bound: PerTrial | None, fill_in: str, noisy: bool
 ) -> Callable[[Model, int], Belief]:
-    if window is not None and not isinstance(window, Real):
-        raise ValueError(f"window must be one number, the same in all trials, got {window!r}")
+    require(
+        window is None or isinstance(window, Real), "window", "one number, the same in all trials", window
+    )
+    require_choice("fill_in", fill_in, ("zero", *FILL_INS))
     if fill_in == "zero":
         return partial(Censored, window=window, reward_bound=reward_bound, noisy=noisy)
-    if fill_in not in FILL_INS:
-        raise ValueError(f"fill_in must be zero or one of {', '.join(FILL_INS)}, got {fill_in!r}")
     return partial(Imputed, window=window, reward_bound=reward_bound, noisy=noisy, fill=FILL_INS[fill_in])

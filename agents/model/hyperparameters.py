@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.gaussian_process.kernels import ConstantKernel, Product
 
-from bandit_envs.basics.arguments import require_integer, require_not_negative
+from bandit_envs.basics.arguments import require_integer
 from bandit_envs.basics.types import Floats, Ints
 
 from .likelihood import Sample, likelihood, negative_log_likelihood
@@ -45,7 +45,7 @@ class Learning:
 
     def __post_init__(self) -> None:
         require_integer("refit_every", self.every, 1, "it is the number of rounds between fits; None is off")
-        require_not_negative("fit_restarts", self.restarts, "it is the number of random starts of a fit")
+        require_integer("fit_restarts", self.restarts, 0, "it is the number of random starts of a fit")
         if self.most is not None:
             require_integer("fit_most", self.most, 2, "one value says nothing about a length-scale")
         if not self.spread > 0:

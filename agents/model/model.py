@@ -20,6 +20,7 @@ from bandit_envs.problem.setting import Setting, check_prior_mean
 
 from ..kernels.shape import largest_deviation
 from ..kernels.visited import Visited, VisitedGram
+from ..options import typed
 from ..validation import PerTrial
 from .hyperparameters import Hyperparameters, Learning
 from .noise import LEARNT_NOISE_FLOOR, assumed_noise
@@ -70,6 +71,7 @@ class Model:
     mean_is_known: bool = True
 
     @classmethod
+    @typed
     def of(
         cls,
         setting: Setting,
@@ -216,7 +218,8 @@ def _kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> 
     assert setting.high is not None
     width = float(np.max(setting.high - setting.low)) or 1.0
     return make_kernel(
-        kernel or "rbf", DEFAULT_LENGTH_SCALE * width if length_scale is None else length_scale
+        "rbf" if kernel is None else kernel,
+        DEFAULT_LENGTH_SCALE * width if length_scale is None else length_scale,
     )
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_not_negative, require_positive
+from bandit_envs.basics.arguments import require_deviation, require_positive
 from bandit_envs.kernels.white import require_same_noise
 
 from ..validation import PerTrial
@@ -47,7 +47,7 @@ def assumed_noise(
         std, variance = float(np.sqrt(white)), white
     if std is None:
         std = DEFAULT_NOISE_STD * deviation if published is None else published
-    require_not_negative("noise_std", std, "it is the standard deviation of the noise")
+    require_deviation("noise_std", std, "it is the standard deviation of the noise")
     if variance is None:
         return AssumedNoise(std, np.maximum(np.square(std), NOISE_FLOOR * deviation**2))
     require_noise_variance(variance, deviation)

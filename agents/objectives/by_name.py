@@ -8,7 +8,7 @@ from typing import Any
 from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
-from ..named import chosen
+from ..named import made
 from .penalised_parts import PenalisedParts, dual, penalised_parts
 from .penalties import PSI, Multiplicative
 from .reward import Reward
@@ -44,7 +44,7 @@ def _multiplicative(
     psi_options: dict[str, float] | None = None,
     **own: Any,
 ) -> PenalisedParts:
-    penalty = Multiplicative(chosen("psi", psi, PSI)(**(psi_options or {})))
+    penalty = Multiplicative(made("psi", psi, PSI, psi_options))
     return penalised_parts(setting, penalty, delta=delta, **own, **options)
 
 

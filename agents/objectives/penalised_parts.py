@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_integer, require_not_negative, require_probability
+from bandit_envs.basics.arguments import (
+    require_choice,
+    require_deviation,
+    require_integer,
+    require_probability,
+)
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.shape import unit_kernel
@@ -17,6 +22,7 @@ from ..model.model import Model, centred_model
 from ..model.noise import require_noise_variance
 from ..model.units import PriorUnits
 from ..named import chosen
+from ..options import typed
 from ..validation import PerTrial
 from .base import Objective
 from .builders import OfPenalised, OfSeparateModels
@@ -73,6 +79,7 @@ def dual(step: float | None, reading: str) -> LinearDual:
     return LinearDual(PAPER_STEP if step is None and reading == "paper" else step)
 
 
+@typed
 def parts_of(
     setting: Setting,
     penalty: Penalty,
@@ -118,8 +125,7 @@ def parts_of(
     """
     require_probability("delta", delta)  # before it is shared among epochs
     require_integer("epoch", epoch, 1, "it is the number of rounds S between two updates")
-    if models not in ("penalised", "separate"):
-        raise ValueError(f"models must be penalised or separate, got {models!r}")
+    require_choice("models", models, ("penalised", "separate"))
     initial = min(FIRST, epoch) if initial is None else initial
     require_integer("initial", initial, 0, "it is the number of uniform first plays")
     if initial > epoch:
@@ -160,7 +166,7 @@ def _scaled(model: Model, noise_variance: float) -> Model:
 def _cost_noise(model: Model, given: float | None) -> PerTrial:
     """What is given, else published, else that of the reward."""
     if given is not None:
-        require_not_negative("constraint_noise_std", given, "it is a standard deviation")
+        require_deviation("constraint_noise_std", given)
         return given
     published = model.setting.constraint_noise_std
     return model.noise_std if published is None else published

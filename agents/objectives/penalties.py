@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_positive
+from bandit_envs.basics.arguments import require_not_negative, require_positive
 from bandit_envs.basics.types import Floats
 
 from ..validation import PerTrial
@@ -82,7 +82,7 @@ class Exponential(Psi):
     c: float = 1.0
 
     def __post_init__(self) -> None:
-        require_positive("psi c", self.c, "it scales the violation")
+        require_positive("c", self.c, "it scales the violation")
 
     def log(self, x: Floats) -> Floats:
         """C max(x, 0)."""
@@ -97,7 +97,7 @@ class Polynomial(Psi):
     n: float = 2.0
 
     def __post_init__(self) -> None:
-        require_positive("psi c", self.c, "it scales the violation")
+        require_positive("c", self.c, "it scales the violation")
         if not self.n >= 1:
             raise ValueError(f"psi n must be at least 1, got {self.n}; the theory needs more than 1")
         if self.n == 1:
@@ -153,8 +153,8 @@ class LinearDual(Penalty):
     union = 2
 
     def __post_init__(self) -> None:
-        if self.step is not None and not (np.isfinite(self.step) and self.step >= 0):
-            raise ValueError(f"step must be 0 or positive, got {self.step}; the theory takes O(1/sqrt(L))")
+        if self.step is not None:
+            require_not_negative("step", self.step, "the theory takes O(1/sqrt(L))")
 
     def start(self, num_trials: int, num_constraints: int) -> Floats:
         """Zeros."""

@@ -47,7 +47,7 @@ def posterior(
         form: a name in `FORMS`; None chooses by kernel rank, size and horizon.
         num_contexts: Z, into which the points are divided; one of them is asked for at a time.
     """
-    form = form or best_form(gram, num_trials, horizon, num_contexts)
+    form = best_form(gram, num_trials, horizon, num_contexts) if form is None else form
     if form not in FORMS:
         raise ValueError(f"unknown posterior form {form!r}; choose one of {', '.join(sorted(FORMS))}")
     require_positive("noise", noise, "give the noise variance that the model assumes, such as 0.01")

@@ -8,11 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_number, require_positive, require_probability
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    is_number,
+    require_positive,
+    require_probability,
+    shown,
+    written_as,
+)
 
 from ..kernels.order import order_of
 from ..kernels.shape import unit_kernel
 from ..model.model import Model
+from ..named import require_called_with
 from ..validation import PerTrial
 from .base import Width
 from .change_point import PAPER_CONSTANT, ChangePointWidth
@@ -46,16 +54,20 @@ def make_width(
     options = {"beta_scale": beta_scale, "gamma": gamma}
     given = {name: value for name, value in options.items() if value is not None}
     if is_number(width):
-        width = FixedWidth(float(width))
+        with written_as({"value": "width"}):
+            width = FixedWidth(float(width))
     if isinstance(width, type):
         raise ValueError(f"width must be an object, got the class {width.__name__}; make an object of it")
     if isinstance(width, Width):
+        require_called_with("width", width, 2, "called with rounds and gains, (B,) each")
         _require_taken(width, (), given)
         return width
     if not isinstance(width, str) or width not in WIDTHS:
-        raise ValueError(f"width must be a number or one of {', '.join(WIDTHS)}, or a width, got {width!r}")
+        words = f"a number or one of {', '.join(WIDTHS)}, or a width"
+        raise ArgumentError("width", f"must be {words}, got {shown(width)}")
     _require_taken(width, takes(width), given)
-    return WIDTHS[width](model, delta, **given)
+    with written_as({"scale": "beta_scale", "constant": "beta_scale"}):
+        return WIDTHS[width](model, delta, **given)
 
 
 def takes(width: str) -> tuple[str, ...]:
@@ -85,11 +97,14 @@ def make_gamma(gamma: Any, model: Model) -> Gamma:
         model: kernel, noise and horizon.
     """
     if is_number(gamma):
-        return Constant(float(gamma))
-    if isinstance(gamma, Gamma):
+        with written_as({"value": "gamma"}):
+            return Constant(float(gamma))
+    if isinstance(gamma, Gamma) and not isinstance(gamma, type):
+        require_called_with("gamma", gamma, 2, "called with rounds and gains, (B,) each")
         return gamma
     if not isinstance(gamma, str) or gamma not in GAMMAS:
-        raise ValueError(f"gamma must be a number or one of {', '.join(GAMMAS)}, got {gamma!r}")
+        words = f"a number or one of {', '.join(GAMMAS)}"
+        raise ArgumentError("gamma", f"must be {words}, got {shown(gamma)}")
     return GAMMAS[gamma](model)
 
 

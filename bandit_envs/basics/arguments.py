@@ -1,9 +1,10 @@
-"""Checks of arguments, each raising one clear `ValueError`."""
+"""Checks of arguments, each raising one clear `ValueError` that says the argument as its user wrote it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,15 +15,83 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 Numbers = float | int | Floats | Ints  # one, or an array of them
 
 
+LARGEST_COUNT = 2**63 - 1  # what an array can be indexed with
+LARGEST_DEVIATION = 1e150  # whose square is a number
+LONGEST = 200  # characters of a value in a message
+
+
+class ArgumentError(ValueError):
+    """A value that an argument cannot have.
+
+    Args:
+        argument: its name.
+        complaint: "must be positive, got -1".
+        entry: what was given it, such as an agent's name; empty if the call says so.
+    """
+
+    def __init__(self, argument: str, complaint: str, entry: str = ""):
+        super().__init__(argument, complaint, entry)  # so that it can be sent between processes
+        self.argument, self.complaint, self.entry = argument, complaint, entry
+
+    def __str__(self) -> str:
+        return f"{self.entry}{': ' if self.entry else ''}{self.argument} {self.complaint}"
+
+
+@contextmanager
+def written_as(names: Mapping[str, str]) -> Iterator[None]:
+    """Say what is wrong of the arguments as the user wrote them: {"std": "noise_std"}."""
+    try:
+        yield
+    except ArgumentError as error:
+        inner = error.argument
+        name = inner if inner in names else inner.partition("[")[0]  # base["mean"] of delay["base"]
+        if name not in names:
+            raise
+        raise ArgumentError(names[name] + inner[len(name) :], error.complaint, error.entry) from None
+
+
+@contextmanager
+def entry(name: str) -> Iterator[None]:
+    """Say to what the wrong argument was given: an agent, a problem."""
+    try:
+        yield
+    except ArgumentError as error:
+        if error.entry:
+            raise
+        raise ArgumentError(error.argument, error.complaint, name) from None
+
+
+def shown(value: Any) -> str:
+    """A value as a message shows it, on one line and not too long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
 def require(condition: Any, argument: str, expected: str, given: Any) -> None:
     """Raise a ValueError that names the argument, what it must be and what it was."""
     if not condition:
-        raise ValueError(f"{argument} must be {expected}, got {given!r}")
+        raise ArgumentError(argument, f"must be {expected}, got {shown(given)}")
+
+
+def require_switch(argument: str, given: Any) -> None:
+    """Raise unless it is True or False: "no" would count as yes."""
+    require(isinstance(given, bool), argument, "True or False", given)
+
+
+def require_choice(argument: str, given: Any, choices: Collection[str]) -> None:
+    """Raise unless it is one of some words."""
+    known = isinstance(given, str) and given in choices
+    require(known, argument, " or ".join(f'"{choice}"' for choice in choices), given)
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a finite real number; True is not one."""
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_) and math.isfinite(value)
+    """Whether a value is a finite real number; True is not one, nor is 10**400, which no float holds."""
+    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def is_integer(value: Any) -> bool:
@@ -31,49 +100,57 @@ def is_integer(value: Any) -> bool:
 
 
 def is_count(value: Any) -> bool:
-    """Whether a value is a positive integer."""
-    return is_integer(value) and int(value) > 0
+    """Whether a value is a positive integer that fits 64 bits."""
+    return is_integer(value) and 0 < int(value) <= LARGEST_COUNT
 
 
 def require_probability(
     name: str, value: Numbers, remedy: str = "give a failure probability such as 0.1"
 ) -> None:
     """Raise unless every value lies strictly between 0 and 1."""
-    message = f"{name} must lie in (0, 1), got {value}; {remedy}"
-    _require(value, lambda values: (values > 0) & (values < 1), message)
+    message = f"must lie in (0, 1), got {shown(value)}; {remedy}"
+    _require(name, value, lambda values: (values > 0) & (values < 1), message)
 
 
 def require_positive(name: str, value: Numbers, remedy: str) -> None:
     """Raise unless every value is finite and larger than 0."""
-    message = f"{name} must be positive, got {value}; {remedy}"
-    _require(value, lambda values: (values > 0) & np.isfinite(values), message)
+    message = f"must be positive, got {shown(value)}; {remedy}"
+    _require(name, value, lambda values: (values > 0) & np.isfinite(values), message)
 
 
 def require_not_negative(name: str, value: Numbers, remedy: str) -> None:
     """Raise unless every value is finite and at least 0."""
-    message = f"{name} must not be negative, got {value}; {remedy}"
-    _require(value, lambda values: (values >= 0) & np.isfinite(values), message)
+    message = f"must not be negative, got {shown(value)}; {remedy}"
+    _require(name, value, lambda values: (values >= 0) & np.isfinite(values), message)
 
 
 def require_at_least_one(name: str, value: Numbers, remedy: str) -> None:
     """Raise unless every value is finite and at least 1."""
-    message = f"{name} must be at least 1, got {value}; {remedy}"
-    _require(value, lambda values: (values >= 1) & np.isfinite(values), message)
+    message = f"must be at least 1, got {shown(value)}; {remedy}"
+    _require(name, value, lambda values: (values >= 1) & np.isfinite(values), message)
 
 
 def require_share(name: str, value: Numbers, remedy: str) -> None:
     """Raise unless every value lies in [0, 1]."""
-    message = f"{name} must lie in [0, 1], got {value}; {remedy}"
-    _require(value, lambda values: (values >= 0) & (values <= 1), message)
+    message = f"must lie in [0, 1], got {shown(value)}; {remedy}"
+    _require(name, value, lambda values: (values >= 0) & (values <= 1), message)
+
+
+def require_deviation(name: str, value: Numbers, remedy: str = "it is a standard deviation") -> None:
+    """Raise unless every value is at least 0 and its square is a number."""
+    require_not_negative(name, value, remedy)
+    message = f"must be at most {LARGEST_DEVIATION:g}, got {shown(value)}; its square is the variance"
+    _require(name, value, lambda values: values <= LARGEST_DEVIATION, message)
 
 
 def require_integer(name: str, value: Any, least: int, remedy: str) -> None:
     """Raise unless it is an integer of at least `least`; 2.5 and True are none."""
-    if not is_integer(value) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}; {remedy}")
+    if not is_integer(value) or not least <= value <= LARGEST_COUNT:
+        raise ArgumentError(name, f"must be an integer of at least {least}, got {shown(value)}; {remedy}")
 
 
-def _require(value: Numbers, allowed: Callable[[Floats], Bools], message: str) -> None:
+def _require(name: str, value: Numbers, allowed: Callable[[Floats], Bools], complaint: str) -> None:
     values = np.asarray(value)
-    if values.dtype.kind not in "iuf" or not np.all(allowed(values)):  # text cannot be compared
-        raise ValueError(message)
+    # Text cannot be compared, and of no numbers at all everything is true.
+    if values.dtype.kind not in "iuf" or not values.size or not np.all(allowed(values)):
+        raise ArgumentError(name, complaint)

@@ -8,7 +8,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from bandit_envs.basics.arguments import require
+from bandit_envs.basics.arguments import require, require_switch
 from bandit_envs.basics.types import Floats
 from bandit_envs.environment.actions import action_space, checked_actions, shaped_actions
 from bandit_envs.environment.info import Info, single_info
@@ -112,6 +112,6 @@ def checked_options(options: dict[str, Any] | None) -> int | None:
 
 def check_shown(oracle: bool, mode: str | None) -> None:
     """Raise unless `oracle` is a switch and the render mode one we draw."""
-    require(isinstance(oracle, bool), "oracle", "True or False", oracle)
-    if mode is not None and mode not in RENDER_MODES:
-        raise ValueError(f"render_mode must be None or one of {', '.join(RENDER_MODES)}, got {mode!r}")
+    require_switch("oracle", oracle)
+    known = mode is None or (isinstance(mode, str) and mode in RENDER_MODES)
+    require(known, "render_mode", f"None or one of {', '.join(RENDER_MODES)}", mode)

@@ -18,6 +18,7 @@ from sklearn.gaussian_process.kernels import (
     WhiteKernel,
 )
 
+from bandit_envs.basics.arguments import ArgumentError, shown
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.column_kernel import OnColumns
 from bandit_envs.kernels.definite import nearest_definite, require_definite
@@ -62,8 +63,11 @@ def make_kernel(kernel: str | Kernel, length_scale: LengthScale = 0.2) -> Kernel
             " or pass a scikit-learn kernel object"
         )
     scales = np.asarray(length_scale)
-    if scales.dtype.kind not in "iuf" or not ((scales > 0) & (scales < np.inf)).all():
-        raise ValueError(f"length_scale must be positive, got {length_scale!r}")
+    listed = scales.dtype.kind in "iuf" and scales.ndim < 2 and scales.size > 0
+    positive = listed and ((scales > 0) & (scales < np.inf)).all()
+    if not positive:
+        remedy = "give one number, or one a feature"
+        raise ArgumentError("length_scale", f"must be positive, got {shown(length_scale)}; {remedy}")
     return NAMED[kernel](length_scale, np.outer(scales, LENGTH_BOUNDS).squeeze())
 
 

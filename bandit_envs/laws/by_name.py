@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from bandit_envs.basics.arguments import ArgumentError, shown, written_as
+
 
 def parse(argument: str, spec: Any, laws: Mapping[str, type]) -> Any:
     """Return the law that a keyword argument describes.
@@ -20,14 +22,17 @@ def parse(argument: str, spec: Any, laws: Mapping[str, type]) -> Any:
     if not isinstance(spec, Mapping):
         if isinstance(spec, tuple(laws.values())):
             return spec
-        raise ValueError(f'{argument} must be a dict such as {{"law": "{next(iter(laws))}"}}, got {spec!r}')
+        such = f'{{"law": "{next(iter(laws))}"}}'
+        raise ArgumentError(argument, f"must be a dict such as {such}, got {shown(spec)}")
     name = spec.get("law")
     if not isinstance(name, str) or name not in laws:
-        raise ValueError(f'{argument}["law"] must be one of {", ".join(laws)}, got {name!r}')
+        complaint = f"must be one of {', '.join(laws)}, got {shown(name)}"
+        raise ArgumentError(f'{argument}["law"]', complaint)
     parameters = {key: value for key, value in spec.items() if key != "law"}
     allowed = [field.name for field in dataclasses.fields(laws[name]) if field.init]
-    unknown = sorted(set(parameters) - set(allowed))
+    unknown = [key for key in parameters if key not in allowed]
     if unknown:
         takes = ", ".join(allowed) or "nothing"
         raise ValueError(f"{argument} {name!r} has no {unknown[0]!r}; it takes {takes}")
-    return laws[name](**parameters)
+    with written_as({key: f'{argument}["{key}"]' for key in parameters}):
+        return laws[name](**parameters)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from bandit_envs.basics.arguments import is_count, is_number, require
 from bandit_envs.basics.types import Ints
 
 
+@runtime_checkable
 class Changes(Protocol):
     """The law of the change-points."""
 
@@ -37,8 +37,9 @@ class AtRounds:
     rounds: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        rounds = tuple(self.rounds) if isinstance(self.rounds, Iterable) else self.rounds
-        require(_ascend(rounds), "change_points", "ascending rounds above 0", rounds)
+        listed = isinstance(self.rounds, list | tuple | range) or np.ndim(self.rounds) == 1
+        rounds = tuple(self.rounds) if listed else self.rounds
+        require(_ascend(rounds), "rounds", "ascending rounds above 0, such as [300, 900]", self.rounds)
         object.__setattr__(self, "rounds", rounds)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
@@ -83,8 +84,8 @@ class Geometric:
 
     def __post_init__(self) -> None:
         valid = is_number(self.hazard) and 0 < self.hazard <= 1
-        require(valid, 'changes["hazard"]', "a probability in (0, 1]", self.hazard)
-        require(is_count(self.min_gap), 'changes["min_gap"]', "a positive integer", self.min_gap)
+        require(valid, "hazard", "a probability in (0, 1]", self.hazard)
+        require(is_count(self.min_gap), "min_gap", "a positive integer", self.min_gap)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
         """Segments of independent lengths, (T,)."""

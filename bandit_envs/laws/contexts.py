@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from bandit_envs.basics.arguments import is_count, is_integer, require
 from bandit_envs.basics.types import Ints
 
 
+@runtime_checkable
 class Context(Protocol):
     """The law of the context sequence."""
 
@@ -35,7 +36,7 @@ class Blocks:
     length: int = 30
 
     def __post_init__(self) -> None:
-        require(is_count(self.length), "context length", "a positive integer", self.length)
+        require(is_count(self.length), "length", "a positive integer", self.length)
 
     def draw(self, rounds: int, count: int, rng: np.random.Generator) -> Ints:
         """floor(t / length) mod count, (rounds,)."""
@@ -49,14 +50,15 @@ class Recorded:
     indices: tuple[int, ...] = (0,)
 
     def __post_init__(self) -> None:
-        valid = isinstance(self.indices, list | tuple | np.ndarray) and len(self.indices) > 0
+        listed = isinstance(self.indices, list | tuple) or np.ndim(self.indices) == 1
+        valid = listed and len(self.indices) > 0
         valid = valid and all(is_integer(index) and index >= 0 for index in self.indices)
-        require(valid, "context indices", "a list of integers >= 0", self.indices)
+        require(valid, "indices", "a list of integers >= 0", self.indices)
         object.__setattr__(self, "indices", tuple(int(index) for index in self.indices))
 
     def draw(self, rounds: int, count: int, rng: np.random.Generator) -> Ints:
         """The sequence, (rounds,)."""
-        require(max(self.indices) < count, "context indices", f"in 0..{count - 1}", max(self.indices))
+        require(max(self.indices) < count, 'context["indices"]', f"in 0..{count - 1}", max(self.indices))
         return np.resize(np.array(self.indices, dtype=np.int64), rounds)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, is_number, require
+from bandit_envs.basics.arguments import is_count, is_number, require, require_switch
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.functions import FunctionLaw, Recorded
@@ -81,8 +81,8 @@ class OrnsteinUhlenbeck(Drift):
 
     def __post_init__(self) -> None:
         valid = is_number(self.epsilon) and 0 <= self.epsilon <= 1
-        require(valid, 'drift["epsilon"]', "a number in [0, 1]", self.epsilon)
-        require(isinstance(self.costs, bool), 'drift["costs"]', "True or False", self.costs)
+        require(valid, "epsilon", "a number in [0, 1]", self.epsilon)
+        require_switch("costs", self.costs)
 
     @property
     def of_costs(self) -> Drift:
@@ -123,7 +123,7 @@ class Replay(Drift):
     hold: int = 1
 
     def __post_init__(self) -> None:
-        require(is_count(self.hold), 'drift["hold"]', "a positive integer", self.hold)
+        require(is_count(self.hold), "hold", "a positive integer", self.hold)
 
     def check(self, law: FunctionLaw, horizon: int) -> None:
         """There must be a record for each round."""

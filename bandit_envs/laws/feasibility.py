@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.laws.functions import Drawn
 
 
+@runtime_checkable
 class Feasibility(Protocol):
     """What is done to the costs of a segment after they are drawn; no randomness of its own."""
 
@@ -47,7 +48,7 @@ class FeasibleShare:
 
     def __post_init__(self) -> None:
         valid = is_number(self.quantile) and 0 < self.quantile <= 1
-        require(valid, 'constraints["quantile"]', "a number in (0, 1]", self.quantile)
+        require(valid, "quantile", "a number in (0, 1]", self.quantile)
 
     def shift(self, costs: list[Drawn], num_contexts: int) -> list[Drawn]:
         """Subtract q from every cost."""

@@ -134,7 +134,7 @@ class RKHSFunction(FunctionLaw):
     def __post_init__(self) -> None:
         require(is_number(self.ridge) and self.ridge > 0, "ridge", "positive", self.ridge)
         valid = self.norm is None or (is_number(self.norm) and self.norm > 0)
-        require(valid, "rkhs_norm", "None or positive", self.norm)
+        require(valid, "norm", "None or positive", self.norm)
 
     @property
     def has_box_form(self) -> bool:

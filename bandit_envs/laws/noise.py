@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.arguments import LARGEST_DEVIATION, is_number, require
 from bandit_envs.basics.types import Floats
 
 
@@ -25,9 +25,10 @@ class Noise(abc.ABC):
     share: float | None = None
 
     def __post_init__(self) -> None:
-        require(is_number(self.std) and self.std >= 0, "noise std", "0 or a positive number", self.std)
+        require(is_number(self.std) and self.std >= 0, "std", "0 or a positive number", self.std)
+        require(self.std <= LARGEST_DEVIATION, "std", f"at most {LARGEST_DEVIATION:g}", self.std)
         valid = self.share is None or (is_number(self.share) and self.share > 0)
-        require(valid, "noise share", "None or positive", self.share)
+        require(valid, "share", "None or positive", self.share)
 
     def scale(self, values: Floats) -> float:
         """Standard deviation in a trial whose mean rewards are `values`."""
@@ -55,7 +56,8 @@ class NoNoise(Noise):
     std: float = 0.0
 
     def __post_init__(self) -> None:
-        require(self.std == 0.0 and self.share is None, "noise std", "0 for the law 'none'", self.std)
+        require(is_number(self.std) and self.std == 0.0, "std", "0 for the law 'none'", self.std)
+        require(self.share is None, "share", "left out for the law 'none'", self.share)
 
     @property
     def relative_bound(self) -> float:
@@ -100,7 +102,7 @@ class StudentT(Noise):
     def __post_init__(self) -> None:
         super().__post_init__()
         valid = is_number(self.degrees) and self.degrees > 2
-        require(valid, "noise degrees", "above 2, where the variance is finite", self.degrees)
+        require(valid, "degrees", "above 2, where the variance is finite", self.degrees)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Student t of variance 1, (T,)."""

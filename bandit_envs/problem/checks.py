@@ -7,17 +7,40 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import is_count, is_integer, is_number, require
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    is_count,
+    is_integer,
+    is_number,
+    require,
+    require_switch,
+    shown,
+    written_as,
+)
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.validity import require_valid
 from bandit_envs.kernels.white import require_no_white
+from bandit_envs.laws.changes import Changes
+from bandit_envs.laws.contexts import Context
+from bandit_envs.laws.delays import Delay
+from bandit_envs.laws.derived import UnderKernel
 from bandit_envs.laws.drift import Drift
+from bandit_envs.laws.feasibility import Feasibility
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.noise import Noise
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.setting import check_prior_mean
 
+LAWS: dict[str, tuple[type, str]] = {  # of each random part: what it must be, and one that is
+    "noise": (Noise, "Gaussian(0.1)"),
+    "constraint_noise": (Noise, "NoNoise()"),
+    "delay": (Delay, "Poisson(10)"),
+    "context": (Context, "Uniform()"),
+    "changes": (Changes, "AtRounds((300, 900))"),
+    "drift": (Drift, "OrnsteinUhlenbeck(0.01)"),
+    "feasibility": (Feasibility, "FeasibleShare(0.3)"),
+}
 TRIED = 250  # points of a box on which a kernel that is not known is looked at
 
 
@@ -28,6 +51,10 @@ def check_problem(problem: Composition) -> None:
     _check_box(problem)
     _check_drift(problem)
     check_kernel(problem.kernel, problem.decisions)
+    for law in problem.constraints:
+        if isinstance(law, UnderKernel):
+            with written_as({"kernel": 'constraints["kernel"]'}):
+                check_kernel(law.kernel, problem.decisions)
     require_no_white("kernel", problem.kernel, "noise=Gaussian({})")
     check_prior_mean(problem.prior_mean, problem.decisions)
 
@@ -45,8 +72,8 @@ def check_kernel(kernel: Any, decisions: Decisions) -> None:
     try:
         kernel(point)
     except ValueError as error:  # one length-scale a feature, but of other features
-        message = f"kernel must take points of {point.shape[1]} features, got {kernel!r}: {error}"
-        raise ValueError(message) from error
+        complaint = f"must take points of {point.shape[1]} features, got {shown(kernel)}: {error}"
+        raise ArgumentError("kernel", complaint) from error
     require_valid(kernel, _spread(decisions) if decisions.continuous else decisions.points)
 
 
@@ -62,19 +89,24 @@ def _spread(decisions: Decisions) -> Floats:
 
 def _check_parts(problem: Composition) -> None:
     require(isinstance(problem.decisions, Decisions), "decisions", "a Decisions", problem.decisions)
+    costs = problem.constraints
+    require(isinstance(costs, list | tuple), "constraints", "a tuple of laws, () for none", costs)
     functions = {"reward": problem.reward}
-    functions |= {f"constraints[{i}]": law for i, law in enumerate(problem.constraints)}
+    functions |= {f"constraints[{i}]": law for i, law in enumerate(costs)}
     for name, law in functions.items():
         require(isinstance(law, FunctionLaw), name, "a law such as KnownFunction(f)", law)
-    for name in ("noise", "constraint_noise"):
+    for name, (kind, such) in LAWS.items():
         law = getattr(problem, name)
-        require(isinstance(law, Noise), name, "a law such as Gaussian(0.1)", law)
+        known = isinstance(law, kind) and not isinstance(law, type)
+        require(known, name, f"a law such as {such}", law)
+    require(isinstance(problem.name, str), "name", "text", problem.name)
 
 
 def _check_numbers(problem: Composition) -> None:
     require(is_count(problem.horizon), "horizon", "a positive integer", problem.horizon)
     bound = problem.rkhs_bound
-    known = bound in (None, "true", "paper") or (is_number(bound) and float(bound) > 0)
+    told = bound is None or (isinstance(bound, str) and bound in ("true", "paper"))
+    known = told or (is_number(bound) and float(bound) > 0)  # type: ignore[arg-type]
     require(known, "rkhs_bound", '"true", "paper", None or a positive number', bound)
     window = problem.max_delay
     valid = window is None or (is_integer(window) and 0 <= window < problem.horizon)
@@ -82,8 +114,7 @@ def _check_numbers(problem: Composition) -> None:
     check_seed(problem.function_seed)
     share = problem.constraint_noise.share  # would differ by cost and trial; a setting publishes one number
     require(share is None, "constraint_noise", 'without "share"; give "std"', share)
-    publish = problem.publish_model
-    require(isinstance(publish, bool), "publish_model", "True or False", publish)
+    require_switch("publish_model", problem.publish_model)
 
 
 def _check_box(problem: Composition) -> None:
@@ -96,7 +127,6 @@ def _check_box(problem: Composition) -> None:
 
 def _check_drift(problem: Composition) -> None:
     drift = problem.drift
-    require(isinstance(drift, Drift), "drift", "a law such as OrnsteinUhlenbeck(0.01)", drift)
     still = not problem.drifts or not problem.decisions.continuous
     require(still, "continuous", "False: drifting functions are only known at their points", True)
     drift.check(problem.reward, problem.horizon)

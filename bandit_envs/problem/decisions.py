@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import ArgumentError, require, require_switch, shown
 from bandit_envs.basics.types import Floats, Ints
+
+ROUNDING = 1e-9  # of a side of the box: how far arms may lie outside
 
 
 def no_contexts() -> Floats:
@@ -34,11 +38,11 @@ class Decisions:
     continuous: bool = False
 
     def __post_init__(self) -> None:
-        arms = _features("arms", self.arms)
-        contexts = no_contexts() if self.contexts is None else _features("contexts", self.contexts)
+        arms = _features("arms", self.arms, 1)
+        contexts = no_contexts() if self.contexts is None else _features("contexts", self.contexts, 0)
         low, high = _bounds(arms, self.low, self.high)
-        if not isinstance(self.continuous, bool):
-            raise ValueError(f"continuous must be True or False, got {self.continuous!r}")
+        require_switch("continuous", self.continuous)
+        _require_inside(arms, low, high)
         for name, value in {"arms": arms, "contexts": contexts, "low": low, "high": high}.items():
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -104,21 +108,37 @@ def uniform_points(num_arms: int, dim: int, seed: int) -> Floats:
     return np.sort(points, axis=0) if dim == 1 else points
 
 
-def _features(name: str, values: Floats) -> Floats:
-    features = np.array(values, dtype=np.float64)
-    if features.ndim != 2 or len(features) == 0:
-        raise ValueError(f"{name} must be an array (count, features), got shape {features.shape}")
-    if not np.isfinite(features).all():
-        raise ValueError(f"{name} must be finite, got {features}")
+def numbers(name: str, values: Any, expected: str) -> Floats:
+    """A copy of what are finite numbers, or an error that says what was expected."""
+    try:
+        given = np.array(values)
+    except ValueError:  # rows of different lengths
+        given = np.array(None)
+    finite = given.dtype.kind in "biuf" and np.isfinite(given).all()
+    require(finite, name, f"finite numbers, {expected}", values)
+    return given.astype(np.float64)
+
+
+def _features(name: str, values: Any, least: int) -> Floats:
+    features = numbers(name, values, "an array (count, features)")
+    if features.ndim != 2 or len(features) == 0 or features.shape[1] < least:
+        raise ArgumentError(name, f"must be an array (count, features), got shape {features.shape}")
     return features
 
 
-def _bounds(arms: Floats, low: Floats | None, high: Floats | None) -> tuple[Floats, Floats]:
+def _bounds(arms: Floats, low: Any, high: Any) -> tuple[Floats, Floats]:
     """Copies of the given bounds, (d,); those of the arms where none are given."""
-    low = np.array(arms.min(axis=0) if low is None else low, dtype=np.float64)
-    high = np.array(arms.max(axis=0) if high is None else high, dtype=np.float64)
-    shaped = low.shape == high.shape == (arms.shape[1],)
-    if not shaped or not np.isfinite([low, high]).all() or np.any(low > high):
-        expected = f"finite vectors of {arms.shape[1]} numbers"
-        raise ValueError(f"low <= high must be {expected}, got {low} and {high}")
+    expected = f"a vector of {arms.shape[1]}"
+    low = arms.min(axis=0) if low is None else numbers("low", low, expected)
+    high = arms.max(axis=0) if high is None else numbers("high", high, expected)
+    for name, bound in {"low": low, "high": high}.items():
+        require(bound.shape == (arms.shape[1],), name, f"finite numbers, {expected}", bound)
+    require((low <= high).all(), "low", f"at most high = {shown(high)}", low)
     return low, high
+
+
+def _require_inside(arms: Floats, low: Floats, high: Floats) -> None:
+    slack = ROUNDING * (high - low)
+    outside = ((arms < low - slack) | (arms > high + slack)).any(axis=1)
+    box = f"in the box from {shown(low)} to {shown(high)}; widen low and high, or leave it out"
+    require(not outside.any(), "arms", box, arms[outside.argmax()])

@@ -8,12 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, is_integer, require
+from bandit_envs.basics.arguments import (
+    LARGEST_DEVIATION,
+    is_count,
+    is_integer,
+    require,
+    require_switch,
+    written_as,
+)
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.white import require_same_noise, split_white
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.delays import LAWS, Delay
-from bandit_envs.problem.decisions import Decisions
+from bandit_envs.problem.decisions import Decisions, numbers
 
 PER_TRIAL = ("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound")
 SLACK = 1e-6  # how far rounding may carry an action out of the box [-1, 1]
@@ -112,8 +119,24 @@ class Setting:
         for name in ("noise_std", "noise_bound", "rkhs_bound", "constraint_noise_std"):
             value = getattr(self, name)
             require(value is None or _is_scale(value), name, "None, 0 or positive", value)
+        for name in ("noise_std", "constraint_noise_std"):
+            value = getattr(self, name)
+            small = value is None or bool((np.asarray(value) <= LARGEST_DEVIATION).all())
+            require(small, name, f"at most {LARGEST_DEVIATION:g}", value)
         usable = callable(getattr(self.kernel, "diag", None)) and not isinstance(self.kernel, type)
         require(self.kernel is None or usable, "kernel", "None or a scikit-learn kernel", self.kernel)
+        require_switch("may_change", self.may_change)
+        least = self.reward_lower_bound
+        require(least is None or _are_numbers(least), "reward_lower_bound", "None or a number", least)
+        self._check_times()
+
+    def _check_times(self) -> None:
+        """Of rounds, where delays are in units of time."""
+        times = self.query_times
+        usable = times is None or (
+            np.ndim(times) == 1 and _are_numbers(times) and (np.diff(times) >= 0).all()
+        )
+        require(usable, "query_times", "None or ascending numbers, one a round", times)
 
     def _take_out_white(self) -> None:
         """What a WhiteKernel says of the noise is the noise, not the functions' covariance."""
@@ -124,7 +147,7 @@ class Setting:
             object.__setattr__(self, "noise_std", float(np.sqrt(white)))
 
     def _geometry(self) -> dict[str, Floats | None]:
-        anchors = np.zeros((1, len(np.atleast_1d(self.low)))) if self.arms is None else self.arms  # type: ignore[arg-type]
+        anchors = _corner("low", self.low) if self.arms is None else self.arms
         decisions = Decisions(anchors, self.contexts, self.low, self.high)
         arms = None if self.arms is None else decisions.arms
         contexts = None if self.contexts is None else decisions.contexts
@@ -138,7 +161,8 @@ class Setting:
         require(
             usable, "context_low and context_high", "both given, with neither arms nor contexts", (low, high)
         )
-        box = Decisions(np.zeros((1, len(np.atleast_1d(low)))), None, low, high)  # type: ignore[arg-type]
+        with written_as({"low": "context_low", "high": "context_high"}):
+            box = Decisions(_corner("low", low), None, low, high)
         return {"context_low": box.low, "context_high": box.high}
 
     @property
@@ -226,6 +250,11 @@ class Setting:
         return f"Setting({', '.join(parts)})"
 
 
+def _corner(name: str, bound: Any) -> Floats:
+    """The corner of a box as an arm, (1, d)."""
+    return np.atleast_1d(numbers(name, bound, "one a feature"))[None]
+
+
 def check_prior_mean(mean: Floats | float, decisions: Decisions) -> None:
     """Raise unless it is one finite number, or one a point."""
     size = decisions.num_contexts * decisions.num_arms
@@ -250,8 +279,14 @@ def _pick(value: Any, trial: int) -> Any:
 
 def _is_scale(value: Any) -> bool:
     """Whether a number, or every number of a batch, is finite and not negative."""
+    return _are_numbers(value) and bool((np.asarray(value) >= 0).all())
+
+
+def _are_numbers(value: Any) -> bool:
+    """Whether it is a finite number, or several of them in a row."""
     values = np.asarray(value)
-    return values.dtype.kind in "iuf" and bool(((values >= 0) & (values < np.inf)).all())
+    counted = values.dtype.kind in "iuf" and values.ndim < 2 and values.size > 0
+    return counted and bool(np.isfinite(values).all())
 
 
 def _brief(value: Any) -> str:

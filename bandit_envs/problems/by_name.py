@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from bandit_envs.basics.arguments import entry, shown
 from bandit_envs.basics.hints import hint
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.benchmarks import ackley, benchmark, branin, hartmann3, hartmann6, rosenbrock
@@ -74,8 +75,8 @@ def build(problem: str | Problem, keywords: dict[str, Any]) -> Problem:
         if keywords:
             raise UnknownKeywordError(f"a Problem takes no further keywords, got {', '.join(keywords)}")
         return problem
-    if problem not in FACTORIES:
-        raise ValueError(f"unknown problem {problem!r}; choose one of {', '.join(FACTORIES)}")
+    if not isinstance(problem, str) or problem not in FACTORIES:
+        raise ValueError(f"unknown problem {shown(problem)}; choose one of {', '.join(FACTORIES)}")
     unknown = [key for key in keywords if key not in keywords_of(problem)]
     if unknown:
         allowed = keywords_of(problem)
@@ -83,7 +84,8 @@ def build(problem: str | Problem, keywords: dict[str, Any]) -> Problem:
         raise UnknownKeywordError(
             f"unknown keyword {unknown[0]!r} for {problem!r}{close}; it takes {', '.join(allowed)}"
         )
-    return FACTORIES[problem](**keywords)
+    with entry(f"problem {problem!r}"):
+        return FACTORIES[problem](**keywords)
 
 
 def data_files(problem: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bandit_envs.basics.arguments import written_as
 from bandit_envs.laws import changes as laws
 from bandit_envs.laws.by_name import parse
 
@@ -23,7 +24,8 @@ def changes_of(changes: Any, change_points: Any, num_segments: Any) -> laws.Chan
     if len(chosen) > 1:
         raise ValueError(f"give only one of {', '.join(WAYS)}, got {chosen}")
     if change_points is not None:
-        return laws.AtRounds(change_points)
+        with written_as({"rounds": "change_points"}):
+            return laws.AtRounds(change_points)
     if num_segments is not None:
         return laws.Evenly(num_segments)
-    return parse("changes", changes or "stationary", laws.LAWS)
+    return parse("changes", "stationary" if changes is None else changes, laws.LAWS)

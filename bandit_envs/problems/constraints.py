@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bandit_envs.basics.arguments import is_integer, require
+from bandit_envs.basics.arguments import is_integer, require, written_as
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.kernels.white import require_no_white
 from bandit_envs.laws import functions
@@ -15,6 +15,7 @@ from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility, FeasibleShare
 from bandit_envs.laws.functions import FunctionLaw
 
 DEFAULT = {"law": "gp"}
+MOST = 1000  # costs
 
 
 class Constraints(NamedTuple):
@@ -32,8 +33,8 @@ def constraints_of(spec: Any, count: int | None) -> Constraints:
             of laws, one a cost, that are taken as they are.
         count: number of costs C.
     """
-    valid = count is None or (is_integer(count) and count >= 0)
-    require(valid, "num_constraints", "None or an integer >= 0", count)
+    valid = count is None or (is_integer(count) and 0 <= count <= MOST)
+    require(valid, "num_constraints", f"None or an integer in 0..{MOST}", count)
     if count == 0 or (spec is None and count is None):
         return Constraints()
     if isinstance(spec, Sequence) and not isinstance(spec, str):
@@ -54,7 +55,9 @@ def _drawn(spec: Any) -> tuple[FunctionLaw, Feasibility]:
     law = parse("constraints", {key: spec[key] for key in spec if key not in own}, functions.LAWS)
     if kernel is not None or length_scale is not None:
         kernel = "rbf" if kernel is None else kernel
-        own_kernel = make_kernel(kernel, 0.2 if length_scale is None else length_scale)
+        with written_as({"length_scale": 'constraints["length_scale"]'}):
+            own_kernel = make_kernel(kernel, 0.2 if length_scale is None else length_scale)
         require_no_white('constraints["kernel"]', own_kernel, "constraint_noise_std={}")
         law = UnderKernel(law, own_kernel)
-    return law, FeasibleShare(quantile)
+    with written_as({"quantile": 'constraints["quantile"]'}):
+        return law, FeasibleShare(quantile)

@@ -8,11 +8,13 @@ from typing import Any
 
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.arguments import is_count, require, require_choice, written_as
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.column_kernel import OnColumns
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.problem.decisions import unit_grid
+
+_WRITTEN = {name: f'context_kernel["{name}"]' for name in ("combine", "kernel", "length_scale")}
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,7 @@ class ContextKernel:
     length_scale: LengthScale = 0.5
 
     def __post_init__(self) -> None:
-        known = self.combine in ("product", "sum")
-        require(known, 'context_kernel["combine"]', '"product" or "sum"', self.combine)
+        require_choice("combine", self.combine, ("product", "sum"))
 
     @classmethod
     def of(cls, spec: Any) -> ContextKernel:
@@ -39,13 +40,16 @@ class ContextKernel:
         spec = {} if spec is None else spec
         require(isinstance(spec, Mapping), "context_kernel", "None or a dict", spec)
         allowed = [field.name for field in fields(cls)]
-        unknown = sorted(set(spec) - set(allowed))
+        unknown = [key for key in spec if key not in allowed]
         require(not unknown, "context_kernel", f"a dict of {', '.join(allowed)}", unknown)
-        return cls(**spec)
+        with written_as(_WRITTEN):
+            return cls(**spec)
 
     def join(self, over_arms: Kernel, context_columns: Sequence[int], arm_columns: Sequence[int]) -> Kernel:
         """The kernel over (context, arm) features (Krause & Ong 2011)."""
-        of_context = OnColumns(make_kernel(self.kernel, self.length_scale), list(context_columns))
+        with written_as(_WRITTEN):
+            over_contexts = make_kernel(self.kernel, self.length_scale)
+        of_context = OnColumns(over_contexts, list(context_columns))
         of_arm = OnColumns(over_arms, list(arm_columns))
         return of_context * of_arm if self.combine == "product" else of_context + of_arm
 

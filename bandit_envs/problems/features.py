@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bandit_envs.basics.arguments import require
+from bandit_envs.basics.arguments import ArgumentError, require_switch, written_as
 from bandit_envs.laws import contexts, delays, functions, noise
 from bandit_envs.laws import drift as _drift
 from bandit_envs.laws.by_name import parse
@@ -81,7 +81,7 @@ def compose(
         publish_model: whether learners are told prior, noise, bound and the law of the delays.
         function_seed: freezes the functions.
     """
-    require(isinstance(normalize, bool), "normalize", "True or False", normalize)
+    require_switch("normalize", normalize)
     law = Normalized(reward) if normalize else reward
     prior = published_prior(law, kernel, decisions.points, signal_variance, prior_mean)
     costs = constraints_of(constraints, num_constraints)
@@ -96,11 +96,11 @@ def compose(
         constraint_noise=noise_law(
             "none" if unnoised else constraint_noise, constraint_noise_std, "constraint_noise"
         ),
-        delay=parse("delay", delay or "immediate", delays.LAWS),
+        delay=parse("delay", "immediate" if delay is None else delay, delays.LAWS),
         max_delay=max_delay,
-        context=parse("context", context or "uniform", contexts.LAWS),
+        context=parse("context", "uniform" if context is None else context, contexts.LAWS),
         changes=changes_of(changes, change_points, num_segments),
-        drift=parse("drift", drift or "still", _drift.LAWS),
+        drift=parse("drift", "still" if drift is None else drift, _drift.LAWS),
         horizon=horizon,
         prior_mean=prior.mean,
         rkhs_bound=rkhs_bound,
@@ -131,11 +131,12 @@ def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.No
         given = {"law": "gaussian", **(spec or {})}
         if std is not None and "std" in given and given["std"] != std:
             both = f'{argument}_std and {argument}["std"]'
-            raise ValueError(f"{both} must agree, got {std} and {given['std']}")
+            raise ArgumentError(both, f"must agree, got {std!r} and {given['std']!r}")
         spec = given if std is None else {**given, "std": std}
     elif std is not None:
-        raise ValueError(f"{argument}_std must not be given beside a noise law object, got {std}")
-    return parse(argument, spec, _noise.LAWS)
+        raise ArgumentError(f"{argument}_std", f"must not be given beside a noise law object, got {std!r}")
+    with written_as({} if std is None else {f'{argument}["std"]': f"{argument}_std"}):
+        return parse(argument, spec, _noise.LAWS)
 
 
 _noise = noise  # `compose` has an argument of this name

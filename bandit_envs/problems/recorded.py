@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require
+from bandit_envs.basics.arguments import ArgumentError, is_count, require, require_switch, shown
 from bandit_envs.kernels.kernels import TableKernel
 from bandit_envs.laws.drift import Replay
 from bandit_envs.laws.functions import Moments, Recorded
@@ -93,7 +93,10 @@ def _sensors(
     continuous: bool,
     features: dict[str, Any],
 ) -> Problem:
-    require(isinstance(replay, bool), "replay", "True or False", replay)
+    require_switch("standardize", standardize)
+    require_switch("replay", replay)
+    require(is_count(hold), "hold", "a positive integer", hold)
+    require(replay or hold == 1, "hold", "left out, or 1, where replay is False", hold)
     train, test, _ = recordings
     shift = float(train.mean()) if standardize else 0.0
     scale = float(np.sqrt(train.var(axis=0, ddof=1).mean())) if standardize else 1.0
@@ -103,7 +106,7 @@ def _sensors(
     sensors = np.arange(train.shape[1], dtype=np.float64)[:, None]
     time = {"drift": Replay(hold), "horizon": len(test) * hold} if replay else {"horizon": len(sensors)}
     if replay and features.get("drift") is not None:
-        raise ValueError(f"drift must be None where replay is True, got {features['drift']!r}")
+        raise ArgumentError("drift", f"must be None where replay is True, got {shown(features['drift'])}")
     chosen = {key: value for key, value in features.items() if key != "drift" or not replay}
     return compose(
         Decisions(sensors, continuous=continuous),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.arguments import is_count, require, require_choice, require_switch
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.problem.decisions import Decisions
@@ -62,8 +62,7 @@ def svm_tuning(
     Example:
         >>> env = gym.make("GPBandit-SVMTuning-v0", data="breast-cancer", delay={"law": "constant"})
     """
-    choices = ("diabetes", "breast-cancer")
-    require(data in choices, "data", '"diabetes" or "breast-cancer"', data)
+    require_choice("data", data, ("diabetes", "breast-cancer"))
     table, arms = _table(data, grid, shape, train, scale)
     return from_table(
         table,
@@ -120,8 +119,8 @@ def _table(
     """Accuracies (Z, A) and the features of the configurations (A, 2)."""
     from bandit_envs.data.svm_tuning import svm_accuracy, svm_unit, train_svm
 
-    require(isinstance(train, bool), "train", "True or False", train)
-    require(scale in ("linear", "log"), "scale", '"linear" or "log"', scale)
+    require_switch("train", train)
+    require_choice("scale", scale, ("linear", "log"))
     grid = _grid(data, spacing, shape)
     table = train_svm(data, grid) if train else svm_accuracy(data, grid)
     return table, grid.points if scale == "linear" else svm_unit(grid.points)
@@ -130,7 +129,7 @@ def _table(
 def _grid(data: str, spacing: str, shape: Sequence[int] | None) -> Grid:
     from bandit_envs.data.svm_tuning import SHAPES, Grid
 
-    require(spacing in SHAPES[data], "grid", '"uniform" or "log"', spacing)
+    require_choice("grid", spacing, SHAPES[data])
     if shape is None:
         return Grid(spacing, SHAPES[data][spacing])
     valid = isinstance(shape, list | tuple) and len(shape) == 2 and all(is_count(n) and n > 1 for n in shape)

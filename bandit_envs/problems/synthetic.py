@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, is_integer, is_number, require
+from bandit_envs.basics.arguments import (
+    is_count,
+    is_integer,
+    is_number,
+    require,
+    require_choice,
+    written_as,
+)
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.laws.functions import GPSample, RKHSFunction
@@ -52,13 +59,14 @@ def synthetic(
         name: of the problem, for tables.
         **features: see `bandit_envs.problems.features.compose`.
     """
-    require(function in ("gp", "rkhs"), "function", '"gp" or "rkhs"', function)
+    require_choice("function", function, ("gp", "rkhs"))
     require(rkhs_norm is None or function == "rkhs", "rkhs_norm", 'None where function is "gp"', rkhs_norm)
     require(is_number(side) and side > 0, "side", "a positive number", side)
     contexts = context_grid(num_contexts, context_dim)
     decisions = unit_box(points, num_arms, dim, points_seed, continuous, contexts).scaled(side)
     model = joint_kernel(make_kernel(kernel, length_scale), context_kernel, contexts, dim)
-    reward = GPSample() if function == "gp" else RKHSFunction(norm=rkhs_norm)
+    with written_as({"norm": "rkhs_norm"}):
+        reward = GPSample() if function == "gp" else RKHSFunction(norm=rkhs_norm)
     return compose(decisions, reward, model, name=name, **features)
 
 
@@ -171,7 +179,7 @@ def unit_box(
     require(is_count(num_arms), "num_arms", "a positive integer", num_arms)
     require(is_count(dim), "dim", "a positive integer", dim)
     require(is_integer(points_seed) and points_seed >= 0, "points_seed", "an integer >= 0", points_seed)
-    require(points in ("grid", "uniform"), "points", '"grid" or "uniform"', points)
+    require_choice("points", points, ("grid", "uniform"))
     arms: Floats = (
         unit_grid(num_arms, dim) if points == "grid" else uniform_points(num_arms, dim, points_seed)
     )

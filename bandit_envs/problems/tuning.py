@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.arguments import is_count, require, require_switch
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
@@ -86,7 +86,7 @@ def cnn_tuning(
     valid = isinstance(shape, list | tuple) and len(shape) == 3 and all(is_count(n) and n > 1 for n in shape)
     require(valid, "shape", "three integers from 2 on", shape)
     require(is_count(replicates), "replicates", "a positive integer", replicates)
-    require(isinstance(train, bool), "train", "True or False", train)
+    require_switch("train", train)
     shipped = (*shape, replicates) == (*SHIPPED, REPLICATES)
     require(train or shipped, "train", f"True unless shape is {SHIPPED} and replicates {REPLICATES}", train)
     table = train_cnn(tuple(shape), replicates) if train else load()

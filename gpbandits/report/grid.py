@@ -32,6 +32,9 @@ _ESCAPES = str.maketrans(
 )
 
 
+FORMULAE = ("=", "+", "-", "@", "\t", "\r")  # what a formula of a spreadsheet begins with
+
+
 @dataclasses.dataclass(frozen=True)
 class Grid:
     """Rows of labels, numbers and intervals.
@@ -60,13 +63,13 @@ class Grid:
         lines = io.StringIO()
         writer = csv.writer(lines, lineterminator="\n")
         writer.writerow(
-            column
+            _inert(column)
             for name, is_interval in zip(self.header, spans, strict=True)
             for column in ([name, f"{name} low", f"{name} high"] if is_interval else [name])
         )
         for row in self.rows:
             writer.writerow(
-                part for cell, wide in zip(row, spans, strict=True) for part in _parts(cell, wide)
+                _inert(part) for cell, wide in zip(row, spans, strict=True) for part in _parts(cell, wide)
             )
         return lines.getvalue()
 
@@ -126,6 +129,11 @@ def _parts(cell: Cell, wide: bool) -> list[str | float]:
     if isinstance(cell, Interval):
         return ["" if np.isnan(part) else float(part) for part in cell]
     return [cell if cell is not None else "", *([""] * 2 if wide else [])]
+
+
+def _inert(part: str | float) -> str | float:
+    """Text that no spreadsheet takes for a formula: a label may come from somebody else's study."""
+    return f"'{part}" if isinstance(part, str) and part.startswith(FORMULAE) else part
 
 
 def _escaped(cell: str) -> str:

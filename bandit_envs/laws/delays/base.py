@@ -30,7 +30,7 @@ class Delay(abc.ABC):
     lost: float = 0.0
 
     def __post_init__(self) -> None:
-        require(is_number(self.lost) and 0 <= self.lost <= 1, "delay lost", "a probability", self.lost)
+        require(is_number(self.lost) and 0 <= self.lost <= 1, "lost", "a probability", self.lost)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Wait of each round, (T,); infinite where the feedback never arrives."""
@@ -70,4 +70,4 @@ class Delay(abc.ABC):
 
 def require_positive(argument: str, value: Any) -> None:
     """Raise unless a parameter of a delay law is a positive, finite number."""
-    require(is_number(value) and value > 0, f"delay {argument}", "positive", value)
+    require(is_number(value) and value > 0, argument, "positive", value)

@@ -32,8 +32,8 @@ class ByArm(Delay):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(is_number(self.slowest) and self.slowest >= 1, "delay slowest", "a factor >= 1", self.slowest)
-        object.__setattr__(self, "base", parse('delay["base"]', self.base, BASES))
+        require(is_number(self.slowest) and self.slowest >= 1, "slowest", "a factor >= 1", self.slowest)
+        object.__setattr__(self, "base", parse("base", self.base, BASES))
 
     def slowdown(self, features: Floats) -> Floats:
         """1 + (slowest - 1) x_1, (n, d) -> (n,)."""

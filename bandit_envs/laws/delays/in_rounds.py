@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from scipy.special import pdtrc
 
-from bandit_envs.basics.arguments import is_count, is_integer, is_number, require
+from bandit_envs.basics.arguments import LARGEST_COUNT, is_count, is_integer, is_number, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws.delays.base import TAIL, Delay, require_positive
+
+LARGEST_MEAN = 1e9  # of a Poisson law, whose quantiles are counted up to
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Constant(Delay):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(_is_whole(self.rounds), "delay rounds", "0 or a positive integer", self.rounds)
+        require(_is_whole(self.rounds), "rounds", "0 or a positive integer", self.rounds)
 
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.full(horizon, float(self.rounds))
@@ -52,7 +54,7 @@ class Cyclic(Delay):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(is_count(self.batch), "delay batch", "a positive integer", self.batch)
+        require(is_count(self.batch), "batch", "a positive integer", self.batch)
 
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return (self.batch - 1 - np.arange(horizon) % self.batch).astype(np.float64)
@@ -70,7 +72,10 @@ class Poisson(Delay):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(is_number(self.mean) and self.mean >= 0, "delay mean", "0 or positive", self.mean)
+        require(is_number(self.mean) and self.mean >= 0, "mean", "0 or positive", self.mean)
+        require(
+            self.mean <= LARGEST_MEAN, "mean", f"at most {LARGEST_MEAN:g}, longer than any run", self.mean
+        )
 
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.poisson(self.mean, horizon).astype(np.float64)
@@ -110,9 +115,9 @@ class Uniform(Delay):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(_is_whole(self.low), "delay low", "0 or a positive integer", self.low)
+        require(_is_whole(self.low), "low", "0 or a positive integer", self.low)
         valid = _is_whole(self.high) and self.high >= self.low
-        require(valid, "delay high", "an integer >= low", self.high)
+        require(valid, "high", "an integer >= low", self.high)
 
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.integers(self.low, self.high, horizon, endpoint=True).astype(np.float64)
@@ -159,4 +164,4 @@ LAWS: dict[str, type[Delay]] = {
 
 
 def _is_whole(value: Any) -> bool:
-    return is_integer(value) and value >= 0
+    return is_integer(value) and 0 <= value <= LARGEST_COUNT

@@ -13,6 +13,8 @@ from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws.delays.base import TAIL, Delay, require_positive
 
+LARGEST_SIGMA = 100.0  # of logarithms: waits of a larger one are 0 or beyond every float
+
 
 @dataclass(frozen=True)
 class DelayInTime(Delay):
@@ -71,7 +73,8 @@ class LogNormal(DelayInTime):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(is_number(self.sigma) and self.sigma >= 0, "delay sigma", "0 or positive", self.sigma)
+        valid = is_number(self.sigma) and 0 <= self.sigma <= LARGEST_SIGMA
+        require(valid, "sigma", f"a number in [0, {LARGEST_SIGMA:g}]", self.sigma)
 
     def _draw_relative(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.exp(self.sigma * rng.standard_normal(horizon) - self.sigma**2 / 2.0)

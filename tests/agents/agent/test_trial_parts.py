@@ -78,7 +78,7 @@ def test_numbers_that_are_not_one_a_trial_stay():
 
 @pytest.mark.parametrize("window", [np.array([1, 2]), "all"])
 def test_a_window_that_is_no_number_is_refused_by_name(window):
-    with pytest.raises(ValueError, match="window must be one number"):
+    with pytest.raises(ValueError, match="window must be a number or None"):
         agents.make("gp-ucb-sdf", FINITE, num_trials=2, window=window)
 
 
@@ -118,7 +118,7 @@ def test_what_is_declared_is_split_and_all_else_stays_wherever_it_stands():
 @pytest.mark.parametrize("learning", [{}, {"refit_every": 5}], ids=["in lockstep", "side by side"])
 @pytest.mark.parametrize("trials", [None, 2, 4])
 def test_another_number_of_numbers_than_of_trials_is_an_error_that_names_the_argument(trials, learning):
-    with pytest.raises(ValueError, match=r"value must be a number or . of them, one a trial, got"):
+    with pytest.raises(ValueError, match=r"scale must be a number or . of them, one a trial, got"):
         agents.make("asy-ts", FINITE, num_trials=trials, scale=NUMBERS, **learning)
 
 

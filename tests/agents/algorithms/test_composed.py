@@ -264,7 +264,7 @@ def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
         ),
         ({"restart": "periodic"}, r"restart_options must be options of 'periodic' \(every\), got None"),
         ({"restart": "never", "restart_options": {"every": 2}}, r"restart_options .*\(it takes none\)"),
-        ({"restart_options": 3}, "restart_options must be options of .* got 3"),
+        ({"restart_options": 3}, "restart_options must be a dict of names or None, got 3"),
         (
             {"belief": "censored", "belief_options": {"foo": 1}},
             r"belief_options .*\(window, reward_bound, noisy\)",
@@ -278,7 +278,10 @@ def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
             {"restart_options": {"theta": 1.0, "false_alarm_rate": 0.1}},
             "theta must be None where false_alarm",
         ),
-        ({"restart_options": {"theta": "high"}}, "theta must be positive, got high"),
+        (
+            {"restart_options": {"theta": "high"}},
+            "theta.. must be a number or an array of numbers or None, got 'high'",
+        ),
         ({"rule": "ei", "width": 3.0}, "width must be left out with the rule 'ei', which has none, got 3.0"),
         ({"restart": "periodic", "restart_options": {"every": 2.5}}, "every must be an integer, got 2.5"),
     ],

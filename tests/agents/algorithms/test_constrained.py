@@ -151,9 +151,9 @@ BAD = {
         "n must be at least 1",
     ),
     "psi": (lambda: agents.make(BOTH[0], SETTING, psi="log"), "psi must be one of exponential, polynomial"),
-    "step": (lambda: agents.make(BOTH[1], SETTING, step=-1.0), "step must be 0 or positive, got -1"),
+    "step": (lambda: agents.make(BOTH[1], SETTING, step=-1.0), "step must not be negative, got -1"),
     "epoch": (lambda: agents.make(BOTH[1], SETTING, epoch=0), "epoch"),
-    "inner": (lambda: agents.make(BOTH[1], SETTING, inner="ei"), "inner must be ucb or thompson"),
+    "inner": (lambda: agents.make(BOTH[1], SETTING, inner="ei"), 'inner must be "ucb" or "thompson"'),
     "no costs": (
         lambda: told_nothing_of_costs(agents.make(BOTH[1], SETTING)),
         r"feedback_cost.* must have 1",
@@ -164,7 +164,7 @@ BAD = {
     ),
     "half an epoch": (
         lambda: agents.make(BOTH[1], SETTING, epoch=2.5),
-        "epoch must be an integer .* got 2.5",
+        "epoch must be an integer, got 2.5",
     ),
     "half a play": (lambda: agents.make(BOTH[1], SETTING, initial=2.5), "initial must be an integer .* 2.5"),
     "half a play of EI": (lambda: agents.make("gp-ei", SETTING, initial=0.5), "initial must be an integer"),

@@ -190,7 +190,7 @@ class NoBuilder:
         ({"restart": Never, "restart_options": {"every": 3}}, "restart_options must be left out"),
         ({"objective": "dual"}, "objective must be a builder .*got 'dual'"),
         ({"objective": Reward, "constraint": "dual"}, "constraint must be left out"),
-        ({"constraint": Reward}, "constraint must be one of"),
+        ({"constraint": Reward}, "constraint must be text or None"),
     ],
     ids=lambda each: each if isinstance(each, str) else "-".join(each),
 )

@@ -315,7 +315,7 @@ def test_without_refits_agents_are_the_plain_ones():
     [
         ({"refit_every": -1}, "refit_every must be an integer of at least 1"),
         ({"fit_on": "some"}, "fit_on must be one of arrived, all"),
-        ({"refit_every": 5, "fit_restarts": -1}, "fit_restarts must not be negative"),
+        ({"refit_every": 5, "fit_restarts": -1}, "fit_restarts must be an integer of at least 0"),
         ({"refit_every": 5, "fit_most": 1}, "fit_most must be an integer of at least 2, got 1"),
         ({"refit_every": 5, "num_trials": 0}, "num_trials must be None or a positive"),
     ],

@@ -61,10 +61,10 @@ def test_a_walk_is_uniform_in_every_round():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ({"law": "blocks", "length": 0}, "context length must be a positive integer, got 0"),
-        ({"law": "recorded", "indices": []}, r"context indices must be a list of integers >= 0, got \[\]"),
-        ({"law": "recorded", "indices": [0, -1]}, "context indices must be a list of integers >= 0"),
-        ({"law": "recorded", "indices": 3}, "context indices must be a list of integers >= 0, got 3"),
+        ({"law": "blocks", "length": 0}, "context..length.. must be a positive integer, got 0"),
+        ({"law": "recorded", "indices": []}, r"context..indices.. must be a list of integers >= 0, got \[\]"),
+        ({"law": "recorded", "indices": [0, -1]}, "context..indices.. must be a list of integers >= 0"),
+        ({"law": "recorded", "indices": 3}, "context..indices.. must be a list of integers >= 0, got 3"),
     ],
 )
 def test_wrong_sequences_are_one_clear_error(spec, message):
@@ -73,5 +73,5 @@ def test_wrong_sequences_are_one_clear_error(spec, message):
 
 
 def test_an_index_of_a_context_that_is_not_there_is_one_clear_error():
-    with pytest.raises(ValueError, match=r"context indices must be in 0\.\.2, got 3"):
+    with pytest.raises(ValueError, match=r"context..indices.. must be in 0\.\.2, got 3"):
         contexts.Recorded((0, 3)).draw(5, 3, rng())

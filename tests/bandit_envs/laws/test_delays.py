@@ -323,18 +323,21 @@ def test_feedback_is_lost_with_the_stated_probability_and_the_other_waits_stay(s
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ({"law": "poisson", "lost": 1.5}, "delay lost must be a probability, got 1.5"),
-        ({"law": "cyclic", "batch": 0}, "delay batch must be a positive integer, got 0"),
-        ({"law": "geometric", "mean": 0}, "delay mean must be positive, got 0"),
-        ({"law": "uniform", "low": -1}, "delay low must be 0 or a positive integer, got -1"),
-        ({"law": "uniform", "low": 5, "high": 4}, "delay high must be an integer >= low, got 4"),
-        ({"law": "heavy-tailed", "tail": 0}, "delay tail must be positive, got 0"),
-        ({"law": "exponential", "mean": -1}, "delay mean must be positive, got -1"),
-        ({"law": "exponential", "interval": 0}, "delay interval must be positive, got 0"),
-        ({"law": "log-normal", "sigma": -1}, "delay sigma must be 0 or positive, got -1"),
-        ({"law": "by-arm", "slowest": 0.5}, "delay slowest must be a factor >= 1, got 0.5"),
+        ({"law": "poisson", "lost": 1.5}, "delay..lost.. must be a probability, got 1.5"),
+        ({"law": "cyclic", "batch": 0}, "delay..batch.. must be a positive integer, got 0"),
+        ({"law": "geometric", "mean": 0}, "delay..mean.. must be positive, got 0"),
+        ({"law": "uniform", "low": -1}, "delay..low.. must be 0 or a positive integer, got -1"),
+        ({"law": "uniform", "low": 5, "high": 4}, "delay..high.. must be an integer >= low, got 4"),
+        ({"law": "heavy-tailed", "tail": 0}, "delay..tail.. must be positive, got 0"),
+        ({"law": "exponential", "mean": -1}, "delay..mean.. must be positive, got -1"),
+        ({"law": "exponential", "interval": 0}, "delay..interval.. must be positive, got 0"),
+        ({"law": "log-normal", "sigma": -1}, r"delay..sigma.. must be a number in \[0, 100\], got -1"),
+        ({"law": "by-arm", "slowest": 0.5}, "delay..slowest.. must be a factor >= 1, got 0.5"),
         ({"law": "by-arm", "base": {"law": "by-arm"}}, r'delay\["base"\]\["law"\] must be one of immediate'),
-        ({"law": "by-arm", "base": {"law": "poisson", "mean": -1}}, "delay mean must be 0 or positive"),
+        (
+            {"law": "by-arm", "base": {"law": "poisson", "mean": -1}},
+            "delay..base....mean.. must be 0 or positive",
+        ),
     ],
 )
 def test_wrong_delays_are_one_clear_error(spec, message):

@@ -131,3 +131,12 @@ def test_a_chart_of_one_round_and_one_trial_can_be_drawn():
     assert root.get("viewBox", "").endswith(str(HEIGHT))
     assert 'class="line a1 d4"' in svg
     assert "band" not in svg
+
+
+def test_a_label_that_a_spreadsheet_would_compute_is_text_in_the_csv():
+    grid = Grid("name", "title", ("=1+1", "value"), (("=HYPERLINK(0)", -1.5), ("@x", 2.0)), ())
+    assert list(csv.reader(io.StringIO(grid.csv()))) == [
+        ["'=1+1", "value"],
+        ["'=HYPERLINK(0)", "-1.5"],
+        ["'@x", "2.0"],
+    ]
