@@ -198,7 +198,11 @@ def test_a_killed_run_resumes_to_the_results_of_an_uninterrupted_one(call, tmp_p
         ('"gp-ucb"', '"gp-ucb"\noptions = {dleta = 0.1}', "dleta"),
         ('"gp-ucb"', '"no.such:Agent"', "no.such"),
         ('"gp-ucb"', '"gp-ucb"\noptions = {num_trials = 2}', "num_trials"),
-        ('"gp-ucb"', '"gp-ucb"\noptions = {delta = "0.1"}', "delta must lie in (0, 1), got 0.1"),
+        (
+            '"gp-ucb"',
+            '"gp-ucb"\noptions = {delta = "0.1"}',
+            "delta must be a number or an array of one a trial, got '0.1'",
+        ),
         ("[study]", "[study", "cannot read the study"),
     ],
 )

@@ -37,7 +37,7 @@ class Thief(Player):
     """Looks for the truth in the memory of its process, and plays the best arm if it is there."""
 
     def act(self, observation):
-        found = [each.trials[0] for each in gc.get_objects() if isinstance(each, Simulator)]
+        found = [each.trials[0] for each in gc.get_objects() if type(each) is Simulator]
         settled = [trial for trial in found if trial is not None and trial.setting is self.setting]
         return int(settled[0].means[0, 0].argmax()) if settled else 0
 
@@ -97,5 +97,6 @@ def test_an_agent_that_no_other_process_can_import_is_refused():
 
 
 def test_no_process_is_left():
+    before = multiprocessing.active_children()
     evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs=SMALL, isolate=True)
-    assert multiprocessing.active_children() == []
+    assert set(multiprocessing.active_children()) <= set(before)

@@ -209,7 +209,7 @@ def test_status_report_and_clean_know_the_whole_study_of_a_figure(small, tmp_pat
     printed = call("status", folder)
     assert "4 trials done, 0 failed, 4 missing." in printed
     assert re.search("small-figure-1 +│ 4 of 4 ", printed)
-    assert "Nothing to remove" in call("clean", folder)
+    assert "Nothing to move" in call("clean", folder)
     call("report", folder, "--no-figures")
     assert "1 of its cells is not computed" in (folder / "report.html").read_text()
 
