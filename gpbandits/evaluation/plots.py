@@ -10,6 +10,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.curves import Curves, Metric, Scale
@@ -34,6 +35,8 @@ LABELS: dict[Metric, str] = {
 _SPACINGS: dict[Scale, Callable[..., Floats]] = {"linear": np.linspace, "log-log": np.geomspace}
 _MARKER_GAP = 0.15  # along a curve, as a share of the axes' diagonal
 _BINS = 60  # of alarms
+_LINE = 0.24  # inches of a legend
+_TICKS = 6  # at most, on an axis of rounds: labels such as 25000 are wide
 _POINTS = 200  # of a curve: more cannot be seen in print
 
 
@@ -51,9 +54,7 @@ def regret_figure(result: Curves, scale: Scale = "linear", metric: Metric = "cum
             "comparable; plot each result of by_track()"
         )
     curves = result.curves(metric)
-    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
-    FigureCanvasAgg(figure)  # not pyplot: no window system, no global list of figures
-    axes = figure.subplots()
+    figure, axes = _blank(len(curves))
     index = visible(result.rounds, scale)
     styles = zip(cycle(COLOURS), cycle(DASHES), cycle(MARKERS))
     for i, (label, style) in enumerate(zip(curves, styles, strict=False)):
@@ -71,9 +72,7 @@ def alarm_figure(result: Curves) -> Figure:
     alarms = result.alarms
     if not alarms:
         raise ValueError("alarms need an agent that detects changes, with an attribute alarms, got none")
-    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots()
+    figure, axes = _blank(len(alarms))
     edges = np.linspace(0, result.horizon, min(_BINS, result.horizon) + 1)
     for (label, rows), colour, dashes in zip(alarms.items(), cycle(COLOURS), cycle(DASHES), strict=False):
         counts, _ = np.histogram(np.concatenate(rows), edges)
@@ -85,6 +84,13 @@ def alarm_figure(result: Curves) -> Figure:
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, alignment="left", handlelength=3)
     return figure
+
+
+def _blank(lines: int) -> tuple[Figure, Axes]:
+    """A figure that is high enough for a legend of so many lines, its title and its notes."""
+    figure = Figure(figsize=(7.2, max(3.6, _LINE * (lines + 6))), layout="constrained")
+    FigureCanvasAgg(figure)  # not pyplot: no window system, no global list of figures
+    return figure, figure.subplots()
 
 
 def _mark_changes(axes: Axes, result: Curves) -> None:
@@ -143,6 +149,7 @@ def _finish(axes: Axes, result: Curves, scale: Scale, label: str) -> None:
         _make_logarithmic(axes)
     else:
         axes.set_xlim(0, result.horizon)
+        axes.xaxis.set_major_locator(MaxNLocator(_TICKS, integer=True))
         axes.set_ylim(bottom=min(0.0, float(np.nanmin(_heights(axes)))))  # below 0: regret while violating
     if result.privileged:
         axes.plot([], [], " ", label="† privileged: told what\n   a learner cannot know")

@@ -19,6 +19,7 @@ from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study
 REFERENCE = "random"  # scores 0 in every environment
 # Its first 200 of 600 rounds are its smallest data sets, on which hardly an agent differs from random play.
 WHOLE = "GPBandit-GrowingDataSVM-v0"
+LEARNERS = "sb3-"  # begin the names of learners that would take longer than all other agents together
 
 
 class Entries(NamedTuple):
@@ -41,11 +42,14 @@ def enter(
         trials: of each pair.
         horizon: rounds a trial at most, but of `WHOLE`; an environment's own horizon may be shorter.
         environments: ids, each of which must be playable; all registered ones that are if empty.
-        agents: names, beside the reference; all registered ones if empty.
+        agents: names, beside the reference; all registered ones but `LEARNERS` if empty.
         seed: of the trials.
     """
     studies, excluded = [], []
-    names = sorted({*(agents or agent_names()), REFERENCE})
+    everybody = [name for name in agent_names() if not name.startswith(LEARNERS)]
+    names = sorted({*(agents or everybody), REFERENCE})
+    if not agents:
+        excluded.append((f"{LEARNERS}*", "they take longer than all others together; --agent names them"))
     for env_id in environments or IDS:
         try:
             own = _problem(env_id).horizon

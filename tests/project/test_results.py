@@ -45,7 +45,9 @@ def _undrawn(monkeypatch):
 def test_the_page_of_reproductions_says_what_the_stored_results_say():
     stored = Condensed(DOCS / RESULTS)
     found = [(each, each.run(Path("nowhere"), False, stored)) for each in REPRODUCTIONS.values()]
-    assert page_text(found, quick=False) == read("reproductions.md")
+    page = read("reproductions.md")
+    assert page_text(found, quick=False) == page
+    assert "not computed" not in page
 
 
 def rows(table: Path) -> list[list[str]]:
@@ -94,6 +96,12 @@ def test_the_page_on_calibration_says_what_its_table_says():
     assert len(findings) == sum(page.count(f"| {word} |") for word in ("yes", "no"))
     for finding in findings:
         assert script.as_markdown(finding) in page
+
+
+@pytest.mark.parametrize("track", ["from-scratch", "pretrained"])
+def test_the_page_on_reinforcement_says_what_its_results_say(track):
+    script = loaded("reinforcement/one_table.py")
+    assert script.table(script.kept(DOCS / RESULTS / "rl-and-gp" / track)) in read("reinforcement.md")
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)

@@ -10,7 +10,7 @@ from synthetic import result as synthetic_result
 from gpbandits import cli
 from gpbandits.evaluation.statistics import mean_improvement
 from gpbandits.report.board_figures import environments_figure, ranks_figure
-from gpbandits.report.entrants import REFERENCE, WHOLE, enter
+from gpbandits.report.entrants import LEARNERS, REFERENCE, WHOLE, enter
 from gpbandits.report.standings import Standings, distinct, relative_losses
 
 
@@ -30,9 +30,19 @@ def test_growing_data_are_played_until_all_have_been_seen():
     assert study.environments[0].kwargs == {"horizon": 600}
 
 
+def test_learners_enter_where_they_are_named_and_the_page_says_so():
+    ((study,), ((who, why),)) = enter(2, 30, ["GPBandit-GP-v0"])
+    assert not [agent for agent in study.agents if agent.name.startswith(LEARNERS)]
+    assert who.startswith(LEARNERS)
+    assert "--agent" in why
+    ((study,), excluded) = enter(2, 30, ["GPBandit-GP-v0"], ["sb3-ppo"])
+    assert [agent.name for agent in study.agents] == [REFERENCE, "sb3-ppo"]
+    assert excluded == []
+
+
 def test_an_environment_that_cannot_be_made_is_excluded_with_the_reason_unless_it_was_named(monkeypatch):
     monkeypatch.setattr("gpbandits.report.entrants.IDS", ["GPBandit-None-v0"])
-    studies, ((who, why),) = enter(2, 30)
+    studies, (_, (who, why)) = enter(2, 30)
     assert studies == []
     assert who == "GPBandit-None-v0"
     assert "GPBandit-None" in why
