@@ -16,7 +16,8 @@ from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.kernels.white import split_white
 from bandit_envs.laws.functions import SELDOM_BELOW
 from bandit_envs.problem.checks import check_kernel
-from bandit_envs.problem.setting import Setting, check_prior_mean
+from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.told import check_prior_mean
 
 from ..kernels.shape import largest_deviation
 from ..kernels.visited import Visited, VisitedGram
