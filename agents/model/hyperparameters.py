@@ -13,6 +13,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Product
 from bandit_envs.basics.arguments import require_integer
 from bandit_envs.basics.types import Floats, Ints
 
+from ..options import require_left_out
 from .likelihood import Sample, likelihood, negative_log_likelihood
 from .likelihood_prior import LengthScalePrior
 
@@ -52,6 +53,25 @@ class Learning:
             raise ValueError(f"fit_spread must be positive, got {self.spread}; use inf for no prior")
         if self.on not in SOURCES:
             raise ValueError(f"fit_on must be one of {', '.join(SOURCES)}, got {self.on!r}")
+
+    @classmethod
+    def asked(cls, every: int | None, spread: float | None, usual: float, **options: Any) -> Learning | None:
+        """What is asked for; None without `every`, and then nothing else may be asked for.
+
+        Args:
+            every: None or 0 is off.
+            spread: None is the usual one.
+            usual: spread of this decision set.
+            **options: of `Learning`; they are checked also where it is off.
+        """
+        learning = cls(every or 1, spread=usual if spread is None else spread, **options)
+        if every:
+            return learning
+        remedy = "give refit_every, such as 10, or leave it out"
+        require_left_out("fit_spread", spread, None, "without refit_every", remedy)
+        for name, value in options.items():
+            require_left_out(f"fit_{name}", value, getattr(cls, name), "without refit_every", remedy)
+        return None
 
 
 class Hyperparameters(NamedTuple):
