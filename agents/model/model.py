@@ -32,6 +32,8 @@ OF_THE_REWARD = (
     "length_scale",
     "noise_std",
     "prior_mean",
+    "refit_every",
+    "fit_mean",
 )  # options that say how rewards are distributed
 
 
@@ -52,7 +54,8 @@ class Model:
         learning: when and from what hyperparameters are learnt, None if they are not.
         search: on a box, how the largest score is found; see `box.search.make_search`.
         visited: on a box, the points played so far.
-        mean_is_known: whether the prior mean is given or published, and not 0 for want of one.
+        noise_is_known: whether the noise is given or published, and is no default.
+        mean_is_known: whether the prior mean is given or published, and neither 0 for want of one nor learnt.
     """
 
     setting: Setting
@@ -68,6 +71,7 @@ class Model:
     search: Any = None
     visited: Visited | None = None
     mean_is_known: bool = True
+    noise_is_known: bool = True
 
     @classmethod
     @typed
@@ -150,7 +154,8 @@ class Model:
             initial,
             learning,
             search,
-            mean_is_known=prior_mean is not None or tells_mean(setting),
+            noise_is_known=bool(white) or noise_std is not None or setting.noise_std is not None,
+            mean_is_known=not fit_mean and (prior_mean is not None or tells_mean(setting)),
         )
 
     def of_trial(self, trial: int) -> Model:

@@ -17,7 +17,7 @@ from bandit_envs.basics.arguments import (
 )
 from bandit_envs.problem.setting import Setting
 
-from ..kernels.shape import unit_kernel
+from ..kernels.amplitude import unit_kernel
 from ..model.model import Model, centred_model
 from ..model.noise import require_noise_variance
 from ..model.units import PriorUnits
