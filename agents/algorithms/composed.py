@@ -75,10 +75,10 @@ def gp_agent(
         restart_options: {"xi_squared": ...} of "cpd" and "oracle"; of "cpd" also {"false_alarm_rate": 0.1}
             in a whole run, of the reward and all costs together, as far as the model is right, or
             {"theta": ...}, and {"ridge": ...} (default: the noise variance; or "cross-validated"), see
-            `ChangePointDetector`; {"every": ...} of "periodic". Where nobody says how much noise there is, the
-            scale is that of the samples, and theta is for any noise. Of 20 stationary trials of uniform
-            samples 1 had a false alarm on CMULight, which publishes no model, and 0 on Rosenbrock and 2 on GP,
-            which do.
+            `ChangePointDetector`; {"every": ...} of "periodic". Where nobody says how much noise there is,
+            the scale is that of the samples, and theta is for any noise. Of 20 stationary trials of uniform
+            samples 1 had a false alarm on CMULight, which publishes no model, and 0 on Rosenbrock and 2 on
+            GP, which do.
         num_trials: None, or B.
         **options: of the model.
     """
