@@ -60,6 +60,14 @@ def require_annotated(
             require_one_a_trial(name, value, num_trials)
 
 
+def require_left_out(name: str, given: Any, default: Any, where: str, remedy: str) -> None:
+    """Raise where an option that has no effect is given another value than its default."""
+    if not np.array_equal(given, default):
+        raise ArgumentError(
+            name, f"must be left out {where}: it would have no effect, got {shown(given)}; {remedy}"
+        )
+
+
 @cache
 def _kinds_of(takes: Callable[..., Any]) -> dict[str, tuple[Kind, ...]]:
     """The kinds of values that arguments may have, of those whose annotations say nothing else."""

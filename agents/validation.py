@@ -25,6 +25,17 @@ def require_one_a_trial(name: str, value: Any, num_trials: int) -> None:
         raise ArgumentError(name, f"must be {expected}, got an array of shape {np.shape(value)}")
 
 
+def arms_of(action: Any, num_trials: int, num_arms: int) -> Ints:
+    """The arms that trials played, (B,), or an error."""
+    arm = np.atleast_1d(np.asarray(action))
+    if arm.shape != (num_trials,) or arm.dtype.kind not in "iu":
+        raise ValueError(f"action must be {num_trials} integer arm(s), got {action!r}")
+    played = arm.tolist()
+    if min(played) < 0 or max(played) >= num_arms:  # -1 would be an arm of another context
+        raise ValueError(f"action must be an arm in 0..{num_arms - 1}, got {action!r}")
+    return arm
+
+
 def require_costs(cost: Floats, num_constraints: int) -> None:
     """Raise unless feedback has as many costs, (n, C), as the setting has constraints."""
     if cost.shape[1] != num_constraints:

@@ -17,6 +17,8 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 import agents
+from agents.acquisition.by_name import RULES
+from agents.algorithms.composed import IMPROVING
 from agents.model.model import Model
 from agents.registry import resolve_agent
 from bandit_envs import BanditEnv, Decisions, Problem, Setting
@@ -174,6 +176,31 @@ REFUSED = [
     call(agent, 'psi_options["c"] must be', name="gp-ucb-noiseless-constraints", psi_options={"c": -1}),
     call(agent, "options of 'ei' (xi)", name="gp-agent", rule="ei", rule_options={"law": 1}),
     call(agent, "options of 'dual'", name="gp-agent", constraint="dual", constraint_options={"law": 1}),
+    # What would have no effect.
+    *(
+        call(agent, "must be left out without refit_every", "give refit_every", **{option: value})
+        for option, value in (
+            ("fit_on", "all"),
+            ("fit_restarts", 0),
+            ("fit_mean", True),
+            ("fit_spread", 1.0),
+            ("fit_most", 50),
+        )
+    ),
+    call(agent, "left out on a finite set", "low and high", search={"candidates": 8}),
+    *(
+        call(agent, "improves on nothing", 'rule="ei"', name="gp-agent", rule=rule, incumbent="max_mean")
+        for rule in sorted({*RULES} - {*IMPROVING})
+    ),
+    *(
+        call(agent, "left out", remedy, name=name, **given, **{option: False})
+        for name in ("gp-ucb-noisy-constraints", "gp-ucb-noiseless-constraints")
+        for remedy, option, given in (
+            ('models="penalised"', "reuse", {"models": "separate"}),
+            ("take reuse=False", "incumbent_first", {"models": "separate", "reading": "paper"}),
+            ("take reuse=False", "incumbent_first", {}),
+        )
+    ),
     call(agent, "a number or an array of one a trial", delta=[0.1]),
     call(agent, "a number or 1 of them, one a trial", delta=np.full(3, 0.1)),
     call(agent, "a number or 1 of them, one a trial", noise_std=np.full(3, 0.1)),

@@ -25,7 +25,7 @@ from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
 from ..objectives.base import Objective, Revision
 from ..objectives.reward import Reward
 from ..restarts.base import Never, Restart
-from ..validation import require_context, require_reset, require_trials, seeds_of
+from ..validation import arms_of, require_context, require_reset, require_trials, seeds_of
 from .streams import Streams, build
 from .view import View
 
@@ -202,9 +202,7 @@ class GPAgent:
         arm = arms[worth[:, arms].argmax(axis=1)]
         known = self.objective.in_reward_units(mean[self._rows, arm], std[self._rows, arm])
         best = Recommendation(arm, self.setting.to_point(arm), *known)
-        if self.num_trials:
-            return best
-        return Recommendation(int(arm[0]), best.point[0], float(best.mean[0]), float(best.std[0]))
+        return best if self.num_trials else best.alone
 
     def _assume(self, model: Model) -> None:
         rule = self._rule_of(model)
@@ -254,10 +252,4 @@ class GPAgent:
         return self.setting.context_index(observation if self.num_trials else np.asarray(observation)[None])
 
     def _arms(self, action: Any) -> Ints:
-        arm = np.atleast_1d(np.asarray(action))
-        if arm.shape != (self._size,) or arm.dtype.kind not in "iu":
-            raise ValueError(f"action must be {self._size} integer arm(s), got {action!r}")
-        played, num_arms = arm.tolist(), self.setting.decisions.num_arms
-        if min(played) < 0 or max(played) >= num_arms:  # -1 would be an arm of another context
-            raise ValueError(f"action must be an arm in 0..{num_arms - 1}, got {action!r}")
-        return arm
+        return arms_of(action, self._size, self.setting.decisions.num_arms)

@@ -47,8 +47,8 @@ def gp_ucb_cpd(
 ) -> Agent:
     """GP-UCB-CPD: starts over when the change-point detector finds a change (Avanesov 2020, Algorithm 2).
 
-    The detector sees rewards minus the prior mean; where none is published or given, minus the mean of the
-    samples of each test.
+    The detector sees rewards minus the prior mean; where none is published or given, or it is learnt by
+    `fit_mean`, minus the mean of the samples of each test.
 
     Args:
         setting: what is published of the problem.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from bandit_envs.basics.types import Floats, Ints
 from ..model.clock import in_time
 from ..model.model import Model
 from ..posteriors import Posterior, SufficientStatistics
-from ..validation import PerTrial
 from .base import give_values, make_posterior, observe, successor
 from .censored import Censored
 
@@ -57,21 +56,12 @@ class Imputed(Censored):
     """Counts a pending value as its fill-in, kept up to date with everything that arrives in time.
 
     Args:
-        model, num_trials, window, reward_bound, noisy: as for `Censored`.
+        model, num_trials, **options: as for `Censored`.
         fill: the fill-in value. Of feedback that came too late the last one stays.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        num_trials: int,
-        window: float | None = None,
-        reward_bound: PerTrial | None = None,
-        noisy: bool = False,
-        *,
-        fill: FillIn,
-    ):
-        super().__init__(model, num_trials, window, reward_bound, noisy)
+    def __init__(self, model: Model, num_trials: int, *, fill: FillIn, **options: Any):
+        super().__init__(model, num_trials, **options)
         self.fill = fill
         self.delivered = make_posterior(model, num_trials)
         self._pending: list[dict[int, list[float]]] = [{} for _ in range(num_trials)]  # point -> fill-ins

@@ -26,11 +26,6 @@ def largest_deviation(kernel: Kernel, points: Floats) -> float:
     return float(np.sqrt(np.max(variance)))
 
 
-def unit_kernel(kernel: Kernel, deviation: float) -> Kernel:
-    """Scale a kernel of largest prior deviation `deviation` to one of 1."""
-    return kernel if deviation == 1.0 else ConstantKernel(deviation**-2) * kernel
-
-
 def smoothness(kernel: Kernel) -> float | None:
     """The order nu of a Matern kernel, infinity for the squared exponential, None for any other kernel."""
     if isinstance(kernel, Matern):  # before RBF, which scikit-learn derives Matern from

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.gaussian_process.kernels import ConstantKernel, Product
 
 from bandit_envs.basics.arguments import require_integer
 from bandit_envs.basics.types import Floats, Ints
 
+from ..kernels.amplitude import amplified_at, amplitude_path, is_at, with_amplitude
+from ..options import require_left_out
 from .likelihood import Sample, likelihood, negative_log_likelihood
 from .likelihood_prior import LengthScalePrior
 
 SOURCES = ("arrived", "all")
-AMPLITUDE_BOUNDS = (1e-4, 1e4)  # of the prior variance; the floor holds where all values are zero
 NOISE_BOUNDS = (1e-6, 1e2)  # of the prior variance
 RESTART_FACTOR = 10.0  # a restart is within this factor of the model's own values
 
@@ -53,6 +53,25 @@ class Learning:
         if self.on not in SOURCES:
             raise ValueError(f"fit_on must be one of {', '.join(SOURCES)}, got {self.on!r}")
 
+    @classmethod
+    def asked(cls, every: int | None, spread: float | None, usual: float, **options: Any) -> Learning | None:
+        """What is asked for; None without `every`, and then nothing else may be asked for.
+
+        Args:
+            every: None or 0 is off.
+            spread: None is the usual one.
+            usual: spread of this decision set.
+            **options: of `Learning`; they are checked also where it is off.
+        """
+        learning = cls(every or 1, spread=usual if spread is None else spread, **options)
+        if every:
+            return learning
+        remedy = "give refit_every, such as 10, or leave it out"
+        require_left_out("fit_spread", spread, None, "without refit_every", remedy)
+        for name, value in options.items():
+            require_left_out(f"fit_{name}", value, getattr(cls, name), "without refit_every", remedy)
+        return None
+
 
 class Hyperparameters(NamedTuple):
     """What is learnt."""
@@ -65,10 +84,14 @@ class Hyperparameters(NamedTuple):
 class Fitter:
     """Fits by L-BFGS-B within the kernel's own bounds, from several starts.
 
+    The optimiser sees values in prior deviations, and amplitude and noise in prior variances: where it starts
+    and ends has no unit. In units that are a power of two apart it takes the very same steps, in others the
+    same but for rounding.
+
     Args:
         kernel: a scikit-learn kernel; one without an amplitude is given one.
         noise_variance: where the noise starts.
-        prior_variance: the unit of the bounds on the noise.
+        prior_variance: the unit s^2.
         with_mean: learn a constant mean too.
         spread: of a prior on length-scales around the kernel's own, see `LengthScalePrior`.
     """
@@ -82,12 +105,15 @@ class Fitter:
         spread: float = math.inf,
     ):
         self._kernel, self._with_mean = with_amplitude(kernel), with_mean
-        noise_bounds = np.log(np.multiply(NOISE_BOUNDS, prior_variance))
-        self._log_unit = 0.5 * math.log(prior_variance)
-        self._bounds = np.vstack([self._kernel.bounds.reshape(-1, 2), noise_bounds])  # (p + 1, 2) logarithms
-        self._first = self._clip(np.append(self._kernel.theta, math.log(noise_variance)))
+        self._variance, self._deviation = prior_variance, math.sqrt(prior_variance)
+        path = amplitude_path(self._kernel)
+        self._in_units = amplified_at(self._kernel, path, 1.0 / prior_variance)
+        self._shift = is_at(self._kernel, path) * math.log(prior_variance)  # (p,)
+        bounds = self._in_units.bounds.reshape(-1, 2)
+        self._bounds = np.vstack([bounds, np.log(NOISE_BOUNDS)])  # (p + 1, 2) logarithms
+        self._first = self._clip(np.append(self._in_units.theta, math.log(noise_variance / prior_variance)))
         self._latest = self._first
-        self._prior = LengthScalePrior.of(self._kernel, self._first, spread)
+        self._prior = LengthScalePrior.of(self._in_units, self._first, spread)
 
     def fit(
         self, features: Floats, point: Ints, value: Floats, restarts: int, rng: np.random.Generator
@@ -103,14 +129,21 @@ class Fitter:
         """
         span = math.log(RESTART_FACTOR)
         random = self._first + rng.uniform(-span, span, (restarts, len(self._first)))
-        sample = Sample.of(features, point, value)
+        sample = Sample.of(features, point, value / self._deviation)
         found = [self._descend(start, sample) for start in (self._latest, *map(self._clip, random))]
         theta, height = min(found, key=lambda each: each[1])
         if not (math.isfinite(height) and np.isfinite(theta).all()):
             return None
         self._latest = theta
-        centre = likelihood(theta, self._kernel, sample, self._with_mean).centre
-        return Hyperparameters(self._kernel.clone_with_theta(theta[:-1]), math.exp(theta[-1]), centre)
+        return self._in_values(theta, likelihood(theta, self._in_units, sample, self._with_mean).centre)
+
+    def _in_values(self, theta: Floats, centre: float) -> Hyperparameters:
+        """What was found, in the units of the values."""
+        return Hyperparameters(
+            self._kernel.clone_with_theta(theta[:-1] + self._shift),
+            math.exp(theta[-1]) * self._variance,
+            centre * self._deviation,
+        )
 
     def _descend(self, start: Floats, sample: Sample) -> tuple[Floats, float]:
         try:
@@ -120,23 +153,9 @@ class Fitter:
         return end.x, float(end.fun) if np.isfinite(end.fun) else math.inf
 
     def _loss(self, theta: Floats, sample: Sample) -> tuple[float, Floats]:
-        loss, slopes = negative_log_likelihood(theta, self._kernel, sample, self._with_mean)
-        # The loss of values in prior deviations: its size ends a descent.
-        loss -= sample.plays.sum() * self._log_unit
+        loss, slopes = negative_log_likelihood(theta, self._in_units, sample, self._with_mean)
         more, steeper = self._prior(theta)
         return loss + more, slopes + steeper
 
     def _clip(self, theta: Floats) -> Floats:
         return np.clip(theta, self._bounds[:, 0], self._bounds[:, 1])
-
-
-def with_amplitude(kernel: Any) -> Any:
-    """Give a kernel a constant factor, unless it has one."""
-    return kernel if has_amplitude(kernel) else ConstantKernel(1.0, AMPLITUDE_BOUNDS) * kernel
-
-
-def has_amplitude(kernel: Any) -> bool:
-    """Whether a kernel is a product with a constant."""
-    if isinstance(kernel, Product):
-        return has_amplitude(kernel.k1) or has_amplitude(kernel.k2)
-    return isinstance(kernel, ConstantKernel)

@@ -12,27 +12,28 @@ import numpy as np
 from bandit_envs.basics.arguments import require_integer, require_not_negative
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.kernels.kernels import LengthScale, make_kernel
+from bandit_envs.kernels.kernels import LengthScale
 from bandit_envs.kernels.white import split_white
-from bandit_envs.laws.functions import SELDOM_BELOW
 from bandit_envs.problem.checks import check_kernel
-from bandit_envs.problem.setting import Setting, check_prior_mean
+from bandit_envs.problem.setting import Setting
 
 from ..kernels.shape import largest_deviation
 from ..kernels.visited import Visited, VisitedGram
-from ..options import typed
+from ..options import require_left_out, typed
 from ..validation import PerTrial
+from .defaults import assumed_kernel, check_mean, least_reward, tells_mean
 from .hyperparameters import Hyperparameters, Learning
 from .noise import LEARNT_NOISE_FLOOR, assumed_noise
 
 DEFAULT_BOUND = 1.0  # where the setting states no RKHS bound; the norm has no unit
-DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
 SPREAD_ON_BOX = 3**0.5  # of log length-scales: tells a feature that counts from one that was not varied
 OF_THE_REWARD = (
     "kernel",
     "length_scale",
     "noise_std",
     "prior_mean",
+    "refit_every",
+    "fit_mean",
 )  # options that say how rewards are distributed
 
 
@@ -53,7 +54,8 @@ class Model:
         learning: when and from what hyperparameters are learnt, None if they are not.
         search: on a box, how the largest score is found; see `box.search.make_search`.
         visited: on a box, the points played so far.
-        mean_is_known: whether the prior mean is given or published, and not 0 for want of one.
+        noise_is_known: whether the noise is given or published, and is no default.
+        mean_is_known: whether the prior mean is given or published, and neither 0 for want of one nor learnt.
     """
 
     setting: Setting
@@ -69,6 +71,7 @@ class Model:
     search: Any = None
     visited: Visited | None = None
     mean_is_known: bool = True
+    noise_is_known: bool = True
 
     @classmethod
     @typed
@@ -121,13 +124,17 @@ class Model:
                 "steps": ...} of `box.QuasiRandom`, or a `box.Search`.
         """
         require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
-        spread = _first(fit_spread, SPREAD_ON_BOX if setting.continuous else math.inf)
-        often = refit_every or 1  # the others are checked also where it is off
-        learning = Learning(often, fit_on, fit_restarts, fit_mean, spread, fit_most)
-        chosen, white = split_white(_kernel(setting, kernel, length_scale))
+        spread = SPREAD_ON_BOX if setting.continuous else math.inf
+        options = {"on": fit_on, "restarts": fit_restarts, "mean": fit_mean, "most": fit_most}
+        learning = Learning.asked(refit_every, fit_spread, spread, **options)
+        chosen, white = split_white(assumed_kernel(setting, kernel, length_scale))
         if setting.continuous:
             _check_box(form, prior_mean)
-        _check_mean(setting, prior_mean)
+        else:
+            require_left_out(
+                "search", search, None, "on a finite set", "take a setting of low and high alone"
+            )
+        check_mean(setting, prior_mean)
         check_kernel(chosen, setting.decisions)
         deviation = largest_deviation(chosen, setting.decisions.points)
         noise = assumed_noise(
@@ -142,12 +149,13 @@ class Model:
             noise.variance,
             bound,
             _first(prior_mean, setting.prior_mean),
-            _first(prior_mean, _least(setting, deviation)),
+            _first(prior_mean, least_reward(setting, deviation)),
             form,
             initial,
-            learning if refit_every else None,
+            learning,
             search,
-            mean_is_known=prior_mean is not None or _tells_mean(setting),
+            noise_is_known=bool(white) or noise_std is not None or setting.noise_std is not None,
+            mean_is_known=not fit_mean and (prior_mean is not None or tells_mean(setting)),
         )
 
     def of_trial(self, trial: int) -> Model:
@@ -201,41 +209,6 @@ def _check_box(form: str | None, prior_mean: Any) -> None:
         raise ValueError(f"form must be None on a box, which keeps the plays alone, got {form!r}")
     if np.ndim(prior_mean) == 1:
         raise ValueError("prior_mean must be one number on a box, got an array")
-
-
-def _check_mean(setting: Setting, given: Any) -> None:
-    """Raise unless it is None, one finite number, or one a point or a trial."""
-    mean = np.asarray(0.0 if given is None else given)
-    each_trial = mean.ndim == 2 and mean.shape[1] == 1
-    for one in mean[:, 0] if each_trial else [mean]:
-        check_prior_mean(one, setting.decisions)
-
-
-def _kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> Any:
-    if kernel is None and length_scale is None and setting.kernel is not None:
-        return setting.kernel
-    assert setting.low is not None
-    assert setting.high is not None
-    width = float(np.max(setting.high - setting.low)) or 1.0
-    return make_kernel(
-        "rbf" if kernel is None else kernel,
-        DEFAULT_LENGTH_SCALE * width if length_scale is None else length_scale,
-    )
-
-
-def _tells_mean(setting: Setting) -> bool:
-    """Whether the prior mean is published: 0 beside a withheld kernel is none."""
-    return setting.kernel is not None or bool(np.any(setting.prior_mean))
-
-
-def _least(setting: Setting, deviation: float) -> Floats | float:
-    """The lower bound of the reward, or the prior mean where nothing is ever pending."""
-    bound = setting.reward_lower_bound
-    if setting.max_delay == 0:
-        return setting.prior_mean
-    if bound is None:
-        return float(np.min(setting.prior_mean)) - SELDOM_BELOW * deviation
-    return bound[:, None] if isinstance(bound, np.ndarray) else bound
 
 
 def _mean_of(mean: Floats | float, trial: int) -> Floats | float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -17,12 +17,12 @@ from bandit_envs.basics.arguments import (
 )
 from bandit_envs.problem.setting import Setting
 
-from ..kernels.shape import unit_kernel
+from ..kernels.amplitude import unit_kernel
 from ..model.model import Model, centred_model
 from ..model.noise import require_noise_variance
 from ..model.units import PriorUnits
 from ..named import chosen
-from ..options import typed
+from ..options import require_left_out, typed
 from ..validation import PerTrial
 from .base import Objective
 from .builders import OfPenalised, OfSeparateModels
@@ -70,7 +70,9 @@ def penalised_parts(
             the scaled objective; and the step of the dual is `adaptive_step`, not the experiments' 0.5.
         **options: see `parts_of`; they override the reading.
     """
-    return parts_of(setting, penalty, **{**chosen("reading", reading, READINGS), **options})
+    taken = {**chosen("reading", reading, READINGS), **options}
+    _require_an_effect(options, separate=taken.get("models") == "separate", reuse=taken.get("reuse", True))
+    return parts_of(setting, penalty, **taken)
 
 
 def dual(step: float | None, reading: str) -> LinearDual:
@@ -106,7 +108,7 @@ def parts_of(
             posterior in every epoch.
         delta: failure probability of all epochs together.
         models: "penalised" (one of the objective, as in the paper) or "separate" (one of f and one of each g,
-            combined optimistically; `reuse` means nothing there).
+            combined optimistically; they begin no epoch afresh).
         standardize: centre and scale the objective by its uniform first plays, and take rewards and costs in
             prior deviations. False is the paper: f - sum_j kappa_j h_j in its own units, under the prior that
             the setting publishes.
@@ -150,6 +152,17 @@ def parts_of(
         else OfPenalised(*shared, not reuse, incumbent_first)
     )
     return PenalisedParts(model, objective_of, share)
+
+
+def _require_an_effect(given: Mapping[str, Any], separate: bool, reuse: bool) -> None:
+    """Raise where a user gives an option of fresh posteriors, but there are none."""
+    if separate:
+        where, remedy = "with separate models, which keep what they learnt", 'take models="penalised"'
+        require_left_out("reuse", given.get("reuse", True), True, where, remedy)
+    if separate or reuse:
+        where = "where epochs do not begin with a fresh posterior"
+        first = given.get("incumbent_first", True)
+        require_left_out("incumbent_first", first, True, where, "take reuse=False")
 
 
 def _scaled(model: Model, noise_variance: float) -> Model:

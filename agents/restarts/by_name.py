@@ -55,7 +55,9 @@ def _on_alarm(
 
 
 def _given_noise(observed: Model) -> PerTrial | None:
-    """The noise of the user where it is not the setting's."""
+    """The noise of the user where it is not the setting's; None where nobody says."""
+    if not observed.noise_is_known:
+        return None
     own = observed.setting.noise_std
     same = own is not None and np.array_equal(observed.noise_std, own)
     return None if same else observed.noise_std

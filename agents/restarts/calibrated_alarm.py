@@ -19,6 +19,8 @@ from .detection.places import representative_gram
 from .forced_exploration import uniform_rounds
 from .on_alarm import OnAlarm
 
+UNKNOWN_NOISE = (0.1, 1.0, 10.0)  # prior deviations, where it is not known
+UNKNOWN_RIDGE = 1.0  # under which noise and functions raise statistics of one order
 _thresholds: dict[tuple[Any, ...], float] = {}  # of this process, by all that a calibration depends on
 
 
@@ -26,11 +28,15 @@ _thresholds: dict[tuple[Any, ...], float] = {}  # of this process, by all that a
 class CalibratedAlarm:
     """Builds `OnAlarm` of any number of trials.
 
+    Where the noise is neither published nor given, the scale of responses is that of the samples, the ridge
+    is `UNKNOWN_RIDGE`, and theta is the largest of those for little, some and much noise.
+
     Args:
         observed: the model of the reward: its kernel and, where the setting says nothing, its noise.
         xi_squared: of the exploration; it says how many samples a run has.
         false_alarm_rate: probability of a false alarm in a whole run without a change, at most; the reward
-            and each of C costs take an equal share of it.
+            and each of C costs take an equal share of it. Costs, whose means are unknown, are centred, but
+            share the threshold of a reward whose mean is known: their false alarms are rarer than that.
         theta: in place of the rate.
         ridge: c of the detector, or "cross-validated"; None is the reading's, or the noise variance where
             `ridge_of_noise`.
@@ -47,11 +53,16 @@ class CalibratedAlarm:
     reading: str = "experiments"
     noise_std: PerTrial | None = None
 
+    @property
+    def noise_is_known(self) -> bool:
+        """Whether somebody says how much noise there is."""
+        return self.noise_std is not None or self.observed.noise_is_known
+
     def __call__(self, model: Model, num_trials: int) -> OnAlarm:
         """Return the detectors of the trials of a model, which may be all of a batch or one of it."""
         each = []
         for noise in self._noise(model, num_trials).tolist():
-            options = {"theta": self._threshold(noise), "ridge": self._ridge(noise), "reading": self.reading}
+            options = {**self._test(noise), "theta": self._threshold(noise)}
             each.append({name: value for name, value in options.items() if value is not None})
         return OnAlarm(model, num_trials, observed=self.observed, each=each)
 
@@ -66,6 +77,12 @@ class CalibratedAlarm:
         chosen = next(value for value in known if value is not None)
         return np.broadcast_to(np.asarray(chosen, dtype=np.float64), num_trials)
 
+    def _test(self, noise: float) -> dict[str, Any]:
+        """Ridge and scale of the detector."""
+        scaled = not self.noise_is_known and self.theta is None and self.false_alarm_rate is not None
+        ridge = UNKNOWN_RIDGE if scaled and self.ridge is None else self._ridge(noise)
+        return {"ridge": ridge, "reading": self.reading, **({"scaled": True} if scaled else {})}
+
     def _ridge(self, noise: float) -> float | str | None:
         if self.ridge is not None or not self.ridge_of_noise:
             return self.ridge
@@ -74,15 +91,19 @@ class CalibratedAlarm:
     def _threshold(self, noise: float) -> float | Floats | None:
         if self.theta is not None or self.false_alarm_rate is None:
             return self.theta
-        setting = self.observed.setting
-        return _calibrated(
-            representative_gram(self.observed),
-            max(noise, setting.constraint_noise_std or 0.0),
-            max(uniform_rounds(setting.horizon, self.xi_squared), 2),
-            self.false_alarm_rate / (1 + setting.num_constraints),
-            ridge=self._ridge(noise),
-            reading=self.reading,
-            centred=not self.observed.mean_is_known,
+        setting, test = self.observed.setting, self._test(noise)
+        unknown = [share * self.observed.deviation for share in UNKNOWN_NOISE]
+        known = [max(noise, setting.constraint_noise_std or 0.0)]
+        return max(
+            _calibrated(
+                representative_gram(self.observed),
+                each,
+                max(uniform_rounds(setting.horizon, self.xi_squared), 2),
+                self.false_alarm_rate / (1 + setting.num_constraints),
+                **test,
+                centred=not self.observed.mean_is_known,
+            )
+            for each in (unknown if "scaled" in test else known)
         )
 
 

@@ -17,8 +17,8 @@ from bandit_envs.basics.arguments import (
     written_as,
 )
 
+from ..kernels.amplitude import unit_kernel
 from ..kernels.order import order_of
-from ..kernels.shape import unit_kernel
 from ..model.model import Model
 from ..named import require_called_with
 from ..validation import PerTrial

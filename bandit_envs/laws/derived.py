@@ -13,6 +13,8 @@ from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw, Moments
 
+OF_THE_RANGE = Moments(0.5, 0.25)
+
 
 @dataclass(frozen=True)
 class Derived(FunctionLaw):
@@ -37,12 +39,25 @@ class Derived(FunctionLaw):
 
 @dataclass(frozen=True)
 class Normalized(Derived):
-    """Another law's function, rescaled to have minimum 0 and maximum 1 on the points (Verma et al. 2022)."""
+    """Another law's function, rescaled to have minimum 0 and maximum 1 on the points (Verma et al. 2022).
 
-    @property
-    def moments(self) -> Moments:
-        """The middle of the range, and a deviation of which two reach its ends."""
-        return Moments(0.5, 0.25)
+    Args:
+        law: of the other function.
+        moments: of the rescaled values; default the middle of the range, and a deviation of which two reach
+            its ends, which suits functions that are drawn.
+    """
+
+    moments: Moments = OF_THE_RANGE  # type: ignore[assignment]  # a field in place of the property
+
+    @classmethod
+    def of(cls, law: FunctionLaw, points: Floats) -> Normalized:
+        """With the moments of the functions themselves where they are given, at points (N, dz + d)."""
+        given = law.among(points)
+        span = np.ptp(given, axis=1, keepdims=True)
+        if not len(given) or not (span > 0).all():
+            return cls(law)
+        unit = (given - given.min(axis=1, keepdims=True)) / span
+        return cls(law, Moments(float(unit.mean()), float(unit.std())))
 
     @property
     def least(self) -> float:

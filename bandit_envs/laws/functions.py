@@ -74,6 +74,10 @@ class FunctionLaw(abc.ABC):
         """Whether it is a Gaussian process of mean zero, so that mixtures of draws are draws."""
         return False
 
+    def among(self, points: Floats) -> Floats:
+        """All functions that it can be at points, (M, N), where they are given; else none, (0, N)."""
+        return np.empty((0, len(points)))
+
     @abc.abstractmethod
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw one function; `gram` is the kernel's on the points."""
@@ -191,6 +195,10 @@ class KnownFunction(FunctionLaw):
         """It is given."""
         return True
 
+    def among(self, points: Floats) -> Floats:
+        """Itself, (1, N)."""
+        return self._values(points)[None]
+
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """The function itself."""
         return Drawn(self._values(gram.points), between=self._values)
@@ -220,6 +228,10 @@ class Recorded(FunctionLaw):
         matrix = np.ndim(self.values) == 2 and np.size(self.values) > 0
         require(matrix, "recorded values", "an (M, N) array", np.shape(self.values))
         require(np.isfinite(self.values).all(), "recorded values", "finite", "NaN or infinity")
+
+    def among(self, points: Floats) -> Floats:
+        """All rows."""
+        return self.values
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """A row."""

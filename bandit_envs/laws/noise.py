@@ -18,7 +18,9 @@ class Noise(abc.ABC):
     Args:
         std: standard deviation in units of the reward.
         share: if given, the noise *variance* is this share of the function's range, max f - min f,
-            and differs from trial to trial (Chowdhury & Gopalan 2017, Section 6: 0.01).
+            and differs from trial to trial (Chowdhury & Gopalan 2017, Section 6: 0.01). As the paper has it
+            a variance is compared with a range, so that it holds for functions of deviation 1: those that are
+            c times as large have noise that is sqrt(c) times as large, and are easier. Give `std` there.
     """
 
     std: float = 0.1

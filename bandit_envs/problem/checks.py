@@ -30,7 +30,7 @@ from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.noise import Noise
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
-from bandit_envs.problem.setting import check_prior_mean
+from bandit_envs.problem.told import check_prior_mean
 
 LAWS: dict[str, tuple[type, str]] = {  # of each random part: what it must be, and one that is
     "noise": (Noise, "Gaussian(0.1)"),

@@ -108,6 +108,11 @@ def uniform_points(num_arms: int, dim: int, seed: int) -> Floats:
     return np.sort(points, axis=0) if dim == 1 else points
 
 
+def corner(name: str, bound: Any) -> Floats:
+    """The corner of a box as an arm, (1, d)."""
+    return np.atleast_1d(numbers(name, bound, "one a feature"))[None]
+
+
 def numbers(name: str, values: Any, expected: str) -> Floats:
     """A copy of what are finite numbers, or an error that says what was expected."""
     try:

@@ -8,19 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import (
-    LARGEST_DEVIATION,
-    is_count,
-    is_integer,
-    require,
-    require_switch,
-    written_as,
-)
+from bandit_envs.basics.arguments import is_count, require, require_switch, written_as
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.white import require_same_noise, split_white
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.delays import LAWS, Delay
-from bandit_envs.problem.decisions import Decisions, numbers
+from bandit_envs.problem.decisions import Decisions, corner
+from bandit_envs.problem.told import (
+    check_counts,
+    check_deviations,
+    check_kernel_kind,
+    check_least,
+    check_prior_mean,
+    check_scales,
+    check_times,
+)
 
 PER_TRIAL = ("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound")
 SLACK = 1e-6  # how far rounding may carry an action out of the box [-1, 1]
@@ -47,8 +49,8 @@ class Setting:
         noise_bound: almost sure bound on the noise, None if there is none.
         rkhs_bound: B with ||f|| <= B, None if unknown.
         reward_lower_bound: what f is never or seldom below, a constant of its law; None if unknown.
-        max_delay: feedback later than this many rounds never arrives; default what the law of delays says,
-            0 without one.
+        max_delay: feedback later than this many rounds never arrives; default what the law of delays says
+            for rounds that start at the query times, 0 without one.
         delay: law of the delays, or its description, {"law": "poisson", "mean": 10}; None if it is withheld.
             Its quantiles are in rounds, or in units of time where it has query times.
         num_constraints: C.
@@ -100,43 +102,24 @@ class Setting:
         """What a law of delays says of the largest delay and of the times, where they are not given."""
         require(is_count(self.horizon), "horizon", "a positive integer", self.horizon)
         own = self.delay is None or isinstance(self.delay, Delay)
-        law = self.delay if own else parse("delay", self.delay, LAWS)
+        law, given = self.delay if own else parse("delay", self.delay, LAWS), self.query_times
+        check_times(given)
         times = None if law is None else law.query_times(self.horizon)
-        if law is not None and times is None and self.query_times is not None:
+        if law is not None and times is None and given is not None:
             raise ValueError(f"delay must be in units of time, as query_times are, got {law!r}")
-        given: dict[str, Any] = {"delay": law}
-        if self.query_times is None:
-            given["query_times"] = times
+        taken: dict[str, Any] = {"delay": law, "query_times": times if given is None else given}
         if self.max_delay is None:
-            given["max_delay"] = 0 if law is None else law.window(self.horizon)
-        for name, value in given.items():
+            taken["max_delay"] = 0 if law is None else law.window(self.horizon, given)
+        for name, value in taken.items():
             object.__setattr__(self, name, value)
 
     def _check_model(self) -> None:
-        for name in ("max_delay", "num_constraints"):
-            value = getattr(self, name)
-            require(is_integer(value) and value >= 0, name, "0 or a positive integer", value)
-        for name in ("noise_std", "noise_bound", "rkhs_bound", "constraint_noise_std"):
-            value = getattr(self, name)
-            require(value is None or _is_scale(value), name, "None, 0 or positive", value)
-        for name in ("noise_std", "constraint_noise_std"):
-            value = getattr(self, name)
-            small = value is None or bool((np.asarray(value) <= LARGEST_DEVIATION).all())
-            require(small, name, f"at most {LARGEST_DEVIATION:g}", value)
-        usable = callable(getattr(self.kernel, "diag", None)) and not isinstance(self.kernel, type)
-        require(self.kernel is None or usable, "kernel", "None or a scikit-learn kernel", self.kernel)
+        check_counts(max_delay=self.max_delay, num_constraints=self.num_constraints)
+        check_scales(noise_bound=self.noise_bound, rkhs_bound=self.rkhs_bound)
+        check_deviations(noise_std=self.noise_std, constraint_noise_std=self.constraint_noise_std)
+        check_kernel_kind(self.kernel)
         require_switch("may_change", self.may_change)
-        least = self.reward_lower_bound
-        require(least is None or _are_numbers(least), "reward_lower_bound", "None or a number", least)
-        self._check_times()
-
-    def _check_times(self) -> None:
-        """Of rounds, where delays are in units of time."""
-        times = self.query_times
-        usable = times is None or (
-            np.ndim(times) == 1 and _are_numbers(times) and (np.diff(times) >= 0).all()
-        )
-        require(usable, "query_times", "None or ascending numbers, one a round", times)
+        check_least(self.reward_lower_bound)
 
     def _take_out_white(self) -> None:
         """What a WhiteKernel says of the noise is the noise, not the functions' covariance."""
@@ -147,7 +130,7 @@ class Setting:
             object.__setattr__(self, "noise_std", float(np.sqrt(white)))
 
     def _geometry(self) -> dict[str, Floats | None]:
-        anchors = _corner("low", self.low) if self.arms is None else self.arms
+        anchors = corner("low", self.low) if self.arms is None else self.arms
         decisions = Decisions(anchors, self.contexts, self.low, self.high)
         arms = None if self.arms is None else decisions.arms
         contexts = None if self.contexts is None else decisions.contexts
@@ -158,11 +141,10 @@ class Setting:
         if low is None and high is None:
             return {}
         usable = self.arms is None and self.contexts is None and low is not None and high is not None
-        require(
-            usable, "context_low and context_high", "both given, with neither arms nor contexts", (low, high)
-        )
+        expected = "both given, with neither arms nor contexts"
+        require(usable, "context_low and context_high", expected, (low, high))
         with written_as({"low": "context_low", "high": "context_high"}):
-            box = Decisions(_corner("low", low), None, low, high)
+            box = Decisions(corner("low", low), None, low, high)
         return {"context_low": box.low, "context_high": box.high}
 
     @property
@@ -250,19 +232,6 @@ class Setting:
         return f"Setting({', '.join(parts)})"
 
 
-def _corner(name: str, bound: Any) -> Floats:
-    """The corner of a box as an arm, (1, d)."""
-    return np.atleast_1d(numbers(name, bound, "one a feature"))[None]
-
-
-def check_prior_mean(mean: Floats | float, decisions: Decisions) -> None:
-    """Raise unless it is one finite number, or one a point."""
-    size = decisions.num_contexts * decisions.num_arms
-    given = np.asarray(mean)
-    require(given.shape in ((), (size,)), "prior_mean", f"a number or ({size},) values", given.shape)
-    require(given.dtype.kind in "iuf" and np.isfinite(given).all(), "prior_mean", "finite numbers", mean)
-
-
 def batch_settings(settings: list[Setting]) -> Setting:
     """Return the setting of a batch: scalars where the trials agree, else (B,) arrays."""
     return replace(settings[0], **{name: _merge(settings, name) for name in PER_TRIAL})
@@ -275,18 +244,6 @@ def _merge(settings: list[Setting], name: str) -> Any:
 
 def _pick(value: Any, trial: int) -> Any:
     return float(value[trial]) if isinstance(value, np.ndarray) else value
-
-
-def _is_scale(value: Any) -> bool:
-    """Whether a number, or every number of a batch, is finite and not negative."""
-    return _are_numbers(value) and bool((np.asarray(value) >= 0).all())
-
-
-def _are_numbers(value: Any) -> bool:
-    """Whether it is a finite number, or several of them in a row."""
-    values = np.asarray(value)
-    counted = values.dtype.kind in "iuf" and values.ndim < 2 and values.size > 0
-    return counted and bool(np.isfinite(values).all())
 
 
 def _brief(value: Any) -> str:

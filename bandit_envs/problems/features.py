@@ -57,8 +57,9 @@ def compose(
         horizon: rounds a trial.
         noise_std: standard deviation of the reward noise.
         noise: {"law": "gaussian" | "uniform" | "student-t" | "none", "std": ..., "share": ...}; `share`
-            is the noise variance as a share of the function's range. `noise_std` is its "std".
-        normalize: rescale each function to have minimum 0 and maximum 1.
+            is the noise variance as a share of the function's range, which only for functions of deviation
+            1 has no unit. `noise_std` is its "std".
+        normalize: rescale each function to have minimum 0 and maximum 1; its prior is then of such functions.
         delay: {"law": "immediate" | "constant" | "cyclic" | "poisson" | "geometric" | "uniform" |
             "heavy-tailed" | "exponential" | "log-normal" | "by-arm", ...}, each with "lost", the
             probability of never arriving; see `bandit_envs.laws.delays`.
@@ -82,7 +83,7 @@ def compose(
         function_seed: freezes the functions.
     """
     require_switch("normalize", normalize)
-    law = Normalized(reward) if normalize else reward
+    law = Normalized.of(reward, decisions.points) if normalize else reward
     prior = published_prior(law, kernel, decisions.points, signal_variance, prior_mean)
     costs = constraints_of(constraints, num_constraints)
     unnoised = constraint_noise is None and constraint_noise_std is None

@@ -10,8 +10,9 @@ from gpbandits.evaluation.statistics import Interval
 from gpbandits.evaluation.table import number
 
 HOLDS, REVERSED, OPEN, DIFFERS = "holds", "**reversed**", "not told apart", "**differs**"
+FEW = "told apart on few trials"  # the other way than the claim has it
 MISSING, UNTESTED = "not computed", "not tested"
-FEWEST = 20  # trials, below which nothing is called reversed
+FEWEST = 20  # trials, below which nothing is called reversed or different
 
 
 class Row(NamedTuple):
@@ -54,21 +55,24 @@ def of_order(difference: Interval, trials: int) -> str:
     """What an interval says of a difference that ought to be positive."""
     if difference.low > 0:
         return HOLDS
-    return REVERSED if difference.high < 0 and trials >= FEWEST else OPEN
+    if difference.high < 0:
+        return REVERSED if trials >= FEWEST else FEW
+    return OPEN
 
 
 def of_likeness(difference: Interval, trials: int) -> str:
     """What an interval says of a difference that ought to be zero."""
     if difference.low <= 0 <= difference.high:
         return HOLDS
-    return DIFFERS if trials >= FEWEST else OPEN
+    return DIFFERS if trials >= FEWEST else FEW
 
 
 def together(verdicts: Sequence[str]) -> str:
     """One verdict of several: the only one, or how many there are of each."""
     if not verdicts:
         return MISSING
-    counts = {each: verdicts.count(each) for each in (HOLDS, OPEN, DIFFERS, REVERSED) if each in verdicts}
+    order = (HOLDS, OPEN, FEW, DIFFERS, REVERSED)
+    counts = {each: verdicts.count(each) for each in order if each in verdicts}
     if len(counts) == 1:
         return verdicts[0]
     return ", ".join(f"{verdict} in {count}" for verdict, count in counts.items()) + f" of {len(verdicts)}"

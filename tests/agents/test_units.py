@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel
 
 import agents
-from agents.model.hyperparameters import AMPLITUDE_BOUNDS
+from agents.kernels.amplitude import AMPLITUDE_BOUNDS
 from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.problems import build
 from gpbandits.evaluation.stages import SMALL, stages
@@ -138,6 +138,11 @@ def test_nor_on_the_unit_of_time(name, options):
 def test_nor_with_one_feature_after_the_other(name):
     for label, problem in stages(agents.features(name)).items():
         assert_same(name, label, problem, *MORE_VIEWS)
+
+
+@pytest.mark.parametrize("name", [name for name in LEARNING if takes(name, epoch=4)])
+def test_nor_where_the_hyperparameters_of_epochs_are_learnt(name):
+    assert_same(name, "everything", build("composite", SMALL), Units(2.0**12), refit_every=3, epoch=4)
 
 
 @pytest.mark.long

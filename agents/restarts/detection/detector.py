@@ -42,6 +42,8 @@ class ChangePointDetector:
         volume: the measure of the set of covariates.
         centred: whether a test takes the mean of its 2n samples from responses, because their prior mean is
             unknown; one for all, or one a response (q,).
+        scaled: whether statistics are divided by the mean square of the samples so far, because their scale
+            is unknown; theta is then of responses of mean square 1.
         ridge: c of rho_n, default by the reading; "cross-validated" chooses it from the samples, of all
             responses together, whenever there are 8, 16, 32, ... since the last reset.
         **options: of `TestRates.of`: smoothness, theta, reading, variance.
@@ -57,6 +59,7 @@ class ChangePointDetector:
         volume: float = PAPER_VOLUME,
         centred: bool | Sequence[bool] = False,
         ridge: float | str | None = None,
+        scaled: bool = False,
         **options: Any,
     ):
         if not is_count(num_responses):
@@ -72,7 +75,8 @@ class ChangePointDetector:
         if np.size(self.rates.theta) not in (1, num_responses):
             raise ValueError(f"theta must be one number or {num_responses}, got {self.rates.theta}")
         self.num_responses = num_responses
-        self._tails = Tails(covariates, self.rates, num_responses, volume, _switches(centred, num_responses))
+        switches = _switches(centred, num_responses)
+        self._tails = Tails(covariates, self.rates, num_responses, volume, switches, scaled)
         self._time: list[float] = []  # of each sample, ascending
         self._nothing_found()
 

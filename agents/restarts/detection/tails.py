@@ -6,7 +6,10 @@ For the last 2n samples, mu_1 is the ridge regression of the first n and mu_2 of
 
 and the statistic is the integral of (mu_1 - mu_2)^2 (Avanesov 2020, Algorithm 1). With the weights of both
 halves in one vector a = (w_1, -w_2) and H_ij = volume / N sum_x k(x_i, x) k(x_j, x) it is a'Ha. Responses
-whose level is unknown are centred first: y less the mean of the 2n, which the weights are linear in.
+whose level is unknown are centred first: y less the mean of the 2n, which the weights are linear in. A
+centred statistic lacks what the ridge leaves of a level in the difference, and is smaller on average: under a
+threshold for responses of known mean its false alarms are rarer, and changes are found later. Where the scale
+of responses is unknown, statistics are divided by their mean square (centred: their variance) in all samples.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from .rates import TestRates
 
 (_posv,) = get_lapack_funcs(("posv",), dtype=np.float64)
 
+ROUNDING = 1e-24  # of a variance, in mean squares
 FIRST_CAPACITY = 64  # samples; doubled whenever they are full
 
 
@@ -38,12 +42,19 @@ class Tails:
         num_responses: q, whose tests share their systems.
         volume: the measure of the covariates.
         centred: which responses are centred, (q,).
+        scaled: whether statistics are in mean squares of the responses.
     """
 
     def __init__(
-        self, covariates: Covariates, rates: TestRates, num_responses: int, volume: float, centred: Bools
+        self,
+        covariates: Covariates,
+        rates: TestRates,
+        num_responses: int,
+        volume: float,
+        centred: Bools,
+        scaled: bool = False,
     ):
-        self.covariates, self.rates, self.centred = covariates, rates, centred
+        self.covariates, self.rates, self.centred, self.scaled = covariates, rates, centred, scaled
         self._share = volume
         self._samples: list[Any] = []
         self._weights: dict[tuple[int, int], Floats] = {}  # (q + 1, n) of the block (start, n)
@@ -101,7 +112,15 @@ class Tails:
             second = self._weights[m - n, n] = self._solve(m - n, n)
             np.negative(second, out=difference[n - 1, :, m - n :])
         flat = self._centre(difference).reshape(half * responses, m)
-        return np.vecdot(flat @ self._overlap[:m, :m], flat).reshape(half, responses)
+        found = np.vecdot(flat @ self._overlap[:m, :m], flat).reshape(half, responses)
+        return found / self._squares() if self.scaled and m else found
+
+    def _squares(self) -> Floats:
+        """The mean square of each response, (q,); infinite where it is constant but for rounding."""
+        _, value = self.known
+        square = (value**2).mean(axis=0)
+        constant = square <= ROUNDING * (self._value[: self.count, :-1] ** 2).mean(axis=0)
+        return np.where(constant, np.inf, square)
 
     def _centre(self, difference: Floats) -> Floats:
         """Weights of responses less the mean over their tail, (h, q + 1, m) -> (h, q, m)."""

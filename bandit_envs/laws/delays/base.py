@@ -50,8 +50,15 @@ class Delay(abc.ABC):
         """When each round starts, (T,), where waits are in units of time; else None."""
         return None
 
-    def window(self, horizon: int) -> int:
-        """Smallest k with P(d > k) <= 1e-6 for feedback that is not lost, at most horizon - 1."""
+    def window(self, horizon: int, times: Floats | None = None) -> int:
+        """Smallest k with P(d > k) <= 1e-6 for feedback that is not lost, at most horizon - 1.
+
+        Args:
+            horizon: number of rounds T.
+            times: when rounds start, (T,), where they are not the law's own; waits are then in their units.
+        """
+        if times is not None:
+            return min(_longest(self.quantile(), np.asarray(times, dtype=np.float64)), horizon - 1)
         longest = self.in_rounds(np.array([self.quantile()]))
         return int(min(longest[0], horizon - 1))
 
@@ -71,3 +78,12 @@ class Delay(abc.ABC):
 def require_positive(argument: str, value: Any) -> None:
     """Raise unless a parameter of a delay law is a positive, finite number."""
     require(is_number(value) and value > 0, argument, "positive", value)
+
+
+def _longest(wait: float, times: Floats) -> int:
+    """The most rounds from a play to the `info` that knows what came after a wait, of rounds that start so.
+
+    That of round r knows what is there when round r + 1 starts, or never in this run.
+    """
+    known = np.searchsorted(times, times + wait) - 1
+    return int(np.maximum(known - np.arange(len(times)), 0).max())

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from players import FirstArm
 from scipy.stats import norm
 
 import agents
@@ -198,20 +199,8 @@ def test_without_a_result_there_is_nothing_to_recommend_of_what_was_tried(state)
     assert tuner.recommend(anywhere=True).std > 0
 
 
-class Chooser:
+class Chooser(FirstArm):
     """A plug-in whose answer takes no list to choose from."""
-
-    def __init__(self, setting):
-        pass
-
-    def reset(self, seed):
-        pass
-
-    def act(self, observation):
-        return 0
-
-    def update(self, observation, action, reward, info):
-        pass
 
     def recommend(self, observation=None):
         return agents.agent.gp_agent.Recommendation(0, np.zeros(1), 1.0, 0.0)

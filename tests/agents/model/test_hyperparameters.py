@@ -14,7 +14,8 @@ from agents.acquisition.of_model import unit_of
 from agents.agent.gp_agent import GPAgent
 from agents.agent.training_data import TrainingData
 from agents.beliefs.imputed import FILL_INS
-from agents.model.hyperparameters import AMPLITUDE_BOUNDS, Fitter, has_amplitude
+from agents.kernels.amplitude import AMPLITUDE_BOUNDS, has_amplitude, unit_kernel
+from agents.model.hyperparameters import Fitter
 from agents.model.likelihood import Sample, likelihood, negative_log_likelihood
 from agents.model.likelihood_prior import LengthScalePrior
 from agents.model.model import Model
@@ -104,6 +105,43 @@ def test_a_fit_starts_where_the_last_one_ended_and_is_at_least_as_likely_as_its_
         heights.append(negative_log_likelihood(theta, best.kernel, sample)[0])
     assert heights[0] >= heights[1] - 1e-9
     assert heights[1] >= heights[2] - 1e-9
+
+
+KERNELS = {
+    "amplitude": lambda square: ConstantKernel(square, (1e-4 * square, 1e4 * square)) * RBF([0.3, 0.5]),
+    "fixed": lambda square: ConstantKernel(square, "fixed") * RBF(0.3),
+}
+
+
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**10, 1e-3, 1e3])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("with_mean", [False, True])
+def test_a_fit_does_not_see_the_unit_of_the_values(kernel, unit, with_mean):
+    rng = np.random.default_rng(7)
+    features = rng.random((30, 2))
+    point, value = values_at(features, rng)
+    plain, scaled = (
+        Fitter(KERNELS[kernel](one**2), 0.01 * one**2, one**2, with_mean, 1.0).fit(
+            features, point, one * (value + 0.5), 1, np.random.default_rng(1)
+        )
+        for one in (1.0, unit)
+    )
+    exact = np.frexp(unit)[0] == 0.5  # then nothing is rounded otherwise
+    tolerance = 0.0 if exact else 1e-4  # of where a descent ends
+    lengths = [found.kernel.k2.length_scale for found in (plain, scaled)]
+    np.testing.assert_allclose(lengths[1], lengths[0], rtol=tolerance)
+    np.testing.assert_allclose(scaled.noise_variance / unit**2, plain.noise_variance, rtol=tolerance)
+    np.testing.assert_allclose(scaled.centre / unit, plain.centre, rtol=tolerance)
+    amplitudes = [found.kernel.k1.constant_value for found in (plain, scaled)]
+    np.testing.assert_allclose(amplitudes[1] / unit**2, amplitudes[0], rtol=max(tolerance, 1e-12))
+
+
+@pytest.mark.parametrize("deviation", [1e-3, 1.0, 1e3])
+def test_a_kernel_in_its_own_units_may_be_learnt_in_any(deviation):
+    term = ConstantKernel(deviation**2, "fixed") * RBF(0.2)
+    kernel = unit_kernel(term + term, deviation)
+    low, high = kernel.bounds.T
+    assert ((low < kernel.theta) & (kernel.theta < high)).all()
 
 
 def test_zeros_leave_an_amplitude_above_its_floor():

@@ -195,3 +195,8 @@ def test_noise_grows_with_the_multipliers_in_algorithm_3_alone():
     np.testing.assert_allclose(LinearDual(0.5).noise_std(kappa, 0.2, 0.2), np.sqrt(26) * 0.2)
     np.testing.assert_allclose(LinearDual(0.5).noise_std(kappa, 0.3, 0.2), np.sqrt(0.09 + 25 * 0.04))
     np.testing.assert_allclose(Multiplicative().noise_std(kappa, 0.2, 0.0), 0.2)
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_separate_models_may_be_asked_for_in_the_papers_reading_whose_posteriors_are_fresh(name):
+    assert Run(discs(), name, reading="paper", models="separate").agent

@@ -34,6 +34,12 @@ def unknown(level):
     return Setting(arms=ARMS, horizon=300), {"kernel": MATERN, "noise_std": NOISE}
 
 
+def learnt(level):
+    """Whatever the level, the setting says 0, and the agent learns it from time to time."""
+    setting, options = published(0.0)
+    return setting, options | {"refit_every": 100, "fit_mean": True}
+
+
 def rewards(seed, lengths):
     """Indices of arms and rewards of one function of mean 0 after another."""
     rng = np.random.default_rng(seed)
@@ -49,7 +55,8 @@ def alarms(named, told, level, point, value):
     setting, options = told(level)
     agent = agents.make(named[0], setting, **named[1], **options)
     agent.reset(0)
-    watch, trial = agent.restart.watch, np.zeros(1, dtype=np.int64)
+    plays = agent.agent if "refit_every" in options else agent
+    watch, trial = plays.restart.watch, np.zeros(1, dtype=np.int64)
     for i in range(len(point)):
         now = np.array([i])
         watch.receive(trial, point[now], now, value[now] + level, np.empty((1, 0)))
@@ -57,7 +64,7 @@ def alarms(named, told, level, point, value):
     return watch.alarms[0]
 
 
-@pytest.mark.parametrize("told", [published, given, of_every_arm, unknown])
+@pytest.mark.parametrize("told", [published, given, of_every_arm, unknown, learnt])
 @pytest.mark.parametrize("named", DETECTING, ids=str)
 def test_a_shift_of_all_rewards_moves_no_alarm(named, told):
     point, value = rewards(3, [25, 25])
@@ -77,6 +84,28 @@ def test_each_trial_has_its_own_prior_mean():
     of_zero, of_nine = (each.latest for each in agent.restart.watch.detectors)
     assert of_zero.max() > 0.0
     np.testing.assert_allclose(of_zero, of_nine, atol=1e-9)
+
+
+def nothing(level):
+    return Setting(arms=ARMS, horizon=300), {}
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_rewards_of_unknown_scale_and_noise_raise_no_more_alarms_than_stated(share):
+    rng, found = np.random.default_rng(0), []
+    for seed in range(20):
+        point, value = rewards(seed, [30])
+        value = 1e3 * ((1.0 - share) * value + share * rng.standard_normal(30))
+        found += alarms(("gp-agent", {"restart": "cpd"}), nothing, 7e3, point, value)
+    assert len(found) <= 6  # 2 are expected; more than 6 of 20 would happen twice in a thousand
+
+
+def test_what_is_clearly_another_function_is_found_whatever_its_scale_and_noise():
+    for scale in (1e-3, 1e3):
+        point = np.random.default_rng(0).integers(len(ARMS), size=50)
+        wave = np.where(np.arange(50) < 25, 1.0, -1.0) * np.sin(2.0 * ARMS[point, 0])
+        found = alarms(("gp-agent", {"restart": "cpd"}), nothing, 0.0, point, scale * wave)
+        assert [25 <= each < 50 for each in found] == [True] * len(found) != []
 
 
 @pytest.mark.parametrize("named", DETECTING[::2], ids=str)

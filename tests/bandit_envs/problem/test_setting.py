@@ -226,6 +226,18 @@ def test_a_law_of_delays_says_how_late_feedback_can_be_and_when_rounds_start():
     assert (Setting(arms=ARMS).delay, Setting(arms=ARMS).max_delay) == (None, 0)
 
 
+@pytest.mark.parametrize("times", [np.arange(60.0) / 4, np.cumsum(np.linspace(0.2, 3.0, 60))])
+def test_feedback_can_be_as_late_as_the_law_says_for_rounds_that_start_at_the_query_times(times):
+    law = delays.Exponential(0.3, interval=1.0)
+    latest = 0
+    for s, start in enumerate(times):  # the first round that knows what came after the wait, if there is one
+        knowing = [r for r in range(s, 59) if times[r + 1] >= start + law.quantile()]
+        latest = max(latest, (knowing[0] if knowing else 59) - s)
+    assert Setting(arms=ARMS, horizon=60, delay=law, query_times=times).max_delay == latest
+    own = Setting(arms=ARMS, horizon=60, delay=law, query_times=law.query_times(60))
+    assert own.max_delay == law.window(60) != latest
+
+
 VALUES = 1.0 + 0.1 * np.random.default_rng(0).random((3, 25))
 
 

@@ -9,6 +9,7 @@ import os
 import numpy as np
 import pytest
 from agent_cases import GAUSSIAN, LISTENING
+from players import FirstArm
 
 from bandit_envs.problem.simulator import Simulator
 from gpbandits import evaluate
@@ -17,23 +18,7 @@ from gpbandits.evaluation.isolation import AgentProcessError
 SMALL = {"num_arms": 9, "horizon": 6}
 
 
-class Player:
-    """Plays arm 0."""
-
-    def __init__(self, setting):
-        self.setting = setting
-
-    def reset(self, seed):
-        pass
-
-    def act(self, observation):
-        return 0
-
-    def update(self, observation, action, reward, info):
-        pass
-
-
-class Thief(Player):
+class Thief(FirstArm):
     """Looks for the truth in the memory of its process, and plays the best arm if it is there."""
 
     def act(self, observation):
@@ -42,12 +27,12 @@ class Thief(Player):
         return int(settled[0].means[0, 0].argmax()) if settled else 0
 
 
-class Leaving(Player):
+class Leaving(FirstArm):
     def act(self, observation):
         os._exit(7)
 
 
-class Failing(Player):
+class Failing(FirstArm):
     def act(self, observation):
         raise ArithmeticError("not today")
 
@@ -73,7 +58,7 @@ def test_one_that_says_what_it_is_and_does_is_asked_for_it():
 
 
 def test_it_does_not_find_the_truth_in_its_memory():
-    agents = {"thief": Thief, "player": Player}
+    agents = {"thief": Thief, "player": FirstArm}
     here, apart = (
         evaluate("GPBandit-GP-v0", agents, trials=1, env_kwargs=SMALL, isolate=isolate)
         for isolate in (False, True)
@@ -91,7 +76,7 @@ def test_its_errors_travel_and_its_death_is_said():
 
 def test_an_agent_that_no_other_process_can_import_is_refused():
     with pytest.raises(ValueError, match="isolate=True needs agents that another process can import"):
-        evaluate("GPBandit-GP-v0", {"a": lambda setting: Player(setting)}, trials=1, isolate=True)
+        evaluate("GPBandit-GP-v0", {"a": lambda setting: FirstArm(setting)}, trials=1, isolate=True)
     with pytest.raises(ValueError, match="isolate must be True or False"):
         evaluate("GPBandit-GP-v0", ["random"], trials=1, isolate="no")
 

@@ -28,6 +28,7 @@ from gpbandits.reproductions.parts import parts_of
 from gpbandits.reproductions.quick import shortened
 from gpbandits.reproductions.verdicts import (
     DIFFERS,
+    FEW,
     HOLDS,
     MISSING,
     OPEN,
@@ -123,8 +124,16 @@ def test_a_claim_across_environments_is_judged_by_the_trials_they_share():
     assert Across("b", "near", "far").rows(both) == Across("a", "near", "other").rows(both) == []
 
 
+def test_what_an_interval_tells_apart_is_not_called_untold_on_few_trials():
+    apart, both = (Interval(*map(np.asarray, ends)) for ends in ((2, 1, 3), (0, -1, 1)))
+    assert [of_likeness(apart, trials) for trials in (19, 20)] == [FEW, DIFFERS]
+    assert [of_likeness(both, trials) for trials in (19, 20)] == [HOLDS, HOLDS]
+    assert of_order(both, 19) == OPEN
+    assert together([FEW, HOLDS]) == "holds in 1, told apart on few trials in 1 of 2"
+
+
 def test_nothing_is_called_reversed_on_less_than_twenty_trials():
-    for trials, expected in ((19, OPEN), (20, REVERSED)):
+    for trials, expected in ((19, FEW), (20, REVERSED)):
         outcome = result(a=list(np.arange(trials) / trials), b=list(1 + np.arange(trials) / trials))
         assert Claim("b", "a").row(outcome).verdict == expected
         assert Claim("a", "b").row(outcome).verdict == HOLDS

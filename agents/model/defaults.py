@@ -1,0 +1,51 @@
+"""What a model assumes where its user says nothing: the kernel, the mean, and the least that may come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.kernels import LengthScale, make_kernel
+from bandit_envs.laws.functions import SELDOM_BELOW
+from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.told import check_prior_mean
+
+DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
+
+
+def assumed_kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> Any:
+    """Return what is given, else the setting's, else an SE kernel."""
+    if kernel is None and length_scale is None and setting.kernel is not None:
+        return setting.kernel
+    assert setting.low is not None
+    assert setting.high is not None
+    width = float(np.max(setting.high - setting.low)) or 1.0
+    return make_kernel(
+        "rbf" if kernel is None else kernel,
+        DEFAULT_LENGTH_SCALE * width if length_scale is None else length_scale,
+    )
+
+
+def check_mean(setting: Setting, given: Any) -> None:
+    """Raise unless it is None, one finite number, or one a point or a trial."""
+    mean = np.asarray(0.0 if given is None else given)
+    each_trial = mean.ndim == 2 and mean.shape[1] == 1
+    for one in mean[:, 0] if each_trial else [mean]:
+        check_prior_mean(one, setting.decisions)
+
+
+def tells_mean(setting: Setting) -> bool:
+    """Whether the prior mean is published: 0 beside a withheld kernel is none."""
+    return setting.kernel is not None or bool(np.any(setting.prior_mean))
+
+
+def least_reward(setting: Setting, deviation: float) -> Floats | float:
+    """The lower bound of the reward, or the prior mean where nothing is ever pending."""
+    bound = setting.reward_lower_bound
+    if setting.max_delay == 0:
+        return setting.prior_mean
+    if bound is None:
+        return float(np.min(setting.prior_mean)) - SELDOM_BELOW * deviation
+    return bound[:, None] if isinstance(bound, np.ndarray) else bound

@@ -1,0 +1,68 @@
+"""Checks of what a setting tells: each raises unless its numbers can be what they say they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import LARGEST_DEVIATION, is_integer, require
+from bandit_envs.basics.types import Floats
+from bandit_envs.problem.decisions import Decisions
+
+
+def check_counts(**counts: Any) -> None:
+    """Raise unless each is 0 or a positive integer."""
+    for name, value in counts.items():
+        require(is_integer(value) and value >= 0, name, "0 or a positive integer", value)
+
+
+def check_scales(**scales: Any) -> None:
+    """Raise unless each is None, or finite and not negative; one number or one a trial."""
+    for name, value in scales.items():
+        require(value is None or _is_scale(value), name, "None, 0 or positive", value)
+
+
+def check_deviations(**deviations: Any) -> None:
+    """Raise unless each is a scale whose square is a number."""
+    check_scales(**deviations)
+    for name, value in deviations.items():
+        small = value is None or bool((np.asarray(value) <= LARGEST_DEVIATION).all())
+        require(small, name, f"at most {LARGEST_DEVIATION:g}", value)
+
+
+def check_kernel_kind(kernel: Any) -> None:
+    """Raise unless it is None or looks like a kernel; which points it takes is known to who uses it."""
+    usable = callable(getattr(kernel, "diag", None)) and not isinstance(kernel, type)
+    require(kernel is None or usable, "kernel", "None or a scikit-learn kernel", kernel)
+
+
+def check_least(least: Any) -> None:
+    """Raise unless the lower bound of the reward is None or a number, or one a trial."""
+    require(least is None or _are_numbers(least), "reward_lower_bound", "None or a number", least)
+
+
+def check_times(times: Any) -> None:
+    """Raise unless they are None or the times at which rounds start."""
+    usable = times is None or (np.ndim(times) == 1 and _are_numbers(times) and (np.diff(times) >= 0).all())
+    require(usable, "query_times", "None or ascending numbers, one a round", times)
+
+
+def check_prior_mean(mean: Floats | float, decisions: Decisions) -> None:
+    """Raise unless it is one finite number, or one a point."""
+    size = decisions.num_contexts * decisions.num_arms
+    given = np.asarray(mean)
+    require(given.shape in ((), (size,)), "prior_mean", f"a number or ({size},) values", given.shape)
+    require(given.dtype.kind in "iuf" and np.isfinite(given).all(), "prior_mean", "finite numbers", mean)
+
+
+def _is_scale(value: Any) -> bool:
+    """Whether a number, or every number of a batch, is finite and not negative."""
+    return _are_numbers(value) and bool((np.asarray(value) >= 0).all())
+
+
+def _are_numbers(value: Any) -> bool:
+    """Whether it is a finite number, or several of them in a row."""
+    values = np.asarray(value)
+    counted = values.dtype.kind in "iuf" and values.ndim < 2 and values.size > 0
+    return counted and bool(np.isfinite(values).all())
