@@ -108,8 +108,17 @@ class Fitter:
         theta, height = min(found, key=lambda each: each[1])
         if not (math.isfinite(height) and np.isfinite(theta).all()):
             return None
-        self._latest = theta
         centre = likelihood(theta, self._kernel, sample, self._with_mean).centre
+        return self.take(theta, centre)
+
+    @property
+    def latest(self) -> Floats:
+        """Kernel and noise that were found last, as logarithms, (p + 1,)."""
+        return self._latest
+
+    def take(self, theta: Floats, centre: float) -> Hyperparameters:
+        """Go on from what was found: kernel and noise as logarithms, (p + 1,), and the mean's rise."""
+        self._latest = theta
         return Hyperparameters(self._kernel.clone_with_theta(theta[:-1]), math.exp(theta[-1]), centre)
 
     def _descend(self, start: Floats, sample: Sample) -> tuple[Floats, float]:
