@@ -78,9 +78,10 @@ class Column:
         if isinstance(self._kept, dict):
             return isinstance(value, dict) and value.keys() == self._kept.keys()
         if isinstance(self._kept, np.ndarray):
-            given = np.asarray(value) if isinstance(value, NUMBERS) else None
-            alike = given is not None and given.shape == self._kept.shape[1:]
-            return alike and given.dtype == self._kept.dtype
+            if not isinstance(value, NUMBERS):
+                return False
+            given = np.asarray(value)
+            return given.shape == self._kept.shape[1:] and given.dtype == self._kept.dtype
         return True
 
 
