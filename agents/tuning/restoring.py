@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .history import Round
+from .history import Round, require_value
 from .plan import Plan
 from .player import Player
 from .space import Values
@@ -49,3 +49,12 @@ def _latest(plan: Plan, rounds: Sequence[Round]) -> tuple[Player | None, list[in
             asked = [*asked, t] if now is player else [t]
             player, now.known = now, t
     return player, asked
+
+
+def require_possible(plan: Plan, round_: Round) -> None:
+    """Raise unless a round could have been asked for and told."""
+    plan.parameters.check(round_.parameters)
+    plan.context(round_.context)
+    for arrival in round_.arrivals:
+        require_value(arrival.value)
+        plan.costs(dict(zip(plan.constraints, arrival.costs, strict=True)))
