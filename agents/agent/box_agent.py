@@ -63,6 +63,16 @@ class BoxAgent(GPAgent):
         self._rng = np.random.default_rng(of_search)
 
     @property
+    def leaves_traces(self) -> bool:
+        """Whether a question changes more than generators: it looks anew at the plays alone."""
+        return False
+
+    @property
+    def generators(self) -> dict[str, list[np.random.Generator]]:
+        """What questions draw from, beside the ties, by role."""
+        return {**super().generators, "candidates": [self._rng]}
+
+    @property
     def features(self) -> Floats:
         """Features of the points played so far, (u, dz + d)."""
         return self._visited.features

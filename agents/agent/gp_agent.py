@@ -26,6 +26,7 @@ from ..objectives.base import Objective, Revision
 from ..objectives.reward import Reward
 from ..restarts.base import Never, Restart
 from ..validation import arms_of, require_context, require_reset, require_trials, seeds_of
+from .resuming import Resumable
 from .streams import Streams, build
 from .view import View
 
@@ -33,7 +34,7 @@ from .view import View
 TIE = 1e-9
 
 
-class GPAgent:
+class GPAgent(Resumable):
     """Scores the arms with a rule on its belief and plays the best.
 
     Without `num_trials` it plays one environment; with `num_trials=B`, B at once, a leading axis in every
@@ -85,6 +86,20 @@ class GPAgent:
         """How long feedback may take to be learnt, in rounds or units of time; None if all that comes is."""
         window = self.belief.window
         return window if math.isfinite(window) else None
+
+    @property
+    def generators(self) -> dict[str, list[np.random.Generator]]:
+        """What questions draw from, beside the ties, by role."""
+        return {role: rngs for role, rngs in self.streams.made.items() if role != "ties"}
+
+    def skip(self) -> None:
+        """See `Resumable`."""
+        self.tie_breaker()
+
+    def notes(self) -> dict[str, Any] | None:
+        """See `Resumable`; whatever starts over or changes its objective has to be asked again."""
+        plain = isinstance(self.objective, Reward) and isinstance(self.restart, Never)
+        return super().notes() if plain else None
 
     def reset(self, seed: int | Sequence[int]) -> None:
         """Forget everything.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,13 +21,16 @@ from ..model.hyperparameters import Fitter, Learning
 from ..model.model import Model
 from ..model.recommendation import Recommendation
 from .gp_agent import GPAgent
+from .resuming import Resumable
 from .training_data import TrainingData
 
 FORM = "pairs"  # what is cheapest to build again: it keeps nothing that needs the whole prior covariance
+FITS = "found"  # of the notes
 FEWEST_VALUES = 2  # one says nothing about a length-scale
+Fit = list[float] | None  # logarithms and the mean's rise; empty if it failed; None of too few values
 
 
-class LearningAgent:
+class LearningAgent(Resumable):
     """Plays one trial as `GPAgent` does, and every n rounds goes over to the most likely kernel and noise.
 
     Where what is maximised changes once an epoch, it fits at the ends of epochs, to the values that all plays
@@ -57,6 +62,9 @@ class LearningAgent:
         self._make = partial(make, first, rule_of, **parts)
         self.learning, self.setting = learning, model.setting
         self.agent, self.failed_fits = self._make(), 0
+        self.fits: list[Fit] = []  # what each found
+        self._recalled: deque[Fit] = deque()  # those to come, while it is told its history again
+        self._listens = self._overdue = False
 
     @property
     def model(self) -> Model:
@@ -94,6 +102,9 @@ class LearningAgent:
         *_, of_restarts = np.random.SeedSequence(int(seed)).spawn(3)  # the agent draws from the first two
         self._rng = np.random.default_rng(of_restarts)
         self._training_data = TrainingData(self.agent.objective.values)
+        self.fits = []
+        self._recalled.clear()
+        self._listens = self._overdue = False
 
     def act(self, observation: Floats) -> Any:
         """Choose an action for the observed context, (dz,)."""
@@ -111,6 +122,17 @@ class LearningAgent:
         if since is not None and since[0] == self.agent.round:
             self._training_data.forget()  # it has started over; what was learnt of the kernel stays
         if self._due(self.agent.round):
+            self._overdue = True
+        if self._overdue and not self._listens:
+            self._fit()
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Within, rounds are told one after another; it fits once, at the end, if it was time in any."""
+        self._listens = True
+        yield
+        self._listens = False
+        if self._overdue:
             self._fit()
 
     def drop(self, rounds: Ints) -> None:
@@ -131,13 +153,43 @@ class LearningAgent:
         epoch, every = self.agent.objective.epoch, self.learning.every
         return rounds % epoch == 0 and rounds // every > (rounds - epoch) // every
 
+    @property
+    def leaves_traces(self) -> bool:
+        """Whether a question changes more than generators that the next fit does not make anew."""
+        return self.agent.leaves_traces and not any(self._recalled)
+
+    def skip(self) -> None:
+        """See `Resumable`."""
+        self.agent.skip()
+
+    @property
+    def generators(self) -> dict[str, list[np.random.Generator]]:
+        """What questions and fits draw from, beside the ties, by role."""
+        return {**self.agent.generators, "fits": [self._rng]}
+
+    def notes(self) -> dict[str, Any] | None:
+        """The draws, and what the fits found; see `Resumable`."""
+        noted = super().notes()
+        return None if noted is None or self.agent.notes() is None else {**noted, FITS: self.fits}
+
+    def recall(self, notes: Mapping[str, Any]) -> None:
+        """It will be told again what it was told up to these notes, and finds what it found."""
+        self._recalled = deque(notes[FITS])
+
     def _fit(self) -> None:
+        self._overdue = False
+        fit = self._recalled.popleft() if self._recalled else self._found()
+        self.fits.append(fit)
+        if fit:
+            *theta, centre = fit
+            self.agent.remodel(self.model.learnt(self._fitter.take(np.array(theta), centre)))
+        elif fit is not None:
+            self.failed_fits += 1
+
+    def _found(self) -> Fit:
         everything, most = self.learning.on == "all", self.learning.most
         point, value = self._training_data.sample(self.belief, everything, most)
         if len(value) < FEWEST_VALUES:
-            return
+            return None
         found = self._fitter.fit(self.agent.features, point, value, self.learning.restarts, self._rng)
-        if found is None:
-            self.failed_fits += 1
-        else:
-            self.agent.remodel(self.model.learnt(found))
+        return [] if found is None else [*self._fitter.latest.tolist(), found.centre]

@@ -30,6 +30,11 @@ class Streams:
             self._made[role] = self._children(ROLES.index(role))
         return self._made[role]
 
+    @property
+    def made(self) -> dict[str, list[np.random.Generator]]:
+        """The generators that somebody has, by role."""
+        return dict(self._made)
+
     def of_round(self, role: str, t: int) -> list[np.random.Generator]:
         """The generators of a role in round t = 0, 1, ... alone, whatever was drawn before."""
         return self._children(ROLES.index(role), t)

@@ -18,6 +18,7 @@ from ..acquisition.feasible_improvement import (
 )
 from ..agent.box_agent import FORM, arms_of
 from ..agent.gp_agent import TIE
+from ..agent.resuming import Resumable
 from ..agent.surrogate_agent import SurrogateAgent
 from ..beliefs.surrogates import FirstOutcomes
 from ..box.joint_landscape import Acquisition, JointLandscape, JointSurface
@@ -31,7 +32,7 @@ from ..model.tie_breaking import argmax_with_ties
 from ..validation import require_context, require_reset
 
 
-class BoxConstrainedEI(SurrogateAgent):
+class BoxConstrainedEI(SurrogateAgent, Resumable):
     """`ConstrainedEI` on a box: the same score, climbed by its slopes. The incumbent is an arm played so far.
 
     Args:
@@ -44,11 +45,25 @@ class BoxConstrainedEI(SurrogateAgent):
         )
         self.search, self.hallucinate = make_search(model.search), hallucinate
 
+    @property
+    def leaves_traces(self) -> bool:
+        """Whether a question changes more than generators: it looks anew at the plays alone."""
+        return False
+
+    @property
+    def generators(self) -> dict[str, list[np.random.Generator]]:
+        """What questions draw from, beside the ties, by role."""
+        return {"candidates": [self._rng]}
+
     def reset(self, seed: int) -> None:
         """Forget everything."""
         self.model = replace(self.model, visited=Visited(self.setting.pairs_width))
         self._rng = np.random.default_rng(np.random.SeedSequence(int(seed)).spawn(1)[0])
         super().reset(seed)
+
+    def skip(self) -> None:
+        """See `Resumable`."""
+        self.tie_breaker()
 
     def begin(self) -> None:
         """No sample yet of what the first plays earn."""

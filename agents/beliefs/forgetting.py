@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -17,12 +18,14 @@ from ..posteriors import (
     Discounted,
     Drifting,
     ForgettingPosterior,
+    LastCounts,
     LastPlays,
     Memory,
 )
 from ..validation import PerTrial
 from .base import Belief
 
+STEPS = 40_000  # of a factorisation, in the time of one of the passes that a window of plays needs
 Maker = Callable[[Gram, float], Memory]
 
 
@@ -75,7 +78,15 @@ def sliding_window(model: Model, num_trials: int, *, window: PerTrial) -> Forget
     if np.asarray(window).dtype.kind not in "iu":
         raise ValueError(f"window must be an integer, got {window!r}; it is a number of plays")
     each = np.broadcast_to(window, num_trials).tolist()
-    return Forgetful(model, [partial(LastPlays, window=one) for one in each])
+    return Forgetful(model, [partial(_window_form(model, one), window=one) for one in each])
+
+
+def _window_form(model: Model, window: int) -> type[LastPlays | LastCounts]:
+    """Counts of N points where N^3 steps cost less than W passes over the window's plays."""
+    decisions = model.setting.decisions
+    points = math.inf if decisions.continuous else decisions.num_arms * decisions.num_contexts
+    counted = points < window and points**3 <= STEPS * window
+    return LastCounts if counted else LastPlays
 
 
 def time_varying(model: Model, num_trials: int, *, eps: PerTrial) -> Forgetful:

@@ -79,7 +79,10 @@ class Surface:
         """Posterior mean and deviation, and what their slopes need, (n, D)."""
         of_mean = linearise(self.kernel, x, self.centre.features)
         shared = self.spread is self.centre
-        of_std = of_mean if shared else linearise(self.kernel, x, self.spread.features)
+        same = shared or np.array_equal(
+            self.spread.features, self.centre.features
+        )  # where nothing is pending
+        of_std = of_mean if same else linearise(self.kernel, x, self.spread.features)
         explained = self.spread.solve(of_std.values.T)  # v, (k, n)
         prior, prior_slope = prior_variance(self.kernel, x)
         least = LEAST_STD * np.sqrt(prior.max(initial=0.0))

@@ -134,15 +134,26 @@ class Fitter:
         theta, height = min(found, key=lambda each: each[1])
         if not (math.isfinite(height) and np.isfinite(theta).all()):
             return None
-        self._latest = theta
-        return self._in_values(theta, likelihood(theta, self._in_units, sample, self._with_mean).centre)
+        centre = likelihood(theta, self._in_units, sample, self._with_mean).centre
+        return self.take(theta, centre * self._deviation)
 
-    def _in_values(self, theta: Floats, centre: float) -> Hyperparameters:
-        """What was found, in the units of the values."""
+    @property
+    def latest(self) -> Floats:
+        """Kernel and noise that were found last, in prior deviations, as logarithms, (p + 1,)."""
+        return self._latest
+
+    def take(self, theta: Floats, centre: float) -> Hyperparameters:
+        """Go on from what was found.
+
+        Args:
+            theta: kernel and noise as `latest` has them.
+            centre: the mean's rise, in the units of the values.
+        """
+        self._latest = theta
         return Hyperparameters(
             self._kernel.clone_with_theta(theta[:-1] + self._shift),
             math.exp(theta[-1]) * self._variance,
-            centre * self._deviation,
+            centre,
         )
 
     def _descend(self, start: Floats, sample: Sample) -> tuple[Floats, float]:

@@ -7,7 +7,7 @@ from .forgetting.base import ForgettingPosterior
 from .forgetting.discounted import Discounted
 from .forgetting.drifting import Drifting
 from .forgetting.memory import Memory
-from .forgetting.sliding_window import LastPlays
+from .forgetting.sliding_window import LastCounts, LastPlays
 from .pairs import PairPosterior
 from .select import FORMS, TABLES, posterior
 from .sufficient_statistics import SufficientStatistics
@@ -22,6 +22,7 @@ __all__ = [
     "Drifting",
     "FactorPosterior",
     "ForgettingPosterior",
+    "LastCounts",
     "LastPlays",
     "Memory",
     "PairPosterior",

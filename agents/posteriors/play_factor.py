@@ -73,6 +73,9 @@ class Factor(Centre, Spread, Protocol):
 class PlayFactor:
     """X, n, b and L of one trial; O(k^2) a play, where k counts the rows.
 
+    L is brought up to date when it is asked for, row after row: plays that are told one after another cost
+    nothing until then, and numbers do not depend on when somebody looked.
+
     Args:
         gram: the prior covariance.
         noise: lambda.
@@ -87,15 +90,15 @@ class PlayFactor:
         self._point = np.empty(capacity, dtype=np.int64)
         self._count, self._total = np.empty(capacity), np.empty(capacity)
         self._squares = np.ones(capacity)
-        self._triangle = np.empty((capacity, capacity))  # above the diagonal it is never read
         self._point[:size], self._count[:size], self._total[:size] = seen
         self._squares[:size] = seen.plays if squares is None else squares
-        self._triangle[:size, :size] = self._decompose()
         self._row = {x: r for r, x in enumerate(seen.point.tolist())}  # the last row of a point
-        self._innovation: Floats | None = None  # L^-1 (b / n), while it is known
+        self._together = size  # rows of L that are factorised at once; the others follow one by one
+        self._settled = size  # rows whose values are as they were when the next came, likewise
+        self._known, self._gain = -1, 0.0  # rows of L, none yet; and what they gain
+        self._triangle = np.empty((0, 0))  # above the diagonal it is never read
+        self._innovation: Floats | None = None  # L^-1 (b / n) of the first rows, while it is known
         self._weights: Floats | None = None  # a, likewise
-        scale = np.diag(self._triangle)[:size]
-        self.gain = float(np.log(scale).sum() + 0.5 * np.log(seen.plays / noise).sum())
 
     @property
     def point(self) -> Ints:
@@ -110,7 +113,14 @@ class PlayFactor:
     @property
     def triangle(self) -> Floats:
         """L, (k, k); what is above the diagonal is not to be read."""
+        self._extend()
         return self._triangle[: self.used, : self.used]
+
+    @property
+    def gain(self) -> float:
+        """Information gain, 1/2 logdet(I + K / lambda)."""
+        self._extend()
+        return self._gain
 
     @property
     def statistics(self) -> SufficientStatistics:
@@ -120,8 +130,8 @@ class PlayFactor:
     @property
     def innovation(self) -> Floats:
         """L^-1 (b / n), (k,)."""
-        if self._innovation is None:
-            self._innovation = self.solve(self._total[: self.used] / self.count)
+        if self._innovation is None or len(self._innovation) < self.used:
+            self._innovation = self._innovated()
         return self._innovation
 
     @property
@@ -158,14 +168,7 @@ class PlayFactor:
         """Add a play."""
         self._reserve()
         k = self.used
-        shared = self.explain(np.array([x]))[:, 0]
-        scale = math.sqrt(self.noise + self.gram.diagonal[x] - shared @ shared)
-        self._triangle[k, :k], self._triangle[k, k] = shared, scale
         self._point[k], self._count[k], self._total[k] = x, 1.0, value
-        if self._innovation is not None:
-            innovation = (value - shared @ self._innovation) / scale
-            self._innovation = np.append(self._innovation, innovation)
-        self.gain += math.log(scale) - 0.5 * math.log(self.noise)
         self._row[x] = k
         self._weights = None
         self.used += 1
@@ -173,6 +176,7 @@ class PlayFactor:
     def correct(self, x: int, change: float) -> None:
         """Change the value of an earlier play of x; which of its rows takes it makes no difference."""
         self._total[self._row[x]] += change
+        self._settled = self.used
         self._innovation = self._weights = None
 
     def explain(self, point: Ints) -> Floats:
@@ -181,20 +185,66 @@ class PlayFactor:
 
     def solve(self, values: Floats) -> Floats:
         """Return L^-1 b, (k,) or (k, n) of the same shape."""
-        if not self.used:  # LAPACK refuses empty matrices
-            return np.zeros(values.shape)
-        # Fortran sees L as its transpose. Whole rows of it are handed over: a (k, k) part would be copied.
-        return _trtrs(self._triangle[: self.used].T, values, lower=0, trans=1)[0]
+        self._extend()
+        return self._solved(values, self.used, 1)
 
     def back(self, values: Floats) -> Floats:
         """Return L'^-1 b, (k,) or (k, n) of the same shape."""
-        if not self.used:
-            return np.zeros(values.shape)
-        return _trtrs(self._triangle[: self.used].T, values, lower=0, trans=0)[0]
+        self._extend()
+        return self._solved(values, self.used, 0)
 
-    def _decompose(self) -> Floats:
-        covariance = self.gram.between(self.point, self.point)
-        covariance[np.diag_indices(self.used)] += self.noise / self.count
+    def _solved(self, values: Floats, rows: int, transposed: int) -> Floats:
+        if not rows:  # LAPACK refuses empty matrices
+            return np.zeros(values.shape)
+        # Fortran sees L as its transpose. Whole rows of it are handed over: a (k, k) part would be copied.
+        return _trtrs(self._triangle[:rows].T, values, lower=0, trans=transposed)[0]
+
+    def _innovated(self) -> Floats:
+        """L^-1 (b / n), (k,): at once as far as the values have settled, then row by row."""
+        self._extend()
+        m, innovation = self._settled, np.empty(self.used)
+        known = self._innovation
+        if known is None:
+            known = self._solved(self._total[:m] / self._count[:m], m, 1)
+        innovation[: len(known)] = known
+        for k in range(len(known), self.used):
+            row = self._triangle[k]
+            innovation[k] = (self._total[k] - row[:k] @ innovation[:k]) / row[k]
+        return innovation
+
+    def _extend(self) -> None:
+        """Bring L up to date."""
+        if self._known == self.used:
+            return
+        if self._known < 0:
+            self._begin()
+        old, size = len(self._triangle), len(self._point)
+        if old < size:
+            self._triangle = np.pad(self._triangle, (0, size - old))
+        for k in range(self._known, self.used):
+            self._add_row(k)
+            self._known = k + 1
+
+    def _begin(self) -> None:
+        """Factorise the first rows at once."""
+        size, capacity = self._together, len(self._point)
+        self._triangle = np.empty((capacity, capacity))
+        self._triangle[:size, :size] = self._decompose(size)
+        scale, count = np.diag(self._triangle)[:size], self._count[:size]
+        self._gain = float(np.log(scale).sum() + 0.5 * np.log(count / self.noise).sum())
+        self._known = size
+
+    def _add_row(self, k: int) -> None:
+        x = self._point[k]
+        shared = self._solved(self.gram.between(self._point[k : k + 1], self._point[:k])[0], k, 1)
+        scale = math.sqrt(self.noise + self.gram.diagonal[x] - shared @ shared)
+        self._triangle[k, :k], self._triangle[k, k] = shared, scale
+        self._gain += math.log(scale) - 0.5 * math.log(self.noise)
+
+    def _decompose(self, size: int) -> Floats:
+        point = self._point[:size]
+        covariance = self.gram.between(point, point)
+        covariance[np.diag_indices(size)] += self.noise / self._count[:size]
         return np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
 
     def _reserve(self) -> None:
@@ -203,4 +253,3 @@ class PlayFactor:
             self._point = np.pad(self._point, (0, old))
             self._count, self._total = np.pad(self._count, (0, old)), np.pad(self._total, (0, old))
             self._squares = np.pad(self._squares, (0, old), constant_values=1.0)
-            self._triangle = np.pad(self._triangle, (0, old))

@@ -83,7 +83,8 @@ def load(path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = 
     """Return the agent or the tuner that a file holds; it goes on exactly where it was saved.
 
     A file is data: it builds settings, kernels and arrays, and the agent of a registered name, which then
-    plays again what is recorded. Loading takes as long as the agent took to choose.
+    plays again what is recorded. Loading takes as long as the agent took to choose; a tuner is quicker, see
+    `Tuner.load`.
 
     Args:
         path: of a file that `save` wrote.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
-from bandit_envs.basics.arguments import is_integer, require
+from bandit_envs.basics.arguments import is_integer, is_number, require
 
 from ..saving.types import require_types
 from .space import Values
@@ -150,3 +150,8 @@ class History:
             over = "is over" if is_integer(ticket) and 0 <= ticket < self.tickets else "was never given"
             raise ValueError(f"ticket {ticket!r} {over}; pending tickets: {known}")
         return self.pending[ticket]
+
+
+def require_value(value: Any) -> None:
+    """Raise unless it is what an experiment may come to."""
+    require(is_number(value), "value", "a finite number; drop the ticket of an experiment that failed", value)

@@ -18,7 +18,8 @@ from ..saving.types import require_types
 from .scale import Scale, sign_of
 from .space import Space, Values
 
-TUNER = ("gp-bucb", {"initial": 5, "refit_every": 5})
+MOST = 200  # results that a kernel is learnt from: a fit of n takes O(n^3)
+TUNER = ("gp-bucb", {"initial": 5, "refit_every": 5, "fit_most": MOST})
 CONSTRAINED_TUNER = ("constrained-ei", {"hallucinate": True})
 LENGTH_SCALE = 0.3  # of one feature; the diagonal of the unit box grows with the root of their number
 LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones call a feature irrelevant that was only not varied yet

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery
 
+from ..agent.learning_agent import LearningAgent
+from ..agent.resuming import Resumable
 from .boards import board
 from .history import Round
 from .plan import Plan
@@ -79,14 +82,27 @@ class Player:
         return not self.board.has([each.parameters for each in fresh], contexts)
 
     def catch_up(self, rounds: Sequence[Round]) -> None:
-        """Tell the agent of the rounds that it does not know yet."""
-        for t in range(self.closed, len(rounds)):
-            self._close(t, rounds[t])
+        """Tell the agent of the rounds that it does not know yet; one that learns its kernel does so once."""
+        new = range(self.closed, len(rounds))
+        with self.agent.listening() if new and isinstance(self.agent, LearningAgent) else nullcontext():
+            for t in new:
+                self._close(t, rounds[t])
         self.closed = self.known = len(rounds)
 
     def ask(self, context: Values) -> Values:
         """The parameters that the agent plays next."""
         return self.board.parameters(self.agent.act(self.board.observation(context)))
+
+    def ask_again(self, context: Values, resumed: bool) -> None:
+        """Ask what was asked; an agent that resumes from notes looks only where that leaves traces."""
+        if resumed and not self.agent.leaves_traces:
+            self.agent.skip()
+        else:
+            self.ask(context)
+
+    def notes(self) -> dict[str, Any] | None:
+        """What of its agent does not follow from the history; None of one that has to be asked again."""
+        return self.agent.notes() if isinstance(self.agent, Resumable) else None
 
     def recommend(self, context: Values) -> Advice:
         """The agent's answer in a context, of the whole space."""

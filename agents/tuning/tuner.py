@@ -6,17 +6,18 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bandit_envs.basics.arguments import is_number, require
-
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
-from .history import Experiment, History, Round
+from ..saving.types import require_types
+from .history import Experiment, History, Round, require_value
 from .parameters import Parameter
 from .plan import Plan, names_of
 from .player import Advice, Player
+from .restoring import player_for, require_possible, restored
 from .scale import sign_of
 from .space import Space, Values
 
 FORM = "gpbandits tuner"
+NOTES = dict[str, list[list[int] | list[float] | None]] | None
 
 
 class Tuner:
@@ -26,8 +27,9 @@ class Tuner:
     whose reward arrives with `tell`, in any order and as late as it likes: running experiments are delayed
     feedback. The agent sees standardised values, and costs in units of their own size; whenever the number
     of values has doubled they are standardised anew, and an agent that starts afresh is told the whole
-    history. Kernels see what will be used: rounded integers, and one coordinate a category. A call that is
-    interrupted, or fails, has happened or has not; what is handed out are copies.
+    history, and learns a kernel from it once. Kernels see what will be used: rounded integers, and one
+    coordinate a category. A call that is interrupted, or fails, has happened or has not; what is handed out
+    are copies.
 
         >>> from agents import Integer, Log, Tuner
         >>> tuner = Tuner({"rate": Log(1e-5, 1e-1), "depth": Integer(1, 12)}, goal="minimise")
@@ -37,7 +39,8 @@ class Tuner:
     Args:
         parameters: name -> `Linear`, `Log`, `Integer` or `Categorical`.
         agent: a name, a path "package.module:Class" or a callable, or (agent, options), as for `evaluate`.
-            Default GP-BUCB with learnt hyperparameters, and constrained EI where there are constraints.
+            Default GP-BUCB with hyperparameters learnt from the latest 200 results, and constrained EI where
+            there are constraints.
         goal: "maximise" or "minimise".
         contexts: name -> kind, of what is given in each experiment instead of chosen.
         constraints: names of the costs, each of which should be at most 0.
@@ -119,7 +122,7 @@ class Tuner:
             value: finite, to be maximised or minimised.
             costs: name -> value, where there are constraints; feasible is at most 0.
         """
-        _require_value(value)
+        require_value(value)
         self._history = self._history.tell(ticket, float(value), self.plan.costs(costs))
 
     def drop(self, ticket: int) -> None:
@@ -135,7 +138,7 @@ class Tuner:
     ) -> None:
         """Report an experiment that was not asked for, such as one from the past."""
         known = self.plan.parameters.check(parameters)
-        _require_value(value)
+        require_value(value)
         checked, within = self.plan.costs(costs), self.plan.context(context)
         self._history = self._history.add(known, within, float(value), checked)
 
@@ -193,29 +196,30 @@ class Tuner:
         Raises:
             ValueError: the agent or an option of it is not data.
         """
-        write(path, FORM, {"plan": self.plan.to_data(), "rounds": self._history.to_data()})
+        notes = None if self._player is None else self._player.notes()
+        content = {"plan": self.plan.to_data(), "rounds": self._history.to_data(), "notes": notes}
+        write(path, FORM, content)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES) -> Tuner:
-        """Return a saved tuner: its agent is made again and asked and told the same; see `agents.load`."""
+        """Return a saved tuner: its agent is made again and told the same; see `agents.load`.
+
+        Our agents resume from notes of their draws and fits, in a second after a thousand results. Agents of
+        others, and those that start over at changes, are asked again what they were asked, which takes as
+        long as it took then.
+        """
         content = read(path, FORM, max_bytes=max_bytes)
         tuner = cls.__new__(cls)
         with parsing(path):
             tuner._begin(Plan.from_data(content["plan"], trust))
             tuner._history = History.from_data(content["rounds"])
             for each in tuner._history.rounds:
-                tuner._check(each)
+                require_possible(tuner.plan, each)
+            notes = content.get("notes")
+            require_types("notes of a tuner", {"notes": notes}, {"notes": NOTES})
         with playing(path):
-            tuner._player = tuner._take_player()
+            tuner._player = restored(tuner.plan, tuner._history.rounds, notes)
         return tuner
-
-    def _check(self, round_: Round) -> None:
-        """Raise unless a round could have been asked for and told."""
-        self.plan.parameters.check(round_.parameters)
-        self.plan.context(round_.context)
-        for arrival in round_.arrivals:
-            _require_value(arrival.value)
-            self.plan.costs(dict(zip(self.plan.constraints, arrival.costs, strict=True)))
 
     def _up_to_date(self, rounds: Sequence[Round], context: Values) -> Player:
         """A player that has been told all rounds, of which nothing is kept."""
@@ -231,34 +235,10 @@ class Tuner:
         None before the first question; after an interruption, one that has been asked and told the same.
         """
         player, self._player = self._player, None
-        return self._replayed(self._history.rounds) if player is None else player
-
-    def _replayed(self, rounds: Sequence[Round]) -> Player | None:
-        """The latest player, asked and told the same; those before it left no trace and need not play."""
-        player, asked = None, []
-        for t, each in enumerate(rounds):
-            if each.ticket is not None:
-                now = self._player_for(player, rounds[:t], each.context)
-                asked = [*asked, t] if now is player else [t]
-                player, now.known = now, t
-        for t in asked:
-            assert player is not None
-            player.catch_up(rounds[:t])
-            player.ask(rounds[t].context)
-        return player
+        return restored(self.plan, self._history.rounds) if player is None else player
 
     def _informed(self, player: Player | None, rounds: Sequence[Round], context: Values) -> Player:
         """The player of the round to come, which has been told of those before it."""
-        player = self._player_for(player, rounds, context)
+        player = player_for(self.plan, player, rounds, context)
         player.catch_up(rounds)
         return player
-
-    def _player_for(self, player: Player | None, rounds: Sequence[Round], context: Values) -> Player:
-        """This player, or where it is outgrown the next one."""
-        if player is None or player.outgrown(rounds, context):
-            return Player(self.plan, rounds, context, 0 if player is None else player.number + 1)
-        return player
-
-
-def _require_value(value: Any) -> None:
-    require(is_number(value), "value", "a finite number; drop the ticket of an experiment that failed", value)

@@ -53,7 +53,12 @@ class Bars(Progress):
 
     def __init__(self) -> None:
         self.standing = Standing()
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cells"))
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("cells"),
+        )
         times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
         super().__init__(*columns, *times, console=console())
 

@@ -63,7 +63,7 @@ def _reproduce(reproduction: "Reproduction", out: Path, quick: bool, compute: "C
         f"Why we differ: {reproduction.differs}",
     )
     console().print(Markdown("\n\n".join(parts)))
-    console().print(f"Figures in {figures}.", markup=False)
+    console().print(f"Figures in {figures}.")
 
 
 def _computing(backend: "Backend") -> "Compute":

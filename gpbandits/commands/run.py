@@ -31,7 +31,7 @@ def run(
     if loaded.modules:
         names = ", ".join(loaded.modules)
         console().print(Text(f"Importing {names}, as {study} says: run studies of people you trust."))
-    check_study(loaded)
+    check_study(loaded, time_limit)
     store = keep_study(out, loaded, text)  # before anything is computed, for `status` and for who resumes
     failed = run_with_progress(loaded, store, where, time_limit)
     results = store.load(loaded)

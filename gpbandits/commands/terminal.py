@@ -8,8 +8,11 @@ from rich.text import Text
 
 
 def console() -> Console:
-    """Standard output; a file or a pipe has no width, for which rich would assume a narrow one."""
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=140)
+    """Standard output; a file or a pipe has no width, for which rich would assume a narrow one.
+
+    Text is what it is, also "[bold": names of studies are no markup.
+    """
+    return Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 140)
 
 
 def print_rows(title: str, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:

@@ -16,7 +16,8 @@ Scheduler = Annotated[
 
 
 TimeLimit = Annotated[
-    float | None, typer.Option(min=0.001, help="Seconds after which a cell has failed; by default none.")
+    float | None,
+    typer.Option(min=0.001, help="Seconds after which a cell has failed, or what it needs cannot be made."),
 ]
 
 

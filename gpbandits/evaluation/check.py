@@ -48,10 +48,10 @@ def check_agent(
             it declares none.
         time_limit: seconds for all checks together.
     """
-    factory = resolve_agent(agent)
-    chosen = stages(getattr(factory.make, "features", None)) if environments is None else environments
 
     def run() -> None:
+        factory = resolve_agent(agent)
+        chosen = stages(getattr(factory.make, "features", None)) if environments is None else environments
         for label, environment in chosen.items():
             _check_on(label, environment, factory)
 
@@ -109,7 +109,17 @@ def _setting(env: Any, seed: int = SEEDS[0][0]) -> Setting:
 
 
 def _instance(setting: Setting, factory: AgentFactory) -> Any:
-    return _with_methods(factory(setting))
+    try:
+        return _with_methods(factory(setting))
+    except (ValueError, AgentCheckError):
+        raise  # which say what is wrong with an option, or the check
+    except Exception as error:
+        raise AgentCheckError(
+            "no errors",
+            "the factory to return an agent",
+            f"it raised {type(error).__name__}: {error}",
+            "see the error above; a factory gets a Setting, whose fields may be None, and its options",
+        ) from error
 
 
 def _with_methods(agent: Any) -> Any:
@@ -183,12 +193,13 @@ def _finish(task: Callable[[], None], seconds: float) -> None:
             "finite time",
             f"all checks to end within {seconds:g} s",
             "the agent was still at work",
-            "look for a loop without end in reset, act or update, or give a slow agent a larger time_limit",
+            "look for a loop without end in the module, the factory, reset, act or update, or give a slow "
+            "agent a larger time_limit",
         )
     if errors and not isinstance(errors[0], Exception):
         raise AgentCheckError(
             "no exit",
-            "methods that return or raise an Exception",
+            "a factory and methods that return or raise an Exception",
             f"the agent raised {type(errors[0]).__name__}({errors[0]})",
             "leave it to whoever plays the agent to end the program; raise a ValueError instead",
         ) from errors[0]

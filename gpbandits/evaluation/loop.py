@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
-from bandit_envs.basics.arguments import require
+from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.environment.making import EnvLike
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.isolation import isolated
@@ -53,7 +53,7 @@ def evaluate(
             ends with it: for agents that are not trusted, or leak memory. Their results are the same. Agents
             must be importable. What a round costs more is measured in `benchmarks/isolation.py`.
     """
-    require(_is_integer(trials) and trials > 0, "trials", "a positive integer", trials)
+    require(is_count(trials), "trials", "a positive integer", trials)
     require(_is_integer(seed) and seed >= 0, "seed", "an integer >= 0", seed)
     require(_is_integer(first_trial) and first_trial >= 0, "first_trial", "an integer >= 0", first_trial)
     require(isinstance(isolate, bool), "isolate", "True or False", isolate)

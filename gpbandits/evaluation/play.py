@@ -33,8 +33,7 @@ class Stage:
 
     def __init__(self, environment: EnvLike, keywords: Mapping[str, Any]):
         self.env: Any = make(environment, **keywords)
-        bandit = self.env.has_wrapper_attr("setting")
-        require(bandit, "environment", "a bandit, with an attribute `setting` for agents", self.env)
+        require_bandit(self.env)
         self.limit, self.oracle = keywords.get("max_episode_steps"), keywords.get("oracle", True)
         # A callable may have wrapped the environment, which a batch of bare ones would not show.
         ours = isinstance(environment, str | Problem) and isinstance(self.env.unwrapped, BanditEnv)
@@ -66,6 +65,12 @@ class Stage:
                     yield _play_batch(env, factory, block)
                 else:
                     yield _play_one(self.env, factory, *block[0])
+
+
+def require_bandit(env: Any) -> None:
+    """Raise unless an environment says what agents are to know."""
+    bandit = env.has_wrapper_attr("setting")
+    require(bandit, "environment", "a bandit, with an attribute `setting` for agents", env)
 
 
 def _play_batch(

@@ -10,31 +10,41 @@ from agents.registry import resolve_agent
 from bandit_envs.basics.arguments import require
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.play import Stage
+from gpbandits.experiments.limits import within
+from gpbandits.experiments.provenance import environment_spec
 from gpbandits.experiments.study import EnvironmentEntry, Study
 
 
-def check_study(study: Study) -> None:
-    """Make every environment and every agent for it once; the error names the entry that cannot be made."""
+def check_study(study: Study, time_limit: float | None = None) -> None:
+    """Make every environment and every agent for it once; the error names the entry that cannot be made.
+
+    Args:
+        study: to be run.
+        time_limit: seconds that making one of them may take, as for `run`.
+    """
     for environment in study.environments:
-        _check_environment(study, environment)
+        _check_environment(study, environment, time_limit)
 
 
-def _check_environment(study: Study, environment: EnvironmentEntry) -> None:
-    with _named(f"environment {environment.label!r}"):
+def _check_environment(study: Study, environment: EnvironmentEntry, time_limit: float | None) -> None:
+    with naming(f"environment {environment.label!r}", time_limit):
+        environment_spec(environment.id)
         env = Stage(environment.id, environment.kwargs).env
         _, info = env.reset(seed=trial_seeds(study.seed, 0)[0])
         require("oracle" in info, "oracle", "on: a study scores by it", False)
         setting = env.get_wrapper_attr("setting")
     for agent in study.agents:
-        with _named(f"agent {agent.label!r} for {environment.label!r}"):
+        with naming(f"agent {agent.label!r} for {environment.label!r}", time_limit):
             resolve_agent((agent.name, agent.options))(setting)
     env.close()
 
 
 @contextmanager
-def _named(entry: str) -> Iterator[None]:
+def naming(entry: str, time_limit: float | None = None) -> Iterator[None]:
+    """Say of whatever is raised, or takes too long, in the block that this entry cannot be made."""
     try:
-        yield
+        with within(time_limit, "it"):
+            yield
     except KeyboardInterrupt:
         raise
     except (ValueError, TypeError, AttributeError, OSError, ImportError, gym.error.Error) as error:

@@ -21,8 +21,8 @@ def make_expendable() -> None:
 
 
 @contextmanager
-def within(seconds: float | None) -> Iterator[None]:
-    """Raise OverdueError in the block after so many seconds, if a limit is given.
+def within(seconds: float | None, what: str = "the cell") -> Iterator[None]:
+    """Raise OverdueError, which says what took too long, in the block after so many seconds, if any.
 
     Where the block cannot be interrupted (compiled code, another thread than the main one, Windows), the
     process ends a little later if it is expendable, and otherwise nothing happens.
@@ -30,18 +30,18 @@ def within(seconds: float | None) -> Iterator[None]:
     if seconds is None:
         yield
         return
-    with _ended(seconds + GRACE), _interrupted(seconds):
+    with _ended(seconds + GRACE), _interrupted(seconds, what):
         yield
 
 
 @contextmanager
-def _interrupted(seconds: float) -> Iterator[None]:
+def _interrupted(seconds: float, what: str) -> Iterator[None]:
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def stop(*_signal: object) -> None:
-        raise OverdueError(f"the cell took longer than its time limit of {seconds:g} s")
+        raise OverdueError(f"{what} took longer than its time limit of {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)

@@ -17,6 +17,7 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator
 
 import bandit_envs  # noqa: F401 (registers the ids)
 from agents.registry import agent_modules, resolve_agent
+from bandit_envs.basics.arguments import require
 from bandit_envs.problems import FACTORIES
 from gpbandits.experiments.source_code import digest
 
@@ -122,6 +123,8 @@ def _spec(env_id: str) -> EnvSpec:
     module, _, name = env_id.rpartition(":")
     if module:
         import_module(module)
+    known = name in gym.registry  # which also makes "X" of the latest "X-v1", whose meaning would change
+    require(known, "id", "a registered one with its version, such as 'GPBandit-GP-v0'", env_id)
     return gym.spec(name)
 
 

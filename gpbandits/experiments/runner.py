@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from bandit_envs.basics.arguments import require
 from gpbandits.experiments.backends import Backend, local
+from gpbandits.experiments.leftovers import tidied
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import Cell, Study
 from gpbandits.experiments.work import Outcome, Task
@@ -38,9 +39,10 @@ def run(
         for cell in missing
     ]
     backend, left = backend or local(workers), []
-    failed = _computed(backend, tasks, report, left.append)
-    waiting = [task._replace(wait=True) for task in tasks if task.cell in left]
-    return failed + _computed(backend, waiting, report, left.append)
+    with tidied(store.folder):
+        failed = _computed(backend, tasks, report, left.append)
+        waiting = [task._replace(wait=True) for task in tasks if task.cell in left]
+        return failed + _computed(backend, waiting, report, left.append)
 
 
 def _computed(

@@ -14,6 +14,8 @@ from PIL import Image
 from agents.registry import AgentSpec, resolve_agent
 from bandit_envs.environment.making import EnvLike, make
 from gpbandits.evaluation.loop import trial_seeds
+from gpbandits.evaluation.play import require_bandit
+from gpbandits.experiments.check import naming
 
 HOLD = 3  # times as long as the others is the last frame shown
 
@@ -36,10 +38,14 @@ def frames(
     """
     if count < 2:
         raise ValueError(f"count must be at least 2, the first and the last picture, got {count}")
-    env = make(environment, **{"render_mode": "rgb_array"} | dict(env_kwargs or {}))
     of_environment, of_agent = trial_seeds(seed, 0)
-    observation, _ = env.reset(seed=of_environment)
-    player = resolve_agent(agent)(env.get_wrapper_attr("setting"))
+    with naming(f"environment {environment!r}"):
+        env = make(environment, **{"render_mode": "rgb_array"} | dict(env_kwargs or {}))
+        require_bandit(env)
+        observation, _ = env.reset(seed=of_environment)
+    factory = resolve_agent(agent)
+    with naming(f"agent {(factory.name or agent)!r} for {environment!r}"):
+        player = factory(env.get_wrapper_attr("setting"))
     player.reset(of_agent)
     env.unwrapped.watched = player  # type: ignore[attr-defined]
     shown = set(np.linspace(0, env.get_wrapper_attr("setting").horizon, count).astype(int).tolist())

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from bandit_envs.kernels.gram import Gram
 
 from .play_memory import PlayMemory
+from .tallied import Tallied
+
+PLAY = np.dtype([("point", np.int64), ("value", np.float64), ("plays", np.float64), ("played", np.int64)])
 
 
 class LastPlays(PlayMemory):
@@ -33,3 +40,48 @@ class LastPlays(PlayMemory):
         if age < self.window:
             play = (x, value, self.noise / plays, 1.0, self.now - age, self.now)
             self.kept.append(play, self.kept.among(x))
+
+
+class LastCounts(Tallied):
+    """The same where the window is longer than there are points, from counts; O(W + u^3 + u^2 N) a round.
+
+    The counts and sums of the u points in the window are added up anew, so that no rounding is carried along.
+
+    Args:
+        gram, noise, window: as for `LastPlays`.
+    """
+
+    def __init__(self, gram: Gram, noise: float, window: int):
+        super().__init__(gram, noise)
+        self.window, self._now = window, 0
+        self._plays = np.empty(0, PLAY)  # those in the window, as they came
+
+    def advance(self) -> None:
+        """Take out the plays that leave the window."""
+        self._now += 1
+        kept = self._plays["played"] > self._now - self.window
+        if not kept.all():
+            self._plays = self._plays[kept]
+            self._add_up()
+
+    def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
+        """Learn a value from within the window."""
+        if age < self.window:
+            self._plays = np.append(self._plays, np.array([(x, value, plays, self._now - age)], PLAY))
+            self._add_up()
+
+    def correct(self, x: int, change: float) -> None:
+        """Change the value of the play of x that came last."""
+        self._plays["value"][(self._plays["point"] == x).nonzero()[0][-1]] += change
+        self._add_up()
+
+    def replay(self, other: Any) -> None:
+        """Remember the same plays of the same rounds."""
+        self._now, self._plays = other._now, other._plays.copy()
+        self._add_up()
+
+    def _add_up(self) -> None:
+        point, plays = self._plays["point"], self._plays["plays"]
+        self._count = self._squares = np.bincount(point, plays, self.gram.size)
+        self._total = np.bincount(point, plays * self._plays["value"], self.gram.size)
+        self._forget_factor()

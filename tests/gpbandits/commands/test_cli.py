@@ -218,6 +218,15 @@ def test_bad_studies_end_in_one_line_and_code_2_before_anything_is_computed(
     assert not (tmp_path / "out").exists()
 
 
+@undrawn
+@pytest.mark.parametrize("name", ["[bold", "[/bold]", "[red]"])
+def test_a_name_that_looks_like_markup_is_a_name(call, tmp_path, name):
+    code, out, err = call(study=SMALL.replace('"small"', f'"{name}"'))
+    assert code == 0, err
+    assert f"{name} " in out
+    assert f"{name}: trials" in call("status", str(tmp_path / "out"))[1]
+
+
 def test_debug_shows_the_traceback(tmp_path):
     with pytest.raises(ValueError, match="No such file"):
         cli.main(["run", str(tmp_path / "none.toml"), "--out", str(tmp_path), "--debug"])

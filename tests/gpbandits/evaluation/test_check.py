@@ -379,3 +379,27 @@ def test_an_agent_that_exits_is_told_apart_from_one_that_passes(method, error):
     agent = type("Leaving", (Careful,), {method: leave})
     with pytest.raises(AgentCheckError, match=rf"\[no exit\] .* raised {type(error).__name__}"):
         check_agent(agent, FEW)
+
+
+@pytest.mark.parametrize("error", [KeyError("boo"), RuntimeError("no"), SystemExit(3)])
+def test_a_constructor_that_raises_whatever_it_likes_is_named(error):
+    class Unmakeable(Careful):
+        def __init__(self, setting):
+            raise error
+
+    with pytest.raises(AgentCheckError, match=rf"raised {type(error).__name__}"):
+        check_agent(Unmakeable, FEW)
+
+
+@pytest.mark.parametrize(
+    ("line", "check"), [("exit(3)", "no exit"), ("import time; time.sleep(5)", "finite time")]
+)
+def test_a_module_that_exits_or_hangs_at_its_import_is_told_apart_from_one_that_passes(
+    tmp_path, monkeypatch, line, check
+):
+    name = f"module_that_{check.replace(' ', '_')}"
+    (tmp_path / f"{name}.py").write_text(line)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(AgentCheckError) as caught:
+        check_agent(f"{name}:Agent", time_limit=0.5)
+    assert caught.value.check == check

@@ -172,6 +172,7 @@ def test_progress_is_told_trial_by_trial():
 
 BAD = {
     "trials": ({"trials": 0}, "trials must be a positive integer, got 0"),
+    "too many trials": ({"trials": 10**400}, "trials must be a positive integer, got 1000"),
     "seed": ({"seed": -1}, "seed must be an integer >= 0, got -1"),
     "first_trial": ({"first_trial": 1.5}, "first_trial must be an integer >= 0"),
     "no agents": ({"agents": {}}, "agents must be at least one"),

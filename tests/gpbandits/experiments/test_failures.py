@@ -10,7 +10,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import gymnasium as gym
 import pytest
+from gymnasium.envs.registration import EnvSpec
 from study_cases import called
 
 from gpbandits.experiments import Store, Study, check_study, run
@@ -151,6 +153,25 @@ def test_ctrl_c_is_no_failure_of_an_agent(tmp_path, monkeypatch):
 def test_a_constructor_that_raises_whatever_it_likes_is_named_before_anything_is_computed(kind):
     with pytest.raises(ValueError, match=f"agent '{kind}' for 'GP' cannot be made"):
         check_study(study_of(kind, "__init__"))
+
+
+@pytest.mark.parametrize("kind", HANGING)
+def test_a_constructor_that_hangs_is_named_at_the_time_limit(kind):
+    with pytest.raises(ValueError, match=f"agent '{kind}' for 'GP' cannot be made: .* time limit of 0.3 s"):
+        check_study(study_of(kind, "__init__"), time_limit=LIMIT)
+
+
+def test_so_is_an_environment_that_hangs(monkeypatch):
+    monkeypatch.setitem(gym.registry, "Hanging-v0", EnvSpec("Hanging-v0", lambda: time.sleep(60.0)))
+    which = Study("s", 1, (EnvironmentEntry("Hanging-v0", "slow"),), (AgentEntry("random", "random"),))
+    with pytest.raises(ValueError, match=r"environment 'slow' cannot be made: .* time limit of 0.3 s"):
+        check_study(which, time_limit=LIMIT)
+
+
+def test_an_id_without_its_version_is_refused_before_anything_is_written():
+    which = Study("s", 1, (EnvironmentEntry("GPBandit-GP", "GP"),), (AgentEntry("random", "random"),))
+    with pytest.raises(ValueError, match=r"environment 'GP' cannot be made: id must be .* such as .*-v0"):
+        check_study(which)
 
 
 @pytest.mark.parametrize("limit", [0.0, -1.0, float("nan")])

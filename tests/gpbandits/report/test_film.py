@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from PIL import Image
+from study_cases import called
 
 from gpbandits import cli, evaluate
 from gpbandits.report.film import frames
@@ -79,3 +80,19 @@ def test_bad_input_is_one_line(arguments, message, capsys, tmp_path, monkeypatch
 def test_a_film_of_one_picture_is_refused():
     with pytest.raises(ValueError, match="count must be at least 2"):
         list(frames("GPBandit-GP-v0", "gp-ucb", count=1))
+
+
+def test_what_is_no_bandit_is_refused_before_it_is_drawn():
+    with pytest.raises(ValueError, match=r"environment must be a bandit, .*got <TimeLimit"):
+        next(frames("CartPole-v1", "random"))
+
+
+def test_an_agent_that_cannot_be_made_ends_a_command_in_one_line(tmp_path, monkeypatch, capsys):
+    (tmp_path / "unmakeable.py").write_text("def agent(setting):\n    raise KeyError('boo')\n")
+    monkeypatch.chdir(tmp_path)
+    code, _, err = called(capsys, "watch", "GPBandit-GP-v0", "unmakeable:agent", "--gif", "a.gif")
+    assert code == 2
+    assert err.splitlines() == [
+        "gpbandits: agent 'unmakeable:agent' for 'GPBandit-GP-v0' cannot be made: KeyError: 'boo' "
+        "(--debug shows where)"
+    ]

@@ -5,14 +5,19 @@ from functools import partial
 import numpy as np
 import pytest
 import references
+from sklearn.gaussian_process.kernels import RBF
 
+from agents.beliefs.forgetting import sliding_window
+from agents.model.model import Model
 from agents.posteriors import (
     Discounted,
     Drifting,
     ForgettingPosterior,
+    LastCounts,
     LastPlays,
     posterior,
 )
+from bandit_envs import Setting
 from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
 from bandit_envs.kernels.kernels import make_kernel
 
@@ -20,11 +25,13 @@ NOISE = np.array([0.02, 0.5, 1e-3])  # (B,) differs from trial to trial
 WINDOW, DRIFT, DISCOUNT = 15, 0.06, 0.93
 MEMORIES = {
     "window": partial(LastPlays, window=WINDOW),
+    "counted window": partial(LastCounts, window=WINDOW),
     "drift": partial(Drifting, eps=DRIFT),
     "discount": partial(Discounted, discount=DISCOUNT),
 }
 NEUTRAL = {
     "window": partial(LastPlays, window=10_000),
+    "counted window": partial(LastCounts, window=10_000),
     "drift": partial(Drifting, eps=0.0),
     "discount": partial(Discounted, discount=1.0),
 }
@@ -54,7 +61,7 @@ class Plays:
         """Mean, covariance and information gain for the round after `now` by the definition."""
         point, value = np.array(self.point, dtype=np.int64), np.array(self.value)
         age = now - np.array(self.round, dtype=np.int64)
-        if name == "window":
+        if "window" in name:
             kept = age < WINDOW
             point, value, age = point[kept], value[kept], age[kept]
         variances = noise * DISCOUNT ** -age.astype(float) if name == "discount" else np.full(len(age), noise)
@@ -238,3 +245,23 @@ def test_what_has_faded_is_left_out_and_not_missed(make):
     mean, covariance = references.aged_posterior(gram.dense, point, age, value, faded, decay)
     np.testing.assert_allclose(memory.mean(None), mean, atol=1e-9)
     np.testing.assert_allclose(memory.variance(None), np.diag(covariance), atol=1e-9)
+
+
+@pytest.mark.parametrize(("num_points", "window", "form"), [(20, 60, LastCounts), (20, 15, LastPlays)])
+def test_a_window_that_is_longer_than_there_are_points_is_counted(num_points, window, form):
+    setting = Setting(arms=np.linspace(0.0, 1.0, num_points)[:, None], horizon=100, kernel=RBF(0.2))
+    belief = sliding_window(Model.of(setting), 1, window=window)
+    assert isinstance(belief.centre, ForgettingPosterior)
+    assert type(belief.centre._trial[0]) is form
+
+
+def test_both_forms_of_a_window_are_the_same():
+    gram, rng = make_gram(12), np.random.default_rng(5)
+    counts, plays = LastCounts(gram, 0.01, window=30), LastPlays(gram, 0.01, window=30)
+    for _ in range(100):
+        x, value = int(rng.integers(gram.size)), float(rng.standard_normal())
+        for memory in (counts, plays):
+            memory.advance()
+            memory.observe(x, value, 0)
+    for found in ("mean", "variance", "weight_norm"):
+        np.testing.assert_allclose(getattr(counts, found)(None), getattr(plays, found)(None), atol=1e-9)

@@ -1,0 +1,60 @@
+"""The player that a tuner had, made again from its history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .history import Round, require_value
+from .plan import Plan
+from .player import Player
+from .space import Values
+
+
+def player_for(plan: Plan, player: Player | None, rounds: Sequence[Round], context: Values) -> Player:
+    """This player, or where it is outgrown the next one, of the round that follows some others."""
+    if player is None or player.outgrown(rounds, context):
+        return Player(plan, rounds, context, 0 if player is None else player.number + 1)
+    return player
+
+
+def restored(plan: Plan, rounds: Sequence[Round], notes: Mapping[str, Any] | None = None) -> Player | None:
+    """The latest player as it was after the last question, None before the first.
+
+    Args:
+        plan: of the tuner.
+        rounds: its history.
+        notes: of that player; without them its agent is asked again what it was asked, which takes as long.
+    """
+    player, asked = _latest(plan, rounds)
+    if player is None:
+        return None
+    if notes is not None:
+        player.agent.recall(notes)
+    for t in asked:
+        player.catch_up(rounds[:t])
+        player.ask_again(rounds[t].context, notes is not None)
+    if notes is not None:
+        player.agent.resume(notes)
+    return player
+
+
+def _latest(plan: Plan, rounds: Sequence[Round]) -> tuple[Player | None, list[int]]:
+    """The last of the players, and the rounds it was asked for; those before it left no trace."""
+    player: Player | None = None
+    asked: list[int] = []
+    for t, each in enumerate(rounds):
+        if each.ticket is not None:
+            now = player_for(plan, player, rounds[:t], each.context)
+            asked = [*asked, t] if now is player else [t]
+            player, now.known = now, t
+    return player, asked
+
+
+def require_possible(plan: Plan, round_: Round) -> None:
+    """Raise unless a round could have been asked for and told."""
+    plan.parameters.check(round_.parameters)
+    plan.context(round_.context)
+    for arrival in round_.arrivals:
+        require_value(arrival.value)
+        plan.costs(dict(zip(plan.constraints, arrival.costs, strict=True)))

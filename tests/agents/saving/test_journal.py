@@ -1,0 +1,80 @@
+"""What an agent was told is kept in columns, whatever it was told, and in little memory."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import agents
+from agents.saving.journal import Journal
+from bandit_envs import Setting
+
+ALIKE = [np.float32([1, 2]), np.float32([3, 4]), np.float32([5, 6])]
+VALUES = {
+    "arrays": ALIKE,
+    "numbers": [1, 2, 3],
+    "words": [[1, 2], [3], []],
+    "numbers too large for an array": [10**30, 1, 2],
+    "shapes that change": [np.ones(2), np.ones(3), np.ones(2)],
+    "types that change": [1, 2.5, True],
+    "numbers and none": [None, 1.0, None],
+    "dicts": [{"a": each, "b": {"c": k}} for k, each in enumerate(ALIKE)],
+    "keys that change": [{"a": 1}, {"b": 1}, {"a": 2}],
+    "dicts and numbers": [{"a": 1}, 2, {}],
+}
+
+
+def same(first, second):
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(same(first[key], second[key]) for key in first)
+    return np.array_equal(first, second) and np.asarray(first).dtype == np.asarray(second).dtype
+
+
+@pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
+def test_it_gives_back_what_it_was_given(values):
+    journal = Journal()
+    for value in values * 20:
+        journal.write("act", value)
+    assert journal.events == ["act"] * 60
+    (column,) = journal._columns[1]
+    assert all(map(same, column.rows(60), values * 20))
+
+
+def test_it_keeps_copies():
+    journal, buffer = Journal(), np.zeros(2)
+    for k in range(3):
+        buffer[:] = k
+        journal.write("update", buffer, {"seen": [buffer]}, 1.0, {"mask": buffer})
+    buffer[:] = 9.0
+    point, _, _, info = journal.columns[2]
+    assert point[:, 0].tolist() == info["mask"][:, 0].tolist() == [0.0, 1.0, 2.0]
+
+
+def test_a_call_whose_writing_was_interrupted_was_not_written():
+    journal = Journal()
+    journal.write("drop", 1, [1])
+    with pytest.raises(ValueError, match="argument"):
+        journal.write("drop", 2)  # the first column has it by then
+    journal.write("drop", 3, [3])
+    assert journal.events == ["drop", "drop"]
+    assert journal.columns[3][0].tolist() == [1, 3]
+
+
+def test_an_agent_played_by_hand_grows_by_hundreds_of_bytes_a_round_at_most():
+    setting = Setting(arms=np.linspace(0.0, 1.0, 5)[:, None], horizon=2000)
+    agent = agents.make("gp-ucb", setting)
+    agent.reset(0)
+    seen = np.zeros(1, dtype=np.float32)
+
+    def play(rounds):
+        for t in rounds:
+            arm = agent.act(seen)
+            now = {"feedback_step": np.array([t]), "feedback_reward": np.array([0.5])}
+            agent.update(seen, arm, 0.5, {"t": t, "feedback_mask": np.ones(1, dtype=bool), **now})
+
+    play(range(256))
+    tracemalloc.start()
+    play(range(256, 1280))
+    grown, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert grown < 400 * 1024

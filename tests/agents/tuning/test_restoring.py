@@ -1,0 +1,176 @@
+"""A tuner that is loaded goes on as the one that was saved, without choosing again what was chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import agents
+from agents import Integer, Linear, Tuner
+from agents.agent.box_agent import BoxAgent
+from agents.agent.gp_agent import GPAgent
+from agents.model.hyperparameters import Fitter
+from agents.posteriors.play_factor import PlayFactor
+from agents.posteriors.sufficient_statistics import SufficientStatistics
+from agents.saving.files import read, write
+from agents.tuning.tuner import FORM
+
+SPACES = {
+    "box": {"x": Linear(0, 1), "y": Linear(0, 1)},
+    "set": {"x": Integer(1, 6), "y": Integer(1, 3)},
+}
+BRIEF = {"search": {"candidates": 8, "starts": 1, "steps": 2}}
+LEARNS = {"refit_every": 3, "initial": 2}
+LEARNING = ("gp-bucb", LEARNS)
+
+
+def value(parameters: dict[str, Any]) -> float:
+    return -((parameters["x"] - 0.3) ** 2) - (parameters["y"] - 0.6) ** 2
+
+
+def tuned(tuner: Tuner, rounds: int) -> list[dict[str, Any]]:
+    """Go on for some rounds, of which one experiment is always running; what was asked."""
+    asked = []
+    for _ in range(rounds):
+        ticket, parameters = tuner.ask()
+        asked.append(parameters)
+        if ticket:
+            each = tuner.pending[ticket - 1]
+            tuner.tell(ticket - 1, value(each), dict.fromkeys(tuner.plan.constraints, each["x"] - 0.5))
+    return asked
+
+
+def named(*chosen: str) -> list[Any]:
+    """All registered agents, as they are and learning their kernels; in long runs but for the chosen ones."""
+    return [
+        pytest.param(
+            (name, options),
+            id=f"{name}{' that learns' if LEARNS.items() <= options.items() else ''}",
+            marks=[] if name in chosen else pytest.mark.long,
+        )
+        for name in agents.names()
+        for options in (BRIEF, BRIEF | LEARNS)
+    ]
+
+
+def tuner_of(space: str, agent: Any) -> Tuner:
+    """One whose agent resumes from notes; others are no case of this file."""
+    try:
+        tuner = Tuner(SPACES[space], agent=agent, seed=4, num_arms=20, budget=20)
+        tuner.ask()
+    except ValueError as error:
+        pytest.skip(f"does not play here: {error}")
+    assert tuner._player is not None
+    if tuner._player.notes() is None:
+        pytest.skip("is asked again what it was asked")
+    return tuner
+
+
+def assert_goes_on(tuner: Tuner, path: Any) -> None:
+    tuned(tuner, 7)
+    tuner.save(path)
+    loaded = Tuner.load(path)
+    assert loaded.experiments == tuner.experiments
+    assert tuned(loaded, 4) == tuned(tuner, 4)
+
+
+@pytest.mark.parametrize("agent", named("gp-bucb"))
+def test_on_a_box_it_asks_what_the_other_asks(agent, tmp_path):
+    assert_goes_on(tuner_of("box", agent), tmp_path / "t.json")
+
+
+@pytest.mark.parametrize("agent", named("gp-ts"))
+def test_on_a_set_too(agent, tmp_path):
+    assert_goes_on(tuner_of("set", agent), tmp_path / "t.json")
+
+
+def test_and_under_constraints(tmp_path):
+    agent = ("constrained-ei", {"hallucinate": True, **BRIEF})
+    assert_goes_on(Tuner(SPACES["box"], agent=agent, constraints=["cost"]), tmp_path / "t.json")
+
+
+@pytest.mark.parametrize("constraints", [(), ("cost",)])
+def test_loading_neither_searches_nor_fits_nor_factorises(constraints, tmp_path, monkeypatch):
+    tuner = Tuner(SPACES["box"], constraints=constraints)
+    tuned(tuner, 12)
+    tuner.save(tmp_path / "t.json")
+
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("this was done before")
+
+    monkeypatch.setattr(PlayFactor, "_extend", never)
+    monkeypatch.setattr(BoxAgent, "act", never)
+    monkeypatch.setattr(Fitter, "fit", never)
+    Tuner.load(tmp_path / "t.json")
+
+
+def test_on_a_set_only_questions_since_the_last_fit_are_asked_again(tmp_path, monkeypatch):
+    tuner = Tuner(SPACES["set"], agent=LEARNING, standardise=False)
+    tuned(tuner, 11)
+    tuner.save(tmp_path / "t.json")
+    act, asked = GPAgent.act, []
+    monkeypatch.setattr(GPAgent, "act", lambda *given: asked.append(1) or act(*given))
+    Tuner.load(tmp_path / "t.json")
+    assert 0 < len(asked) <= LEARNS["refit_every"]
+
+
+def test_an_agent_that_is_told_a_history_fits_once():
+    tuner = Tuner(SPACES["set"], agent=LEARNING)
+    for _ in range(20):
+        tuner.add({"x": 1, "y": 2}, 1.0)
+    tuner.ask()
+    assert len(tuner._player.agent.fits) == 1  # type: ignore[union-attr]
+
+
+def test_a_file_without_notes_is_played_again(tmp_path):
+    tuner, path = Tuner(SPACES["set"], agent=LEARNING), tmp_path / "t.json"
+    tuned(tuner, 8)
+    tuner.save(path)
+    content = read(path, FORM)
+    assert content.pop("notes")
+    write(path, FORM, content)
+    assert tuned(Tuner.load(path), 4) == tuned(tuner, 4)
+
+
+FORGED = [3, {}, {"found": []}, {"samples": 1}, {"samples": [["x"]]}, {"samples": [[-1, 0, 0, 0]]}]
+
+
+@pytest.mark.parametrize("notes", FORGED, ids=str)
+def test_notes_that_are_none_are_refused(notes, tmp_path):
+    tuner, path = Tuner(SPACES["set"], agent=LEARNING), tmp_path / "t.json"
+    tuned(tuner, 5)
+    tuner.save(path)
+    content = read(path, FORM)
+    notes = {**content["notes"], **notes} if notes and notes != 3 and "samples" in notes else notes
+    write(path, FORM, {**content, "notes": notes})
+    with pytest.raises(ValueError, match=r"notes|play again"):
+        Tuner.load(path)
+
+
+class Gram:
+    """The squared exponential on a line."""
+
+    points = np.linspace(0.0, 1.0, 30)[:, None]
+    diagonal = np.ones(30)
+
+    def between(self, rows: Any, columns: Any) -> Any:
+        return np.exp(-0.5 * ((self.points[rows] - self.points[columns].T) / 0.2) ** 2)
+
+
+def test_a_factor_does_not_depend_on_when_somebody_looked():
+    rng = np.random.default_rng(0)
+    gram: Any = Gram()
+    seen = SufficientStatistics(np.arange(4), np.ones(4), rng.normal(size=4))
+    watched, other = PlayFactor(gram, 0.01, seen), PlayFactor(gram, 0.01, seen)
+    for t in range(100):
+        x, y = int(rng.integers(30)), float(rng.normal())
+        for each in (watched, other):
+            each.append(x, y)
+            if t % 7 == 0:
+                each.correct(x, 0.5)
+        assert np.isfinite([*watched.innovation, *watched.weights, watched.gain]).all()
+    assert np.array_equal(watched.innovation, other.innovation)
+    assert np.array_equal(np.tril(watched.triangle), np.tril(other.triangle))
+    assert (watched.gain, watched.used) == (other.gain, other.used)

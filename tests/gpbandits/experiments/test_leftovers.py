@@ -1,0 +1,76 @@
+"""What a killed run leaves in shared memory is removed by the next run of its folder, and nothing else is."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from gpbandits.experiments import Store, Study, leftovers, run
+from gpbandits.experiments.leftovers import NOTE, tidied
+from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
+
+pytestmark = pytest.mark.skipif(not leftovers.PROCESSES.is_dir(), reason="needs /proc")
+STUDY = Study(
+    "s",
+    1,
+    (EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 2, "num_arms": 3}),),
+    (AgentEntry("random", "r"),),
+)
+
+
+@pytest.fixture
+def shared(tmp_path, monkeypatch):
+    """Stands for the shared memory."""
+    place = tmp_path / "shared"
+    place.mkdir()
+    monkeypatch.setattr(leftovers, "PLACES", (place,))
+    return place
+
+
+def left_by(pid, shared):
+    folder = shared / f"joblib_memmapping_folder_{pid}_ab_cd"
+    folder.mkdir()
+    (folder / "array.pkl").write_bytes(b"x")
+    (shared / f"sem.loky-{pid}-abc").write_bytes(b"x")
+
+
+def killed_run(folder):
+    """The number of a process that ended while it noted itself in a folder."""
+    code = (
+        "import os, sys; from pathlib import Path; from gpbandits.experiments.leftovers import tidied\n"
+        "with tidied(Path(sys.argv[1])): os.kill(os.getpid(), 9)"
+    )
+    started = subprocess.Popen([sys.executable, "-c", code, str(folder)])
+    started.wait()
+    return started.pid
+
+
+def test_the_next_run_removes_what_a_killed_one_left(tmp_path, shared):
+    store = Store(tmp_path / "cells")
+    store.folder.mkdir()
+    pid = killed_run(store.folder)
+    left_by(pid, shared)
+    left_by(pid + 1_000_000, shared)  # of a run elsewhere
+    assert [note.name.split("-")[1] for note in store.folder.glob(".run-*")] == [str(pid)]
+    assert run(STUDY, store, 1) == []
+    assert {path.name.split("_")[-3] for path in shared.glob("joblib*")} == {str(pid + 1_000_000)}
+    assert len(list(shared.iterdir())) == 2
+    assert not list(store.folder.glob(".run-*"))
+
+
+def test_what_belongs_to_a_run_that_goes_on_stays(tmp_path, shared):
+    left_by(os.getpid(), shared)
+    with tidied(tmp_path), tidied(tmp_path):
+        assert len(list(shared.iterdir())) == 2
+
+
+@pytest.mark.parametrize("change", [{"world": "elsewhere"}, {"pid": os.getpid(), "started": 1}])
+def test_what_may_be_somebody_elses_stays(tmp_path, shared, change):
+    own = leftovers._process(os.getpid())
+    assert own is not None
+    given = {"pid": 2**22 + 5, "started": 7, "world": own.world, **change}
+    (tmp_path / NOTE.format(**given)).touch()
+    left_by(given["pid"], shared)
+    with tidied(tmp_path):
+        assert len(list(shared.iterdir())) == 2
