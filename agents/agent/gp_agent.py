@@ -156,7 +156,8 @@ class GPAgent:
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """Indices of actions in their contexts, (B,)."""
-        return self.setting.decisions.point_index(self._contexts(observation), self._arms(action))
+        context, arm = self._contexts(observation), self._arms(action)
+        return arm if self.setting.contexts is None else self.setting.decisions.point_index(context, arm)
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
         """Forget pending plays whose values will never come, as if they had not been played.
@@ -238,8 +239,11 @@ class GPAgent:
         self.restart.play(point)
         self.belief.receive(trial, played, delay, value)
         self.incumbent.receive(trial, played, value)
-        kept = in_time(delay, self.belief.window)
-        self.objective.receive(trial[kept], played[kept], rounds[kept], reward[kept], cost[kept])
+        came: tuple[Any, ...] = trial, played, rounds, reward, cost
+        if self.belief.window < math.inf:
+            kept = in_time(delay, self.belief.window)
+            came = tuple(each[kept] for each in came)
+        self.objective.receive(*came)
         self.restart.receive(trial, played, rounds, reward, cost)
         self.round += 1
         self.t += 1
@@ -254,10 +258,10 @@ class GPAgent:
         return self.setting.context_index(observation if self.num_trials else np.asarray(observation)[None])
 
     def _arms(self, action: Any) -> Ints:
-        arm = np.atleast_1d(np.asarray(action))
+        arm = np.asarray(action) if self.num_trials else np.asarray([action])
         if arm.shape != (self._size,) or arm.dtype.kind not in "iu":
             raise ValueError(f"action must be {self._size} integer arm(s), got {action!r}")
         played, num_arms = arm.tolist(), self.setting.decisions.num_arms
         if min(played) < 0 or max(played) >= num_arms:  # -1 would be an arm of another context
             raise ValueError(f"action must be an arm in 0..{num_arms - 1}, got {action!r}")
-        return arm
+        return arm.astype(np.int64)  # a copy
