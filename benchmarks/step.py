@@ -27,6 +27,7 @@ from scipy.linalg.lapack import dtrtrs
 from agents.registry import resolve_agent
 from bandit_envs import make
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
 
 DELTA = 0.1  # of both widths
 
@@ -86,9 +87,10 @@ def time_environment(played: Played) -> float:
     return time.process_time() - start
 
 
-def low_rank_ucb(root: Floats, noise: float, first: int, mean_of: Floats, noise_of: Floats) -> Ints:
+def low_rank_ucb(gram: Gram, noise: float, first: int, mean_of: Floats, noise_of: Floats) -> Ints:
     """GP-UCB with the covariance S of r weights: c = R'S R[:, x]."""
-    covariance, features = np.eye(len(root)), np.ascontiguousarray(root.T)
+    root, covariance = gram.root, np.eye(len(gram.root))
+    features = np.ascontiguousarray(root.T)
     mean, variance = np.zeros(root.shape[1]), (root**2).sum(axis=0)
     played, x, union = [], first, _union(len(mean))
     for t, e in enumerate(noise_of, 1):
@@ -105,12 +107,12 @@ def low_rank_ucb(root: Floats, noise: float, first: int, mean_of: Floats, noise_
     return np.array(played)
 
 
-def full_rank_ucb(prior: Floats, noise: float, first: int, mean_of: Floats, noise_of: Floats) -> Ints:
+def full_rank_ucb(gram: Gram, noise: float, first: int, mean_of: Floats, noise_of: Floats) -> Ints:
     """GP-UCB with one row u a play, Sigma = K - V'V, merged now and then to one row a distinct point."""
-    size, rounds = len(prior), len(noise_of)
+    size, rounds = gram.size, len(noise_of)
     rows, k = np.empty((rounds, size)), 0
     count, total = np.zeros(size), np.zeros(size)
-    mean, variance = np.zeros(size), prior.diagonal().copy()
+    mean, variance = np.zeros(size), gram.diagonal.copy()
     played, x, union, distinct = [], first, _union(size), set()
     for t, e in enumerate(noise_of, 1):
         if t > 1:
@@ -118,10 +120,10 @@ def full_rank_ucb(prior: Floats, noise: float, first: int, mean_of: Floats, nois
         y = mean_of[x] + e
         if k > 1.65 * len(distinct) + 16:
             p = count.nonzero()[0]
-            triangle = np.linalg.cholesky(prior[np.ix_(p, p)] + np.diag(noise / count[p]))
-            k = len(p)
-            rows[:k] = solve_triangular(triangle, prior[p], lower=True)
-        u = prior[x] - rows[:k, x] @ rows[:k]
+            columns, k = gram.columns(p), len(p)
+            triangle = np.linalg.cholesky(columns[:, p] + np.diag(noise / count[p]))
+            rows[:k] = solve_triangular(triangle, columns, lower=True)
+        u = gram.column(x) - rows[:k, x] @ rows[:k]
         scale = math.sqrt(noise + u[x])
         u /= scale
         rows[k] = u
@@ -135,9 +137,9 @@ def full_rank_ucb(prior: Floats, noise: float, first: int, mean_of: Floats, nois
     return np.array(played)
 
 
-def low_rank_thompson(root: Floats, noise: float, first: int, mean_of: Floats, noise_of: Floats) -> Ints:
+def low_rank_thompson(gram: Gram, noise: float, first: int, mean_of: Floats, noise_of: Floats) -> Ints:
     """Thompson sampling with mean m and covariance S of r weights: argmax (m + v S^1/2 z)'R."""
-    rank, rng = len(root), np.random.default_rng(0)
+    root, rank, rng = gram.root, len(gram.root), np.random.default_rng(0)
     covariance, features = np.eye(rank), np.ascontiguousarray(root.T)
     mean, played, gain, x = np.zeros(rank), [], 0.0, first
     for t, e in enumerate(noise_of, 1):
@@ -154,13 +156,13 @@ def low_rank_thompson(root: Floats, noise: float, first: int, mean_of: Floats, n
     return np.array(played)
 
 
-def full_rank_thompson(prior: Floats, noise: float, first: int, mean_of: Floats, noise_of: Floats) -> Ints:
+def full_rank_thompson(gram: Gram, noise: float, first: int, mean_of: Floats, noise_of: Floats) -> Ints:
     """Thompson sampling by Matheron's rule: a prior draw g, corrected by L of one row a distinct point.
 
     The draws of the prior are made before the first round by one product, (T, N) = Z R.
     """
-    size, rounds, rng = len(prior), len(noise_of), np.random.default_rng(0)
-    draws = rng.standard_normal((rounds, size)) @ np.linalg.cholesky(prior + 1e-10 * np.eye(size)).T
+    prior, size, rounds, rng = gram.dense, gram.size, len(noise_of), np.random.default_rng(0)
+    draws = rng.standard_normal((rounds, len(gram.root))) @ gram.root
     rows, k, triangle = np.empty((rounds, size)), 0, np.zeros((rounds, rounds))
     count, points, distinct = np.zeros(size), np.empty(rounds, dtype=int), set()
     mean, played, gain, x = np.zeros(size), [], 0.0, first
@@ -197,13 +199,12 @@ def _spread(gain: float, noise: float) -> float:
 
 
 class Case(NamedTuple):
-    """What is played, and the loop beside it: by the root of the prior (r, N), or by the prior (N, N)."""
+    """What is played, and the loop beside it."""
 
     id_: str
     keywords: dict[str, Any]
     agent: str
     loop: Callable[..., Ints] | None
-    by_root: bool = False
     rounds: int | None = None  # where it is not the usual number
 
 
@@ -212,11 +213,11 @@ SE, MATERN = {"num_arms": 1000, "kernel": "rbf"}, {"num_arms": 1000, "kernel": "
 PLANE = {"num_arms": 10_000, "dim": 2}
 PAIRS = {"num_contexts": 100, "num_arms": 200}
 CASES = {
-    "GP-UCB, SE": Case(GP, SE, "gp-ucb", low_rank_ucb, True),
+    "GP-UCB, SE": Case(GP, SE, "gp-ucb", low_rank_ucb),
     "GP-UCB, Matern": Case(GP, MATERN, "gp-ucb", full_rank_ucb),
-    "Thompson, SE": Case(GP, SE, "gp-ts", low_rank_thompson, True),
+    "Thompson, SE": Case(GP, SE, "gp-ts", low_rank_thompson),
     "Thompson, Matern": Case(GP, MATERN, "gp-ts", full_rank_thompson),
-    "GP-UCB, SE, 10,000 points in the plane": Case(GP, PLANE, "gp-ucb", low_rank_ucb, True, 300),
+    "GP-UCB, SE, 10,000 points in the plane": Case(GP, PLANE, "gp-ucb", full_rank_ucb, 300),
     "GP-UCB, SE, 100 contexts x 200 arms": Case(CONTEXTUAL, PAIRS, "gp-ucb", None, rounds=300),
 }
 
@@ -227,15 +228,12 @@ def measure(label: str, case: Case, rounds: int, repeats: int) -> str:
     played = play(case.id_, case.keywords, case.agent, rounds)
     model = played.agent.model
     loops, own, environment, choices = [], [], [], np.full(rounds, -1)
-    if case.loop:
-        gram = model.gram
-        given = (gram.root if case.by_root else gram.dense, model.noise_variance, played.actions[0])
     for _ in range(repeats):
         own.append(time_agent(played))
         environment.append(time_environment(played))
         if case.loop:
             start = time.process_time()
-            choices = case.loop(*given, *played.values)
+            choices = case.loop(model.gram, model.noise_variance, played.actions[0], *played.values)
             loops.append(time.process_time() - start)
     agent, loop, step = (1e6 * min(times, default=math.nan) / rounds for times in (own, loops, environment))
     same = np.mean(choices == played.actions)
