@@ -33,7 +33,7 @@ def arms_of(action: Any, num_trials: int, num_arms: int) -> Ints:
     played = arm.tolist()
     if min(played) < 0 or max(played) >= num_arms:  # -1 would be an arm of another context
         raise ValueError(f"action must be an arm in 0..{num_arms - 1}, got {action!r}")
-    return arm
+    return arm.astype(np.int64)  # a copy
 
 
 def require_costs(cost: Floats, num_constraints: int) -> None:

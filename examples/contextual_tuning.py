@@ -14,7 +14,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
 from bandit_envs import make
-from gpbandits import evaluate
+from gpbandits import evaluate, threads
 
 ID, MACHINES = "GPBandit-Contextual-v0", 10
 problem = {"context": {"law": "blocks", "length": 30}, "delay": {"law": "poisson", "mean": 3}, "horizon": 300}
@@ -41,11 +41,12 @@ env = make(ID, **problem)
 observation, info = env.reset(seed=0)
 agent = agents.make("gp-bucb", env)
 agent.reset(seed=0)
-for _ in range(problem["horizon"]):
-    action = agent.act(observation)
-    following, reward, terminated, truncated, info = env.step(action)
-    agent.update(observation, action, reward, info)
-    observation = following
+with threads(1):
+    for _ in range(problem["horizon"]):
+        action = agent.act(observation)
+        following, reward, terminated, truncated, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        observation = following
 print()
 for machine, context in enumerate(env.get_wrapper_attr("setting").scaled_contexts):
     best = agent.recommend(context)

@@ -12,18 +12,19 @@ docs/composite.md has 30 trials of it.
 
 import agents
 from bandit_envs import make
-from gpbandits import evaluate
+from gpbandits import evaluate, threads
 
 LATE = {"law": "constant", "rounds": 30}
 env = make("GPBandit-Composite-v0", horizon=900, delay=LATE)
 observation, _ = env.reset(seed=0)
 agent = agents.make("gp-agent", env)
 agent.reset(0)
-for _ in range(100):
-    action = agent.act(observation)
-    following, reward, _, _, info = env.step(action)
-    agent.update(observation, action, reward, info)
-    observation = following
+with threads(1):
+    for _ in range(100):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        observation = following
 best = agent.recommend(observation)
 print(f"after 100 rounds, in the context {observation[0]:.2f}: play {best.point}\n")
 

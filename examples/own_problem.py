@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 import agents
 from bandit_envs import Decisions, Problem, make
 from bandit_envs.laws import KnownFunction, Uniform
-from gpbandits import evaluate
+from gpbandits import evaluate, threads
 
 temperature, minutes = np.meshgrid(np.linspace(85, 97, 25), np.linspace(2, 6, 17))
 
@@ -37,10 +37,11 @@ env = make(coffee)
 observation, info = env.reset(seed=1)
 agent = agents.make("gp-ei", env)
 agent.reset(seed=1)
-for _ in range(coffee.horizon):
-    action = agent.act(observation)
-    following, reward, terminated, truncated, info = env.step(action)
-    agent.update(observation, action, reward, info)
-    observation = following
+with threads(1):
+    for _ in range(coffee.horizon):
+        action = agent.act(observation)
+        following, reward, terminated, truncated, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        observation = following
 best = agent.recommend()
 print(f"\nServe at {best.point[0]:.1f} degrees after {best.point[1]:.2f} minutes: {best.mean:.1f} points")

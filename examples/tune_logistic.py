@@ -10,7 +10,7 @@ import numpy as np
 import agents
 from bandit_envs import make
 from bandit_envs.data import logistic_tuning
-from gpbandits import evaluate
+from gpbandits import evaluate, threads
 
 tuners = {
     "GP-UCB (beta/5)": ("gp-ucb", {"beta_scale": 0.2}),
@@ -26,11 +26,12 @@ env = make("GPBandit-LogisticTuning-v0", horizon=60)
 observation, info = env.reset(seed=0)
 agent = agents.make("gp-ei", env)
 agent.reset(seed=0)
-for _ in range(60):
-    action = agent.act(observation)
-    following, reward, terminated, truncated, info = env.step(action)
-    agent.update(observation, action, reward, info)
-    observation = following
+with threads(1):
+    for _ in range(60):
+        action = agent.act(observation)
+        following, reward, terminated, truncated, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        observation = following
 best, table = agent.recommend(), logistic_tuning()
 setting = ", ".join(
     f"{name} {value:.3g}" for name, value in zip(table.names, table.values[best.action], strict=True)

@@ -13,6 +13,7 @@ check_not_shadowed()
 if TYPE_CHECKING:
     from agents.protocol import Agent
     from agents.tuning import Categorical, Integer, Linear, Log, Tuner
+    from bandit_envs.basics.threads import threads
     from gpbandits.evaluation import AgentCheckError, Record, Result, check_agent, evaluate, trial_seeds
 
 __all__ = [
@@ -27,12 +28,14 @@ __all__ = [
     "Tuner",
     "check_agent",
     "evaluate",
+    "threads",
     "trial_seeds",
 ]
 
 _HOMES = {
     "agents.protocol": ["Agent"],
     "agents.tuning": ["Categorical", "Integer", "Linear", "Log", "Tuner"],
+    "bandit_envs.basics.threads": ["threads"],
     "gpbandits.evaluation": [
         *("AgentCheckError", "Record", "Result"),
         *("check_agent", "evaluate", "trial_seeds"),

@@ -148,3 +148,20 @@ def aged_posterior(
     cross = decay ** (age[:, None] + 1.0) * gram[played]
     noisy = decay ** np.abs(np.subtract.outer(age, age)) * gram[np.ix_(played, played)] + np.diag(noise)
     return cross.T @ np.linalg.solve(noisy, values), gram - cross.T @ np.linalg.solve(noisy, cross)
+
+
+def exact_posterior(
+    covariance: np.ndarray, noise: float, count: np.ndarray, total: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance, (N,) each, from plays and value sums, (N,) each, by elimination in long doubles."""
+    point = count.nonzero()[0]
+    prior = covariance.astype(np.longdouble)
+    system = prior[np.ix_(point, point)] + np.diag(np.longdouble(noise) / count[point])
+    sides = np.column_stack([total[point].astype(np.longdouble) / count[point], prior[point]])
+    for k in range(len(point)):  # K + D is positive definite: pivots may stay on the diagonal
+        sides[k], system[k] = sides[k] / system[k, k], system[k] / system[k, k]
+        others = np.arange(len(point)) != k
+        sides[others] -= system[others, k : k + 1] * sides[k]
+        system[others] -= system[others, k : k + 1] * system[k]
+    mean, solved = prior[:, point] @ sides[:, 0], sides[:, 1:]
+    return mean, prior.diagonal() - np.einsum("nu,un->n", prior[:, point], solved)

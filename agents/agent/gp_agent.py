@@ -171,7 +171,8 @@ class GPAgent(Resumable):
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """Indices of actions in their contexts, (B,)."""
-        return self.setting.decisions.point_index(self._contexts(observation), self._arms(action))
+        context, arm = self._contexts(observation), self._arms(action)
+        return arm if self.setting.contexts is None else self.setting.decisions.point_index(context, arm)
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
         """Forget pending plays whose values will never come, as if they had not been played.
@@ -251,8 +252,11 @@ class GPAgent(Resumable):
         self.restart.play(point)
         self.belief.receive(trial, played, delay, value)
         self.incumbent.receive(trial, played, value)
-        kept = in_time(delay, self.belief.window)
-        self.objective.receive(trial[kept], played[kept], rounds[kept], reward[kept], cost[kept])
+        came: tuple[Any, ...] = trial, played, rounds, reward, cost
+        if self.belief.window < math.inf:
+            kept = in_time(delay, self.belief.window)
+            came = tuple(each[kept] for each in came)
+        self.objective.receive(*came)
         self.restart.receive(trial, played, rounds, reward, cost)
         self.round += 1
         self.t += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import cast
 
@@ -53,6 +54,19 @@ class DensePosterior(TablePosterior):
         self._pending[trial, self._used[rows]] = root
         self._used[rows] += 1
         self._depth += 1
+        if self._depth == BLOCK:
+            self._subtract_pending()
+        return root, scale
+
+    def _absorb_one(self, i: int, x: int) -> tuple[Floats, float]:
+        used = self._used.item(i)
+        pending = self._pending[i, :used]
+        root = self._covariance[i, x] - pending[:, x] @ pending
+        scale = math.sqrt(self.noise.item(i) + root.item(x))
+        root /= scale
+        self._pending[i, used] = root
+        self._used[i] = used + 1
+        self._depth = max(self._depth, used + 1)
         if self._depth == BLOCK:
             self._subtract_pending()
         return root, scale

@@ -38,10 +38,13 @@ class FactorPosterior(TablePosterior):
     def _absorb(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
         root, scale = np.empty((len(trial), self.gram.size)), np.empty(len(trial))
         for j, (i, x) in enumerate(zip(trial.tolist(), point.tolist(), strict=True)):
-            self._compact(i)
-            root[j], scale[j] = self._trial[i].append(x, float(self.noise[i]))
-            self._played[i].add(x)
+            root[j], scale[j] = self._absorb_one(i, x)
         return root, scale
+
+    def _absorb_one(self, i: int, x: int) -> tuple[Floats, float]:
+        self._compact(i)
+        self._played[i].add(x)
+        return self._trial[i].append(x, self.noise.item(i))
 
     def _compact(self, i: int) -> None:
         if self._trial[i].used > SLACK * len(self._played[i]) + SPARE:
@@ -53,6 +56,12 @@ class FactorPosterior(TablePosterior):
         value = prior + noise * np.sqrt(self.noise[:, None] / np.maximum(self.count, 1.0))
         explained = [rows.explain(row) for rows, row in zip(self._trial, value, strict=True)]
         return prior - np.array(explained)
+
+    def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
+        prior = weight @ self.gram.root
+        value = prior.copy()
+        value[played] += noise * np.sqrt(self.noise / self.count[0, played])
+        return prior - self._trial[0].explain(value)
 
     def _forget(self, trial: Ints) -> None:
         for i in trial.tolist():

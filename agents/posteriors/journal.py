@@ -5,6 +5,8 @@ Indexed additions would take a tenth of a step of one trial, and most agents nev
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
@@ -21,6 +23,7 @@ class Journal:
         self._total = np.zeros((len(noise), num_points))
         self.gain = np.zeros(len(noise))  # sums of 1/2 log(s / lambda); rules ask for it in every round
         self._entries: list[tuple[Ints, Floats]] = []
+        self._singles: list[tuple[int, int, float]] = []
 
     def write(self, cell: Ints, value: Floats, scale: Floats) -> None:
         """Record plays, (n,) each; the arrays now belong to the journal.
@@ -39,6 +42,13 @@ class Journal:
         if len(self._entries) == LONGEST:
             self._sum()
 
+    def write_one(self, trial: int, point: int, value: float, scale: float) -> None:
+        """Record one play; see `write`."""
+        self._singles.append((trial, point, value))
+        self.gain[trial] += math.log(scale / self._noise_std.item(trial))
+        if len(self._singles) == LONGEST:
+            self._sum()
+
     @property
     def count(self) -> Floats:
         """Plays, (B, N)."""
@@ -52,6 +62,10 @@ class Journal:
         return self._total
 
     def _sum(self) -> None:
+        for trial, point, value in self._singles:
+            self._count[trial, point] += 1.0
+            self._total[trial, point] += value
+        self._singles.clear()
         if not self._entries:
             return
         cell, value = map(np.concatenate, zip(*self._entries, strict=True))

@@ -7,6 +7,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 
 from .base import Posterior
+from .costs import costs_of
 from .dense import DensePosterior
 from .factor import FactorPosterior
 from .pairs import PairPosterior
@@ -19,11 +20,6 @@ TABLES: dict[str, type[TablePosterior]] = {
     "factor": FactorPosterior,
 }
 FORMS: dict[str, type[Posterior]] = {**TABLES, "pairs": PairPosterior}
-# Measured: up to 300 points the dense form is the faster one for many trials and loses 4 us a step for one.
-# Up to 500 it loses more, but its cost stays where the factor's grows with the points played.
-DENSE_POINTS = 300
-DENSE_POINTS_IN_LONG_RUNS = 500
-LONG_RUN = 4  # rounds a point
 DENSE_BYTES = 2**30  # of all trials' covariances
 TABLE_POINTS = 4096  # of all contexts; more are looked at one context at a time
 FACTOR_BYTES = 2**30  # of all trials' rows over the points of all contexts
@@ -44,7 +40,7 @@ def posterior(
         noise: lambda > 0, the noise variance that the model assumes; one number, or one a trial (B,).
         num_trials: B.
         horizon: observations that are expected of a trial; more are allowed.
-        form: a name in `FORMS`; None chooses by kernel rank, size and horizon.
+        form: a name in `FORMS`; None chooses by kernel rank, size and horizon, see `costs`.
         num_contexts: Z, into which the points are divided; one of them is asked for at a time.
     """
     form = best_form(gram, num_trials, horizon, num_contexts) if form is None else form
@@ -55,13 +51,13 @@ def posterior(
 
 
 def best_form(gram: Gram, num_trials: int, horizon: int, num_contexts: int = 1) -> str:
-    """Pairs for many points in contexts, weight space for low rank, dense for few points, else the factor."""
+    """Pairs for many points in contexts, else the table of least cost, of those whose memory is bounded."""
     if num_contexts > 1 and gram.size > TABLE_POINTS:
         return "pairs"
-    if gram.low_rank_root is not None:
-        return "weight-space"
-    points = DENSE_POINTS_IN_LONG_RUNS if horizon >= LONG_RUN * gram.size else DENSE_POINTS
-    if gram.size <= points and 8 * num_trials * gram.size**2 <= DENSE_BYTES:
-        return "dense"
-    fits = 8 * num_trials * gram.size * min(horizon, gram.size) <= FACTOR_BYTES
-    return "factor" if num_contexts == 1 or fits else "pairs"
+    costs = costs_of(gram, horizon)
+    if 8 * num_trials * gram.size**2 > DENSE_BYTES:
+        del costs["dense"]
+    if 8 * num_trials * gram.size * min(horizon, gram.size) > FACTOR_BYTES:
+        del costs["factor"]
+    last = "factor" if num_contexts == 1 else "pairs"  # which take as much memory as there are plays
+    return min(costs, key=lambda form: costs[form], default=last)

@@ -7,14 +7,18 @@ With K = R'R, R (r, N), the function is f = R'w with w ~ N(0, I) and its posteri
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import get_blas_funcs, solve_triangular
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from .condensed import Condensed
 from .table import TablePosterior, subtract
+
+(_ger,) = get_blas_funcs(("ger",), dtype=np.float64)
 
 
 class WeightSpacePosterior(TablePosterior):
@@ -47,10 +51,22 @@ class WeightSpacePosterior(TablePosterior):
         subtract(self._covariance, rows, np.multiply(weight[:, :, None], weight[:, None, :], out=outer))
         return weight @ self._root, scale
 
+    def _absorb_one(self, i: int, x: int) -> tuple[Floats, float]:
+        feature, covariance = self._feature[x], self._covariance[i]
+        weight = covariance @ feature
+        scale = math.sqrt(self.noise.item(i) + feature @ weight)
+        weight /= scale
+        _ger(-1.0, weight, weight, a=covariance.T, overwrite_a=1)  # S -= w w', in place
+        return weight @ self._root, scale
+
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
         # In weights Matheron's rule is S (z - R sqrt(n / lambda) e): no difference of large numbers.
         pull = weight - (noise * np.sqrt(self.count / self.noise[:, None])) @ self._feature
         return _products(self._covariance, pull) @ self._root
+
+    def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
+        pull = weight - (noise * np.sqrt(self.count[0, played] / self.noise)) @ self._feature[played]
+        return (self._covariance[0] @ pull) @ self._root
 
     def _forget(self, trial: Ints) -> None:
         self._covariance[trial] = self._prior

@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bandit_envs.basics.threads import one_thread
+
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from ..saving.types import require_types
 from .history import Experiment, History, Round, require_value
@@ -29,7 +31,7 @@ class Tuner:
     of values has doubled they are standardised anew, and an agent that starts afresh is told the whole
     history, and learns a kernel from it once. Kernels see what will be used: rounded integers, and one
     coordinate a category. A call that is interrupted, or fails, has happened or has not; what is handed out
-    are copies.
+    are copies. Linear algebra runs on one thread, unless a block `with gpbandits.threads(n)` says more.
 
         >>> from agents import Integer, Log, Tuner
         >>> tuner = Tuner({"rate": Log(1e-5, 1e-1), "depth": Integer(1, 12)}, goal="minimise")
@@ -91,6 +93,7 @@ class Tuner:
         self.plan, self._history = plan, History()
         self._player: Player | None = None  # where there is none, the history is played again
 
+    @one_thread()
     def ask(self, context: Values | None = None) -> tuple[int, Values]:
         """Return a ticket and the parameters of the experiment to do now.
 
@@ -142,6 +145,7 @@ class Tuner:
         checked, within = self.plan.costs(costs), self.plan.context(context)
         self._history = self._history.add(known, within, float(value), checked)
 
+    @one_thread()
     def recommend(self, context: Values | None = None, anywhere: bool = False) -> Advice:
         """What the agent takes for the best of the parameters that were told, feasible under constraints.
 
@@ -201,6 +205,7 @@ class Tuner:
         write(path, FORM, content)
 
     @classmethod
+    @one_thread()
     def load(cls, path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES) -> Tuner:
         """Return a saved tuner: its agent is made again and told the same; see `agents.load`.
 

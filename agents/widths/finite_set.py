@@ -37,10 +37,10 @@ class FiniteSetWidth:
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return sqrt(scale * beta_t), (B,)."""
-        return np.sqrt(self.scale * (2.0 * self._union + 4.0 * np.log(t)))  # log t^2 = 2 log t
+        return np.sqrt(self.scale * (self._union + 4.0 * np.log(t)))  # log t^2 = 2 log t
 
     @cached_property
     def _union(self) -> Floats:
-        """log(|D| pi^2 / (6 delta)), (1,) or (B,)."""
+        """2 log(|D| pi^2 / (6 delta)), (1,) or (B,)."""
         each = np.atleast_1d(self.delta).tolist()
-        return np.array([log(self.size * pi**2 / (6.0 * delta)) for delta in each])
+        return np.array([2.0 * log(self.size * pi**2 / (6.0 * delta)) for delta in each])

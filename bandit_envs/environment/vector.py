@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.environment.actions import checked_actions, shaped_actions
 from bandit_envs.environment.envs import (
@@ -137,6 +138,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         env._np_random, env._np_random_seed = self._seeded[row]
         return env
 
+    @one_thread()
     def _begin(self, rows: Ints, function_seed: int | None = None) -> Outcome:
         words = [entropy_word(self._seeded[i][0]) for i in rows]
         return self.simulator.begin(rows, [self.problem.draw(word, function_seed) for word in words])

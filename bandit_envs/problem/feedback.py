@@ -32,9 +32,8 @@ class Feedback(NamedTuple):
                 "pass the info that the environment's step returned"
             ) from None
         if mask.ndim == 1:
-            (slot,) = mask.nonzero()
-            row: Any = slot
-            trial = np.zeros(len(slot), dtype=np.int64)
+            (row,) = mask.nonzero()
+            trial = np.zeros(len(row), dtype=np.int64)
         else:
             row = trial, _ = mask.nonzero()
         reward = info["feedback_reward"][row]

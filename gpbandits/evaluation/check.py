@@ -10,6 +10,7 @@ import numpy as np
 
 from agents.generators import preserved_generators
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
+from bandit_envs.basics.threads import one_thread
 from bandit_envs.environment.making import EnvLike, make
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.setting import Setting
@@ -55,7 +56,7 @@ def check_agent(
         for label, environment in chosen.items():
             _check_on(label, environment, factory)
 
-    with preserved_generators():
+    with preserved_generators(), one_thread():
         _finish(run, time_limit)
 
 

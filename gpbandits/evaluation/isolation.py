@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from agents.registry import AgentFactory
+from bandit_envs.basics.threads import chosen_threads, threads
 from bandit_envs.problem.setting import Setting
 
 PATIENCE = 5.0  # seconds that a process has to end by itself
@@ -59,7 +60,7 @@ class Isolated:
     def __init__(self, parcel: bytes, setting: Setting, num_trials: int | None):
         context = multiprocessing.get_context("spawn")  # a fork would inherit the memory
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process = context.Process(target=_serve, args=(theirs, chosen_threads()), daemon=True)
         self._process.start()
         theirs.close()
         self.privileged, self.track = self._ask("make", parcel, setting, num_trials)
@@ -108,8 +109,13 @@ class Isolated:
         return answer
 
 
-def _serve(pipe: Connection) -> None:
-    """Make an agent and let it answer, until the pipe is closed."""
+def _serve(pipe: Connection, number: int) -> None:
+    """Make an agent and let it answer on so many threads, until the pipe is closed."""
+    with threads(number):
+        _answer(pipe)
+
+
+def _answer(pipe: Connection) -> None:
     agent: Any = None
     while True:
         try:

@@ -9,6 +9,7 @@ import numpy as np
 
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.threads import one_thread
 from bandit_envs.environment.making import EnvLike
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.isolation import isolated
@@ -20,6 +21,7 @@ from gpbandits.evaluation.trace import Trace
 Progress = Callable[[str, int], None]
 
 
+@one_thread()
 def evaluate(
     environment: EnvLike,
     agents: Mapping[str, AgentSpec] | Sequence[str],
@@ -37,7 +39,7 @@ def evaluate(
     Trial i is drawn from `SeedSequence([seed, i])`, with one child for the environment and one for the
     agents, which is the same for all of them: results depend on neither the number nor the order of trials
     and agents. `oracle` is taken out of `info` before an agent sees it, unless the agent declares itself
-    `privileged`.
+    `privileged`. Linear algebra runs on one thread, unless a block `with gpbandits.threads(n)` says more.
 
     Args:
         environment: a registered id, a `Problem`, or a callable that makes an environment.

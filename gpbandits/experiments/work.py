@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from threadpoolctl import threadpool_limits
-
+from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.files import write_whole
@@ -68,10 +67,7 @@ def settle(task: Task) -> Outcome:
             return _done(task, kept)
         begun = time.perf_counter()
         try:
-            with (
-                within(task.time_limit),
-                threadpool_limits(1),
-            ):  # cells are parallel already, and the matrices small
+            with within(task.time_limit), one_thread():
                 result = compute(task.cell)
         except KeyboardInterrupt:  # ends the run
             raise

@@ -15,6 +15,7 @@ from agents.posteriors import (
 )
 from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
 from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.problem.decisions import unit_grid
 
 POINTS = np.linspace(0.0, 1.0, 40)[:, None]
 NOISE = np.array([0.02, 0.5, 1e-4])  # (B,) differs from trial to trial
@@ -286,16 +287,29 @@ def test_large_sets_do_without_the_whole_matrix():
     ("kernel", "num_points", "num_trials", "horizon", "form"),
     [
         ("rbf", 100, 1, 10, WeightSpacePosterior),
+        ("rbf", 1000, 1, 1000, WeightSpacePosterior),
         ("linear", 100, 25, 10_000, WeightSpacePosterior),
-        ("matern52", 300, 25, 10, DensePosterior),
-        ("matern52", 400, 1, 1600, DensePosterior),
-        ("matern52", 400, 1, 1599, FactorPosterior),
-        ("matern52", 501, 1, 30_000, FactorPosterior),
+        ("matern52", 300, 25, 1000, DensePosterior),
+        ("matern52", 500, 1, 30_000, DensePosterior),
+        ("matern52", 500, 1, 100, FactorPosterior),
+        ("matern52", 1000, 1, 1000, FactorPosterior),
         ("matern52", 500, 1000, 30_000, FactorPosterior),
     ],
 )
 def test_the_form_follows_rank_size_and_horizon(kernel, num_points, num_trials, horizon, form):
     assert isinstance(posterior(make_gram(kernel, num_points), 0.1, num_trials, horizon), form)
+
+
+def test_the_form_does_not_depend_on_the_batch_that_a_trial_is_in():
+    gram = make_gram("matern52", 500)
+    for horizon in (10, 100, 1000, 10_000):
+        assert type(posterior(gram, 0.1, 1, horizon)) is type(posterior(gram, 0.1, 64, horizon))
+
+
+def test_many_weights_cost_more_than_few_plays():
+    plane = Gram(make_kernel("rbf", 0.2), unit_grid(2500, 2))
+    assert plane.low_rank_root is not None
+    assert isinstance(posterior(plane, 0.1, 1, 300), FactorPosterior)
 
 
 def test_an_unknown_form_is_an_error_that_names_the_choices():

@@ -1,0 +1,262 @@
+"""A round of one trial, agent and environment, beside a bare numpy loop of the same mathematics.
+
+    python benchmarks/step.py [--quick] [--rounds T] [--repeats R] [--only WORD]
+
+Machines differ twofold from hour to hour, so the bare loop is played in the same process, repeat by repeat,
+and the ratio is what counts: act and update of the agent over choice and update of the loop. Times are of the
+process, not of the clock on the wall, which on a busy machine belongs to others. The bare loops have no
+classes, no checks, no trial axis and no feedback records; they keep what a form of the posterior keeps. Both
+see the same rewards: `same` is the share of rounds in which they play the same arm (a Thompson loop draws
+other samples). `step` is the environment's.
+"""
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"  # before numpy is imported: one core, as in a worker of a study
+
+import argparse
+import math
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtrs
+
+from agents.registry import resolve_agent
+from bandit_envs import make
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
+
+DELTA = 0.1  # of both widths
+
+
+class Played(NamedTuple):
+    """One trial as an agent played it: what it saw, to be played again without the environment."""
+
+    env: Any
+    agent: Any
+    observations: list[Floats]
+    actions: list[int]
+    rewards: list[float]
+    infos: list[dict[str, Any]]
+
+    @property
+    def values(self) -> Floats:
+        """What each point would have yielded in each round, as mean (N,) and noise (T,)."""
+        trial = self.env.unwrapped.simulator.trials[0]
+        return trial.means[0, 0], trial.noise[:, 0]
+
+
+def play(id_: str, keywords: dict[str, Any], name: str, rounds: int) -> Played:
+    """Let an agent play, and keep what passes between it and the environment."""
+    env = make(id_, horizon=rounds, oracle=False, **keywords)
+    observation, _ = env.reset(seed=0)
+    agent = resolve_agent(name)(env.get_wrapper_attr("setting"))  # as `evaluate` makes it
+    played = Played(env, agent, [], [], [], [])
+    agent.reset(0)
+    for _ in range(rounds):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        for kept, new in zip(played[2:], (observation, action, reward, info), strict=True):
+            kept.append(new)
+        observation = following
+    return played
+
+
+def time_agent(played: Played) -> float:
+    """Seconds of all `act` and `update` of a trial that was played before."""
+    agent, rounds = played.agent, list(zip(*played[2:], strict=True))
+    agent.reset(0)
+    start = time.process_time()
+    for observation, action, reward, info in rounds:
+        agent.act(observation)
+        agent.update(observation, action, reward, info)
+    return time.process_time() - start
+
+
+def time_environment(played: Played) -> float:
+    """Seconds of all steps of the same trial."""
+    step = played.env.step
+    played.env.reset(seed=0)
+    start = time.process_time()
+    for action in played.actions:
+        step(action)
+    return time.process_time() - start
+
+
+def low_rank_ucb(gram: Gram, noise: float, first: int, mean_of: Floats, noise_of: Floats) -> Ints:
+    """GP-UCB with the covariance S of r weights: c = R'S R[:, x]."""
+    root, covariance = gram.root, np.eye(len(gram.root))
+    features = np.ascontiguousarray(root.T)
+    mean, variance = np.zeros(root.shape[1]), (root**2).sum(axis=0)
+    played, x, union = [], first, _union(len(mean))
+    for t, e in enumerate(noise_of, 1):
+        if t > 1:
+            x = int((mean + math.sqrt(union + 4 * math.log(t)) * np.sqrt(np.maximum(variance, 0))).argmax())
+        weight = covariance @ features[x]
+        scale = math.sqrt(noise + features[x] @ weight)
+        weight /= scale
+        covariance -= np.outer(weight, weight)
+        u = weight @ root
+        mean += u * ((mean_of[x] + e - mean[x]) / scale)
+        variance -= u * u
+        played.append(x)
+    return np.array(played)
+
+
+def full_rank_ucb(gram: Gram, noise: float, first: int, mean_of: Floats, noise_of: Floats) -> Ints:
+    """GP-UCB with one row u a play, Sigma = K - V'V, merged now and then to one row a distinct point."""
+    size, rounds = gram.size, len(noise_of)
+    rows, k = np.empty((rounds, size)), 0
+    count, total = np.zeros(size), np.zeros(size)
+    mean, variance = np.zeros(size), gram.diagonal.copy()
+    played, x, union, distinct = [], first, _union(size), set()
+    for t, e in enumerate(noise_of, 1):
+        if t > 1:
+            x = int((mean + math.sqrt(union + 4 * math.log(t)) * np.sqrt(np.maximum(variance, 0))).argmax())
+        y = mean_of[x] + e
+        if k > 1.65 * len(distinct) + 16:
+            p = count.nonzero()[0]
+            columns, k = gram.columns(p), len(p)
+            triangle = np.linalg.cholesky(columns[:, p] + np.diag(noise / count[p]))
+            rows[:k] = solve_triangular(triangle, columns, lower=True)
+        u = gram.column(x) - rows[:k, x] @ rows[:k]
+        scale = math.sqrt(noise + u[x])
+        u /= scale
+        rows[k] = u
+        k += 1
+        mean += u * ((y - mean[x]) / scale)
+        variance -= u * u
+        count[x] += 1
+        total[x] += y
+        distinct.add(x)
+        played.append(x)
+    return np.array(played)
+
+
+def low_rank_thompson(gram: Gram, noise: float, first: int, mean_of: Floats, noise_of: Floats) -> Ints:
+    """Thompson sampling with mean m and covariance S of r weights: argmax (m + v S^1/2 z)'R."""
+    root, rank, rng = gram.root, len(gram.root), np.random.default_rng(0)
+    covariance, features = np.eye(rank), np.ascontiguousarray(root.T)
+    mean, played, gain, x = np.zeros(rank), [], 0.0, first
+    for t, e in enumerate(noise_of, 1):
+        if t > 1:
+            drawn = np.linalg.cholesky(covariance) @ rng.standard_normal(rank)
+            x = int(((mean + _spread(gain, noise) * drawn) @ root).argmax())
+        weight = covariance @ features[x]
+        scale = math.sqrt(noise + features[x] @ weight)
+        weight /= scale
+        covariance -= np.outer(weight, weight)
+        mean += weight * ((mean_of[x] + e - features[x] @ mean) / scale)
+        gain += math.log(scale * scale / noise) / 2
+        played.append(x)
+    return np.array(played)
+
+
+def full_rank_thompson(gram: Gram, noise: float, first: int, mean_of: Floats, noise_of: Floats) -> Ints:
+    """Thompson sampling by Matheron's rule: a prior draw g, corrected by L of one row a distinct point.
+
+    The draws of the prior are made before the first round by one product, (T, N) = Z R.
+    """
+    prior, size, rounds, rng = gram.dense, gram.size, len(noise_of), np.random.default_rng(0)
+    draws = rng.standard_normal((rounds, len(gram.root))) @ gram.root
+    rows, k, triangle = np.empty((rounds, size)), 0, np.zeros((rounds, rounds))
+    count, points, distinct = np.zeros(size), np.empty(rounds, dtype=int), set()
+    mean, played, gain, x = np.zeros(size), [], 0.0, first
+    for t, e in enumerate(noise_of, 1):
+        if t > 1:
+            seen = draws[t - 1] + rng.standard_normal(size) * np.sqrt(noise / np.maximum(count, 1))
+            solved = dtrtrs(triangle[:k].T, seen[points[:k]], lower=0, trans=1)[0]
+            x = int((mean + _spread(gain, noise) * (draws[t - 1] - solved @ rows[:k])).argmax())
+        if k > 1.65 * len(distinct) + 16:
+            points[: len(distinct)] = p = count.nonzero()[0]
+            k = len(p)
+            triangle[:k, :k] = np.linalg.cholesky(prior[np.ix_(p, p)] + np.diag(noise / count[p]))
+            rows[:k] = solve_triangular(triangle[:k, :k], prior[p], lower=True)
+        shared = rows[:k, x].copy()
+        u = prior[x] - shared @ rows[:k]
+        scale = math.sqrt(noise + u[x])
+        u /= scale
+        rows[k], triangle[k, :k], triangle[k, k], points[k] = u, shared, scale, x
+        k += 1
+        mean += u * ((mean_of[x] + e - mean[x]) / scale)
+        gain += math.log(scale * scale / noise) / 2
+        count[x] += 1
+        distinct.add(x)
+        played.append(x)
+    return np.array(played)
+
+
+def _union(size: int) -> float:
+    return 2 * math.log(size * math.pi**2 / (6 * DELTA))
+
+
+def _spread(gain: float, noise: float) -> float:
+    return 1.0 + math.sqrt(noise) * math.sqrt(2 * (gain + 1 + math.log(2 / DELTA)))
+
+
+class Case(NamedTuple):
+    """What is played, and the loop beside it."""
+
+    id_: str
+    keywords: dict[str, Any]
+    agent: str
+    loop: Callable[..., Ints] | None
+    rounds: int | None = None  # where it is not the usual number
+
+
+GP, CONTEXTUAL = "GPBandit-GP-v0", "GPBandit-Contextual-v0"
+SE, MATERN = {"num_arms": 1000, "kernel": "rbf"}, {"num_arms": 1000, "kernel": "matern52"}
+PLANE = {"num_arms": 10_000, "dim": 2}
+PAIRS = {"num_contexts": 100, "num_arms": 200}
+CASES = {
+    "GP-UCB, SE": Case(GP, SE, "gp-ucb", low_rank_ucb),
+    "GP-UCB, Matern": Case(GP, MATERN, "gp-ucb", full_rank_ucb),
+    "Thompson, SE": Case(GP, SE, "gp-ts", low_rank_thompson),
+    "Thompson, Matern": Case(GP, MATERN, "gp-ts", full_rank_thompson),
+    "GP-UCB, SE, 10,000 points in the plane": Case(GP, PLANE, "gp-ucb", full_rank_ucb, 300),
+    "GP-UCB, SE, 100 contexts x 200 arms": Case(CONTEXTUAL, PAIRS, "gp-ucb", None, rounds=300),
+}
+
+
+def measure(label: str, case: Case, rounds: int, repeats: int) -> str:
+    """One line: microseconds a round of agent, loop and environment, the ratio, and how alike they play."""
+    rounds = min(rounds, case.rounds or rounds)
+    played = play(case.id_, case.keywords, case.agent, rounds)
+    model = played.agent.model
+    loops, own, environment, choices = [], [], [], np.full(rounds, -1)
+    for _ in range(repeats):
+        own.append(time_agent(played))
+        environment.append(time_environment(played))
+        if case.loop:
+            start = time.process_time()
+            choices = case.loop(model.gram, model.noise_variance, played.actions[0], *played.values)
+            loops.append(time.process_time() - start)
+    agent, loop, step = (1e6 * min(times, default=math.nan) / rounds for times in (own, loops, environment))
+    same = np.mean(choices == played.actions)
+    return f"{label:<40}{agent:>8.1f}{loop:>8.1f}{agent / loop:>7.2f}{step:>8.1f}{same:>7.0%}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="200 rounds and 3 repeats unless given")
+    parser.add_argument("--rounds", type=int, help="T (1000)")
+    parser.add_argument("--repeats", type=int, help="interleaved runs of which the fastest counts (5)")
+    parser.add_argument("--only", default="", help="cases with this in their name")
+    options = parser.parse_args()
+    rounds = options.rounds or (200 if options.quick else 1000)
+    repeats = options.repeats or (3 if options.quick else 5)
+    print(f"T <= {rounds}, the fastest of {repeats} repeats, one BLAS thread; microseconds a round")
+    print(f"{'case':<40}{'agent':>8}{'loop':>8}{'ratio':>7}{'step':>8}{'same':>7}")
+    for label, case in CASES.items():
+        if options.only in label:
+            print(measure(label, case, rounds, repeats), flush=True)
+
+
+if __name__ == "__main__":
+    main()
