@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from .algorithms.constrained_ei import constrained_ei
     from .algorithms.delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
     from .algorithms.random import random
+    from .algorithms.randomised import eims, irgp_ucb, pims
+    from .algorithms.regularised import dmm_ucb
     from .capabilities import Features, handles
     from .making import compose, make
     from .registry import features, names
@@ -47,6 +49,8 @@ _HOMES = {
     "algorithms.admmbo": ["admmbo"],
     "algorithms.bandit_oco": ["bandit_oco"],
     "algorithms.random": ["random"],
+    "algorithms.randomised": ["eims", "irgp_ucb", "pims"],
+    "algorithms.regularised": ["dmm_ucb"],
     "rl": ["Policy", "pretrained", "sb3", "train_policy"],
     "agent.gp_agent": ["GPAgent"],
     "capabilities": ["Features", "handles"],
@@ -71,6 +75,8 @@ __all__ = [
     "bandit_oco",
     "compose",
     "constrained_ei",
+    "dmm_ucb",
+    "eims",
     "features",
     "gp_bts",
     "gp_bucb",
@@ -84,10 +90,12 @@ __all__ = [
     "gp_ucb_sdf",
     "handles",
     "igp_ucb",
+    "irgp_ucb",
     "kernel_ucb",
     "load",
     "make",
     "names",
+    "pims",
     "pretrained",
     "pure_exploitation",
     "pure_exploration",
