@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .algorithms.constrained import gp_ucb_noiseless_constraints, gp_ucb_noisy_constraints
     from .algorithms.constrained_ei import constrained_ei
     from .algorithms.delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
+    from .algorithms.elimination import bpe, mvr, phased_elimination, reds
     from .algorithms.random import random
     from .algorithms.randomised import eims, irgp_ucb, pims
     from .algorithms.regularised import dmm_ucb
@@ -48,6 +49,7 @@ _HOMES = {
     "algorithms.constrained_ei": ["constrained_ei"],
     "algorithms.admmbo": ["admmbo"],
     "algorithms.bandit_oco": ["bandit_oco"],
+    "algorithms.elimination": ["bpe", "mvr", "phased_elimination", "reds"],
     "algorithms.random": ["random"],
     "algorithms.randomised": ["eims", "irgp_ucb", "pims"],
     "algorithms.regularised": ["dmm_ucb"],
@@ -73,6 +75,7 @@ __all__ = [
     "admmbo",
     "asy_ts",
     "bandit_oco",
+    "bpe",
     "compose",
     "constrained_ei",
     "dmm_ucb",
@@ -94,12 +97,15 @@ __all__ = [
     "kernel_ucb",
     "load",
     "make",
+    "mvr",
     "names",
+    "phased_elimination",
     "pims",
     "pretrained",
     "pure_exploitation",
     "pure_exploration",
     "random",
+    "reds",
     "sb3",
     "train_policy",
 ]

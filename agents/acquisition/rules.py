@@ -60,6 +60,11 @@ class Candidates(Protocol):
         ...
 
     @property
+    def active(self) -> Bools:
+        """Whether they may still be the best, (B, A); all may, but in beliefs that strike off arms."""
+        ...
+
+    @property
     def rngs(self) -> Sequence[np.random.Generator]:
         """Generators for what the rule draws itself, one a trial, new ones in every round.
 
@@ -210,6 +215,22 @@ class AnyArm:
     def __call__(self, candidates: Candidates) -> Floats:
         """Return zeros, (B, A)."""
         return np.zeros_like(candidates.mean)
+
+
+@dataclass(frozen=True)
+class Among:
+    """Another rule among the candidates that may still be the best; minus infinity for the others."""
+
+    rule: Rule
+
+    @property
+    def unitless(self) -> bool:
+        """Whether the other rule's scores are."""
+        return getattr(self.rule, "unitless", False)
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return the scores, (B, A)."""
+        return np.where(candidates.active, self.rule(candidates), -np.inf)
 
 
 @dataclass(frozen=True)

@@ -74,6 +74,11 @@ class View:
         return self._belief.ridges(self._context)
 
     @property
+    def active(self) -> Bools:
+        """Which arms may still be the best, (B, A)."""
+        return self._belief.active(self._context)
+
+    @property
     def rngs(self) -> Sequence[np.random.Generator]:
         """The rule's own generators, (B,)."""
         if self._rngs is None:

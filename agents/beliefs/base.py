@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.model import Model
 from ..posteriors import Posterior, posterior
@@ -159,6 +159,10 @@ class Belief(abc.ABC):
         prior = 0.0 if self.centred else self.prior_mean_at(context)
         for other in self.others:
             yield other.mean_at(cells) + prior, np.sqrt(np.maximum(other.variance_at(cells), 0.0))
+
+    def active(self, context: Ints) -> Bools:
+        """Whether the arms of each trial's context may still be the best, (B,) -> (B, A); here all may."""
+        return np.ones((len(self.rows), self.decisions.num_arms), dtype=bool)
 
     @property
     def gain(self) -> Floats:

@@ -45,6 +45,11 @@ class BoxView:
         return self.regularise()
 
     @property
+    def active(self) -> Bools:
+        """All of them, (S, A)."""
+        return np.ones(self.mean.shape, dtype=bool)
+
+    @property
     def rngs(self) -> Sequence[np.random.Generator]:
         """The rule's own generators, (1,)."""
         if self._rngs is None:
