@@ -74,5 +74,9 @@ def squared_width(log_size: Floats, exponential: Floats) -> Floats:
 
 
 def mean_width(count: int) -> float:
-    """sqrt(2 + 2 log(N / 2)), the root of the mean of zeta: a constant width without a bound on regret."""
+    """sqrt(2 + 2 log(N / 2)), the root of the mean of zeta: a constant width without a bound on regret.
+
+    Beside a known arm of value 0 an unknown one that was unlucky enough is never played again, and what it is
+    worth is lost in every round (arXiv 2409.00979 shows that expected regret can be linear).
+    """
     return math.sqrt(2.0 + 2.0 * math.log(count / 2.0))

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import DotProduct
 
 import agents
 from agents.acquisition.randomised import EIMS, PIMS, OfSize
@@ -25,6 +26,7 @@ from gpbandits.theory.regret import bayesian_bound
 NUM_ARMS = 40
 PRIOR = synthetic(function="gp", kernel="matern52", num_arms=NUM_ARMS, horizon=60, noise_std=0.3)
 BOUNDED: dict[str, Any] = {"irgp-ucb": "irgp-ucb", "pims": "pims", "thompson": ("gp-ts", {"width": 1.0})}
+LINEAR = DotProduct(sigma_0=0.0, sigma_0_bounds="fixed")
 BOX = Setting(
     low=np.zeros(1), high=np.ones(1), horizon=10, kernel=make_kernel("rbf"), noise_std=0.1, rkhs_bound=1.0
 )
@@ -191,3 +193,20 @@ def test_the_constant_width_is_the_root_of_the_mean_square():
     assert rule.width(np.array([9]), np.zeros(1))[0] == mean_width(NUM_ARMS)
     with pytest.raises(ValueError, match='width must not be "constant" on a box'):
         agents.make("gp-ucb", BOX, width="constant")
+
+
+@pytest.mark.parametrize(
+    ("spec", "returns"), [(("gp-ucb", {"width": "constant"}), False), ("irgp-ucb", True)]
+)
+def test_a_constant_width_gives_an_arm_up_for_good_and_a_drawn_one_comes_back(spec, returns):
+    """Of a known arm of value 0 and an unknown one that was unlucky once: the first loses linearly."""
+    two = Setting(arms=np.array([[0.0], [1.0]]), horizon=10, kernel=LINEAR, noise_std=1.0)
+    agent = resolve_agent(spec)(two)
+    agent.reset(0)
+    agent.belief.receive(
+        np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64), np.ones(1), np.full(1, -3.0)
+    )
+    played = []
+    for agent.round in range(200):
+        played.append(agent.act(np.zeros(1)))
+    assert (1 in played) == returns
