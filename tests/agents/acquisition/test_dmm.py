@@ -188,7 +188,7 @@ def test_the_width_dmm_of_gp_ucb_is_the_agent_of_that_name():
         agents.gp_ucb(PROBLEM.setting(), width="dmm", gamma=1.0)
 
 
-@pytest.mark.parametrize("ratios", [[0.0], [-1.0, 1.0], "all", [np.inf], 3.0, [[1.0]]])
+@pytest.mark.parametrize("ratios", [[0.0], [-1.0, 1.0], "all", [np.inf], 3.0, [[1.0]], [10**400]])
 def test_ratios_that_are_none_are_refused_by_name(ratios):
     with pytest.raises(ValueError, match="ratios must be"):
         agents.dmm_ucb(PROBLEM.setting(), ratios=ratios)
