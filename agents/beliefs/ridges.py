@@ -105,7 +105,7 @@ def require_ratios(ratios: Sequence[float]) -> None:
     try:
         given = np.asarray(ratios, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        given = np.empty(0)
+        given = np.full(1, np.nan)
     if given.ndim != 1 or not np.all((given > 0.0) & np.isfinite(given)) or isinstance(ratios, str):
         words = "must be positive numbers, multiples of the model's lambda such as (0.1, 1, 10)"
         raise ArgumentError("ratios", f"{words}, got {shown(ratios)}")
