@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from .algorithms.constrained import gp_ucb_noiseless_constraints, gp_ucb_noisy_constraints
     from .algorithms.constrained_ei import constrained_ei
     from .algorithms.delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
+    from .algorithms.elimination import bpe, mvr, phased_elimination, reds
     from .algorithms.random import random
+    from .algorithms.randomised import eims, irgp_ucb, pims
+    from .algorithms.regularised import dmm_ucb
     from .capabilities import Features, handles
     from .making import compose, make
     from .registry import features, names
@@ -46,7 +49,10 @@ _HOMES = {
     "algorithms.constrained_ei": ["constrained_ei"],
     "algorithms.admmbo": ["admmbo"],
     "algorithms.bandit_oco": ["bandit_oco"],
+    "algorithms.elimination": ["bpe", "mvr", "phased_elimination", "reds"],
     "algorithms.random": ["random"],
+    "algorithms.randomised": ["eims", "irgp_ucb", "pims"],
+    "algorithms.regularised": ["dmm_ucb"],
     "rl": ["Policy", "pretrained", "sb3", "train_policy"],
     "agent.gp_agent": ["GPAgent"],
     "capabilities": ["Features", "handles"],
@@ -69,8 +75,11 @@ __all__ = [
     "admmbo",
     "asy_ts",
     "bandit_oco",
+    "bpe",
     "compose",
     "constrained_ei",
+    "dmm_ucb",
+    "eims",
     "features",
     "gp_bts",
     "gp_bucb",
@@ -84,14 +93,19 @@ __all__ = [
     "gp_ucb_sdf",
     "handles",
     "igp_ucb",
+    "irgp_ucb",
     "kernel_ucb",
     "load",
     "make",
+    "mvr",
     "names",
+    "phased_elimination",
+    "pims",
     "pretrained",
     "pure_exploitation",
     "pure_exploration",
     "random",
+    "reds",
     "sb3",
     "train_policy",
 ]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import agents
+from agents.acquisition.randomised import EIMS, PIMS
 from agents.acquisition.rules import Thompson
 from agents.registry import resolve_agent
 from bandit_envs import Setting
@@ -25,8 +26,8 @@ def takes(name: str, **options: Any) -> bool:
 
 
 def draws_functions(name: str) -> bool:
-    """Whether it plays the best arm of a draw, which depends on how the posterior is represented."""
-    return isinstance(getattr(agents.make(name, SETTING), "rule", None), Thompson)
+    """Whether what it plays hangs on a draw, which depends on how the posterior is represented."""
+    return isinstance(getattr(agents.make(name, SETTING), "rule", None), Thompson | PIMS | EIMS)
 
 
 # The others, learners of other libraries, play their trials one after another.

@@ -66,6 +66,7 @@ def landscape_of(rule, surface, age=3, rng=None):
         sample=lambda: nothing,
         weigh=lambda: nothing,
         draw=list,
+        maximise=lambda: np.array([0.3]),
     )
     return Landscape(rule, surface, np.empty(0), facts, rng or np.random.default_rng(0))
 

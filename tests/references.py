@@ -88,6 +88,11 @@ def self_normalised_width(
     return bound + noise_std / math.sqrt(noise_variance) * math.sqrt(2 * math.log(math.exp(gain) / delta))
 
 
+def amm_width(bound: float, noise_std: float, noise_variance: float, gain: float, delta: float) -> float:
+    """sqrt(B^2 + (2 R^2 / lambda) log(det(I + K_t / lambda)^(1/2) / delta)) (Flynn & Reeb 2024)."""
+    return math.sqrt(bound**2 + 2 * noise_std**2 / noise_variance * math.log(math.exp(gain) / delta))
+
+
 def expected_improvement(mean: Floats, std: Floats, incumbent: Floats | float) -> Floats:
     """E[max(f - incumbent, 0)] = std (z Phi(z) + phi(z)) (Jones et al. 1998)."""
     z = (mean - incumbent) / std

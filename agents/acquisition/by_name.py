@@ -12,7 +12,9 @@ from bandit_envs.basics.arguments import require_probability
 from ..model.model import Model
 from ..named import made, require_no_options
 from ..widths.by_name import improved_width, make_width
+from .dmm import dmm
 from .of_model import Always, WithMargin, WithWidth
+from .randomised import EIMS, PIMS, OfSize
 from .rules import (
     UCB,
     ExpectedImprovement,
@@ -26,6 +28,7 @@ from .rules import (
 MakeRule = Callable[[Model], Rule]
 IMPROVED = "improved"  # the width of IGP-UCB and GP-TS
 WITH_WIDTH = ("ucb", "thompson")
+UNITLESS = ("ei", "pi", "pims", "eims")  # their scores are logarithms or deviations
 
 
 def make_rule(rule: Any, width: Any, delta: float, options: Any = None) -> MakeRule:
@@ -76,6 +79,10 @@ RULES: dict[str, Callable[..., MakeRule]] = {
     "thompson": partial(_with_width, Thompson, 2),
     "ei": lambda width, delta, xi=0.0: WithMargin(ExpectedImprovement, xi),
     "pi": lambda width, delta, xi=0.01: WithMargin(ProbabilityOfImprovement, xi),
+    "dmm": lambda width, delta: partial(dmm, delta=delta),
+    "irgp": lambda width, delta, size=None: OfSize(size),
+    "pims": lambda width, delta: Always(PIMS()),
+    "eims": lambda width, delta: Always(EIMS()),
     "mean": lambda width, delta: Always(PosteriorMean()),
     "variance": lambda width, delta: Always(PosteriorVariance()),
 }

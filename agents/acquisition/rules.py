@@ -11,6 +11,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require_not_negative
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..beliefs.base import Belief, Ridge
 from ..validation import PerTrial
 from ..widths.base import Width
 from .improvement import (
@@ -54,6 +55,16 @@ class Candidates(Protocol):
         ...
 
     @property
+    def ridges(self) -> Sequence[Ridge]:
+        """What the plays say under each regularisation of the belief; as a rule the model's lambda alone."""
+        ...
+
+    @property
+    def active(self) -> Bools:
+        """Whether they may still be the best, (B, A); all may, but in beliefs that strike off arms."""
+        ...
+
+    @property
     def rngs(self) -> Sequence[np.random.Generator]:
         """Generators for what the rule draws itself, one a trial, new ones in every round.
 
@@ -69,6 +80,13 @@ class Candidates(Protocol):
 
     def deviation(self) -> Floats:
         """Draw one joint posterior sample of f - mean, (B, A)."""
+        ...
+
+    def sampled_maximum(self) -> Floats:
+        """Draw one joint posterior sample of f and return the largest value that may be played, (B,).
+
+        On a box it is the largest that the search finds, the same for all candidates of a round.
+        """
         ...
 
     def drawing(self, trials: Bools) -> Candidates:
@@ -88,7 +106,8 @@ class Rule(Protocol):
 
     Scores are in the units of the reward, or the rule has a class attribute `unitless = True`. Where a score
     depends on the mean and the deviation at its candidate alone, a method `slopes(candidates)` that returns
-    its `Slopes`, or None, lets agents on boxes climb.
+    its `Slopes`, or None, lets agents on boxes climb. A method `refuted(belief)` may tell where feedback
+    contradicts what the rule assumes.
     """
 
     def __call__(self, candidates: Candidates) -> Floats:
@@ -199,6 +218,22 @@ class AnyArm:
 
 
 @dataclass(frozen=True)
+class Among:
+    """Another rule among the candidates that may still be the best; minus infinity for the others."""
+
+    rule: Rule
+
+    @property
+    def unitless(self) -> bool:
+        """Whether the other rule's scores are."""
+        return getattr(self.rule, "unitless", False)
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return the scores, (B, A)."""
+        return np.where(candidates.active, self.rule(candidates), -np.inf)
+
+
+@dataclass(frozen=True)
 class Starting:
     """Another rule for the first rounds.
 
@@ -233,6 +268,21 @@ class Starting:
         rule = self.first if early.all() else None if early.any() else self.then
         slopes = getattr(rule, "slopes", None)
         return None if slopes is None else slopes(candidates)
+
+    def refuted(self, belief: Belief) -> Bools | None:
+        """What the later rule says of it."""
+        return refuted(self.then, belief)
+
+
+def refuted(rule: Rule, belief: Belief) -> Bools | None:
+    """Whether what is believed contradicts a rule's assumptions, (B,); None of a rule that cannot tell."""
+    tells = getattr(rule, "refuted", None)
+    return None if tells is None else tells(belief)
+
+
+def sample(candidates: Candidates) -> Floats:
+    """One joint posterior sample of f, (B, A)."""
+    return candidates.mean + candidates.deviation()
 
 
 def _above(candidates: Candidates, width: Width, step: Floats) -> Floats:

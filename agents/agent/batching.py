@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.recommendation import Recommendation
 from ..validation import seeds_of
@@ -59,6 +59,12 @@ class SideBySide:
         """Rounds after which each trial noticed a change, None if they do not look for any."""
         each = [getattr(agent, "alarms", None) for agent in self.agents]
         return None if each[0] is None else each  # type: ignore[return-value]
+
+    @property
+    def refuted(self) -> Bools | None:
+        """Whether feedback contradicts what each trial assumes, (B,); None of agents that cannot tell."""
+        each = [getattr(agent, "refuted", None) for agent in self.agents]
+        return None if each[0] is None else np.concatenate(each)  # type: ignore[arg-type]
 
     @property
     def feedback_window(self) -> float | None:

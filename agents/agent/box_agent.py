@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any, cast
 
 import numpy as np
@@ -13,9 +14,9 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.incumbents import NoIncumbent
 from ..acquisition.of_model import unit_of
-from ..acquisition.rules import AnyArm, PosteriorMean, Rule
+from ..acquisition.rules import AnyArm, PosteriorMean, Rule, sample
 from ..beliefs.base import Belief
-from ..beliefs.surface import ONLY, Surface
+from ..beliefs.surface import ONLY, Surface, ridges_at
 from ..box.incumbents import ON_BOX, BestPlays, BoxIncumbent, NothingToImprove
 from ..box.landscape import BoxView, Landscape, with_context
 from ..box.search import make_search
@@ -150,11 +151,19 @@ class BoxAgent(GPAgent):
             sample=lambda: none,
             weigh=lambda: none,
             draw=self._rule_rngs,
+            maximise=cache(lambda: self._sampled_maximum(surface, context, plays, facts)),
         )
         sampler, terms, unit = self.samplers[ONLY], self.objective.penalised_on_box, unit_of(rule, self.model)
-        landscape = Landscape(rule, worlds.surface, context, facts, sampler, terms, unit)
+        ridges = partial(ridges_at, belief)
+        landscape = Landscape(rule, worlds.surface, context, facts, sampler, terms, unit, ridges)
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
         return pool.arms[argmax_with_ties(pool.scores[None], tie * unit, uniform)[0]]
+
+    def _sampled_maximum(self, surface: Surface, context: Floats, plays: BestPlays, facts: BoxView) -> Floats:
+        """The largest value of one joint sample that the search finds, (1,)."""
+        landscape = Landscape(sample, surface, context, facts, self.samplers[ONLY], unit=self.model.deviation)
+        pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
+        return pool.scores.max(keepdims=True)
 
     def _played(self, surface: Surface, context: Floats) -> BestPlays:
         """Arms played so far and their means in a context, best first."""

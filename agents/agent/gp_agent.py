@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.feedback import Feedback
 
 from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.of_model import unit_of
-from ..acquisition.rules import AnyArm, PosteriorMean, Rule, Starting
+from ..acquisition.rules import AnyArm, PosteriorMean, Rule, Starting, refuted
 from ..beliefs.base import Belief, Delivered
 from ..model.clock import Clock, in_time
 from ..model.model import Model
@@ -80,6 +80,11 @@ class GPAgent(Resumable):
         """Rounds after which each trial noticed a change, None if it does not look for any."""
         each = self.restart.alarms
         return each if each is None or self.num_trials else each[0]
+
+    @property
+    def refuted(self) -> Bools | None:
+        """Whether feedback contradicts B, R or the kernel, (B,); None if the rule cannot tell."""
+        return refuted(self.rule, self.belief)
 
     @property
     def feedback_window(self) -> float | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 
 from ..acquisition.rules import Rule
@@ -85,6 +85,11 @@ class LearningAgent(Resumable):
     def alarms(self) -> list[int] | None:
         """Rounds after which it noticed a change, None if it does not look for any."""
         return self.agent.alarms  # type: ignore[return-value] (it has one trial)
+
+    @property
+    def refuted(self) -> Bools | None:
+        """Whether feedback contradicts what is assumed; see `GPAgent`."""
+        return self.agent.refuted
 
     @property
     def feedback_window(self) -> float | None:

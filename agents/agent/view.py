@@ -9,7 +9,8 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..acquisition.incumbents import Incumbent
-from ..beliefs.base import Belief
+from ..acquisition.rules import sample
+from ..beliefs.base import Belief, Ridge
 
 
 class View:
@@ -68,6 +69,16 @@ class View:
         return self._belief.weight_norm(self._context)
 
     @property
+    def ridges(self) -> list[Ridge]:
+        """What each regularisation makes of the plays, (B, A) each."""
+        return self._belief.ridges(self._context)
+
+    @property
+    def active(self) -> Bools:
+        """Which arms may still be the best, (B, A)."""
+        return self._belief.active(self._context)
+
+    @property
     def rngs(self) -> Sequence[np.random.Generator]:
         """The rule's own generators, (B,)."""
         if self._rngs is None:
@@ -82,6 +93,10 @@ class View:
     def deviation(self) -> Floats:
         """Draw one joint posterior sample of f - mean, (B, A)."""
         return self._belief.deviation(self._context, self._samplers)
+
+    def sampled_maximum(self) -> Floats:
+        """Draw one joint posterior sample of f and return its largest value, (B,)."""
+        return sample(self).max(axis=1)
 
     def drawing(self, trials: Bools) -> View:
         """The same, but only these trials, (B,), draw samples; the others' generators stay where they are."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from bandit_envs.basics.arguments import ArgumentError, shown
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.incumbents import improvable, incumbent_of
@@ -29,6 +30,9 @@ from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
 from ..widths.kernel_ucb import KernelUCBWidth
+from .regularised import dmm_ucb
+
+DMM_WIDTH = "dmm"  # the smallest of several bands, for which there is an agent
 
 
 @handles("delay", "context", "box")
@@ -47,15 +51,20 @@ def gp_ucb(
     Args:
         setting: what is published of the problem.
         width: "finite-set" (Theorem 1, the default on a finite set), "compact" (Theorem 2), "rkhs" (Theorem
-            3), "self-normalised" (the default on a box), a number, or a `Width`.
+            3), "self-normalised" (the default on a box), "amm" (never larger than that, for the same
+            functions), "dmm" (narrower still, see `dmm_ucb`), "constant" (sqrt(2 + 2 log(N / 2)) on N arms,
+            without a bound on regret), a number, or a `Width`.
         delta: failure probability.
         beta_scale: factor of beta_t with "finite-set" and "compact", default 1; the paper's experiments use
             0.2.
-        gamma: information gain of the last two, see `make_gamma`; default a true bound for "rkhs" and the
-            realised gain for "self-normalised".
+        gamma: information gain of "rkhs", "self-normalised" and "amm", see `make_gamma`; default a true bound
+            for the first and the realised gain for the others.
         num_trials: None, or B.
         **options: of the model.
     """
+    if isinstance(width, str) and width == DMM_WIDTH:
+        _require_left_out({"beta_scale": beta_scale, "gamma": gamma})
+        return dmm_ucb(setting, delta=delta, num_trials=num_trials, **options)
     width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
 
@@ -165,6 +174,13 @@ def pure_exploitation(setting: Setting, *, num_trials: int | None = None, **opti
 def pure_exploration(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """Pure exploration: argmax of the posterior variance, the greedy experimental design."""
     return assemble(Model.of(setting, **options), Always(PosteriorVariance()), num_trials)
+
+
+def _require_left_out(options: dict[str, Any]) -> None:
+    for name, value in options.items():
+        if value is not None:
+            complaint = f'must be left out with the width "dmm", which does not take it, got {shown(value)}'
+            raise ArgumentError(name, complaint)
 
 
 def _kernel_ucb_width(eta: PerTrial, model: Model) -> Width:

@@ -7,7 +7,7 @@ from typing import Any
 
 from bandit_envs.problem.setting import Setting
 
-from ..acquisition.by_name import IMPROVED, make_rule
+from ..acquisition.by_name import IMPROVED, UNITLESS, make_rule
 from ..acquisition.incumbents import INCUMBENTS, improvable, incumbent_of
 from ..agent.assembly import Agent, assemble
 from ..beliefs.by_name import make_belief
@@ -52,13 +52,15 @@ def gp_agent(
 
     Args:
         setting: what is published of the problem.
-        rule: "ucb", "thompson", "ei", "pi", "mean", "variance", or a `Rule`; with separate models of reward
-            and costs one whose scores are in the units of the reward, which those of "ei" and "pi" are not.
+        rule: "ucb", "thompson", "dmm", "irgp", "ei", "pi", "pims", "eims", "mean", "variance", or a `Rule`;
+            with separate models of reward and costs one whose scores are in the units of the reward, which
+            those of "ei", "pi", "pims" and "eims" are not.
         width: of the first two: "improved" (IGP-UCB, GP-TS), or what `make_width` takes.
         delta: failure probability.
         belief: what pending feedback counts as: "delivered" (nothing), "hallucinated" (its mean; default
             where feedback is delayed), "censored" (the least that may come; under constraints the prior mean
-            of what is modelled), or a builder of a `Belief`.
+            of what is modelled), "ridges" (nothing, under several regularisations; default with "dmm"), or a
+            builder of a `Belief`.
         constraint: "none", "dual" (Algorithm 3 of Shi & Eryilmaz 2022; default where costs are noisy) or
             "multiplicative" (Algorithm 2; default where they are exact).
         objective: a builder of an `Objective`, in place of a constraint; it says what is maximised.
@@ -68,8 +70,9 @@ def gp_agent(
         incumbent: what "ei" and "pi" improve on; see `gp_ei`, whose default is that of "ei". The other named
             rules improve on nothing. Not "best_value" under constraints, where the values of plays change.
             Or, on a finite set, a builder of an `Incumbent` from the number of trials and the decision set.
-        rule_options: {"xi": ...} of "ei" and "pi".
-        belief_options: {"window": ..., "reward_bound": ..., "noisy": ...} of "censored"; see `Censored`.
+        rule_options: {"xi": ...} of "ei" and "pi"; {"size": ...} of "irgp", see `irgp_ucb`.
+        belief_options: {"window": ..., "reward_bound": ..., "noisy": ...} of "censored", see `Censored`;
+            {"ratios": ...} of "ridges", see `dmm_ucb`.
         constraint_options: {"step": ...} or {"psi": ..., "psi_options": ...}, {"epoch": ...}, ...; see
             `parts_of`, and {"reading": "paper"}.
         restart_options: {"xi_squared": ...} of "cpd" and "oracle"; of "cpd" also {"false_alarm_rate": 0.1}
@@ -92,7 +95,7 @@ def gp_agent(
         parts.model,
         make_rule(rule, width, parts.delta, rule_options),
         num_trials,
-        belief=make_belief(belief, seen, belief_options),
+        belief=make_belief("ridges" if belief is None and rule == "dmm" else belief, seen, belief_options),
         incumbent=_incumbent(incumbent, rule, seen),
         objective=parts.objective if objective is None else own_builder("objective", objective, {}),
         restart=make_restart(restart, seen, observed, restart_options),
@@ -140,7 +143,7 @@ def _require_comparable(rule: Any, incumbent: Any, constraint_options: Options) 
             'incumbent must not be "best_value" under constraints, where multipliers change the values of '
             'plays; take "max_mean"'
         )
-    unitless = rule in IMPROVING if isinstance(rule, str) else getattr(rule, "unitless", False)
+    unitless = rule in UNITLESS if isinstance(rule, str) else getattr(rule, "unitless", False)
     if unitless and constraint_options.get("models") == "separate":
         raise ValueError(
             "rule must score in the units of the reward with separate models, which weigh scores against "

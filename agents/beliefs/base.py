@@ -5,14 +5,30 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.model import Model
 from ..posteriors import Posterior, posterior
 from ..posteriors.sufficient_statistics import SufficientStatistics
+
+
+class Fit(NamedTuple):
+    """How well a trial's plays y fit under a regularisation a, (B,) each."""
+
+    noise: Floats  # a
+    misfit: Floats  # q_a - q_lambda, q_a = a y' (K + a I)^-1 y
+
+
+class Ridge(NamedTuple):
+    """What a regularisation makes of the plays."""
+
+    fit: Fit
+    mean: Floats  # (B, A) posterior mean under noise variance a
+    std: Floats  # (B, A)
 
 
 class Belief(abc.ABC):
@@ -27,6 +43,7 @@ class Belief(abc.ABC):
     """
 
     window: float = math.inf  # feedback that takes longer is discarded
+    others: Sequence[Posterior] = ()  # of the same plays under other regularisations than lambda
     noisy = False  # whether deviations are those of what is observed, with its noise
 
     def __init__(self, model: Model, centre: Posterior, spread: Posterior):
@@ -126,6 +143,27 @@ class Belief(abc.ABC):
         """|a_x| at the arms of each trial's context, where the mean is m(x) + a_x'(y - m), (B,) -> (B, A)."""
         return self.centre.weight_norm_at(self.cells(context))
 
+    def ridges(self, context: Ints) -> list[Ridge]:
+        """The same plays under several regularisations, lambda the first; here there is no other."""
+        fits = zip(self.fits, self._at_ridges(context), strict=True)
+        return [Ridge(fit, *band) for fit, band in fits]
+
+    @property
+    def fits(self) -> list[Fit]:
+        """How well the plays fit under each regularisation."""
+        return [Fit(self.spread.noise, np.zeros(len(self.rows)))]
+
+    def _at_ridges(self, context: Ints) -> Iterator[tuple[Floats, Floats]]:
+        yield self.mean(context), self.std(context)
+        cells = self.cells(context)
+        prior = 0.0 if self.centred else self.prior_mean_at(context)
+        for other in self.others:
+            yield other.mean_at(cells) + prior, np.sqrt(np.maximum(other.variance_at(cells), 0.0))
+
+    def active(self, context: Ints) -> Bools:
+        """Whether the arms of each trial's context may still be the best, (B,) -> (B, A); here all may."""
+        return np.ones((len(self.rows), self.decisions.num_arms), dtype=bool)
+
     @property
     def gain(self) -> Floats:
         """Information gain of the counted plays, (B,)."""
@@ -185,9 +223,10 @@ class Delivered(Belief):
         """Nothing was known."""
 
 
-def make_posterior(model: Model, num_trials: int) -> Posterior:
-    """The prior of a model, ready to learn."""
-    noise = np.asarray(model.noise_variance, dtype=np.float64)
+def make_posterior(model: Model, num_trials: int, noise_variance: Floats | None = None) -> Posterior:
+    """The prior of a model, ready to learn; `noise_variance` in place of the model's."""
+    given = model.noise_variance if noise_variance is None else noise_variance
+    noise = np.asarray(given, dtype=np.float64)
     setting = model.setting
     return posterior(
         model.gram, noise, num_trials, setting.horizon, model.form, setting.decisions.num_contexts

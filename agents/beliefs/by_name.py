@@ -14,6 +14,7 @@ from ..validation import PerTrial
 from .base import Belief, Delivered
 from .censored import Censored
 from .hallucinated import Hallucinated
+from .ridges import RATIOS, Ridges, require_ratios
 
 MakeBelief = Callable[[Model, int], Belief]
 
@@ -41,9 +42,15 @@ def _censored(
     return partial(Censored, window=window, reward_bound=reward_bound, noisy=noisy)
 
 
+def _ridges(setting: Setting, ratios: Any = RATIOS) -> MakeBelief:
+    require_ratios(ratios)
+    return partial(Ridges, ratios=ratios)
+
+
 # Each from the setting and the belief's own options.
 BELIEFS: dict[str, Callable[..., MakeBelief]] = {
     "delivered": lambda setting: Delivered,
     "hallucinated": lambda setting: Hallucinated,
     "censored": _censored,
+    "ridges": _ridges,
 }

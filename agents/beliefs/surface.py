@@ -17,7 +17,7 @@ from bandit_envs.basics.types import Floats
 from ..kernels.point_slopes import linearise, prior_variance
 from ..posteriors import ForgettingPosterior, PairPosterior, Posterior
 from ..posteriors.play_factor import Centre, Factor, Spread
-from .base import Belief
+from .base import Belief, Ridge
 
 KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # alone, and so know about points anywhere
 ONLY = 0  # the trial of an agent on a box
@@ -66,6 +66,13 @@ class Surface:
         noise = float(belief.noise_of(belief.rows)[ONLY])
         return cls(centre.gram.kernel, centre.factor(ONLY), spread.factor(ONLY), mean, noise=noise)
 
+    @classmethod
+    def each(cls, belief: Belief) -> list[Surface]:
+        """The surfaces of a belief under each of its regularisations, that of lambda first."""
+        first = cls.of(belief)
+        factors = [keeping_plays(other).factor(ONLY) for other in belief.others]
+        return [first, *(cls(first.kernel, each, each, first.prior_mean) for each in factors)]
+
     def mean(self, x: Floats) -> Floats:
         """Posterior mean in the only world, (n, D) -> (n,); O(k) a point."""
         return self.prior_mean + linearise(self.kernel, x, self.centre.features).values @ self.centre.weights
@@ -109,6 +116,13 @@ class Surface:
     def explain(self, x: Floats) -> Floats:
         """v(x) of the plays that the deviation comes from, (n, D) -> (k, n)."""
         return self.spread.solve(linearise(self.kernel, x, self.spread.features).values.T)
+
+
+def ridges_at(belief: Belief, x: Floats) -> list[Ridge]:
+    """What each regularisation makes of the plays at points, (n, D)."""
+    each = zip(belief.fits, Surface.each(belief), strict=True)
+    bands = ((fit, *surface.predict(x)) for fit, surface in each)
+    return [Ridge(fit, mean[None], std[None]) for fit, mean, std in bands]
 
 
 def keeping_plays(posterior: Posterior) -> PairPosterior | ForgettingPosterior:

@@ -11,6 +11,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..acquisition.rules import Rule
+from ..beliefs.base import Ridge
 from ..beliefs.surface import Local, Surface
 from ..objectives.base import BoxTerms
 from .path import Path
@@ -29,12 +30,24 @@ class BoxView:
     sample: Callable[[], Floats]  # -> (1, A)
     weigh: Callable[[], Floats]  # -> (A,)
     draw: Callable[[], Sequence[np.random.Generator]]  # -> (1,)
+    maximise: Callable[[], Floats]  # a sample -> (1,), the same throughout a round
+    regularise: Callable[[], list[Ridge]] = list
     _rngs: Sequence[np.random.Generator] | None = field(default=None, init=False)
 
     @property
     def weight_norm(self) -> Floats:
         """|a_x|, (S, A)."""
         return np.broadcast_to(self.weigh(), self.mean.shape)
+
+    @property
+    def ridges(self) -> list[Ridge]:
+        """What each regularisation makes of the plays, (1, A)."""
+        return self.regularise()
+
+    @property
+    def active(self) -> Bools:
+        """All of them, (S, A)."""
+        return np.ones(self.mean.shape, dtype=bool)
 
     @property
     def rngs(self) -> Sequence[np.random.Generator]:
@@ -46,6 +59,10 @@ class BoxView:
     def deviation(self) -> Floats:
         """One joint posterior sample of f - mean, (1, A)."""
         return self.sample()
+
+    def sampled_maximum(self) -> Floats:
+        """The largest value of one joint posterior sample of f, (1,)."""
+        return self.maximise()
 
     def drawing(self, trials: Bools) -> BoxView:
         """The same: there is one trial."""
@@ -64,6 +81,7 @@ class Landscape:
         rng: of samples.
         terms: what the objective adds to the scores of the rule, which then have no slopes; None is nothing.
         unit: in which scores are small or large.
+        ridges: what each regularisation makes of the plays, (n, dz + d); only some rules ask.
     """
 
     def __init__(
@@ -75,10 +93,12 @@ class Landscape:
         rng: np.random.Generator,
         terms: BoxTerms | None = None,
         unit: float = 1.0,
+        ridges: Callable[[Floats], list[Ridge]] | None = None,
     ):
         self.rule, self.surface, self.context, self._facts = rule, surface, context, facts
         self.unit = unit
         self._terms = terms
+        self._ridges = ridges
         self._path = Path(surface, rng)
 
     @property
@@ -115,6 +135,7 @@ class Landscape:
             std=std,
             sample=lambda: self._path(pairs)[None],
             weigh=lambda: self.surface.weight_norm(pairs),
+            regularise=lambda: self._ridges(pairs) if self._ridges else [],
         )
 
     def _pairs(self, arms: Floats) -> Floats:

@@ -23,7 +23,7 @@ from ..options import require_left_out, typed
 from ..validation import PerTrial
 from .defaults import assumed_kernel, check_mean, least_reward, tells_mean
 from .hyperparameters import Hyperparameters, Learning
-from .noise import LEARNT_NOISE_FLOOR, assumed_noise
+from .noise import LEARNT_NOISE_FLOOR, assumed_noise, growth_by_smoothness
 
 DEFAULT_BOUND = 1.0  # where the setting states no RKHS bound; the norm has no unit
 SPREAD_ON_BOX = 3**0.5  # of log length-scales: tells a feature that counts from one that was not varied
@@ -82,7 +82,7 @@ class Model:
         kernel: Any = None,
         length_scale: LengthScale | None = None,
         noise_std: PerTrial | None = None,
-        noise_variance: PerTrial | None = None,
+        noise_variance: PerTrial | str | None = None,
         rkhs_bound: PerTrial | None = None,
         prior_mean: Floats | float | None = None,
         form: str | None = None,
@@ -105,7 +105,8 @@ class Model:
             noise_std: default what a WhiteKernel in `kernel` says, else the setting's, else 0.1 prior
                 deviations.
             noise_variance: default noise_std squared, but at least 1e-6 of the prior variance, a jitter where
-                there is no noise; one that is given may be as small as 1e-10 of it.
+                there is no noise; one that is given may be as small as 1e-10 of it. "smoothness" is
+                R^2 T^(d / (2 nu + 2 d)) on Matern kernels, see `growth_by_smoothness`.
             rkhs_bound: default the setting's, else 1; of the norm in the kernel's own space, without a unit.
             prior_mean: default the setting's. A belief that censors pending feedback takes it too, else the
                 least that may come (Verma et al. 2022): the published lower bound, or 3 prior deviations
@@ -138,7 +139,12 @@ class Model:
         check_kernel(chosen, setting.decisions)
         deviation = largest_deviation(chosen, setting.decisions.points)
         noise = assumed_noise(
-            noise_std, noise_variance, white=white, published=setting.noise_std, deviation=deviation
+            noise_std,
+            noise_variance,
+            white=white,
+            published=setting.noise_std,
+            deviation=deviation,
+            growth=growth_by_smoothness(chosen, setting.pairs_width, setting.horizon),
         )
         bound = _first(rkhs_bound, setting.rkhs_bound, DEFAULT_BOUND)
         require_not_negative("rkhs_bound", bound, "it bounds the norm of the reward function")

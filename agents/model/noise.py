@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import require_deviation, require_positive
+from bandit_envs.basics.arguments import require_choice, require_deviation, require_positive
 from bandit_envs.kernels.white import require_same_noise
 
+from ..kernels.order import order_of
 from ..validation import PerTrial
 
 NOISE_FLOOR = 1e-6  # smallest lambda by default, in prior variances: a jitter, for noiseless problems
 LEARNT_NOISE_FLOOR = 1e-8  # the same where values say how little noise there is: 1e-6 blurs an optimum
 SMALLEST_NOISE = 1e-10  # the same where the user says it: every form is exact to 1e-8 of a mean
+SMOOTHNESS = "smoothness"  # names the lambda that grows with the horizon
 DEFAULT_NOISE_STD = 0.1  # prior deviations, where the setting withholds the noise
 
 
@@ -26,21 +29,28 @@ class AssumedNoise(NamedTuple):
 
 def assumed_noise(
     std: PerTrial | None,
-    variance: PerTrial | None,
+    variance: PerTrial | str | None,
     *,
     white: float,
     published: PerTrial | None,
     deviation: float,
+    growth: float = 1.0,
 ) -> AssumedNoise:
     """Return what is given, else what a WhiteKernel says, else what is published, else a default.
 
     Args:
         std: R, None where the user does not give it.
-        variance: lambda; default R squared, at least 1e-6 of the prior variance.
+        variance: lambda; default R squared, at least 1e-6 of the prior variance; "smoothness" is that times
+            `growth`.
         white: the noise variance in the kernel that the user gives, 0 for none.
         published: R of the setting, None if it is withheld.
         deviation: the largest prior deviation.
+        growth: see `growth_by_smoothness`.
     """
+    factor = 1.0
+    if isinstance(variance, str):
+        require_choice("noise_variance", variance, (SMOOTHNESS,))
+        variance, factor = None, growth
     if white:
         require_same_noise("noise_std", std, float(np.sqrt(white)))
         require_same_noise("noise_variance", variance, white)
@@ -49,9 +59,19 @@ def assumed_noise(
         std = DEFAULT_NOISE_STD * deviation if published is None else published
     require_deviation("noise_std", std, "it is the standard deviation of the noise")
     if variance is None:
-        return AssumedNoise(std, np.maximum(np.square(std), NOISE_FLOOR * deviation**2))
+        return AssumedNoise(std, factor * np.maximum(np.square(std), NOISE_FLOOR * deviation**2))
     require_noise_variance(variance, deviation)
     return AssumedNoise(std, variance)
+
+
+def growth_by_smoothness(kernel: Kernel, dim: int, horizon: int) -> float:
+    """T^(d / (2 nu + 2 d)), 1 for infinitely smooth functions: lambda / R^2 (Whitehouse et al. 2023).
+
+    With the self-normalised or the AMM width R_T = O~(T^((nu + 2 d) / (2 nu + 2 d))) on Matern kernels, which
+    is sublinear for all nu > 1/2. The rate is a survey's; the exponent is from memory, and that of Flynn &
+    Reeb (2024), whose c is R^2 / lambda.
+    """
+    return float(horizon) ** (dim / (2.0 * order_of(kernel) + 2.0 * dim))
 
 
 def require_noise_variance(variance: PerTrial, deviation: float) -> None:

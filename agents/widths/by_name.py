@@ -22,6 +22,7 @@ from ..kernels.order import order_of
 from ..model.model import Model
 from ..named import require_called_with
 from ..validation import PerTrial
+from .amm import AMMWidth
 from .base import Width
 from .change_point import PAPER_CONSTANT, ChangePointWidth
 from .compact import CompactWidth
@@ -30,6 +31,7 @@ from .fixed import FixedWidth
 from .gain_tables import greedy_bound, spectral_bound, upper_bound
 from .improved import ImprovedWidth
 from .information_gain import Constant, Gamma, Realised, rate_for
+from .randomised import mean_width
 from .rkhs import RKHSWidth
 from .self_normalised import SelfNormalisedWidth
 
@@ -161,6 +163,17 @@ def _self_normalised(model: Model, delta: PerTrial, *, gamma: Any = "realised") 
     return SelfNormalisedWidth(model.rkhs_bound, model.noise_std, model.noise_variance, information, delta)
 
 
+def _amm(model: Model, delta: PerTrial, *, gamma: Any = "realised") -> Width:
+    information = make_gamma(gamma, model)
+    return AMMWidth(model.rkhs_bound, model.noise_std, model.noise_variance, information, delta)
+
+
+def _constant(model: Model, delta: PerTrial) -> Width:
+    if model.setting.continuous:
+        raise ValueError('width must not be "constant" on a box; take "amm" or a number')
+    return FixedWidth(mean_width(model.setting.decisions.num_arms))
+
+
 def _change_point(model: Model, delta: PerTrial, *, beta_scale: PerTrial = 1.0) -> Width:
     horizon, order = model.setting.horizon, order_of(model.kernel)
     return ChangePointWidth(horizon, _dim(model), order, np.multiply(beta_scale, PAPER_CONSTANT))
@@ -172,5 +185,7 @@ WIDTHS: dict[str, Callable[..., Width]] = {
     "compact": _compact,
     "rkhs": _rkhs,
     "self-normalised": _self_normalised,
+    "amm": _amm,
+    "constant": _constant,
     "change-point": _change_point,
 }

@@ -70,11 +70,18 @@ def rows(horizon: int) -> Iterator[Row]:
     printed = rkhs(horizon=horizon, rkhs_bound="paper")
     bounded = rkhs(horizon=horizon, noise={"law": "uniform", "share": 0.01})
     proof, rate = {"noise_variance": 1 + 2 / horizon}, {"gamma": "rate"}
+    smooth = {"noise_variance": "smoothness"}
     yield Row("GP-UCB, Theorem 1, f ~ GP", True, sample, "gp-ucb")
     yield Row("GP-UCB, Theorem 3, bounded noise", True, bounded, theorem_3)
     yield Row("IGP-UCB, λ = 1 + 2/T", True, se, ("igp-ucb", proof))
     yield Row("GP-TS, λ = 1 + 2/T", True, se, ("gp-ts", proof))
     yield Row("self-normalised, λ = R²", True, se, ("gp-ucb", {"width": "self-normalised"}))
+    yield Row("self-normalised, λ = R², Matérn 5/2", True, matern, ("gp-ucb", {"width": "self-normalised"}))
+    yield Row("AMM, λ = R²", True, se, ("gp-ucb", {"width": "amm"}))
+    yield Row("AMM, λ = R², Matérn 5/2", True, matern, ("gp-ucb", {"width": "amm"}))
+    yield Row("AMM, λ by smoothness, Matérn 5/2", True, matern, ("gp-ucb", {"width": "amm", **smooth}))
+    yield Row("DMM, λ = R²", True, se, "dmm-ucb")
+    yield Row("DMM, λ = R², Matérn 5/2", True, matern, "dmm-ucb")
     yield Row("GP-UCB, β/5, f ~ GP", False, sample, ("gp-ucb", {"beta_scale": 0.2}))
     yield Row("GP-UCB, Theorem 3's width, Gaussian noise", False, se, ("gp-ucb", {"width": "rkhs", **rate}))
     yield Row("IGP-UCB, λ = R², gain by rate, paper's B", False, printed, ("igp-ucb", rate))

@@ -1,12 +1,14 @@
 """Upper bounds on cumulative regret, to draw beside measured curves and to test them with.
 
-They hold with probability 1 - delta (of the width) if k(x, x) <= 1. `width` is w_T, and `gamma` is gamma_T
-or the realised gain after T rounds. GP-TS has none here: its theorem is an order of growth.
+They hold with probability 1 - delta (of the width) if k(x, x) <= 1, but for `bayesian_bound`, which is on the
+expected regret; `mvr_bound` is on simple regret. `width` is w_T, and `gamma` is gamma_T or the realised gain
+after T rounds. GP-TS has none here: its theorem is an order of growth.
 """
 
 import numpy as np
 
 from agents.validation import PerTrial
+from agents.widths.randomised import mean_width
 from bandit_envs.basics.arguments import require_not_negative, require_positive
 from bandit_envs.basics.types import Floats, Ints
 
@@ -22,6 +24,35 @@ def gp_ucb_bound(rounds: Ints, width: Floats, gamma: Floats, noise_variance: Per
 def compact_bound(rounds: Ints, width: Floats, gamma: Floats, noise_variance: PerTrial) -> Floats:
     """sqrt(C_1 T beta_T gamma_T) + 2 (Srinivas et al. 2010, Theorem 2); the proof's grids cost < 2."""
     return gp_ucb_bound(rounds, width, gamma, noise_variance) + 2.0
+
+
+def bayesian_bound(rounds: Ints, num_arms: int, gamma: Floats, noise_variance: PerTrial) -> Floats:
+    """sqrt(C_1 (2 + 2 log(N / 2)) T gamma_T), C_1 = 2 / log(1 + 1/lambda), on the *expected* regret, (T,).
+
+    Holds for IRGP-UCB, PIMS and plain Thompson sampling on N arms where f ~ GP(0, k), k(x, x) <= 1, and the
+    noise is Gaussian of variance lambda (Takeno et al. 2023, 2024); `gamma` bounds the mean realised gain.
+    """
+    square = mean_width(num_arms) ** 2
+    return np.sqrt(rounds * square * sum_of_variances(gamma, noise_variance))
+
+
+def mvr_bound(
+    rounds: Ints,
+    gain: Floats,
+    noise_variance: PerTrial,
+    *,
+    bound: float,
+    noise_std: float,
+    num_arms: int,
+    delta: float = 0.1,
+) -> Floats:
+    """2 w sqrt(C_1 g_T / T), C_1 = 2 / log(1 + 1/lambda), on the *simple* regret of MVR, (T,).
+
+    w = B + (R / sqrt(lambda)) sqrt(2 log(2 N / delta)): max sigma_T^2 is at most the mean of the variances of
+    the plays, and the band at all N arms holds because no play looked at a value (Vakili et al. 2021).
+    """
+    width = bound + noise_std * np.sqrt(2.0 * np.log(2.0 * num_arms / delta) / np.asarray(noise_variance))
+    return 2.0 * width * np.sqrt(sum_of_variances(gain, noise_variance) / rounds)
 
 
 def igp_ucb_bound(rounds: Ints, width: Floats, gamma: Floats) -> Floats:

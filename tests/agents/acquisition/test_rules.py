@@ -15,6 +15,7 @@ from agents.acquisition.improvement import (
     log_improvement_slopes,
     log_mean_positive_part,
 )
+from agents.acquisition.randomised import EIMS, IRGPUCB, PIMS
 from agents.acquisition.rules import (
     UCB,
     ExpectedImprovement,
@@ -26,6 +27,7 @@ from agents.acquisition.rules import (
 from agents.model.tie_breaking import BLOCK, TieBreaker, argmax_with_ties
 from agents.widths.finite_set import FiniteSetWidth
 from agents.widths.fixed import FixedWidth
+from agents.widths.randomised import FiniteSize
 from bandit_envs.basics.types import Floats, Ints
 
 
@@ -40,12 +42,22 @@ class Fixed(NamedTuple):
     bias: Floats
     deviation: Callable[[], Floats]
 
+    def sampled_maximum(self) -> Floats:
+        return (self.mean + self.deviation()).max(axis=1)
+
+    @property
+    def rngs(self) -> list[np.random.Generator]:
+        return [np.random.default_rng(int(t)) for t in self.t]
+
 
 RULES = {
     "ucb": UCB(FiniteSetWidth(7)),
     "thompson": Thompson(FiniteSetWidth(7)),
     "ei": ExpectedImprovement(0.1),
     "pi": ProbabilityOfImprovement(0.1),
+    "irgp": IRGPUCB(FiniteSize(7)),
+    "pims": PIMS(),
+    "eims": EIMS(),
     "mean": PosteriorMean(),
     "variance": PosteriorVariance(),
 }

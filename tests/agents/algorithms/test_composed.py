@@ -7,7 +7,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import agents
 import bandit_envs  # noqa: F401 (registers the ids)
-from agents.acquisition.by_name import RULES
+from agents.acquisition.by_name import RULES, UNITLESS
 from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.censored import Censored
 from agents.beliefs.hallucinated import Hallucinated
@@ -223,7 +223,7 @@ def test_a_constraint_needs_a_setting_with_constraints():
         agents.make("gp-agent", build("composite", {**SMALL, "constraints": None}), constraint="dual")
 
 
-@pytest.mark.parametrize("rule", ["ei", "pi"])
+@pytest.mark.parametrize("rule", UNITLESS)
 @pytest.mark.parametrize("constraint", ["dual", "multiplicative"])
 def test_under_constraints_nothing_is_compared_across_units(rule, constraint):
     with pytest.raises(ValueError, match='incumbent must not be "best_value" under constraints'):

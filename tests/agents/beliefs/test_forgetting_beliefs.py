@@ -140,6 +140,7 @@ def test_slopes_are_those_of_finite_differences(name):
         lambda: nothing,
         lambda: nothing,
         list,
+        lambda: nothing,
     )
     landscape = Landscape(
         UCB(FixedWidth(1.3)), Surface.of(agent.belief), np.empty(0), facts, np.random.default_rng(0)

@@ -76,6 +76,7 @@ def landscape_of(worlds, xi=0.05):
         lambda: nothing,
         lambda: nothing,
         list,
+        lambda: nothing,
     )
     rule = ExpectedImprovement(xi)
     return Landscape(rule, worlds.surface, np.empty(0), facts, np.random.default_rng(0))

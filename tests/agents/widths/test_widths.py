@@ -1,10 +1,13 @@
 """Confidence widths against the textbook, and the regret bounds they imply."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import references
 from sklearn.gaussian_process.kernels import RBF, Matern, RationalQuadratic
 
+from agents.widths.amm import AMMWidth
 from agents.widths.compact import (
     CompactWidth,
     covering,
@@ -20,7 +23,7 @@ from agents.widths.kernel_ucb import KernelUCBWidth
 from agents.widths.rkhs import RKHSWidth
 from agents.widths.self_normalised import SelfNormalisedWidth
 from bandit_envs.kernels.gram import Gram
-from gpbandits.theory.regret import compact_bound, delayed_bound, gp_ucb_bound, igp_ucb_bound
+from gpbandits.theory.regret import bayesian_bound, compact_bound, delayed_bound, gp_ucb_bound, igp_ucb_bound
 
 ROUND = np.array([1, 2, 10, 500])
 GAIN = np.array([0.0, 0.4, 3.0, 21.0])
@@ -63,6 +66,14 @@ WIDTHS = {
         SelfNormalisedWidth(1.5, 0.3, 0.04, delta=0.2),
         lambda: [references.self_normalised_width(1.5, 0.3, 0.04, g, 0.2) for g in GAIN],
     ),
+    "amm": (
+        AMMWidth(1.5, 0.3, 0.04, delta=0.2),
+        lambda: [references.amm_width(1.5, 0.3, 0.04, g, 0.2) for g in GAIN],
+    ),
+    "amm of known variances": (
+        AMMWidth.of_known_variances(1.5, 0.2),
+        lambda: [references.amm_width(1.5, 1.0, 1.0, g, 0.2) for g in GAIN],
+    ),
     "kernel-ucb": (KernelUCBWidth(0.6, 0.04), lambda: [3.0] * 4),
 }
 
@@ -98,6 +109,7 @@ def test_a_batch_of_trials_equals_single_trials(width_and_textbook):
         lambda bound, noise: RKHSWidth(bound, RATE),
         lambda bound, noise: ImprovedWidth(bound, noise),
         lambda bound, noise: SelfNormalisedWidth(bound, noise, noise**2),
+        lambda bound, noise: AMMWidth(bound, noise, noise**2),
         lambda bound, noise: KernelUCBWidth(bound, noise),
     ],
 )
@@ -111,6 +123,32 @@ def test_the_self_normalised_width_is_tighter_than_the_improved_one_at_its_noise
     horizon = 500
     tight = SelfNormalisedWidth(1.0, 0.2, 1.0 + 2.0 / horizon)
     assert np.all(tight(ROUND, GAIN) < ImprovedWidth(1.0, 0.2)(ROUND, GAIN))
+
+
+def test_amm_is_never_larger_than_the_self_normalised_width():
+    for bound, noise, variance, delta in product((0.0, 0.5, 4.0), (0.0, 0.1, 2.0), (0.01, 1.0), (0.01, 0.5)):
+        amm, self_normalised = (
+            kind(bound, noise, variance, delta=delta)(ROUND, GAIN) for kind in (AMMWidth, SelfNormalisedWidth)
+        )
+        assert np.all(amm <= self_normalised * (1.0 + 1e-15))
+        assert np.all(amm < self_normalised) or bound * noise == 0.0  # a + b = sqrt(a^2 + b^2) but for 2 a b
+
+
+def test_known_variances_are_plays_divided_by_their_deviations():
+    rng = np.random.default_rng(2)
+    gram = Matern(0.3, nu=2.5)(rng.random((12, 1)))
+    std, f = rng.uniform(0.1, 1.0, 12), gram @ rng.normal(size=12)
+    bound = np.sqrt(f @ np.linalg.solve(gram, f))
+    values = f + std * rng.normal(size=12)
+    mean = gram @ np.linalg.solve(gram + np.diag(std**2), values)
+    divided = gram / np.outer(std, std)
+    mean_divided = gram / std @ np.linalg.solve(divided + np.eye(12), values / std)
+    np.testing.assert_allclose(mean, mean_divided, rtol=1e-9)
+    gain = 0.5 * np.linalg.slogdet(np.eye(12) + divided)[1]
+    width = AMMWidth.of_known_variances(bound, 0.01)(np.array([13]), np.array([gain]))
+    variance = np.diag(gram) - np.einsum("ij,ji->i", gram, np.linalg.solve(gram + np.diag(std**2), gram))
+    assert np.all(np.abs(mean - f) <= width * np.sqrt(variance))
+    assert width[0] == pytest.approx(references.amm_width(bound, 1.0, 1.0, gain, 0.01), rel=1e-12)
 
 
 def test_kernel_ucb_includes_igp_ucb():
@@ -132,6 +170,8 @@ def test_kernel_ucb_includes_igp_ucb():
         (lambda: ImprovedWidth(1.0, -0.1), "noise_std"),
         (lambda: ImprovedWidth(1.0, 0.1, union=0), "union"),
         (lambda: SelfNormalisedWidth(1.0, 0.1, 0.0), "noise_variance"),
+        (lambda: AMMWidth(1.0, 0.1, 0.0), "noise_variance"),
+        (lambda: AMMWidth(-1.0, 0.1, 1.0), "bound"),
         (lambda: KernelUCBWidth(1.0, -1.0), "noise_variance"),
         (lambda: gp_ucb_bound(ROUND, GAIN, GAIN, 0.0), "noise_variance"),
     ],
@@ -218,6 +258,13 @@ def test_regret_bounds_are_the_textbook_formulas():
         horizon, width, gamma, noise, window=7, reward_bound=2.0, arrival_probability=0.8
     )
     np.testing.assert_allclose(computed, delayed, rtol=1e-14)
+
+
+def test_the_bayesian_bound_is_the_textbook_formula():
+    horizon, gamma, noise = np.array([10, 100]), np.array([5.0, 9.0]), 0.5
+    factor = 2.0 / np.log(1.0 + 1.0 / noise)
+    expected = np.sqrt(factor * (2.0 + 2.0 * np.log(40 / 2)) * horizon * gamma)
+    np.testing.assert_allclose(bayesian_bound(horizon, 40, gamma, noise), expected, rtol=1e-14)
 
 
 def test_the_sum_of_variances_stays_under_its_bound():

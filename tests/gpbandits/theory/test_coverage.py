@@ -6,7 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import references
+from scipy.stats import binomtest
 
+from agents.widths.amm import AMMWidth
+from agents.widths.self_normalised import SelfNormalisedWidth
 from bandit_envs import BanditEnv, Problem
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problems.synthetic import synthetic
@@ -44,8 +47,17 @@ THEOREM_1 = Case(FROM_PRIOR, "gp-ucb", {"width": "finite-set"})
 THEOREM_3 = Case(BOUNDED, "gp-ucb", {"width": "rkhs", "gamma": "bound", "noise_variance": 3 * NOISE**2})
 IGP_UCB = Case(FROM_BALL, "igp-ucb", {"noise_variance": PAPER})
 GP_TS = Case(FROM_BALL, "gp-ts", {"noise_variance": PAPER})
-SELF_NORMALISED = {f"self-normalised, lambda = {x:g}": self_normalised(x) for x in (0.01, NOISE**2, 1.0, 5.0)}
-UCB_THEOREMS = {"Theorem 1": THEOREM_1, "Theorem 3": THEOREM_3, "IGP-UCB": IGP_UCB, **SELF_NORMALISED}
+LAMBDAS = (0.01, NOISE**2, 1.0, 5.0)
+SELF_NORMALISED = {f"self-normalised, lambda = {x:g}": self_normalised(x) for x in LAMBDAS}
+AMM = {
+    f"AMM, lambda = {x:g}": Case(FROM_BALL, "gp-ucb", {"width": "amm", "noise_variance": x}) for x in LAMBDAS
+}
+DMM = {
+    f"DMM, lambda = {x:g}": Case(FROM_BALL, "dmm-ucb", {"ratios": (0.1, 1.0, 10.0), "noise_variance": x})
+    for x in LAMBDAS
+}
+BANDS_OF_THE_BALL = {**SELF_NORMALISED, **AMM, **DMM}
+UCB_THEOREMS = {"Theorem 1": THEOREM_1, "Theorem 3": THEOREM_3, "IGP-UCB": IGP_UCB, **BANDS_OF_THE_BALL}
 THEOREMS = {**UCB_THEOREMS, "GP-TS": GP_TS}
 TOO_NARROW = {
     "Theorem 1, beta / 5": THEOREM_1.but(beta_scale=0.2),
@@ -55,6 +67,8 @@ TOO_NARROW = {
     "self-normalised, noise and norm too small": self_normalised(NOISE**2).but(
         noise_std=NOISE / 10, rkhs_bound=NORM / 10
     ),
+    "AMM, noise and norm too small": AMM["AMM, lambda = 1"].but(noise_std=NOISE / 10, rkhs_bound=NORM / 10),
+    "DMM, noise and norm too small": DMM["DMM, lambda = 1"].but(noise_std=NOISE / 10, rkhs_bound=NORM / 10),
 }
 
 
@@ -69,7 +83,7 @@ def bands_of(name: str) -> Bands:
     return play_bands(case.problem, (case.agent, {"delta": DELTA, **case.options}), TRIALS)
 
 
-@pytest.mark.parametrize("name", few_first(THEOREMS, "Theorem 1", "IGP-UCB"))
+@pytest.mark.parametrize("name", few_first(THEOREMS, "Theorem 1", "AMM, lambda = 0.25"))
 def test_the_band_contains_the_function_at_all_points_and_rounds_as_often_as_promised(name):
     bands = bands_of(name)
     assert bands.ratio.shape == (TRIALS, HORIZON)
@@ -81,7 +95,7 @@ def test_a_band_without_its_guarantee_fails_more_often_than_delta(name):
     assert bands_of(name).failed.mean() > ALLOWED
 
 
-@pytest.mark.parametrize("name", few_first(UCB_THEOREMS, "Theorem 1", "IGP-UCB"))
+@pytest.mark.parametrize("name", few_first(UCB_THEOREMS, "Theorem 1", "AMM, lambda = 0.25"))
 def test_regret_stays_under_the_bound_of_its_width_in_every_round(name):
     bands = bands_of(name)
     bound = gp_ucb_bound(np.arange(1, HORIZON + 1), bands.width, bands.gain, bands.noise_variance)
@@ -98,6 +112,30 @@ def test_regret_of_igp_ucb_stays_under_its_own_bound_at_the_horizon():
     bands = bands_of("IGP-UCB")
     bound = igp_ucb_bound(np.array(HORIZON), bands.width[:, -1], bands.gain[:, -1])
     assert np.mean(bands.regret[:, -1] > bound) <= ALLOWED
+
+
+@pytest.mark.parametrize(
+    ("noise_variance", "width", "share"),
+    [(0.01, AMMWidth, 0.012), (0.01, SelfNormalisedWidth, 0.008), (1.0, AMMWidth, 0.054)],
+    ids=["AMM", "self-normalised", "AMM, lambda = 100 R^2"],
+)
+def test_the_band_of_one_arm_fails_as_seldom_as_was_seen(noise_variance, width, share):
+    trials, size, t = 4000, 0.1, np.arange(2000)  # f = B = R on k(x, x) = 1
+    values = size + size * np.random.default_rng(0).standard_normal((trials, len(t)))
+    sums = np.column_stack([np.zeros(trials), np.cumsum(values, axis=1)[:, :-1]])
+    std = np.sqrt(noise_variance / (t + noise_variance))
+    half = width(size, size, noise_variance)(t + 1, 0.5 * np.log1p(t / noise_variance)) * std
+    failures = (np.abs(sums / (t + noise_variance) - size) > half).any(axis=1).sum()
+    interval = binomtest(int(failures), trials).proportion_ci(0.999)
+    assert interval.high <= DELTA
+    assert interval.low <= share <= interval.high
+
+
+def test_the_band_of_several_regularisations_holds_as_often_as_promised():
+    bands = play_bands(FROM_BALL, ("dmm-ucb", {"delta": DELTA, "ratios": (0.1, 1.0, 10.0)}), 40)
+    assert binomtest(int(bands.failed.sum()), 40).proportion_ci(0.99).low <= DELTA
+    amm = play_bands(FROM_BALL, ("gp-ucb", {"delta": DELTA, "width": "amm"}), 40)
+    assert np.median(bands.factor) > np.median(amm.factor)  # it is narrower
 
 
 def test_functions_of_the_ball_have_exactly_the_stated_norm():

@@ -1,0 +1,138 @@
+"""The named algorithms that strike off arms, one part with different batches and designs.
+
+They are near-optimal in rate, R_T = O~(sqrt(T gamma_T log N)) with probability 1 - delta, and poor in
+practice: at T = 1000 five to ten times worse than an upper confidence bound. Plays of a batch depend on no
+value of it, so delays up to the end of a batch change nothing.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    require_choice,
+    require_integer,
+    require_probability,
+    shown,
+)
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.of_model import Always
+from ..acquisition.rules import Among, AnyArm, PosteriorVariance, Rule
+from ..agent.assembly import Agent, assemble
+from ..beliefs.eliminating import Eliminating, HalfWidth
+from ..beliefs.hallucinated import Hallucinated
+from ..capabilities import handles
+from ..model.model import Model
+from ..restarts.batches import BatchEnds, doubling_lengths, growing_lengths
+from ..validation import PerTrial
+from ..widths.non_adaptive import PlainBand, SplitBand
+
+BANDS = {"split": SplitBand, "plain": PlainBand}
+FIRST = 16  # plays of the first batch where batches double
+
+
+@handles("delay")
+def bpe(
+    setting: Setting,
+    *,
+    band: str = "split",
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """BPE: batched pure exploration in about log log T batches (Li & Scarlett 2022).
+
+    Args:
+        setting: what is published of the problem.
+        band: "split", which is never wider, or "plain", the paper's.
+        delta: failure probability.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    lengths = growing_lengths(setting.horizon)
+    return _eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
+
+
+@handles("delay")
+def phased_elimination(
+    setting: Setting,
+    *,
+    first: int = FIRST,
+    band: str = "split",
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """Phased elimination: batches that double, plays of the largest variance (Iwazaki & Takeno 2025).
+
+    Args:
+        setting: what is published of the problem.
+        first: plays of the first batch, any fixed number.
+        band, delta: see `bpe`.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    require_integer("first", first, 1, "it is the number of plays of the first batch")
+    lengths = doubling_lengths(setting.horizon, first)
+    return _eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
+
+
+@handles("delay")
+def reds(
+    setting: Setting,
+    *,
+    first: int = FIRST,
+    band: str = "split",
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """REDS: batches that double, uniform plays of what is left (Salgia et al. 2024, as others restate it)."""
+    require_integer("first", first, 1, "it is the number of plays of the first batch")
+    lengths = doubling_lengths(setting.horizon, first)
+    return _eliminating(setting, AnyArm(), lengths, band, delta, num_trials, options)
+
+
+@handles("delay", "context", "box")
+def mvr(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+    """MVR: plays of the largest variance, pending ones counted; recommend at the end (Vakili et al. 2021).
+
+    With probability 1 - delta the recommended arm's regret is at most 2 w sqrt(C_1 g_T / T), C_1 =
+    2 / log(1 + 1 / lambda), w = B + (R / sqrt(lambda)) sqrt(2 log(2 N / delta)), where nothing is pending.
+    """
+    rule = Always(PosteriorVariance())
+    return assemble(Model.of(setting, **options), rule, num_trials, belief=Hallucinated)
+
+
+def _eliminating(
+    setting: Setting,
+    design: Rule,
+    lengths: list[int],
+    band: str,
+    delta: PerTrial,
+    num_trials: int | None,
+    options: dict[str, Any],
+) -> Agent:
+    if setting.continuous:
+        raise ValueError('setting must have arms, which are struck off one by one, got a box; take "mvr"')
+    if options.get("initial"):
+        complaint = f"must be left out: these agents play no arm at random, got {shown(options['initial'])}"
+        raise ArgumentError("initial", complaint)
+    require_choice("band", band, BANDS)
+    require_probability("delta", delta)
+    band_of = partial(_band, band=band, batches=len(lengths), delta=delta)
+    return assemble(
+        Model.of(setting, **options),
+        Always(Among(design)),
+        num_trials,
+        belief=partial(Eliminating, band_of=band_of),
+        restart=partial(BatchEnds, lengths=lengths),
+    )
+
+
+def _band(model: Model, *, band: str, batches: int, delta: PerTrial) -> HalfWidth:
+    values = model.gram.size * batches
+    return BANDS[band](model.rkhs_bound, model.noise_std, model.noise_variance, delta, values)

@@ -1,0 +1,46 @@
+"""The named algorithms that explore by chance: bounds on their expected regret need no delta and no horizon.
+
+They are stated for f ~ GP(0, k), Gaussian noise of variance lambda and feedback that is not delayed; see
+`acquisition.randomised`. Plain Thompson sampling, `gp_ts` of width 1, is the fourth of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.of_model import Always
+from ..acquisition.randomised import EIMS, PIMS, OfSize
+from ..agent.assembly import Agent, assemble
+from ..capabilities import handles
+from ..model.model import Model
+
+
+@handles("delay", "context", "box")
+def irgp_ucb(
+    setting: Setting, *, size: int | str | None = None, num_trials: int | None = None, **options: Any
+) -> Agent:
+    """IRGP-UCB: argmax mu + sqrt(zeta) sigma, zeta = 2 log(N / 2) + E, E exponential (Takeno et al. 2023).
+
+    Args:
+        setting: what is published of the problem.
+        size: N; default the number of arms, and on a box 512 as there are candidates in a round; "compact"
+            grows with t on a box without contexts, by a formula from memory that is neither confirmed nor
+            proved here.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    return assemble(Model.of(setting, **options), OfSize(size), num_trials)
+
+
+@handles("delay", "context", "box")
+def pims(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+    """PIMS: probability of improvement on the maximum of a posterior sample (Takeno et al. 2024)."""
+    return assemble(Model.of(setting, **options), Always(PIMS()), num_trials)
+
+
+@handles("delay", "context", "box")
+def eims(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+    """EIMS: expected improvement on the maximum of a posterior sample (Takeno et al. 2025)."""
+    return assemble(Model.of(setting, **options), Always(EIMS()), num_trials)

@@ -1,0 +1,77 @@
+"""Arms that may still be the best, found in batches of plays that look at no value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+
+from ..model.model import Model
+from .base import Delivered, make_posterior, observe, successor, withdraw
+
+
+class HalfWidth(Protocol):
+    """How far the function may be from the mean of plays that were chosen without looking at values."""
+
+    def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
+        """Return half-widths from sigma and |a_x|, (B, A) each."""
+        ...
+
+
+class Eliminating(Delivered):
+    """Strikes off, at the end of a batch, arms whose upper bound is below another's lower bound.
+
+    A trial that starts over ends a batch: then A <- {x in A: mu + W >= max_A (mu - W)}, where mu and W come
+    from the values of this batch that have arrived. Until then deviations are those of all plays of the
+    batch, delivered or not, so that plays depend on no value of it. The mean is that of all values in time
+    for their batch, to recommend by; the best arm is looked for in each context.
+
+    Args:
+        model: kernel, noise and prior mean.
+        num_trials: B.
+        band_of: makes W from the model.
+    """
+
+    def __init__(self, model: Model, num_trials: int, band_of: Callable[[Model], HalfWidth]):
+        super().__init__(model, num_trials)
+        self.spread, self._batch = (make_posterior(model, num_trials) for _ in range(2))
+        self._band_of, self._band = band_of, band_of(model)
+        self._nothing = np.zeros(num_trials)
+        self._active = np.ones((num_trials, self.decisions.num_contexts, self.decisions.num_arms), dtype=bool)
+
+    def active(self, context: Ints) -> Bools:
+        """Whether the arms of each trial's context may still be the best, (B,) -> (B, A)."""
+        return self._active[self.rows, context]
+
+    def play(self, point: Ints) -> None:
+        """Count the play; what it yields does not matter for the deviation."""
+        self.spread.observe(self.rows, point, self._nothing)
+
+    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
+        """Observe values of this batch."""
+        super().receive(trial, point, delay, value)
+        observe(self._batch, trial, point, self.residual(trial, point, value))
+
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        """Count the plays no longer."""
+        withdraw(self.spread, trial, point, np.zeros(len(point)))
+
+    def remodel(self, model: Model) -> None:
+        """Go over to another kernel, noise and prior mean; what was struck off stays so."""
+        super().remodel(model)
+        self._batch, self._band = successor(self._batch, model), self._band_of(model)
+
+    def forget(self, trial: Ints) -> None:
+        """Strike off what this batch rules out, and begin another."""
+        mean = self._batch.mean_at(None)[trial] + self.prior_mean[trial]
+        std = np.sqrt(np.maximum(self._batch.variance_at(None), 0.0))
+        half = self._band(std, self._batch.weight_norm_at(None))[trial]
+        shape = self._active[trial].shape
+        upper, lower = (mean + half).reshape(shape), (mean - half).reshape(shape)
+        largest = np.where(self._active[trial], lower, -np.inf).max(axis=2, keepdims=True)
+        self._active[trial] &= upper >= largest
+        self.spread.reset(trial)
+        self._batch.reset(trial)

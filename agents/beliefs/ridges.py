@@ -1,0 +1,111 @@
+"""One set of plays under several regularisations, for bands that choose the best of them at every point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bandit_envs.basics.arguments import ArgumentError, shown
+from bandit_envs.basics.types import Floats, Ints
+
+from ..model.model import Model
+from ..model.noise import SMALLEST_NOISE
+from ..posteriors import Posterior
+from ..posteriors.sufficient_statistics import SufficientStatistics
+from .base import Delivered, Fit, make_posterior, waves
+
+RATIOS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of Flynn & Reeb (2024)
+
+
+class Ridges(Delivered):
+    """Learns a value when it arrives, in one posterior for each regularisation a = ratio * lambda.
+
+    Mean, deviation, samples and gain are those of lambda; the others cost a posterior each. What the fits are
+    compared by is kept up to date by innovations,
+
+        q_a = sum_s a (y_s - mu_{a,s-1}(x_s))^2 / (a + sigma_{a,s-1}^2(x_s)),
+
+    and where values change, by sums: q_a - q_lambda = sum_x b_x (mu_lambda(x) - mu_a(x)).
+
+    Args:
+        model: kernel, noise and prior mean; it has lambda.
+        num_trials: B.
+        ratios: a / lambda; 1 is always among them. A regularisation is at least 1e-10 of the prior variance.
+    """
+
+    def __init__(self, model: Model, num_trials: int, ratios: Sequence[float] = RATIOS):
+        super().__init__(model, num_trials)
+        self.ratios = [ratio for ratio in ratios if ratio != 1.0]
+        self._misfit = np.zeros((len(self.ratios), num_trials))
+        self.others = self._make(model)
+
+    @property
+    def fits(self) -> list[Fit]:
+        """How well the plays fit under each regularisation."""
+        misfits = [np.zeros(len(self.rows)), *self._misfit]
+        return [Fit(each.noise, q) for each, q in zip((self.centre, *self.others), misfits, strict=True)]
+
+    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
+        """Observe the values, one a trial at a time."""
+        residual = self.residual(trial, point, value)
+        for wave in waves(trial):
+            self._observe(trial[wave], point[wave], residual[wave])
+
+    def forget(self, trial: Ints) -> None:
+        """Return the given trials, (n,), to the prior."""
+        super().forget(trial)
+        for other in self.others:
+            other.reset(trial)
+        self._misfit[:, trial] = 0.0
+
+    def remodel(self, model: Model) -> None:
+        """Go over to another kernel, noise and prior mean; what was observed stays."""
+        super().remodel(model)
+        self.others = self._make(model)
+        self._follow(self.rows)
+
+    def revalue(self, trial: Ints, came: Callable[[int, Ints], SufficientStatistics]) -> None:
+        """Give what was delivered other values in some trials, (n,)."""
+        super().revalue(trial, came)
+        self._follow(trial)
+
+    def _make(self, model: Model) -> list[Posterior]:
+        least = SMALLEST_NOISE * model.deviation**2
+        each = (np.maximum(np.multiply(ratio, model.noise_variance), least) for ratio in self.ratios)
+        return [make_posterior(model, len(self.rows), noise) for noise in each]
+
+    def _observe(self, trial: Ints, point: Ints, residual: Floats) -> None:
+        own = _innovation(self.centre, trial, point, residual)
+        for misfit, other in zip(self._misfit, self.others, strict=True):
+            misfit[trial] += _innovation(other, trial, point, residual) - own
+        for each in (self.centre, *self.others):
+            each.observe(trial, point, residual)
+
+    def _follow(self, trial: Ints) -> None:
+        """Give the other posteriors what the first one knows."""
+        for i in trial.tolist():
+            seen = self.centre.statistics(i)
+            alike = np.full(len(seen.point), i)
+            for misfit, other in zip(self._misfit, self.others, strict=True):
+                other.condition_on(i, seen)
+                gap = self.centre.mean_of(alike, seen.point) - other.mean_of(alike, seen.point)
+                misfit[i] = seen.total @ gap
+
+
+def _innovation(posterior: Posterior, trial: Ints, point: Ints, residual: Floats) -> Floats:
+    """a (y - mu)^2 / (a + sigma^2) of one coming observation a trial, (n,)."""
+    noise = posterior.noise[trial]
+    gap = residual - posterior.mean_of(trial, point)
+    return noise * gap**2 / (noise + np.maximum(posterior.variance_of(trial, point), 0.0))
+
+
+def require_ratios(ratios: Sequence[float]) -> None:
+    """Raise unless they are multiples of lambda."""
+    try:
+        given = np.asarray(ratios, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        given = np.full(1, np.nan)
+    if given.ndim != 1 or not np.all((given > 0.0) & np.isfinite(given)) or isinstance(ratios, str):
+        words = "must be positive numbers, multiples of the model's lambda such as (0.1, 1, 10)"
+        raise ArgumentError("ratios", f"{words}, got {shown(ratios)}")

@@ -1,0 +1,56 @@
+"""Batches of rounds, after each of which one looks at what came of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Ints
+
+from .base import NOBODY, Unobservant
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+
+class BatchEnds(Unobservant):
+    """Every trial starts over at the end of each batch but the last.
+
+    Args:
+        model: not needed.
+        num_trials: B.
+        lengths: rounds of the batches.
+    """
+
+    def __init__(self, model: Model, num_trials: int, lengths: Sequence[int]):
+        self._ends = set(np.cumsum(lengths)[:-1].tolist())
+        self._everybody = np.arange(num_trials)
+
+    def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
+        """All trials, where a batch is over."""
+        return self._everybody if rounds in self._ends else NOBODY
+
+
+def growing_lengths(horizon: int) -> list[int]:
+    """n_1 = ceil(sqrt T), n_i = ceil(sqrt(T n_{i-1})), the last cut at T: about log log T batches.
+
+    Of Li & Scarlett's BPE (2022) from memory, with N_0 = 1; MR-LPF has the same.
+    """
+    lengths, left, latest = [], horizon, 1
+    while left:
+        latest = math.ceil(math.sqrt(horizon * latest))
+        lengths.append(min(latest, left))
+        left -= lengths[-1]
+    return lengths
+
+
+def doubling_lengths(horizon: int, first: int) -> list[int]:
+    """n_1, 2 n_1, 4 n_1, ..., the last cut at T: at most 1 + log2 T batches (Iwazaki & Takeno 2025)."""
+    lengths, left, latest = [], horizon, first
+    while left:
+        lengths.append(min(latest, left))
+        left, latest = left - lengths[-1], 2 * latest
+    return lengths

@@ -1,0 +1,84 @@
+"""Bands for plays that were chosen without looking at any value, and wrong for all others.
+
+They hold at N arms and H times at once, for R-sub-Gaussian noise and functions of norm B: one value of the
+function at a time, so no information gain comes in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bandit_envs.basics.arguments import (
+    require_at_least_one,
+    require_not_negative,
+    require_positive,
+    require_probability,
+)
+from bandit_envs.basics.types import Floats
+
+from ..validation import PerTrial
+from .base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY
+
+
+@dataclass(frozen=True)
+class NonAdaptive:
+    """What both bands need to know.
+
+    Args:
+        bound: B, at least the RKHS norm of f.
+        noise_std: R: the noise is R-sub-Gaussian.
+        noise_variance: lambda.
+        delta: probability that the band fails at any of the values.
+        values: N H, at how many arms and times it is to hold.
+    """
+
+    bound: PerTrial
+    noise_std: PerTrial
+    noise_variance: PerTrial
+    delta: PerTrial = 0.1
+    values: int = 1
+
+    def __post_init__(self) -> None:
+        require_not_negative("bound", self.bound, BOUND_REMEDY)
+        require_not_negative("noise_std", self.noise_std, NOISE_REMEDY)
+        require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
+        require_probability("delta", self.delta)
+        require_at_least_one("values", self.values, "it is the number of arms times that of looks at them")
+
+    @property
+    def _noise(self) -> Floats:
+        """R sqrt(2 log(2 N H / delta)), (1, 1) or (B, 1)."""
+        return _column(self.noise_std * np.sqrt(2.0 * np.log(2.0 * self.values / np.asarray(self.delta))))
+
+
+@dataclass(frozen=True)
+class PlainBand(NonAdaptive):
+    """(B + R / sqrt(lambda) sqrt(2 log(2 N H / delta))) sigma(x) (Vakili et al. 2021, Theorem 1).
+
+    The paper prints 1 / delta, which is the level of one side.
+    """
+
+    def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
+        """Return half-widths from sigma and |a_x|, which does not matter, (B, A) each."""
+        return (_column(self.bound) + self._noise / np.sqrt(_column(self.noise_variance))) * std
+
+
+@dataclass(frozen=True)
+class SplitBand(NonAdaptive):
+    """B sqrt(sigma^2 - lambda |a_x|^2) + R |a_x| sqrt(2 log(2 N H / delta)), a_x = (K + lambda I)^-1 k(x).
+
+    Never wider than the plain band, for |a_x| <= sigma / sqrt(lambda). Proof: the mean is a_x'y, whose noise
+    is R |a_x|-sub-Gaussian and whose bias is largest for the worst function of norm B, with square
+    B^2 (k - 2 k'a + a'K a) = B^2 (sigma^2 - lambda |a_x|^2).
+    """
+
+    def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
+        """Return half-widths from sigma and |a_x|, (B, A) each."""
+        bias = np.maximum(std**2 - _column(self.noise_variance) * weight_norm**2, 0.0)
+        return _column(self.bound) * np.sqrt(bias) + self._noise * weight_norm
+
+
+def _column(values: PerTrial) -> Floats:
+    return np.reshape(np.asarray(values, dtype=np.float64), (-1, 1))

@@ -1,0 +1,159 @@
+"""Arms are struck off at the ends of batches whose plays look at no value, and the best one stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+import agents
+from agents.registry import resolve_agent
+from agents.restarts.batches import doubling_lengths, growing_lengths
+from bandit_envs import BanditVectorEnv, Setting
+from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.problem.feedback import delivery
+from bandit_envs.problems.synthetic import synthetic
+from gpbandits.theory.regret import mvr_bound
+
+ELIMINATING = ("bpe", "phased-elimination", "reds")
+HORIZON = 60
+SETTING = Setting(
+    arms=np.linspace(0, 1, 15)[:, None],
+    horizon=HORIZON,
+    kernel=make_kernel("rbf"),
+    noise_std=0.1,
+    rkhs_bound=1.0,
+    max_delay=HORIZON,
+)
+PROBLEM = synthetic(
+    function="rkhs", rkhs_norm=1.5, kernel="matern52", num_arms=25, horizon=200, noise_std=0.1
+)
+LENGTHS = {"bpe": growing_lengths(HORIZON), "phased-elimination": doubling_lengths(HORIZON, 16)}
+ONE = np.zeros(1)
+
+
+def test_growing_batches_are_those_of_the_sheet():
+    assert growing_lengths(1000) == [32, 179, 424, 365]
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 3, 7, 60, 999, 10**6])
+def test_batches_fill_the_horizon(horizon):
+    growing, doubling = growing_lengths(horizon), doubling_lengths(horizon, 5)
+    assert sum(growing) == sum(doubling) == horizon
+    assert min(growing) > 0 < min(doubling)
+    assert len(growing) <= max(np.ceil(np.log2(max(np.log2(horizon), 1.0))), 0.0) + 1
+    assert len(doubling) <= 1 + np.log2(horizon) or horizon < 5
+
+
+def played(name: str, value: Any, late: bool = False) -> list[int]:
+    """Arms of a trial whose feedback comes at once, or all of a batch at its end."""
+    agent = resolve_agent(name)(SETTING)
+    agent.reset(0)
+    ends = set(np.cumsum(LENGTHS.get(name, doubling_lengths(HORIZON, 16))).tolist())
+    arms, waiting = [], []
+    for t in range(HORIZON):
+        arms.append(agent.act(ONE))
+        waiting.append(t)
+        told = waiting if not late or t + 1 in ends else []
+        rewards = np.array([value(arms[s]) for s in told], dtype=np.float64)
+        info = delivery(t, np.array(told, dtype=np.int64), rewards, np.empty((len(told), 0)), HORIZON)
+        agent.update(ONE, arms[-1], rewards.sum(), info)
+        waiting = [] if told else waiting
+    return arms
+
+
+def hill(arm: int) -> float:
+    return -abs(arm - 9) / 5.0
+
+
+@pytest.mark.parametrize("name", ELIMINATING)
+def test_plays_of_the_first_batch_depend_on_no_value(name):
+    first = LENGTHS.get(name, LENGTHS["phased-elimination"])[0]
+    one, other = played(name, hill), played(name, lambda arm: -3.0 * hill(arm))
+    assert one[:first] == other[:first]
+    assert one != other
+
+
+@pytest.mark.parametrize("name", ELIMINATING)
+def test_delays_up_to_the_end_of_a_batch_change_nothing(name):
+    assert played(name, hill) == played(name, hill, late=True)
+
+
+@pytest.fixture(scope="module", params=ELIMINATING)
+def trials(request) -> Any:
+    """An agent after 40 trials, with the arms that were active and played in each round, and all means."""
+    env = BanditVectorEnv(PROBLEM, 40, autoreset_mode="Disabled")
+    observation, _ = env.reset(seed=list(range(40)))
+    agent = resolve_agent(request.param)(env.setting, num_trials=40)
+    agent.reset(list(range(40)))
+    context, rounds = np.zeros(40, dtype=np.int64), []
+    for _ in range(PROBLEM.horizon):
+        active = agent.belief.active(context).copy()
+        action = agent.act(observation)
+        rounds.append((active, action))
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        observation = following
+    means = np.array([trial.means[0, 0] for trial in env.simulator.trials])
+    return agent, rounds, means
+
+
+def test_the_best_arm_stays_as_often_as_promised(trials):
+    _, rounds, means = trials
+    last = rounds[-1][0]
+    stayed = last[np.arange(40), means.argmax(axis=1)]
+    assert binomtest(int((~stayed).sum()), 40).proportion_ci(0.99).low <= 0.1
+    assert last.mean() < 0.8  # and others do not
+    assert last.any(axis=1).all()
+
+
+def test_what_was_struck_off_is_never_played_again(trials):
+    _, rounds, _ = trials
+    before = rounds[0][0]
+    for active, action in rounds:
+        assert active[np.arange(40), action].all()
+        assert not (active & ~before).any()
+        before = active
+
+
+def test_the_recommended_arm_is_that_of_all_values(trials):
+    agent, _, means = trials
+    best = agent.recommend()
+    regret = means.max(axis=1) - means[np.arange(40), best.action]
+    assert regret.mean() < 0.1 * np.ptp(means, axis=1).mean()
+
+
+def test_half_the_band_strikes_off_the_best_arm_of_noise():
+    noisy = synthetic(
+        function="rkhs", rkhs_norm=1.5, kernel="matern52", num_arms=25, horizon=200, noise_std=2.0
+    )
+    options = {"noise_std": 0.02, "noise_variance": 4.0, "rkhs_bound": 0.01}
+    env = BanditVectorEnv(noisy, 40, autoreset_mode="Disabled")
+    observation, _ = env.reset(seed=list(range(40)))
+    agent = resolve_agent(("bpe", options))(env.setting, num_trials=40)
+    agent.reset(list(range(40)))
+    for _ in range(noisy.horizon):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        observation = following
+    means = np.array([trial.means[0, 0] for trial in env.simulator.trials])
+    stayed = agent.belief.active(np.zeros(40, dtype=np.int64))[np.arange(40), means.argmax(axis=1)]
+    assert binomtest(int((~stayed).sum()), 40).proportion_ci(0.99).low > 0.1
+
+
+def test_the_bound_of_mvr_is_the_formula():
+    width = 1.5 + 0.1 / np.sqrt(0.01) * np.sqrt(2.0 * np.log(2 * 25 / 0.1))
+    expected = 2.0 * width * np.sqrt(2.0 / np.log(1.0 + 1.0 / 0.01) * 6.0 / 100)
+    computed = mvr_bound(np.array([100]), np.array([6.0]), 0.01, bound=1.5, noise_std=0.1, num_arms=25)
+    np.testing.assert_allclose(computed, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("first", 0), ("band", "wide"), ("initial", 3), ("delta", 1.0)]
+)
+def test_an_impossible_option_is_named(option, value):
+    with pytest.raises(ValueError, match=f"{option} must"):
+        agents.phased_elimination(SETTING, **{option: value})
