@@ -23,6 +23,7 @@ from scipy.linalg.lapack import dpotri, dpotrs  # type: ignore[attr-defined]
 from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.theta_slopes import in_theta
+from ..kernels.with_theta import with_theta
 
 
 class Sample(NamedTuple):
@@ -75,7 +76,7 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
         theta, kernel, sample, with_mean: as there.
     """
     noise, n = math.exp(theta[-1]), sample.plays
-    covariance, pull_back = in_theta(kernel.clone_with_theta(theta[:-1]), sample.features)
+    covariance, pull_back = in_theta(with_theta(kernel, theta[:-1]), sample.features)
     covariance = covariance.copy()  # a kernel may own it
     covariance[np.diag_indices(len(n))] += noise / n
     try:
