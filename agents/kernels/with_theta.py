@@ -23,7 +23,7 @@ def with_theta(kernel: Kernel, theta: Floats) -> Kernel:
     return _take(kernel, theta).kernel
 
 
-def _take(kernel: Kernel, theta: Floats) -> Taken:
+def _take(kernel: Any, theta: Floats) -> Taken:
     """The first logarithms of `theta` are the kernel's own."""
     if type(kernel) in RULES:
         return RULES[type(kernel)](kernel, theta)
