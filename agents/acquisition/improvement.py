@@ -3,12 +3,13 @@
 import math
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr
+from scipy.special import erfcx
 
 from bandit_envs.basics.types import Floats
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 ERFCX_LIMIT = 50.0  # beyond it erfcx loses 1e-12 to cancellation, and the series is exact to 1e-13
+SURE = 8.0  # beyond it z + Z is positive but for 1e-15, and h(z) = z to the last digit
 
 
 def log_expected_improvement(gap: Floats, std: Floats) -> Floats:
@@ -49,29 +50,34 @@ def log_improvement_slopes(gap: Floats, std: Floats) -> tuple[Floats, Floats]:
 
 
 def log_mean_positive_part(z: Floats) -> Floats:
-    """Log h(z), h(z) = E[max(z + Z, 0)] = phi(z) + z Phi(z), of any shape.
+    """Log h(z), h(z) = E[max(z + Z, 0)] = phi(z) + z Phi(z), (..., n) of the same shape.
 
-    For z < -1 the two terms cancel, and h(z) = phi(z) (1 - x m(x)) is used, x = -z, m the Mills ratio
-    Phi(-x) / phi(x) = sqrt(pi / 2) erfcx(x / sqrt 2); for large x, 1 - x m(x) by its asymptotic series
-    (the idea of Ament et al. 2023, LogEI).
+    In h(z) = phi(z) (1 - x m(x)), x = -z, with the Mills ratio m of Phi(-x) = m(x) phi(x), by erfcx, nothing
+    cancels; for large x, 1 - x m(x) is its asymptotic series (the idea of Ament et al. 2023, LogEI), and for
+    large z, h(z) = z.
     """
-    near, far = z > -1.0, z < -ERFCX_LIMIT
-    log_h = np.empty(z.shape)
-    middle = ~(near | far)
-    log_h[near] = _log_direct(z[near])
-    log_h[middle] = _log_by_mills_ratio(-z[middle])
-    log_h[far] = _log_by_series(-z[far])
+    x = -np.clip(z, -ERFCX_LIMIT, SURE)
+    log_h = np.log1p(-x * mills_ratio(x)) - 0.5 * x**2 - LOG_SQRT_2PI
+    far, sure = z < -ERFCX_LIMIT, z > SURE
+    if far.any():
+        log_h[far] = _log_by_series(-z[far])
+    if sure.any():
+        log_h[sure] = np.log(z[sure])
     return log_h
 
 
 def _over_mean_positive_part(z: Floats) -> tuple[Floats, Floats]:
-    """Phi(z) / h(z) and phi(z) / h(z), of any shape: m / (1 - x m) and 1 / (1 - x m) at x = -z > 1."""
-    near, x = z > -1.0, np.maximum(-z, 1.0)
-    log_h = log_mean_positive_part(np.where(near, z, 0.0))
-    mills = mills_ratio(x)
-    rest = np.where(x > ERFCX_LIMIT, _rest_by_series(x), 1.0 - x * mills)
-    cumulative = np.where(near, np.exp(log_ndtr(z) - log_h), mills / rest)
-    return cumulative, np.where(near, np.exp(-0.5 * z**2 - LOG_SQRT_2PI - log_h), 1.0 / rest)
+    """Phi(z) / h(z) and phi(z) / h(z), (..., n): m / (1 - x m) and 1 / (1 - x m) at x = -z."""
+    x = -np.minimum(z, SURE)
+    mills, far, sure = mills_ratio(x), z < -ERFCX_LIMIT, z > SURE
+    rest = 1.0 - x * mills
+    if far.any():
+        rest[far] = _rest_by_series(x[far])
+    cumulative, density = mills / rest, 1.0 / rest
+    if sure.any():
+        cumulative[sure] = 1.0 / z[sure]
+        density[sure] = np.exp(-0.5 * z[sure] ** 2 - LOG_SQRT_2PI) / z[sure]
+    return cumulative, density
 
 
 def mills_ratio(x: Floats) -> Floats:
@@ -83,14 +89,6 @@ def _rest_by_series(x: Floats) -> Floats:
     """1 - x m(x) for large x, see `_log_by_series`."""
     u = x**-2.0
     return u * (1.0 + _series(u))
-
-
-def _log_direct(z: Floats) -> Floats:
-    return np.log(np.exp(-0.5 * z**2 - LOG_SQRT_2PI) + z * ndtr(z))
-
-
-def _log_by_mills_ratio(x: Floats) -> Floats:
-    return np.log1p(-x * mills_ratio(x)) - 0.5 * x**2 - LOG_SQRT_2PI
 
 
 def _log_by_series(x: Floats) -> Floats:

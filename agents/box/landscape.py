@@ -159,5 +159,7 @@ def averaged(scores: Floats) -> tuple[Floats, Floats]:
 
 
 def with_context(context: Floats, arms: Floats) -> Floats:
-    """Features of arms in a context, (dz,) and (n, d) -> (n, dz + d)."""
+    """Features of arms in a context, (dz,) and (n, d) -> (n, dz + d); the arms alone without any."""
+    if not len(context):
+        return arms
     return np.hstack([np.broadcast_to(context, (len(arms), len(context))), arms])

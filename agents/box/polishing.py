@@ -21,9 +21,10 @@ BEST, EACH = 4, 12  # points that a sample is refined around, and new points aro
 
 def climbed(terrain: Terrain, starts: Floats, steps: int) -> Pool | None:
     """Polish all starts in one stacked L-BFGS-B; None where the landscape has no slopes."""
-    if terrain.climb(starts) is None:
+    found = terrain.climb(starts)
+    if found is None:
         return None
-    loss: Callable[[Floats], Any] = Stacked(terrain, starts)
+    loss: Callable[[Floats], Any] = Stacked(terrain, starts, *found)
     bounds = [(0.0, 1.0)] * starts.size
     options = {"maxiter": steps, "maxfun": 2 * steps, "ftol": PRECISION}
     end = minimize(loss, starts.ravel(), method="L-BFGS-B", jac=True, bounds=bounds, options=options)
@@ -37,23 +38,29 @@ class Stacked:
     Args:
         terrain: has the scores and their slopes.
         starts: (m, d).
+        scores, slopes: there, (m,) and (m, d); a climb asks for them first.
     """
 
-    def __init__(self, terrain: Terrain, starts: Floats):
-        self.terrain, self.shape = terrain, starts.shape
+    def __init__(self, terrain: Terrain, starts: Floats, scores: Floats, slopes: Floats):
+        self.terrain, self._starts, self._found = terrain, starts, (scores, slopes)
         self._level = 0.0
         self._level = self(starts.ravel())[0]
 
     def __call__(self, flat: Floats) -> tuple[float, Floats]:
         """Value and gradient, (m d,); where a score is not finite, a low plain."""
-        found = self.terrain.climb(np.clip(flat.reshape(self.shape), 0.0, 1.0))
-        assert found is not None
-        scores, slopes = found
+        scores, slopes = self._climb(flat.reshape(self._starts.shape))
         usable = np.isfinite(scores) & np.isfinite(slopes).all(axis=1)
         slopes = np.where(usable[:, None], slopes, 0.0)
         unit = self.terrain.landscape.unit
         loss = -float(np.where(usable, scores / unit, WORST).sum())
         return loss - self._level, -slopes.ravel() / unit
+
+    def _climb(self, unit: Floats) -> tuple[Floats, Floats]:
+        if (unit == self._starts).all():
+            return self._found
+        found = self.terrain.climb(np.clip(unit, 0.0, 1.0))
+        assert found is not None  # there were slopes at the starts
+        return found
 
 
 def refined(terrain: Terrain, pool: Pool, rng: np.random.Generator) -> Pool:

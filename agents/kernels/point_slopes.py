@@ -82,12 +82,19 @@ def _sum(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
     return Linearised(first.values + second.values, lambda weight: first.pull(weight) + second.pull(weight))
 
 
-def _product(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
+def _product(kernel: Any, x: Floats, plays: Floats) -> Linearised:
+    for constant, other in ((kernel.k1, kernel.k2), (kernel.k2, kernel.k1)):
+        if type(constant) is ConstantKernel:
+            return _scaled(float(constant.constant_value), linearise(other, x, plays))
     first, second = _parts(kernel, x, plays)
     return Linearised(
         first.values * second.values,
         lambda weight: first.pull(weight * second.values) + second.pull(weight * first.values),
     )
+
+
+def _scaled(variance: float, shape: Linearised) -> Linearised:
+    return Linearised(variance * shape.values, lambda weight: variance * shape.pull(weight))
 
 
 def _power(kernel: Any, x: Floats, plays: Floats) -> Linearised:

@@ -107,12 +107,26 @@ def _sum(kernel: Sum, x: Floats) -> InTheta:
 
 
 def _product(kernel: Product, x: Floats) -> InTheta:
+    if type(kernel.k1) is ConstantKernel:
+        return _scaled(kernel.k1, in_theta(kernel.k2, x))
     first, second = in_theta(kernel.k1, x), in_theta(kernel.k2, x)
 
     def pull(weight: Floats) -> Floats:
         return np.concatenate([first.pull(weight * second.values), second.pull(weight * first.values)])
 
     return InTheta(first.values * second.values, pull)
+
+
+def _scaled(constant: ConstantKernel, shape: InTheta) -> InTheta:
+    variance = float(constant.constant_value)
+    fixed = constant.hyperparameter_constant_value.fixed
+    values = variance * shape.values
+
+    def pull(weight: Floats) -> Floats:
+        own = [] if fixed else [float((weight * values).sum())]
+        return np.concatenate([own, variance * shape.pull(weight)])
+
+    return InTheta(values, pull)
 
 
 def _on_columns(kernel: OnColumns, x: Floats) -> InTheta:

@@ -18,12 +18,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve
-from scipy.linalg.lapack import dpotri  # type: ignore[attr-defined]
+from scipy.linalg.lapack import dpotri, dpotrs  # type: ignore[attr-defined]
 
 from bandit_envs.basics.types import Floats, Ints
 
 from ..kernels.theta_slopes import in_theta
+from ..kernels.with_theta import with_theta
 
 
 class Sample(NamedTuple):
@@ -76,7 +76,7 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
         theta, kernel, sample, with_mean: as there.
     """
     noise, n = math.exp(theta[-1]), sample.plays
-    covariance, pull_back = in_theta(kernel.clone_with_theta(theta[:-1]), sample.features)
+    covariance, pull_back = in_theta(with_theta(kernel, theta[:-1]), sample.features)
     covariance = covariance.copy()  # a kernel may own it
     covariance[np.diag_indices(len(n))] += noise / n
     try:
@@ -85,7 +85,7 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
         return Likelihood(math.inf, np.zeros(len(theta)), 0.0)
     centre = _centre(triangle, sample.mean) if with_mean else 0.0
     m = sample.mean - centre
-    weight = cho_solve((triangle, True), m)
+    weight = _solve(triangle, m)
     pull = np.multiply.outer(weight, weight) - _inverse(triangle)
     repeats = (n - 1.0).sum()
     log_p = -0.5 * m @ weight - np.log(np.diag(triangle)).sum() - 0.5 * len(n) * math.log(2.0 * math.pi)
@@ -97,12 +97,16 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
 
 
 def _centre(triangle: Floats, values: Floats) -> float:
-    weight = cho_solve((triangle, True), np.ones(len(values)))
+    weight = _solve(triangle, np.ones(len(values)))
     return float(weight @ values / weight.sum())
+
+
+def _solve(triangle: Floats, values: Floats) -> Floats:
+    """C^-1 b from the lower factor L of C, (u,)."""
+    return dpotrs(triangle.T, values, lower=0)[0]  # Fortran sees L as its transpose
 
 
 def _inverse(triangle: Floats) -> Floats:
     """C^-1 from the lower factor L of C, (u, u): a third of the work of solving for the identity."""
-    upper, _ = dpotri(triangle.T, lower=0)  # Fortran sees L as its transpose
-    upper = np.triu(upper)
-    return upper + np.triu(upper, 1).T
+    upper, _ = dpotri(triangle.T, lower=0)  # what is below its diagonal is not of C^-1
+    return np.where(np.tri(len(upper), dtype=np.bool_), upper.T, upper)

@@ -11,7 +11,7 @@ from agents.acquisition.rules import (
     Thompson,
 )
 from agents.box import Lattice, QuasiRandom
-from agents.box.polishing import Stacked
+from agents.box.polishing import Stacked, climbed
 from agents.box.search import sobol
 from agents.box.terrain import Terrain
 from agents.widths.fixed import FixedWidth
@@ -22,10 +22,24 @@ def test_the_stacked_climb_is_the_sum_of_single_ones():
     landscape = landscape_of(RULES["EI"], surface_of(*plays()))
     terrain = Terrain(landscape, np.zeros(2), np.ones(2), np.empty((0, 2)))
     starts, at = np.random.default_rng(3).random((2, 5, 2))
-    loss, slopes = Stacked(terrain, starts)(at.ravel())
-    each = [Stacked(terrain, start[None])(row) for start, row in zip(starts, at, strict=True)]
+
+    def loss_of(starts):
+        return Stacked(terrain, starts, *terrain.climb(starts))
+
+    loss, slopes = loss_of(starts)(at.ravel())
+    each = [loss_of(start[None])(row) for start, row in zip(starts, at, strict=True)]
     np.testing.assert_allclose(loss, sum(value for value, _ in each), rtol=1e-10)
     np.testing.assert_allclose(slopes, np.concatenate([slope for _, slope in each]), rtol=1e-8, atol=1e-12)
+
+
+def test_a_climb_asks_for_its_starts_once(monkeypatch):
+    landscape = landscape_of(RULES["EI"], surface_of(*plays()))
+    terrain = Terrain(landscape, np.zeros(2), np.ones(2), np.empty((0, 2)))
+    starts, asked, climb = np.random.default_rng(3).random((4, 2)), [], landscape.climb
+    monkeypatch.setattr(landscape, "climb", lambda arms: asked.append(arms) or climb(arms))
+    assert climbed(terrain, starts, steps=15) is not None
+    assert len(asked) > 3
+    assert sum(np.array_equal(arms, starts) for arms in asked) == 1
 
 
 def test_thompson_sampling_searches_one_sample():

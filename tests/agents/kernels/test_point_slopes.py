@@ -14,6 +14,7 @@ from sklearn.gaussian_process.kernels import (
 
 from agents.kernels.point_slopes import linearise, prior_variance
 from agents.kernels.theta_slopes import in_theta
+from agents.kernels.with_theta import with_theta
 from bandit_envs.kernels.column_kernel import OnColumns
 
 KERNELS = {
@@ -86,3 +87,11 @@ def test_slopes_in_the_hyperparameters_are_scikit_learns(kernel):
     pulled = mine.pull(weight)
     assert pulled.shape == kernel.theta.shape
     np.testing.assert_allclose(pulled, np.einsum("ij,ijp->p", weight, slopes), rtol=1e-9, atol=1e-10)
+
+
+def test_a_kernel_with_other_hyperparameters_is_scikit_learns(kernel):
+    theta = kernel.theta + np.random.default_rng(5).normal(size=kernel.theta.shape)
+    found, expected = with_theta(kernel, theta), kernel.clone_with_theta(theta)
+    assert found == expected
+    np.testing.assert_array_equal(found.theta, expected.theta)
+    np.testing.assert_array_equal(found.bounds, expected.bounds)

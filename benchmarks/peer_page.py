@@ -1,0 +1,128 @@
+"""What `benchmarks/peers.py` found, kept as JSON and told in docs/performance.md."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+STORED, PAGE = ROOT / "docs" / "results" / "peers.json", ROOT / "docs" / "performance.md"
+
+
+class Row(NamedTuple):
+    """A way to play a workload."""
+
+    workload: str
+    way: str
+    microseconds: float  # a round of one trial, median of the repeats
+    ratio: tuple[float, float, float]  # to ours in the same repeat: median, least and largest
+    check: str
+
+
+class Growth(NamedTuple):
+    """What a round costs at several sizes."""
+
+    way: str
+    size: str
+    sizes: list[int]
+    microseconds: list[float]
+
+    @property
+    def slope(self) -> float:
+        """Of the logarithm of the cost in that of the size, by least squares."""
+        return float(np.polyfit(np.log(self.sizes), np.log(self.microseconds), 1)[0])
+
+
+class Findings(NamedTuple):
+    """All that the page says."""
+
+    machine: str
+    versions: dict[str, str]
+    workloads: dict[str, str]  # what each is
+    rows: list[Row]
+    growth: list[Growth]
+    left_out: list[str]
+
+
+def write(findings: Findings) -> None:
+    """Keep the numbers, and the page that says them."""
+    plain = findings._asdict() | {
+        "rows": [row._asdict() for row in findings.rows],
+        "growth": [each._asdict() for each in findings.growth],
+    }
+    STORED.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(page(findings), encoding="utf-8")
+
+
+def read(path: Path = STORED) -> Findings:
+    """Read what `write` kept."""
+    plain = json.loads(path.read_text(encoding="utf-8"))
+    rows = [Row(**row | {"ratio": tuple(row["ratio"])}) for row in plain["rows"]]
+    growth = [Growth(**each) for each in plain["growth"]]
+    return Findings(**plain | {"rows": rows, "growth": growth})
+
+
+def page(findings: Findings) -> str:
+    """The whole of docs/performance.md."""
+    versions = ", ".join(f"{name} {version}" for name, version in findings.versions.items())
+    return TEXT.format(
+        machine=findings.machine,
+        versions=versions,
+        workloads="\n".join(f"- **{name}**: {what}" for name, what in findings.workloads.items()),
+        rows="\n".join(map(line, findings.rows)),
+        growth="\n".join(map(growth_line, findings.growth)),
+        left_out="\n".join(f"- {each}" for each in findings.left_out) or "- Nothing.",
+    )
+
+
+def line(row: Row) -> str:
+    """One line of the table."""
+    median, *ends = map(short, row.ratio)
+    ratio = median if ends == [median, median] else "{} ({} to {})".format(median, *ends)
+    return f"| {row.workload} | {row.way} | {short(row.microseconds)} | {ratio} | {row.check} |"
+
+
+def growth_line(growth: Growth) -> str:
+    """One line of the table of slopes."""
+    sizes, costs = ", ".join(map(str, growth.sizes)), ", ".join(map(short, growth.microseconds))
+    return f"| {growth.way} | {growth.size} | {sizes} | {costs} | {growth.slope:.2f} |"
+
+
+def short(value: float) -> str:
+    """Two digits, without an exponent."""
+    return np.format_float_positional(value, precision=2, unique=False, fractional=False, trim="-")
+
+
+OURS = "gpbandits"
+TEXT = """# What a round costs, here and elsewhere
+
+One process plays a problem with this package, and asks scikit-learn, BoTorch and GPy, given the same plays,
+kernel, noise variance and width, which arm they would play. They compute the posterior from scratch each
+time, as their interfaces have it; here it is updated. Arms are compared in every one of the first rounds,
+so that their own loop would have played the same, and in later ones that stand for the rest of the run, which
+are timed. All run on one thread, and times are those of the processor. Machines differ, and their load too:
+the ratios are what to read.
+
+{machine}; {versions}.
+
+{workloads}
+
+| workload | way | microseconds a trial's round | times ours (least to largest) | check |
+|---|---|---|---|---|
+{rows}
+
+Left out:
+
+{left_out}
+
+## How the cost of a round grows
+
+| way | with | sizes | microseconds a round | slope in logarithms |
+|---|---|---|---|---|
+{growth}
+
+`pip install ".[peers]"` and `python benchmarks/peers.py --write` make this page and its data anew.
+"""
