@@ -8,7 +8,6 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from .cholesky_rows import CholeskyRows
-from .condensed import Condensed
 from .table import TablePosterior
 
 SLACK = 1.65  # rows a distinct point at which they are compacted (measured)
@@ -59,6 +58,7 @@ class FactorPosterior(TablePosterior):
             self._trial[i].used = 0
             self._played[i].clear()
 
-    def _rebuild(self, i: int, condensed: Condensed) -> None:
+    def _restore_trial(self, i: int) -> None:
+        condensed = self._condensed(i)
         self._trial[i].replace(condensed)
         self._played[i] = set(condensed.point.tolist())

@@ -5,10 +5,12 @@ from __future__ import annotations
 from bandit_envs.basics.arguments import require_positive
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.kronecker import Kronecker
 
 from .base import Posterior
 from .dense import DensePosterior
 from .factor import FactorPosterior
+from .kronecker import KroneckerPosterior
 from .pairs import PairPosterior
 from .table import TablePosterior
 from .weight_space import WeightSpacePosterior
@@ -17,6 +19,7 @@ TABLES: dict[str, type[TablePosterior]] = {
     "weight-space": WeightSpacePosterior,
     "dense": DensePosterior,
     "factor": FactorPosterior,
+    "kronecker": KroneckerPosterior,
 }
 FORMS: dict[str, type[Posterior]] = {**TABLES, "pairs": PairPosterior}
 # Measured: up to 300 points the dense form is the faster one for many trials and loses 4 us a step for one.
@@ -24,6 +27,7 @@ FORMS: dict[str, type[Posterior]] = {**TABLES, "pairs": PairPosterior}
 DENSE_POINTS = 300
 DENSE_POINTS_IN_LONG_RUNS = 500
 LONG_RUN = 4  # rounds a point
+MOST_WEIGHTS = 2048  # of the factors of a grid that is too large for one root
 DENSE_BYTES = 2**30  # of all trials' covariances
 TABLE_POINTS = 4096  # of all contexts; more are looked at one context at a time
 FACTOR_BYTES = 2**30  # of all trials' rows over the points of all contexts
@@ -55,9 +59,13 @@ def posterior(
 
 
 def best_form(gram: Gram, num_trials: int, horizon: int, num_contexts: int = 1) -> str:
-    """Pairs for many points in contexts, weight space for low rank, dense for few points, else the factor."""
+    """Pairs for many points in contexts, weights of factors for a large grid, weight space for low rank,
+    dense for few points, else the factor.
+    """
     if num_contexts > 1 and gram.size > TABLE_POINTS:
         return "pairs"
+    if isinstance(gram.structure, Kronecker) and gram.structure.rank <= MOST_WEIGHTS:
+        return "kronecker"
     if gram.low_rank_root is not None:
         return "weight-space"
     points = DENSE_POINTS_IN_LONG_RUNS if horizon >= LONG_RUN * gram.size else DENSE_POINTS

@@ -86,7 +86,7 @@ class TablePosterior(Posterior):
         and e standard normal at the played points. All representations draw the same z and e, in
         f' = z @ gram.root, hence return the same sample.
         """
-        weight = np.array([self.gram.white(rng) for rng in rngs])
+        weight = np.array([self._white(rng) for rng in rngs])
         count, noise = self.count, np.zeros_like(self.mean)
         for i, rng in enumerate(rngs):
             played = count[i].nonzero()[0]
@@ -157,13 +157,18 @@ class TablePosterior(Posterior):
         """Empty the caches of the given trials."""
 
     @abc.abstractmethod
-    def _rebuild(self, i: int, condensed: Condensed) -> None:
-        """Rebuild the cache of trial i."""
-
     def _restore_trial(self, i: int) -> None:
+        """Compute everything of trial i afresh from its counts and sums."""
+
+    def _condensed(self, i: int) -> Condensed:
+        """Compute mean, variance and gain of trial i afresh; return what its cache is rebuilt from."""
         condensed = condense(self.gram, float(self.noise[i]), self.count[i], self.total[i])
         self.mean[i], self.variance[i], self.gain[i] = condensed.mean, condensed.variance, condensed.gain
-        self._rebuild(i, condensed)
+        return condensed
+
+    def _white(self, rng: np.random.Generator) -> Floats:
+        """Draw the z of a draw of the prior, (r,)."""
+        return self.gram.white(rng)
 
     def _rows(self, trial: Ints) -> slice | Ints:
         """The trials as a slice where it is all of them, so that indexing makes views, not copies."""

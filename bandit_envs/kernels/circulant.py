@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import fft
+import scipy.fft
 from sklearn.gaussian_process.kernels import (
     RBF,
     ConstantKernel,
@@ -28,6 +28,8 @@ from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.column_kernel import OnColumns
 from bandit_envs.kernels.product import split
+
+fft: Any = scipy.fft  # its functions are typed as what dispatches to them
 
 LARGEST_ERROR = 1e-10  # of a covariance, relative to the prior variance
 MOST_LAGS = 2**25  # points of the largest torus, of which three copies take 0.8 GB

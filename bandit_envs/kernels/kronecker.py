@@ -57,7 +57,7 @@ class Kronecker:
         for root in reversed(self.roots):
             values = _mode_product(values.reshape(-1, len(root), done), root)
             done *= root.shape[1]
-        return values.reshape(len(weights), -1)
+        return values.reshape(len(weights), done)
 
     def features(self, point: Ints) -> Floats:
         """Return the columns of R at some points, (n,) -> (n, r)."""

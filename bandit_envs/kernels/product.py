@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import reduce
 from operator import mul
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, Product
@@ -99,5 +99,5 @@ def _product(a: PointSet, b: PointSet) -> PointSet:
 def _on_set(factors: list[tuple[Kernel, Columns]], columns: Columns) -> Kernel:
     """The product of the factors that look at some features, as a kernel of these alone."""
     own = [(factor, seen) for factor, seen in factors if set(seen) & set(columns)]
-    kernels = [OnColumns(factor, [columns.index(c) for c in seen]) for factor, seen in own]
+    kernels: list[Any] = [OnColumns(factor, [columns.index(c) for c in seen]) for factor, seen in own]
     return reduce(mul, kernels) if kernels else ConstantKernel(1.0)
