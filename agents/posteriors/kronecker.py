@@ -6,6 +6,8 @@ R itself is never made: R'w is one product a factor, and a feature the product o
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import solve_triangular
 
@@ -78,7 +80,7 @@ class KroneckerPosterior(TablePosterior):
         root = np.sqrt(self.count[i, x] / self.noise[i])
         data = np.vstack([self._prior, self._factors.features(x) * root[:, None]])
         value = np.concatenate([np.zeros(len(self._prior)), self.total[i, x] / (root * self.noise[i])])
-        reduced = np.linalg.qr(np.hstack([data, value[:, None]]), mode="r")
+        reduced: Any = np.linalg.qr(np.hstack([data, value[:, None]]), mode="r")
         triangle, explained = reduced[: len(self._prior), :-1], reduced[: len(self._prior), -1]
         inverse = solve_triangular(triangle, self._prior)
         self._covariance[i] = inverse @ inverse.T

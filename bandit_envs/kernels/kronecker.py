@@ -94,9 +94,9 @@ def _mode_product(values: Floats, root: Floats) -> Floats:
 
 def _row_products(a: Floats, b: Floats) -> Floats:
     """All products of entries in the same row, (n, p) and (n, q) -> (n, p q)."""
-    return (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)
+    return (a[:, :, None] * b[:, None, :]).reshape(len(a), a.shape[1] * b.shape[1])
 
 
 def _column_products(a: Floats, b: Floats) -> Floats:
     """All products of entries in the same column, (p, n) and (q, n) -> (p q, n)."""
-    return (a[:, None, :] * b[None, :, :]).reshape(-1, a.shape[1])
+    return (a[:, None, :] * b[None, :, :]).reshape(len(a) * len(b), a.shape[1])
