@@ -5,7 +5,6 @@ from __future__ import annotations
 from bandit_envs.basics.arguments import require_positive
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.kernels.kronecker import Kronecker
 
 from .base import Posterior
 from .dense import DensePosterior
@@ -64,7 +63,7 @@ def best_form(gram: Gram, num_trials: int, horizon: int, num_contexts: int = 1) 
     """
     if num_contexts > 1 and gram.size > TABLE_POINTS:
         return "pairs"
-    if isinstance(gram.structure, Kronecker) and gram.structure.rank <= MOST_WEIGHTS:
+    if not gram.has_quick_root and gram.is_product and gram.kronecker.rank <= MOST_WEIGHTS:
         return "kronecker"
     if gram.low_rank_root is not None:
         return "weight-space"

@@ -13,7 +13,7 @@ from bandit_envs.kernels.kronecker import Kronecker
 from bandit_envs.kernels.product import parts_of
 from bandit_envs.kernels.random_features import feature_count, feature_map
 from bandit_envs.kernels.roots import pivoted_root, precedence
-from bandit_envs.kernels.sizes import MOST_DENSE, blocks, spread, too_many
+from bandit_envs.kernels.sizes import BLOCK_BYTES, MOST_DENSE, blocks, spread, too_many
 
 TOLERANCE = 1e-14  # of the largest prior variance; 1e-12 costs 1e-6 in the mean after many plays at low noise
 MAX_LOW_RANK = 512  # beyond, a weight-space step costs more than the other forms, and finding the rank too
@@ -86,7 +86,7 @@ class Gram:
         """K[:, X] @ w of some points, (u,) each -> (N,), without more than a block of that matrix."""
         if self.structure is not None:
             return self.structure.combine(point, weight)
-        everything = blocks(np.arange(self.size), len(point))
+        everything = blocks(np.arange(self.size), len(point), BLOCK_BYTES)
         return np.concatenate([self.between(rows, point) @ weight for rows in everything])
 
     @cached_property
@@ -122,14 +122,17 @@ class Gram:
         return Kronecker([gram.root for gram in grams], [gram.most_rows for gram in grams])
 
     @cached_property
+    def is_product(self) -> bool:
+        """Whether there are several factors, all with roots that take seconds at most."""
+        parts = parts_of(self.kernel, self.points)
+        return len(parts) > 1 and all(Gram(*part).has_quick_root for part in parts)
+
+    @cached_property
     def structure(self) -> Kronecker | Circulant | None:
         """How functions are drawn where the root is too large or too slow; None where it is used."""
         if self.has_quick_root:
             return None
-        parts = parts_of(self.kernel, self.points)
-        if len(parts) > 1 and all(Gram(*part).has_quick_root for part in parts):
-            return self.kronecker
-        return Circulant.of(self.kernel, self.points)
+        return self.kronecker if self.is_product else Circulant.of(self.kernel, self.points)
 
     def some(self, count: int) -> Gram:
         """The same kernel on some of the points, spread evenly in number, not in order."""

@@ -13,7 +13,7 @@ from bandit_envs.basics.types import Floats, Ints
 Array = TypeVar("Array", Floats, Ints)
 
 MOST_DENSE = 20_000  # points of a whole matrix, 3.2 GB; a draw of an RKHS function takes 10 GB with it
-BLOCK_BYTES = 2**26  # of covariances that are computed at once where they are not kept
+BLOCK_BYTES = 2**22  # of covariances that are computed at once where they are not kept: what a cache holds
 
 
 def spread(size: int, count: int) -> Ints:
@@ -21,9 +21,9 @@ def spread(size: int, count: int) -> Ints:
     return np.sort(np.random.default_rng(0).choice(size, count, replace=False))
 
 
-def blocks(rows: Array, width: int) -> Iterator[Array]:
-    """Cut rows into blocks that are small with so many numbers a row; one where there are no rows."""
-    step = max(BLOCK_BYTES // (8 * width), 1)
+def blocks(rows: Array, width: int, most: int) -> Iterator[Array]:
+    """Cut rows into blocks of so many bytes at most, with so many numbers a row; one if there are no rows."""
+    step = max(most // (8 * width), 1)
     return (rows[i : i + step] for i in range(0, max(len(rows), 1), step))
 
 

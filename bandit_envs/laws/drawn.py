@@ -13,8 +13,9 @@ from scipy.linalg import solve_triangular
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.random_features import feature_count, feature_map
-from bandit_envs.kernels.sizes import blocks
+from bandit_envs.kernels.sizes import BLOCK_BYTES, blocks
 
+SEARCH_BYTES = 2**26  # of an expansion at once: the points that a search of a box screens are one block
 LEAST_DEVIATION = 1e-5  # of the prior's, for which a function is carried on between its points
 
 
@@ -46,7 +47,8 @@ class Expansion:
     def __call__(self, x: Floats) -> Floats:
         """Values, (n, d) -> (n,)."""
         parts = [
-            np.asarray(self.kernel(block, self.points)) @ self.alpha for block in blocks(x, len(self.points))
+            np.asarray(self.kernel(block, self.points)) @ self.alpha
+            for block in blocks(x, len(self.points), SEARCH_BYTES)
         ]
         return np.concatenate(parts)
 
@@ -93,7 +95,9 @@ class Waves:
         """Values, (n, d) -> (n,)."""
         features = feature_map(self.kernel)
         assert features is not None
-        return np.concatenate([features(block) @ self.weights for block in blocks(x, len(self.weights))])
+        return np.concatenate(
+            [features(block) @ self.weights for block in blocks(x, len(self.weights), BLOCK_BYTES)]
+        )
 
 
 @dataclass(frozen=True, eq=False)

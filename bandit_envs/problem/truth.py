@@ -44,18 +44,15 @@ class Truth(NamedTuple):
 
 
 def of_table(means: Floats, decisions: Decisions) -> Extremes:
-    """The extremes of tables of means, (V, 1 + C, N); a context at a time, whose arms may be many."""
+    """The extremes of tables of means, (V, 1 + C, N); a version at a time, for the points may be many."""
     table = means.reshape(*means.shape[:2], decisions.num_contexts, -1)  # (V, 1 + C, Z, A)
-    best = np.array([[_best(table[v, :, z]) for z in range(table.shape[2])] for v in range(len(table))])
-    return best, table[:, 0].min(axis=2)
+    return np.array([_best(version) for version in table]), table[:, 0].min(axis=2)
 
 
-def _best(values: Floats) -> float:
-    """The largest reward where no cost is positive, (1 + C, A); minus infinity if there is none."""
-    if len(values) == 1:
-        return float(values[0].max())
+def _best(values: Floats) -> Floats:
+    """The largest reward where no cost is positive, (1 + C, Z, A) -> (Z,); minus infinity if nowhere."""
     feasible: Bools = np.asarray((values[1:] <= 0).all(axis=0))
-    return float(values[0].max(where=feasible, initial=-np.inf))
+    return np.asarray(values[0].max(axis=1, where=feasible, initial=-np.inf))
 
 
 def check_feasible(best: Floats, version: str) -> None:

@@ -77,8 +77,9 @@ def test_rkhs_functions_on_many_points_have_exactly_their_norm(kernel, points, s
 
 def test_expansions_are_the_same_in_blocks_of_any_size(many, monkeypatch):
     gram = Gram(Matern(0.3), uniform_points(50, 3, 0))
-    whole, cut = (RKHSFunction().draw(gram, np.random.default_rng(0)) for _ in range(2))
-    monkeypatch.setattr("bandit_envs.kernels.sizes.BLOCK_BYTES", 8 * 10 * 7)
+    whole = RKHSFunction().draw(gram, np.random.default_rng(0))
+    monkeypatch.setattr(gram_module, "BLOCK_BYTES", 8 * 10 * 7)
+    monkeypatch.setattr("bandit_envs.laws.drawn.SEARCH_BYTES", 8 * 10 * 7)
     cut = RKHSFunction().draw(gram, np.random.default_rng(0))
     np.testing.assert_allclose(cut.values, whole.values, rtol=1e-13)
     np.testing.assert_allclose(cut.between(gram.points), whole.between(gram.points), rtol=1e-13)
