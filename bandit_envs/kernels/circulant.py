@@ -32,6 +32,7 @@ from bandit_envs.kernels.product import split
 fft: Any = scipy.fft  # its functions are typed as what dispatches to them
 
 LARGEST_ERROR = 1e-10  # of a covariance, relative to the prior variance
+GROWTH = 1.5  # of a torus that is too small
 MOST_LAGS = 2**25  # points of the largest torus, of which three copies take 0.8 GB
 EVEN = (RBF, Matern, RationalQuadratic, ConstantKernel, WhiteKernel)  # in each feature, and stationary
 ROUNDING = 1e-9  # of a step, by which the points of a regular grid may be off
@@ -48,12 +49,12 @@ class Circulant:
 
     def __init__(self, kernel: Any, steps: Floats, sides: tuple[int, ...]):
         self.kernel, self.steps, self.sides = kernel, steps, sides
-        scale = 1
+        scale = 1.0
         while True:
-            self._half = tuple(fft.next_fast_len(max(scale * (side - 1), 1)) for side in sides)  # m_i
+            self._half = tuple(fft.next_fast_len(max(math.ceil(scale * (n - 1)), 1)) for n in sides)  # m_i
             self._spectrum, self.error = self._embed()
-            scale *= 2
-            if self.error <= LARGEST_ERROR or math.prod(2 * scale * side for side in sides) > MOST_LAGS:
+            scale *= GROWTH
+            if self.error <= LARGEST_ERROR or math.prod(2.0 * scale * n for n in sides) > MOST_LAGS:
                 break
 
     @classmethod

@@ -362,3 +362,20 @@ def test_a_large_grid_of_a_product_kernel_is_played_by_its_factors():
     gram = Gram(make_kernel("rbf", 0.15), points)
     assert isinstance(posterior(gram, 0.1, 1, 1000), KroneckerPosterior)
     assert not {"dense", "root", "low_rank_root"} & vars(gram).keys()
+
+
+@pytest.mark.parametrize("plays", [0, 20])
+def test_samples_without_a_root_have_the_posterior_covariance(plays, monkeypatch):
+    for name, few in {"MOST_DENSE": 10, "DENSE_LIMIT": 10, "TRIED": 10, "QUICK": 0.0}.items():
+        monkeypatch.setattr(f"bandit_envs.kernels.gram.{name}", few)
+    model = posterior(
+        Gram(make_kernel("matern32", 0.3), np.linspace(0, 1, 24)[:, None]), 0.1, 1, 30, "factor"
+    )
+    for point in np.random.default_rng(0).integers(12, size=(plays, 1)):
+        model.observe(np.zeros(1, dtype=np.int64), point, np.ones(1))
+    draws = np.array([model.deviation_at(None, [rng])[0] for rng in np.random.default_rng(0).spawn(2000)])
+    covariance = model.columns(np.zeros(24, dtype=np.int64), np.arange(24))
+    variance = np.diag(covariance)
+    error = np.sqrt((np.outer(variance, variance) + covariance**2) / len(draws))
+    assert (np.abs(draws.T @ draws / len(draws) - covariance) < 5 * error).all()
+    assert not {"dense", "root"} & vars(model.gram).keys()
