@@ -8,6 +8,7 @@ from .forgetting.discounted import Discounted
 from .forgetting.drifting import Drifting
 from .forgetting.memory import Memory
 from .forgetting.sliding_window import LastCounts, LastPlays
+from .kronecker import KroneckerPosterior
 from .pairs import PairPosterior
 from .select import FORMS, TABLES, posterior
 from .sufficient_statistics import SufficientStatistics
@@ -22,6 +23,7 @@ __all__ = [
     "Drifting",
     "FactorPosterior",
     "ForgettingPosterior",
+    "KroneckerPosterior",
     "LastCounts",
     "LastPlays",
     "Memory",

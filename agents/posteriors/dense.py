@@ -12,7 +12,6 @@ from scipy.linalg import get_blas_funcs, qr, solve_triangular
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .condensed import Condensed
 from .table import TablePosterior
 
 (_gemm,) = get_blas_funcs(("gemm",), dtype=np.float64)
@@ -112,7 +111,8 @@ class DensePosterior(TablePosterior):
         self._covariance[trial] = self.gram.dense
         self._clear(trial)
 
-    def _rebuild(self, i: int, condensed: Condensed) -> None:
+    def _restore_trial(self, i: int) -> None:
+        condensed = self._condensed(i)
         self._covariance[i] = self.gram.dense - condensed.factor.T @ condensed.factor
         self._clear(i)
 

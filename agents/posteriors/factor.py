@@ -8,7 +8,6 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from .cholesky_rows import CholeskyRows
-from .condensed import Condensed
 from .table import TablePosterior
 
 SLACK = 1.65  # rows a distinct point at which they are compacted (measured)
@@ -50,9 +49,14 @@ class FactorPosterior(TablePosterior):
         if self._trial[i].used > SLACK * len(self._played[i]) + SPARE:
             self._restore_trial(i)
 
+    def _white(self, rng: np.random.Generator) -> Floats:
+        # Where the root is too large, the prior's draw itself.
+        structure = self.gram.structure
+        return super()._white(rng) if structure is None else structure.draw(rng)
+
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
         # All rows of a point take the value f' + sqrt(lambda / n) e: their sum is n f' + sqrt(n lambda) e.
-        prior = weight @ self.gram.root
+        prior = weight @ self.gram.root if self.gram.structure is None else weight
         value = prior + noise * np.sqrt(self.noise[:, None] / np.maximum(self.count, 1.0))
         explained = [rows.explain(row) for rows, row in zip(self._trial, value, strict=True)]
         return prior - np.array(explained)
@@ -68,6 +72,7 @@ class FactorPosterior(TablePosterior):
             self._trial[i].used = 0
             self._played[i].clear()
 
-    def _rebuild(self, i: int, condensed: Condensed) -> None:
+    def _restore_trial(self, i: int) -> None:
+        condensed = self._condensed(i)
         self._trial[i].replace(condensed)
         self._played[i] = set(condensed.point.tolist())

@@ -10,6 +10,7 @@ from .base import Posterior
 from .costs import costs_of
 from .dense import DensePosterior
 from .factor import FactorPosterior
+from .kronecker import KroneckerPosterior
 from .pairs import PairPosterior
 from .table import TablePosterior
 from .weight_space import WeightSpacePosterior
@@ -18,8 +19,10 @@ TABLES: dict[str, type[TablePosterior]] = {
     "weight-space": WeightSpacePosterior,
     "dense": DensePosterior,
     "factor": FactorPosterior,
+    "kronecker": KroneckerPosterior,
 }
 FORMS: dict[str, type[Posterior]] = {**TABLES, "pairs": PairPosterior}
+MOST_WEIGHTS = 2048  # of the factors of a grid that is too large for one root
 DENSE_BYTES = 2**30  # of all trials' covariances
 TABLE_POINTS = 4096  # of all contexts; more are looked at one context at a time
 FACTOR_BYTES = 2**30  # of all trials' rows over the points of all contexts
@@ -51,9 +54,11 @@ def posterior(
 
 
 def best_form(gram: Gram, num_trials: int, horizon: int, num_contexts: int = 1) -> str:
-    """Pairs for many points in contexts, else the table of least cost, of those whose memory is bounded."""
+    """Pairs for many points in contexts, factors for a large grid, else the cheapest table that fits in memory."""
     if num_contexts > 1 and gram.size > TABLE_POINTS:
         return "pairs"
+    if not gram.has_quick_root and gram.is_product and gram.kronecker.rank <= MOST_WEIGHTS:
+        return "kronecker"
     costs = costs_of(gram, horizon)
     if 8 * num_trials * gram.size**2 > DENSE_BYTES:
         del costs["dense"]

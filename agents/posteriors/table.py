@@ -89,7 +89,7 @@ class TablePosterior(Posterior):
         and e standard normal at the played points. All representations draw the same z and e, in
         f' = z @ gram.root, hence return the same sample.
         """
-        weight = np.array([self.gram.white(rng) for rng in rngs])
+        weight = np.array([self._white(rng) for rng in rngs])
         if len(rngs) == 1:  # half the time that arrays over all points take
             played = self.count[0].nonzero()[0]
             return self._deviate_one(weight[0], played, rngs[0].standard_normal(len(played)))[None]
@@ -173,10 +173,6 @@ class TablePosterior(Posterior):
     def _forget(self, trial: Ints) -> None:
         """Empty the caches of the given trials."""
 
-    @abc.abstractmethod
-    def _rebuild(self, i: int, condensed: Condensed) -> None:
-        """Rebuild the cache of trial i."""
-
     def _observe_one(self, i: int, x: int, value: float) -> None:
         root, scale = self._absorb_one(i, x)
         mean, variance, scratch = self.mean[i], self.variance[i], self._scratch[0]
@@ -184,10 +180,19 @@ class TablePosterior(Posterior):
         variance -= np.multiply(root, root, out=scratch)
         self._journal.write_one(i, x, value, scale)
 
+    @abc.abstractmethod
     def _restore_trial(self, i: int) -> None:
+        """Compute everything of trial i afresh from its counts and sums."""
+
+    def _condensed(self, i: int) -> Condensed:
+        """Compute mean, variance and gain of trial i afresh; return what its cache is rebuilt from."""
         condensed = condense(self.gram, float(self.noise[i]), self.count[i], self.total[i])
         self.mean[i], self.variance[i], self.gain[i] = condensed.mean, condensed.variance, condensed.gain
-        self._rebuild(i, condensed)
+        return condensed
+
+    def _white(self, rng: np.random.Generator) -> Floats:
+        """Draw the z of a draw of the prior, (r,)."""
+        return self.gram.white(rng)
 
     def _rows(self, trial: Ints) -> slice | Ints:
         """The trials as a slice where it is all of them, so that indexing makes views, not copies."""

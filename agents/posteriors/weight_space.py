@@ -15,7 +15,6 @@ from scipy.linalg import get_blas_funcs, solve_triangular
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .condensed import Condensed
 from .table import TablePosterior, subtract
 
 (_ger,) = get_blas_funcs(("ger",), dtype=np.float64)
@@ -71,7 +70,8 @@ class WeightSpacePosterior(TablePosterior):
     def _forget(self, trial: Ints) -> None:
         self._covariance[trial] = self._prior
 
-    def _rebuild(self, i: int, condensed: Condensed) -> None:
+    def _restore_trial(self, i: int) -> None:
+        condensed = self._condensed(i)
         # S = (A'A)^-1 with A = [I; sqrt(n / lambda) R_X']; A'A itself would square the condition number.
         x = condensed.point
         data = self._feature[x] * np.sqrt(self.count[i, x] / self.noise[i])[:, None]

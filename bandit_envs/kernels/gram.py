@@ -8,11 +8,20 @@ import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.circulant import Circulant
+from bandit_envs.kernels.kronecker import Kronecker
+from bandit_envs.kernels.product import parts_of
+from bandit_envs.kernels.random_features import feature_count, feature_map
 from bandit_envs.kernels.roots import pivoted_root, precedence
+from bandit_envs.kernels.sizes import BLOCK_BYTES, MOST_DENSE, blocks, spread, too_many
 
 TOLERANCE = 1e-14  # of the largest prior variance; 1e-12 costs 1e-6 in the mean after many plays at low noise
 MAX_LOW_RANK = 512  # beyond, a weight-space step costs more than the other forms, and finding the rank too
+LOW_RANK_BYTES = 2**30  # of the root of a low-rank kernel
 DENSE_LIMIT = 4096  # points up to which the whole matrix is kept (128 MiB)
+QUICK = 4e9  # multiplications of a low-rank root, about 4 s
+TRIED = 2000  # points on which the rank of a kernel is tried where there are more than MOST_DENSE
+COLUMN_BYTES = 2**28  # of columns that are kept
 
 
 class Gram:
@@ -41,16 +50,21 @@ class Gram:
     @cached_property
     def dense(self) -> Floats:
         """The whole matrix, (N, N)."""
+        if self.size > MOST_DENSE:
+            raise too_many(self.size)
         # Called with one argument: scikit-learn's WhiteKernel is zero between two sets.
         return np.asarray(self.kernel(self.points), dtype=np.float64)
 
     def column(self, point: int) -> Floats:
-        """k(., x) of one point, (N,); kept for the next time. Do not write to it."""
+        """k(., x) of one point, (N,); as many as fit are kept for the next time. Do not write to it."""
         if self.size <= DENSE_LIMIT:
             return self.dense[point]
-        if point not in self._columns:
-            self._columns[point] = self._compute_column(point)
-        return self._columns[point]
+        if point in self._columns:
+            return self._columns[point]
+        column = self._compute_column(point)
+        if 8 * self.size * len(self._columns) < COLUMN_BYTES:
+            self._columns[point] = column
+        return column
 
     def columns(self, point: Ints) -> Floats:
         """k(x_i, .) of several points, (n,) -> (n, N); a copy."""
@@ -68,10 +82,63 @@ class Gram:
         block[same] = np.broadcast_to(self.diagonal[columns], same.shape)[same]
         return block
 
+    def combine(self, point: Ints, weight: Floats) -> Floats:
+        """K[:, X] @ w of some points, (u,) each -> (N,), without more than a block of that matrix."""
+        if self.structure is not None:
+            return self.structure.combine(point, weight)
+        everything = blocks(np.arange(self.size), len(point), BLOCK_BYTES)
+        return np.concatenate([self.between(rows, point) @ weight for rows in everything])
+
     @cached_property
     def low_rank_root(self) -> Floats | None:
-        """R with R'R = K up to 1e-14, (r, N), where the rank r is at most N / 3 and 512; else None."""
+        """R with R'R = K up to 1e-14, (r, N), where the rank r is at most N / 3 and 512; else None.
+
+        The root is kept to 1 GiB. Where there are many points, the rank on a few of them is tried first.
+        """
+        count, features = feature_count(self.kernel), feature_map(self.kernel)
+        if count is not None and features is not None:
+            return features(self.points).T if count <= self._largest_low_rank else None
+        if self.size > MOST_DENSE and (self.tried_rank or np.inf) > self._largest_low_rank:
+            return None
         return self._pivoted_cholesky(self._largest_low_rank)
+
+    @cached_property
+    def tried_rank(self) -> int | None:
+        """The rank on some of the points, which that on all is seldom far above; None if it is not low."""
+        found = self.some(TRIED).low_rank_root
+        return None if found is None else len(found)
+
+    @cached_property
+    def has_quick_root(self) -> bool:
+        """Whether the root takes seconds at most, or there is a whole matrix: it is used for draws then."""
+        rank = self.tried_rank if self.size > MOST_DENSE else 0
+        return rank is not None and rank**2 * self.size <= QUICK
+
+    @cached_property
+    def kronecker(self) -> Kronecker:
+        """The root by its factors, of a product kernel on a product of sets; else of one factor, the root."""
+        grams = [Gram(*part) for part in parts_of(self.kernel, self.points)]
+        grams = [self] if len(grams) == 1 else grams
+        return Kronecker([gram.root for gram in grams], [gram.most_rows for gram in grams])
+
+    @cached_property
+    def is_product(self) -> bool:
+        """Whether there are several factors, all with roots that take seconds at most."""
+        parts = parts_of(self.kernel, self.points)
+        return len(parts) > 1 and all(Gram(*part).has_quick_root for part in parts)
+
+    @cached_property
+    def structure(self) -> Kronecker | Circulant | None:
+        """How functions are drawn where the root is too large or too slow; None where it is used."""
+        if self.has_quick_root:
+            return None
+        return self.kronecker if self.is_product else Circulant.of(self.kernel, self.points)
+
+    def some(self, count: int) -> Gram:
+        """The same kernel on some of the points, spread evenly in number, not in order."""
+        if self.size <= count:
+            return self
+        return Gram(self.kernel, self.points[spread(self.size, count)])
 
     @cached_property
     def root(self) -> Floats:
@@ -87,16 +154,16 @@ class Gram:
         As many numbers are drawn as there can be, for rounding may move the rank by one, and with it all
         that is drawn later.
         """
-        return rng.standard_normal(self._most_rows)[: len(self.root)]
+        return rng.standard_normal(self.most_rows)[: len(self.root)]
 
     @property
-    def _most_rows(self) -> int:
+    def most_rows(self) -> int:
         """Of the root, (r,)."""
         return self.size if self.low_rank_root is None else self._largest_low_rank
 
     @property
     def _largest_low_rank(self) -> int:
-        return max(min(self.size // 3, MAX_LOW_RANK), 1)
+        return max(min(self.size // 3, MAX_LOW_RANK, LOW_RANK_BYTES // (8 * self.size)), 1)
 
     @property
     def pivots(self) -> Ints:

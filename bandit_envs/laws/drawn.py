@@ -12,7 +12,10 @@ from scipy.linalg import solve_triangular
 
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.random_features import feature_count, feature_map
+from bandit_envs.kernels.sizes import BLOCK_BYTES, blocks
 
+SEARCH_BYTES = 2**26  # of an expansion at once: the points that a search of a box screens are one block
 LEAST_DEVIATION = 1e-5  # of the prior's, for which a function is carried on between its points
 
 
@@ -43,7 +46,11 @@ class Expansion:
 
     def __call__(self, x: Floats) -> Floats:
         """Values, (n, d) -> (n,)."""
-        return np.asarray(self.kernel(x, self.points)) @ self.alpha
+        parts = [
+            np.asarray(self.kernel(block, self.points)) @ self.alpha
+            for block in blocks(x, len(self.points), SEARCH_BYTES)
+        ]
+        return np.concatenate(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +76,28 @@ class Continuation:
     def __call__(self, x: Floats) -> Floats:
         """Values, (n, d) -> (n,)."""
         return self.expansion(x)
+
+
+@dataclass(frozen=True, eq=False)
+class Waves:
+    """w'phi(x) of a kernel phi(x)'phi(x') of features, such as `RandomFeatures`; |w| is its norm."""
+
+    kernel: Any
+    weights: Floats  # (m,)
+
+    @classmethod
+    def drawn(cls, kernel: Any, rng: np.random.Generator) -> Waves | None:
+        """A draw of the Gaussian process, None of a kernel without features."""
+        count = feature_count(kernel)
+        return None if count is None else cls(kernel, rng.standard_normal(count))
+
+    def __call__(self, x: Floats) -> Floats:
+        """Values, (n, d) -> (n,)."""
+        features = feature_map(self.kernel)
+        assert features is not None
+        return np.concatenate(
+            [features(block) @ self.weights for block in blocks(x, len(self.weights), BLOCK_BYTES)]
+        )
 
 
 @dataclass(frozen=True, eq=False)

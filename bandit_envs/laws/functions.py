@@ -12,9 +12,12 @@ import numpy as np
 from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.laws.drawn import Continuation, Drawn, Expansion
+from bandit_envs.kernels.random_features import feature_count
+from bandit_envs.kernels.sizes import spread
+from bandit_envs.laws.drawn import Continuation, Drawn, Expansion, Waves
 
 ROUNDING = 1e-9  # of the size of a function: what varies by less is a constant
+CENTRES = 1000  # of an expansion on points too many for their covariance
 SELDOM_BELOW = 3.0  # prior deviations under the prior mean that a Gaussian process is seldom below
 
 
@@ -94,7 +97,12 @@ class GPSample(FunctionLaw):
     Between the points f is what its values there say of it, the posterior mean: one function on the whole
     box, that of the finite set on its points. It differs from a full draw by the deviation that the points
     leave: nothing for a smooth kernel on points closer than its length-scale, and for others a draw
-    smoothed below the distance of neighbours.
+    smoothed below the distance of neighbours. A kernel of `RandomFeatures` determines f everywhere.
+
+    A draw uses what kernel and points allow (`Gram.structure`): the root of the covariance on up to 20,000
+    points, and of a low-rank kernel on more while that takes seconds, O(r N); beyond, the factors of a
+    product kernel on a product of sets, O(N n_i), or Fourier transforms for a stationary kernel on a
+    regular grid, O(N log N). On other points that many only random features are drawn.
     """
 
     @property
@@ -103,7 +111,12 @@ class GPSample(FunctionLaw):
         return True
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Z @ R with R'R = K; O(r N)."""
+        """Z @ R with R'R = K, or as kernel and points allow."""
+        waves = Waves.drawn(gram.kernel, rng)
+        if waves is not None:
+            return Drawn(waves(gram.points), between=waves)
+        if gram.structure is not None:
+            return Drawn(gram.structure.draw(rng))
         z = gram.white(rng)
         return Drawn(z @ gram.root, between=Continuation(gram, z))
 
@@ -113,7 +126,9 @@ class GPSample(FunctionLaw):
         return True
 
     def draws(self, gram: Gram, rng: np.random.Generator, count: int) -> Floats:
-        """Z @ R in one product."""
+        """Z @ R in one product, where that is how one is drawn."""
+        if gram.structure is not None or feature_count(gram.kernel) is not None:
+            return super().draws(gram, rng, count)
         return np.array([gram.white(rng) for _ in range(count)]) @ gram.root
 
 
@@ -126,6 +141,10 @@ class RKHSFunction(FunctionLaw):
     f = w @ P with w_i = z_i e_i / (e_i + rho), so that ||f|| = |w|; O(r N). z is drawn for the pivoted root
     and rotated, for the signs of eigenvectors differ from machine to machine. The range of a constant y, as
     that of a single point, counts as its size.
+
+    Where the root would take too long (`Gram.has_quick_root`: on more than 20,000 points, unless the kernel
+    is of low rank), y is drawn on 1000 of the points, and f is the posterior mean given these: its norm is as
+    exact, and f(x) = k(x, X) alpha is computed in blocks, or by the structure of kernel and points.
 
     Args:
         ridge: rho as a share of the range of y times the prior deviation.
@@ -152,19 +171,30 @@ class RKHSFunction(FunctionLaw):
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw y and shrink it."""
+        drawn = self._shrunk(gram, rng) if gram.has_quick_root else self._spread(gram, rng)
+        if self.norm is None:
+            return drawn
+        assert drawn.norm is not None
+        return drawn.rescaled(self.norm / drawn.norm)._replace(norm=self.norm)
+
+    def _shrunk(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         eigenvalues, rotation = gram.eigen_rotation
         white = gram.white(rng)
         y = white @ gram.root
         z = rotation @ white
         size = np.abs(y).max()
-        spread = np.ptp(y) if np.ptp(y) > ROUNDING * size else size
-        rho = self.ridge * spread * np.sqrt(gram.diagonal.max())
+        extent = np.ptp(y) if np.ptp(y) > ROUNDING * size else size
+        rho = self.ridge * extent * np.sqrt(gram.diagonal.max())
         weights = z * eigenvalues / (eigenvalues + rho)
         values = (weights @ rotation) @ gram.root
         alpha = (y - values) / rho  # rho alpha = y - K alpha
-        norm = float(np.linalg.norm(weights))
-        drawn = Drawn(values, norm, Expansion(gram.kernel, gram.points, alpha))
-        return drawn if self.norm is None else drawn.rescaled(self.norm / norm)._replace(norm=self.norm)
+        return Drawn(values, float(np.linalg.norm(weights)), Expansion(gram.kernel, gram.points, alpha))
+
+    def _spread(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """That of some points, at all of them."""
+        drawn = self._shrunk(gram.some(CENTRES), rng)
+        assert isinstance(drawn.between, Expansion)
+        return drawn._replace(values=gram.combine(spread(gram.size, CENTRES), drawn.between.alpha))
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
         """-B s, s the largest prior deviation: |f(x)| = |<f, k(x, .)>| <= ||f|| sqrt(k(x, x))."""

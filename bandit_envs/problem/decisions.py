@@ -121,7 +121,7 @@ def numbers(name: str, values: Any, expected: str) -> Floats:
         given = np.array(None)
     finite = given.dtype.kind in "biuf" and np.isfinite(given).all()
     require(finite, name, f"finite numbers, {expected}", values)
-    return given.astype(np.float64)
+    return given.astype(np.float64, copy=False)
 
 
 def _features(name: str, values: Any, least: int) -> Floats:

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.kernels.sizes import MOST_DENSE
 from bandit_envs.laws.functions import Drawn
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.optimum import maximise
@@ -42,11 +44,15 @@ class Truth(NamedTuple):
 
 
 def of_table(means: Floats, decisions: Decisions) -> Extremes:
-    """The extremes of tables of means, (V, 1 + C, N)."""
+    """The extremes of tables of means, (V, 1 + C, N); a version at a time, for the points may be many."""
     table = means.reshape(*means.shape[:2], decisions.num_contexts, -1)  # (V, 1 + C, Z, A)
-    feasible: Bools = np.asarray((table[:, 1:] <= 0).all(axis=1))
-    best = np.where(feasible, table[:, 0], -np.inf).max(axis=2)
-    return best, table[:, 0].min(axis=2)
+    return np.array([_best(version) for version in table]), table[:, 0].min(axis=2)
+
+
+def _best(values: Floats) -> Floats:
+    """The largest reward where no cost is positive, (1 + C, Z, A) -> (Z,); minus infinity if nowhere."""
+    feasible: Bools = np.asarray((values[1:] <= 0).all(axis=0))
+    return np.asarray(values[0].max(axis=1, where=feasible, initial=-np.inf))
 
 
 def check_feasible(best: Floats, version: str) -> None:
@@ -86,5 +92,7 @@ def _maximise(decisions: Decisions, context: int, sign: float, reward: Drawn, *c
 
 
 def _between(drawn: Drawn) -> Callable[[Floats], Floats]:
-    assert drawn.between is not None
+    if drawn.between is None:
+        few = f"at most {MOST_DENSE} on a box, whose anchors they are, unless the kernel is of low rank"
+        raise ArgumentError("num_arms", f"must be {few}, got {len(drawn.values)} points; give fewer anchors")
     return drawn.between

@@ -9,12 +9,13 @@ from agents.posteriors import (
     TABLES,
     DensePosterior,
     FactorPosterior,
+    KroneckerPosterior,
     TablePosterior,
     WeightSpacePosterior,
     posterior,
 )
 from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
-from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.kernels.kernels import OnColumns, make_kernel
 from bandit_envs.problem.decisions import unit_grid
 
 POINTS = np.linspace(0.0, 1.0, 40)[:, None]
@@ -313,7 +314,9 @@ def test_many_weights_cost_more_than_few_plays():
 
 
 def test_an_unknown_form_is_an_error_that_names_the_choices():
-    with pytest.raises(ValueError, match="'sparse'; choose one of dense, factor, pairs, weight-space"):
+    with pytest.raises(
+        ValueError, match="'sparse'; choose one of dense, factor, kronecker, pairs, weight-space"
+    ):
         posterior(make_gram("rbf"), 0.1, 1, 10, "sparse")
 
 
@@ -321,3 +324,72 @@ def test_an_unknown_form_is_an_error_that_names_the_choices():
 def test_a_noise_variance_that_is_not_positive_is_an_error(noise):
     with pytest.raises(ValueError, match="noise must be positive, got"):
         posterior(make_gram("rbf"), noise, 2, 10)
+
+
+def grid_gram() -> Gram:
+    """A product of two kernels of which one is not of low rank, on 9 x 7 points."""
+    kernel = OnColumns(make_kernel("rbf", 0.3), [0]) * OnColumns(make_kernel("matern32", 0.4), [1])
+    points = np.stack(np.meshgrid(np.linspace(0, 1, 9), np.linspace(0, 1, 7), indexing="ij"), axis=-1)
+    return Gram(2.0 * kernel, points.reshape(-1, 2))
+
+
+def play_on_grid(model: TablePosterior, steps: int) -> None:
+    rng, trial = np.random.default_rng(0), np.arange(len(model.noise))
+    truth = rng.standard_normal(len(model.gram.root)) @ model.gram.root
+    for _ in range(steps):
+        point = rng.integers(model.gram.size, size=len(trial)) // 4
+        model.observe(trial, point, truth[point] + np.sqrt(model.noise) * rng.standard_normal(len(trial)))
+
+
+def test_factors_of_a_grid_give_the_dense_posterior():
+    kronecker, dense = (posterior(grid_gram(), NOISE, 3, 300, form) for form in ("kronecker", "dense"))
+    assert len(kronecker.gram.kronecker.roots) == 2
+    for model in (kronecker, dense):
+        play_on_grid(model, 200)
+    for i in range(2):  # after observing, then after restoring
+        for name in ("mean", "variance", "gain"):
+            np.testing.assert_allclose(getattr(kronecker, name), getattr(dense, name), atol=1e-9)
+        everything = np.arange(63)
+        columns = [model.columns(np.full(63, i), everything) for model in (kronecker, dense)]
+        np.testing.assert_allclose(columns[0], columns[1], atol=1e-9)
+        np.testing.assert_allclose(
+            kronecker.weight_norm_at(None), dense.weight_norm_at(None), atol=1e-7, rtol=1e-7
+        )
+        restore(kronecker, kronecker)
+
+
+@pytest.mark.parametrize("plays", [0, 30])
+def test_samples_by_factors_have_the_posterior_covariance(plays):
+    model = posterior(grid_gram(), 0.1, 1, 30, "kronecker")
+    play_on_grid(model, plays)
+    rngs = np.random.default_rng(0).spawn(3000)
+    draws = np.array([model.deviation_at(None, [rng])[0] for rng in rngs])
+    covariance = model.columns(np.zeros(63, dtype=np.int64), np.arange(63))
+    variance = np.diag(covariance)
+    error = np.sqrt((np.outer(variance, variance) + covariance**2) / len(draws))
+    assert (np.abs(draws.T @ draws / len(draws) - covariance) < 5 * error).all()
+
+
+def test_a_large_grid_of_a_product_kernel_is_played_by_its_factors():
+    side = np.linspace(0.0, 1.0, 300)
+    points = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1).reshape(-1, 2)
+    gram = Gram(make_kernel("rbf", 0.15), points)
+    assert isinstance(posterior(gram, 0.1, 1, 1000), KroneckerPosterior)
+    assert not {"dense", "root", "low_rank_root"} & vars(gram).keys()
+
+
+@pytest.mark.parametrize("plays", [0, 20])
+def test_samples_without_a_root_have_the_posterior_covariance(plays, monkeypatch):
+    for name, few in {"MOST_DENSE": 10, "DENSE_LIMIT": 10, "TRIED": 10, "QUICK": 0.0}.items():
+        monkeypatch.setattr(f"bandit_envs.kernels.gram.{name}", few)
+    model = posterior(
+        Gram(make_kernel("matern32", 0.3), np.linspace(0, 1, 24)[:, None]), 0.1, 1, 30, "factor"
+    )
+    for point in np.random.default_rng(0).integers(12, size=(plays, 1)):
+        model.observe(np.zeros(1, dtype=np.int64), point, np.ones(1))
+    draws = np.array([model.deviation_at(None, [rng])[0] for rng in np.random.default_rng(0).spawn(2000)])
+    covariance = model.columns(np.zeros(24, dtype=np.int64), np.arange(24))
+    variance = np.diag(covariance)
+    error = np.sqrt((np.outer(variance, variance) + covariance**2) / len(draws))
+    assert (np.abs(draws.T @ draws / len(draws) - covariance) < 5 * error).all()
+    assert not {"dense", "root"} & vars(model.gram).keys()

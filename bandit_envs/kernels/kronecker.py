@@ -1,0 +1,102 @@
+r"""A prior covariance as a Kronecker product, and what follows from its factors alone.
+
+With K_i = R_i'R_i on the n_i points of set i, R_i (r_i, n_i), the matrix R = R_1 (x) ... (x) R_k is a root
+of K = K_1 (x) ... (x) K_k: r = r_1 ... r_k rows over N = n_1 ... n_k points. Only the R_i are ever made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import reduce
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+
+class Kronecker:
+    """R by its factors; of one factor it is R_1 itself.
+
+    Args:
+        roots: R_i, (r_i, n_i) each.
+        most_rows: how many rows each may have had, had sums been rounded otherwise.
+    """
+
+    def __init__(self, roots: Sequence[Floats], most_rows: Sequence[int]):
+        self.roots = [np.ascontiguousarray(root) for root in roots]
+        self._most_rows = tuple(most_rows)
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """Points of each set, (n_1, ..., n_k)."""
+        return tuple(root.shape[1] for root in self.roots)
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """Rows of each factor, (r_1, ..., r_k)."""
+        return tuple(len(root) for root in self.roots)
+
+    @property
+    def rank(self) -> int:
+        """Rows of R."""
+        return math.prod(self.ranks)
+
+    def white(self, rng: np.random.Generator) -> Floats:
+        """Draw the z of a draw z @ R, (r,), taking as many numbers as there could be rows."""
+        drawn = rng.standard_normal(self._most_rows)
+        return drawn[tuple(slice(rank) for rank in self.ranks)].ravel()
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """Draw a function, (N,)."""
+        return self.expand(self.white(rng)[None])[0]
+
+    def expand(self, weights: Floats) -> Floats:
+        """Return weights @ R, (n, r) -> (n, N): a mode product a factor, after which r_i entries are n_i."""
+        values, done = weights, 1
+        for root in reversed(self.roots):
+            values = _mode_product(values.reshape(-1, len(root), done), root)
+            done *= root.shape[1]
+        return values.reshape(len(weights), done)
+
+    def features(self, point: Ints) -> Floats:
+        """Return the columns of R at some points, (n,) -> (n, r)."""
+        places = np.unravel_index(point, self.sides)
+        columns = [root[:, place].T for root, place in zip(self.roots, places, strict=True)]
+        return reduce(_row_products, columns)
+
+    def quadratic(self, covariance: Floats) -> Floats:
+        """Return diag(R'SR), (r, r) -> (N,): the variances of functions whose weights have covariance S.
+
+        A mode product with R_i x R_i, column by column, for each i.
+        """
+        k = len(self.roots)
+        axes = [axis for i in range(k) for axis in (i, k + i)]
+        table = covariance.reshape(*self.ranks, *self.ranks).transpose(axes)  # (r_1, r_1, r_2, r_2, ...)
+        squares = [_row_products(root.T, root.T).T for root in self.roots]  # (r_i^2, n_i)
+        values = Kronecker(squares, self._most_rows).expand(table.reshape(1, -1))
+        return values[0]
+
+    def combine(self, point: Ints, weight: Floats) -> Floats:
+        """Return K[:, X] @ w of some points, (u,) each -> (N,), as K_1[:, X_1] diag(w) K_2[X_2, :]."""
+        places = np.unravel_index(point, self.sides)
+        columns = [root.T @ root[:, place] for root, place in zip(self.roots, places, strict=True)]
+        left = reduce(_column_products, columns[:-1], weight[None])
+        return (left @ columns[-1].T).ravel()
+
+
+def _mode_product(values: Floats, root: Floats) -> Floats:
+    """(m, r, s) and (r, n) -> (m, n, s)."""
+    if values.shape[2] == 1:
+        return (values[:, :, 0] @ root)[:, :, None]
+    return np.matmul(root.T, values)
+
+
+def _row_products(a: Floats, b: Floats) -> Floats:
+    """All products of entries in the same row, (n, p) and (n, q) -> (n, p q)."""
+    return (a[:, :, None] * b[:, None, :]).reshape(len(a), a.shape[1] * b.shape[1])
+
+
+def _column_products(a: Floats, b: Floats) -> Floats:
+    """All products of entries in the same column, (p, n) and (q, n) -> (p q, n)."""
+    return (a[:, None, :] * b[None, :, :]).reshape(len(a) * len(b), a.shape[1])

@@ -1,0 +1,38 @@
+"""How many points a whole covariance is made of, and what is done about more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+import numpy as np
+
+from bandit_envs.basics.arguments import ArgumentError
+from bandit_envs.basics.types import Floats, Ints
+
+Array = TypeVar("Array", Floats, Ints)
+
+MOST_DENSE = 20_000  # points of a whole matrix, 3.2 GB; a draw of an RKHS function takes 10 GB with it
+BLOCK_BYTES = 2**22  # of covariances that are computed at once where they are not kept: what a cache holds
+
+
+def spread(size: int, count: int) -> Ints:
+    """Return `count` of so many points, ascending and the same ones always; on a grid, not on a diagonal."""
+    return np.sort(np.random.default_rng(0).choice(size, count, replace=False))
+
+
+def blocks(rows: Array, width: int, most: int) -> Iterator[Array]:
+    """Cut rows into blocks of so many bytes at most, with so many numbers a row; one if there are no rows."""
+    step = max(most // (8 * width), 1)
+    return (rows[i : i + step] for i in range(0, max(len(rows), 1), step))
+
+
+def too_many(size: int) -> ArgumentError:
+    """The error of points that only a whole matrix would serve."""
+    return ArgumentError(
+        "num_arms",
+        f"must be at most {MOST_DENSE} in all contexts where neither kernel nor points have a structure that "
+        f"does without their covariance, got {size}, for which it takes {8e-9 * size**2:.0f} GB; take "
+        'points="grid" and as num_arms a dim-th power with a kernel such as "rbf" or "matern52", or '
+        "random_features=512, which declares a kernel of so many features to be the problem's",
+    )
