@@ -9,7 +9,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_integer, require_not_negative
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    require_at_least_one,
+    require_integer,
+    require_not_negative,
+)
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
@@ -54,6 +59,7 @@ class Model:
         search: on a box, how the largest score is found; see `box.search.make_search`.
         visited: on a box, the points played so far.
         mean_is_known: whether the prior mean is given or published, and not 0 for want of one.
+        repeat: C2 of mini-GP-UCB, which says how often an arm that was chosen is played; 1 is once.
     """
 
     setting: Setting
@@ -69,6 +75,7 @@ class Model:
     search: Any = None
     visited: Visited | None = None
     mean_is_known: bool = True
+    repeat: float = 1.0
 
     @classmethod
     @typed
@@ -91,6 +98,7 @@ class Model:
         fit_spread: float | None = None,
         fit_most: int | None = None,
         search: Any = None,
+        repeat: float = 1.0,
     ) -> Model:
         """Fill in from the setting what is not given, and from stated defaults what it withholds.
 
@@ -119,7 +127,10 @@ class Model:
             fit_most: the latest values that a fit looks at, since it takes O(n^3); default all.
             search: on a box, how the largest score is found: None, {"candidates": ..., "starts": ...,
                 "steps": ...} of `box.QuasiRandom`, or a `box.Search`.
+            repeat: C2 >= 1 of mini-GP-UCB and mini-GP-EI, see `agent.repeating`: an arm that was chosen is
+                played until variances may have shrunk by C2, so that choices, not rounds, cost. 2 is usual.
         """
+        require_at_least_one("repeat", repeat, "it is the factor by which variances may shrink; 1 is off")
         require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
         spread = _first(fit_spread, SPREAD_ON_BOX if setting.continuous else math.inf)
         often = refit_every or 1  # the others are checked also where it is off
@@ -148,6 +159,7 @@ class Model:
             learning if refit_every else None,
             search,
             mean_is_known=prior_mean is not None or _tells_mean(setting),
+            repeat=float(repeat),
         )
 
     def of_trial(self, trial: int) -> Model:
@@ -262,8 +274,12 @@ def centred_model(setting: Setting, **options: Any) -> Model:
 
 
 def unlearnt_model(setting: Setting, **options: Any) -> Model:
-    """Return the same of an agent that learns no hyperparameters either."""
+    """Return the same of an agent that learns no hyperparameters either, and holds no arm."""
     _require_absent(options, "refit_every")
+    if options.get("repeat", 1.0) != 1.0:
+        raise ArgumentError(
+            "repeat", f"must be 1, got {options['repeat']!r}: this agent has no index to hold"
+        )
     return centred_model(setting, **{**options, "refit_every": None})
 
 

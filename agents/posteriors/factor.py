@@ -35,11 +35,12 @@ class FactorPosterior(TablePosterior):
             row[:] = self._trial[i].column(x)
         return columns
 
-    def _absorb(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
+    def _absorb(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
         root, scale = np.empty((len(trial), self.gram.size)), np.empty(len(trial))
-        for j, (i, x) in enumerate(zip(trial.tolist(), point.tolist(), strict=True)):
+        each = zip(trial.tolist(), point.tolist(), noise.tolist(), strict=True)
+        for j, (i, x, of_play) in enumerate(each):
             self._compact(i)
-            root[j], scale[j] = self._trial[i].append(x, float(self.noise[i]))
+            root[j], scale[j] = self._trial[i].append(x, of_play)
             self._played[i].add(x)
         return root, scale
 

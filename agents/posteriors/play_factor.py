@@ -154,18 +154,19 @@ class PlayFactor:
         """Whether so many rows repeat a point that one row a point would pay."""
         return self.used > SLACK * len(self._row) + SPARE
 
-    def append(self, x: int, value: float) -> None:
-        """Add a play."""
+    def append(self, x: int, total: float, plays: float = 1.0) -> None:
+        """Add plays of a point, given the sum of their values, as one row."""
         self._reserve()
-        k = self.used
+        k, noise = self.used, self.noise / plays
         shared = self.explain(np.array([x]))[:, 0]
-        scale = math.sqrt(self.noise + self.gram.diagonal[x] - shared @ shared)
+        scale = math.sqrt(noise + self.gram.diagonal[x] - shared @ shared)
         self._triangle[k, :k], self._triangle[k, k] = shared, scale
-        self._point[k], self._count[k], self._total[k] = x, 1.0, value
+        self._point[k], self._count[k], self._total[k] = x, plays, total
+        self._squares[k] = plays
         if self._innovation is not None:
-            innovation = (value - shared @ self._innovation) / scale
+            innovation = (total / plays - shared @ self._innovation) / scale
             self._innovation = np.append(self._innovation, innovation)
-        self.gain += math.log(scale) - 0.5 * math.log(self.noise)
+        self.gain += math.log(scale) - 0.5 * math.log(noise)
         self._row[x] = k
         self._weights = None
         self.used += 1
