@@ -19,6 +19,7 @@ from gpbandits.evaluation.result import Result
 from gpbandits.experiments.cell_file import sound
 from gpbandits.experiments.limits import within
 from gpbandits.experiments.locks import locked
+from gpbandits.experiments.sharing import stage_of
 from gpbandits.experiments.store import failure_beside
 from gpbandits.experiments.study import Cell
 
@@ -83,15 +84,14 @@ def settle(task: Task) -> Outcome:
 
 def compute(cell: Cell) -> Result:
     """Play one cell: the same numbers as those trials of that agent in one `evaluate` of everything."""
-    result = evaluate(
-        cell.environment.id,
+    return evaluate(
+        stage_of(cell),
         {cell.agent.name: (cell.agent.name, cell.agent.options)},
         trials=cell.trials,
         seed=cell.seed,
-        env_kwargs=cell.environment.kwargs,
         first_trial=cell.first_trial,
+        checkpoints=cell.checkpoints.of_run,
     )
-    return cell.checkpoints.thin(result)
 
 
 def _keep(task: Task, result: Result, seconds: float) -> None:
