@@ -53,9 +53,9 @@ class Posterior(abc.ABC):
         They tell as much as one observation of their mean with noise lambda / n. Trials ascend and none
         repeats; here the trial is built again, which costs what `condition_on` costs.
         """
-        for i, *more in zip(trial.tolist(), point, plays, total, strict=True):
+        for i, x, n, b in zip(trial.tolist(), point, plays, total, strict=True):
             seen = self.statistics(i)
-            parts = (np.append(old, new) for old, new in zip(seen, more, strict=True))
+            parts = np.append(seen.point, x), np.append(seen.plays, n), np.append(seen.total, b)
             self.condition_on(i, SufficientStatistics.merge(*parts))
 
     @abc.abstractmethod

@@ -60,9 +60,8 @@ def play_in_processes(
     made = stage.environment, dict(stage.keywords)
     calls = [delayed(_play_there)(token, made, name, factories[name], i, parts[i]) for name, i in tasks]
     played: dict[str, dict[int, Played]] = {name: {} for name in factories}
-    for name, i, result in _computed(
-        Parallel(jobs, "loky", return_as="generator_unordered", batch_size=1), calls
-    ):
+    options: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
+    for name, i, result in _computed(Parallel(jobs, "loky", **options), calls):
         played[name][i] = result
         if progress:
             progress(name, len(parts[i].seeds))

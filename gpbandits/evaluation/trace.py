@@ -119,7 +119,7 @@ class Trace:
         recorded = recorded_in(self._rounds, block)
         violation = np.linalg.norm(np.maximum(cost, 0.0), axis=2)
         of_rounds = zip(SUMMED, (regret, cost, violation, observed), strict=True)
-        found = {name: self._sums[name].take(values, recorded) for name, values in of_rounds}
+        found: dict[str, Any] = {name: self._sums[name].take(values, recorded) for name, values in of_rounds}
         best = self._best.follow(regret, learnable(delay, self._asked_window(), self._setting, block.start))
         found |= {"best": best[:, recorded], "action": action[:, recorded]}
         found["round"] = block.start + 1 + recorded[None]

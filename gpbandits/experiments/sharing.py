@@ -28,6 +28,11 @@ def stage_of(cell: Cell) -> Stage:
     return _kept[key]
 
 
+def forget_stages() -> None:
+    """Make all environments anew for the next cells."""
+    _kept.clear()
+
+
 def _make_room() -> None:
     while _kept and sum(nbytes(stage, set()) for stage in _kept.values()) > MOST_BYTES:
         _kept.popitem(last=False)

@@ -10,7 +10,7 @@ from agent_cases import GAUSSIAN, REPEATING, SETTING
 import agents
 from agents.acquisition.rules import UCB
 from agents.agent.repeating import plays_of
-from agents.posteriors import FORMS, posterior
+from agents.posteriors import FORMS, Posterior, posterior
 from agents.registry import resolve_agent
 from agents.widths.fixed import FixedWidth
 from bandit_envs import Decisions, Problem
@@ -90,7 +90,8 @@ def test_what_is_believed_is_what_an_agent_believes_that_learns_in_every_round()
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_several_plays_at_once_are_as_many_one_by_one(form):
+@pytest.mark.parametrize("by_default", [False, True])
+def test_several_plays_at_once_are_as_many_one_by_one(form, by_default):
     gram, noise = Gram(make_kernel("rbf", 0.2), np.linspace(0, 1, 30)[:, None]), np.array([0.1, 0.02])
     at_once, singly = (posterior(gram, noise, 2, 50, form) for _ in range(2))
     rng = np.random.default_rng(0)
@@ -98,7 +99,8 @@ def test_several_plays_at_once_are_as_many_one_by_one(form):
         trial = np.array(trial)
         point, plays = rng.integers(30, size=len(trial)), rng.integers(1, 6, size=len(trial))
         values = [rng.normal(size=n) for n in plays]
-        at_once.observe_sums(trial, point, plays.astype(float), np.array([each.sum() for each in values]))
+        told = (Posterior if by_default else type(at_once)).observe_sums
+        told(at_once, trial, point, plays.astype(float), np.array([each.sum() for each in values]))
         for i, x, each in zip(trial, point, values, strict=True):
             for value in each:
                 singly.observe(np.array([i]), np.array([x]), np.array([value]))

@@ -1,5 +1,7 @@
 """Cells of one process share what is computed of their environment, as far as the memory goes."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,15 @@ def test_a_cell_gives_the_same_numbers_after_others_as_alone():
         for one, other in zip(compute(cell).records.values(), before.records.values(), strict=True):
             np.testing.assert_array_equal(one.regret, other.regret)
             np.testing.assert_array_equal(one.action, other.action)
+
+
+def test_a_cell_that_fails_leaves_no_environment_to_the_next():
+    cell = next(study(20).cells())
+    failing = dataclasses.replace(cell, agent=AgentEntry("gp-ucb", "fails", {"delta": 2.0}))
+    compute(cell)
+    with pytest.raises(ValueError, match="delta"):
+        compute(failing)
+    assert not sharing._kept
 
 
 def test_memory_is_counted_once_and_wherever_it_is():
