@@ -34,6 +34,7 @@ def draws_functions(name: str) -> bool:
 BATCHED = [name for name in agents.names() if resolve_agent(name).batched]
 GAUSSIAN = [name for name in BATCHED if takes(name, form="pairs")]  # they keep a posterior
 LEARNING = [name for name in GAUSSIAN if takes(name, refit_every=4)]  # they learn its hyperparameters
+REPEATING = [name for name in GAUSSIAN if takes(name, repeat=2.0)]  # they can hold an arm
 EXACT = [name for name in GAUSSIAN if not draws_functions(name)]
 # They read what comes back; `random` looks at nothing, and a privileged one at more than that.
 LISTENING = [name for name in BATCHED if name != "random" and not agents.features(name).privileged]

@@ -106,8 +106,8 @@ class Rule(Protocol):
 
     Scores are in the units of the reward, or the rule has a class attribute `unitless = True`. Where a score
     depends on the mean and the deviation at its candidate alone, a method `slopes(candidates)` that returns
-    its `Slopes`, or None, lets agents on boxes climb. A method `refuted(belief)` may tell where feedback
-    contradicts what the rule assumes.
+    its `Slopes`, or None, lets agents on boxes climb. One whose score is random has `draws = True`. A method
+    `refuted(belief)` may tell where feedback contradicts what the rule assumes.
     """
 
     def __call__(self, candidates: Candidates) -> Floats:
@@ -136,6 +136,7 @@ class Thompson:
     """One joint sample of GP(mu, w^2 k), as in GP-TS; with w = 1 it is plain Thompson sampling."""
 
     width: Width
+    draws: ClassVar[bool] = True
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores in the units of the reward, (B, A)."""
@@ -251,6 +252,11 @@ class Starting:
     def unitless(self) -> bool:
         """Whether the later rule's scores are; the first rule's should be likewise."""
         return getattr(self.then, "unitless", False)
+
+    @property
+    def draws(self) -> bool:
+        """Whether the later rule's scores are random."""
+        return getattr(self.then, "draws", False)
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return the scores of the rule of each trial's round, (B, A)."""

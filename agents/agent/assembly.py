@@ -13,6 +13,7 @@ from .batching import SideBySide
 from .box_agent import BoxAgent
 from .gp_agent import GPAgent
 from .learning_agent import LearningAgent
+from .repeating import repeating, require_repeatable
 from .trial_parts import part_of_trial
 
 PER_TRIAL = ("noise_std", "noise_variance", "rkhs_bound")  # of a model
@@ -34,7 +35,8 @@ def assemble(
     require_trials(num_trials)
     for name in PER_TRIAL:
         require_one_a_trial(name, getattr(model, name), num_trials or 1)
-    given = {"rule_of": rule_of, **parts}
+    require_repeatable(model, rule_of(model), parts)
+    given = {"rule_of": rule_of, **repeating(model, parts)}
     if not model.setting.continuous and model.learning is None:
         _of_trial(given, 0, num_trials or 1)  # raises where a trial would have no number of its own
         return GPAgent(model, num_trials=num_trials, **given)

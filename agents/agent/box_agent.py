@@ -81,14 +81,27 @@ class BoxAgent(GPAgent):
     def act(self, observation: Floats) -> Floats:
         """Choose an action in [-1, 1]^d for the observed context, (dz,) -> (d,)."""
         context = self._context(observation)
+        uniform = self.tie_breaker()
+        holds = self.holds
+        if holds is None:
+            return self.setting.to_action(self._choose_on_box(context, uniform))
+        if holds.free(self.round)[ONLY]:
+            arm = self._choose_on_box(context, uniform)
+            _, std = Surface.of(self.belief).predict(with_context(context, arm[None]))
+            plays = self._plays(self._rows, std**2)
+            holds.begin(self.round, self._rows, self.setting.to_action(arm)[None], plays)
+        return holds.action[ONLY].copy()
+
+    def _choose_on_box(self, context: Floats, uniform: Floats) -> Floats:
+        """The arm of the largest score, (d,)."""
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
         exploring = self.restart.exploring
         if exploring is not None and exploring[ONLY]:
             rule = AnyArm()
         incumbent = self.incumbent if rule is self.rule else PLAIN
-        arm = self._best(rule, incumbent, belief, context, TIE, self.tie_breaker())  # type: ignore[arg-type]
+        arm = self._best(rule, incumbent, belief, context, TIE, uniform)  # type: ignore[arg-type]
         self._opening = None
-        return self.setting.to_action(arm)
+        return arm
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """The number of the point that an action is in a context, a new one if need be, (1,)."""

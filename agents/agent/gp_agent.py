@@ -26,6 +26,7 @@ from ..objectives.base import Objective, Revision
 from ..objectives.reward import Reward
 from ..restarts.base import Never, Restart
 from ..validation import arms_of, require_context, require_reset, require_trials, seeds_of
+from .repeating import Holds, plays_of
 from .resuming import Resumable
 from .streams import Streams, build
 from .view import View
@@ -102,8 +103,8 @@ class GPAgent(Resumable):
         self.tie_breaker()
 
     def notes(self) -> dict[str, Any] | None:
-        """See `Resumable`; whatever starts over or changes its objective has to be asked again."""
-        plain = isinstance(self.objective, Reward) and isinstance(self.restart, Never)
+        """See `Resumable`; whatever starts over, holds arms or changes its objective has to be asked again."""
+        plain = isinstance(self.objective, Reward) and isinstance(self.restart, Never) and self.holds is None
         return super().notes() if plain else None
 
     def reset(self, seed: int | Sequence[int]) -> None:
@@ -124,6 +125,7 @@ class GPAgent(Resumable):
         self.restart = build(restart, self.model, self.streams, "restart", self._size)
         self.since: Ints | None = None  # first round of each trial whose feedback is not stale; None is 0
         self.plays = Plays(self._size, self.setting.horizon)
+        self.holds = Holds(self._size) if self._given.repeat > 1.0 else None
         self.round = 0
         self.t = np.ones(self._size, dtype=np.int64)  # of each trial: rounds started since it began
         self._revise(self.objective.begin())
@@ -131,15 +133,39 @@ class GPAgent(Resumable):
     def act(self, observation: Floats) -> Any:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
         context = self._contexts(observation)
+        uniform = self.tie_breaker()  # in every round: a trial's draws do not depend on which others choose
+        holds = self.holds
+        arm = self._choose(context, uniform) if holds is None else self._hold(holds, context, uniform)
+        return arm if self.num_trials else int(arm[0])
+
+    def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
+        """The arm of the largest score, (B,); only free trials, (B,), draw samples, by default all."""
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
         view = View(belief, self.incumbent, context, self.t, self.samplers, self._rule_rngs)
+        view = view if free is None else view.drawing(free)
         scores = self.objective.penalised(rule(view), context, self.t)
         exploring = self.restart.exploring
         if exploring is not None:
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random
-        arm = argmax_with_ties(scores, TIE * unit_of(self.rule, self.model), self.tie_breaker())
         self._opening = None
-        return arm if self.num_trials else int(arm[0])
+        return argmax_with_ties(scores, TIE * unit_of(self.rule, self.model), uniform)
+
+    def _hold(self, holds: Holds, context: Ints, uniform: Floats) -> Ints:
+        """The arm that a trial holds, or chooses and holds from now on, (B,)."""
+        free = holds.free(self.round)
+        if free.any():
+            (trial,) = free.nonzero()
+            arm = self._choose(context, uniform, free)[trial]
+            point = self.setting.decisions.point_index(context[trial], arm)
+            variance = self.belief.spread.variance_of(trial, point)
+            holds.begin(self.round, trial, arm, self._plays(trial, variance))
+        return holds.action.copy()
+
+    def _plays(self, trial: Ints, variance: Floats) -> Ints:
+        """How often to play arms with these variances, (n,) each; those of the first rounds once."""
+        left = self.setting.horizon - self.round
+        plays = plays_of(self.model.repeat, self.belief.spread.noise[trial], variance, left)
+        return np.where(self.t[trial] > self.model.initial, plays, 1)
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
@@ -150,6 +176,8 @@ class GPAgent(Resumable):
         if self.since is not None:
             fresh = feedback.round >= self.since[feedback.trial]
             feedback, value, played = feedback.where(fresh), value[fresh], played[fresh]
+        if self.holds is not None:
+            self.holds.played(action)
         self._learn(point, feedback, value, played)
         self._revise(self.objective.end_round(self.round))
         restarted = self.restart.end_round(self.round, info)
@@ -164,6 +192,8 @@ class GPAgent(Resumable):
             self._opening.forget(trial)  # an epoch has ended in the same round
         self.objective.forget(trial, self.round)
         self._revise(self.objective.begin())
+        if self.holds is not None:
+            self.holds.end(trial)
         since = np.zeros(self._size, dtype=np.int64) if self.since is None else self.since.copy()
         since[trial] = self.round
         self.since = since
@@ -196,6 +226,8 @@ class GPAgent(Resumable):
         """Go over to another kernel and noise, for what was learnt too."""
         self.belief.remodel(model)
         self._assume(model)
+        if self.holds is not None:
+            self.holds.end()
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
         """Mean and deviation of each arm's mean reward in a context, (dz,) -> (A,) or (B, A) each; copies."""

@@ -2,7 +2,7 @@
 
 Every factory takes the published setting, `num_trials` (None for one environment, B for B at once) and
 the options of `Model.of`: kernel, length_scale, noise_std, noise_variance, rkhs_bound, prior_mean, form,
-initial, refit_every, fit_on, fit_restarts, fit_mean, search.
+initial, refit_every, fit_on, fit_restarts, fit_mean, search, repeat (but for sampling rules).
 """
 
 from __future__ import annotations

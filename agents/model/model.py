@@ -9,7 +9,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_integer, require_not_negative
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    require_at_least_one,
+    require_integer,
+    require_not_negative,
+)
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import LengthScale
@@ -56,6 +61,7 @@ class Model:
         visited: on a box, the points played so far.
         noise_is_known: whether the noise is given or published, and is no default.
         mean_is_known: whether the prior mean is given or published, and neither 0 for want of one nor learnt.
+        repeat: C2 of mini-GP-UCB, which says how often an arm that was chosen is played; 1 is once.
     """
 
     setting: Setting
@@ -72,6 +78,7 @@ class Model:
     visited: Visited | None = None
     mean_is_known: bool = True
     noise_is_known: bool = True
+    repeat: float = 1.0
 
     @classmethod
     @typed
@@ -94,6 +101,7 @@ class Model:
         fit_spread: float | None = None,
         fit_most: int | None = None,
         search: Any = None,
+        repeat: float = 1.0,
     ) -> Model:
         """Fill in from the setting what is not given, and from stated defaults what it withholds.
 
@@ -123,7 +131,10 @@ class Model:
             fit_most: the latest values that a fit looks at, since it takes O(n^3); default all.
             search: on a box, how the largest score is found: None, {"candidates": ..., "starts": ...,
                 "steps": ...} of `box.QuasiRandom`, or a `box.Search`.
+            repeat: C2 >= 1 of mini-GP-UCB and mini-GP-EI, see `agent.repeating`: an arm that was chosen is
+                played until variances may have shrunk by C2, so that choices, not rounds, cost. 2 is usual.
         """
+        require_at_least_one("repeat", repeat, "it is the factor by which variances may shrink; 1 is off")
         require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
         spread = SPREAD_ON_BOX if setting.continuous else math.inf
         options = {"on": fit_on, "restarts": fit_restarts, "mean": fit_mean, "most": fit_most}
@@ -162,6 +173,7 @@ class Model:
             search,
             noise_is_known=bool(white) or noise_std is not None or setting.noise_std is not None,
             mean_is_known=not fit_mean and (prior_mean is not None or tells_mean(setting)),
+            repeat=float(repeat),
         )
 
     def of_trial(self, trial: int) -> Model:
@@ -241,8 +253,12 @@ def centred_model(setting: Setting, **options: Any) -> Model:
 
 
 def unlearnt_model(setting: Setting, **options: Any) -> Model:
-    """Return the same of an agent that learns no hyperparameters either."""
+    """Return the same of an agent that learns no hyperparameters either, and holds no arm."""
     _require_absent(options, "refit_every")
+    if options.get("repeat", 1.0) != 1.0:
+        raise ArgumentError(
+            "repeat", f"must be 1, got {options['repeat']!r}: this agent has no index to hold"
+        )
     return centred_model(setting, **{**options, "refit_every": None})
 
 

@@ -47,6 +47,17 @@ class Posterior(abc.ABC):
     def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
         """Condition on one observation a trial, (n,) each; trials ascend and none repeats."""
 
+    def observe_sums(self, trial: Ints, point: Ints, plays: Floats, total: Floats) -> None:
+        """Condition on several observations of one point a trial, their number and their sum, (n,) each.
+
+        They tell as much as one observation of their mean with noise lambda / n. Trials ascend and none
+        repeats; here the trial is built again, which costs what `condition_on` costs.
+        """
+        for i, x, n, b in zip(trial.tolist(), point, plays, total, strict=True):
+            seen = self.statistics(i)
+            parts = np.append(seen.point, x), np.append(seen.plays, n), np.append(seen.total, b)
+            self.condition_on(i, SufficientStatistics.merge(*parts))
+
     @abc.abstractmethod
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
         """Change the values of earlier observations, (n,) each: mu += Sigma[:, x] dy / lambda.

@@ -45,10 +45,10 @@ class DensePosterior(TablePosterior):
         column -= np.matmul(shared[:, None, :], self._pending[rows, : self._depth])[:, 0]
         return column
 
-    def _absorb(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
+    def _absorb(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
         rows = self._rows(trial)
         root = self._columns(rows, trial, point)
-        scale = np.sqrt(self.noise[rows] + root[self._all[: len(trial)], point])
+        scale = np.sqrt(noise + root[self._all[: len(trial)], point])
         root /= scale[:, None]
         self._pending[trial, self._used[rows]] = root
         self._used[rows] += 1

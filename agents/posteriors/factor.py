@@ -34,16 +34,19 @@ class FactorPosterior(TablePosterior):
             row[:] = self._trial[i].column(x)
         return columns
 
-    def _absorb(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
+    def _absorb(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
         root, scale = np.empty((len(trial), self.gram.size)), np.empty(len(trial))
-        for j, (i, x) in enumerate(zip(trial.tolist(), point.tolist(), strict=True)):
-            root[j], scale[j] = self._absorb_one(i, x)
+        for j, play in enumerate(zip(trial.tolist(), point.tolist(), noise.tolist(), strict=True)):
+            root[j], scale[j] = self._append(*play)
         return root, scale
 
     def _absorb_one(self, i: int, x: int) -> tuple[Floats, float]:
+        return self._append(i, x, self.noise.item(i))
+
+    def _append(self, i: int, x: int, noise: float) -> tuple[Floats, float]:
         self._compact(i)
         self._played[i].add(x)
-        return self._trial[i].append(x, self.noise.item(i))
+        return self._trial[i].append(x, noise)
 
     def _compact(self, i: int) -> None:
         if self._trial[i].used > SLACK * len(self._played[i]) + SPARE:
@@ -54,15 +57,18 @@ class FactorPosterior(TablePosterior):
         structure = self.gram.structure
         return super()._white(rng) if structure is None else structure.draw(rng)
 
+    def _prior(self, weight: Floats) -> Floats:
+        return weight @ self.gram.root if self.gram.structure is None else weight
+
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
         # All rows of a point take the value f' + sqrt(lambda / n) e: their sum is n f' + sqrt(n lambda) e.
-        prior = weight @ self.gram.root if self.gram.structure is None else weight
+        prior = self._prior(weight)
         value = prior + noise * np.sqrt(self.noise[:, None] / np.maximum(self.count, 1.0))
         explained = [rows.explain(row) for rows, row in zip(self._trial, value, strict=True)]
         return prior - np.array(explained)
 
     def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
-        prior = weight @ self.gram.root
+        prior = self._prior(weight)
         value = prior.copy()
         value[played] += noise * np.sqrt(self.noise / self.count[0, played])
         return prior - self._trial[0].explain(value)

@@ -49,6 +49,19 @@ class Journal:
         if len(self._singles) == LONGEST:
             self._sum()
 
+    def write_sums(self, trial: Ints, cell: Ints, plays: Floats, total: Floats, ratio: Floats) -> None:
+        """Record several plays of one cell a trial, (n,) each.
+
+        Args:
+            trial, cell: none repeats.
+            plays, total: how many, and the sum of their values.
+            ratio: sqrt(s / lambda) of their mean, whose noise is lambda.
+        """
+        self._sum()
+        self._count.ravel()[cell] += plays
+        self._total.ravel()[cell] += total
+        self.gain[trial] += np.log(ratio)
+
     @property
     def count(self) -> Floats:
         """Plays, (B, N)."""

@@ -51,11 +51,11 @@ class KroneckerPosterior(TablePosterior):
             row[:] = self._covariance[i] @ row
         return weights
 
-    def _absorb(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
+    def _absorb(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
         rows = self._rows(trial)
         feature = self._factors.features(point)
         weight = np.matmul(self._covariance[rows], feature[:, :, None])[:, :, 0]
-        scale = np.sqrt(self.noise[rows] + np.vecdot(feature, weight))
+        scale = np.sqrt(noise + np.vecdot(feature, weight))
         weight /= scale[:, None]
         subtract(self._covariance, rows, weight[:, :, None] * weight[:, None, :])
         return self._factors.expand(weight), scale

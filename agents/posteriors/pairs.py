@@ -41,6 +41,11 @@ class PairPosterior(Posterior):
         for i, x, y in zip(trial.tolist(), point.tolist(), value.tolist(), strict=True):
             self._trial[i].observe(x, y)
 
+    def observe_sums(self, trial: Ints, point: Ints, plays: Floats, total: Floats) -> None:
+        """Condition on several observations of one point a trial: a row of their number and their sum."""
+        for i, *play in zip(*(each.tolist() for each in (trial, point, total, plays)), strict=True):
+            self._trial[i].observe(*play)
+
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
         """Change the values of earlier observations, (n,) each; trials may repeat."""
         for i, x, dy in zip(trial.tolist(), point.tolist(), change.tolist(), strict=True):
@@ -112,11 +117,11 @@ class PairTrial:
         self.factor = PlayFactor(gram, noise, SufficientStatistics.none())
         self._seen: OrderedDict[bytes, CellRows] = OrderedDict()  # by cells, the latest last
 
-    def observe(self, x: int, value: float) -> None:
-        """Add a play."""
+    def observe(self, x: int, total: float, plays: float = 1.0) -> None:
+        """Add plays of a point."""
         if self.factor.crowded:
             self.rebuild(self.factor.statistics)
-        self.factor.append(x, value)
+        self.factor.append(x, total, plays)
 
     def rebuild(self, seen: SufficientStatistics) -> None:
         """Start again with one row a distinct point."""

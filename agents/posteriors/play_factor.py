@@ -164,11 +164,11 @@ class PlayFactor:
         """Whether so many rows repeat a point that one row a point would pay."""
         return self.used > SLACK * len(self._row) + SPARE
 
-    def append(self, x: int, value: float) -> None:
-        """Add a play."""
+    def append(self, x: int, total: float, plays: float = 1.0) -> None:
+        """Add plays of a point, given the sum of their values, as one row."""
         self._reserve()
         k = self.used
-        self._point[k], self._count[k], self._total[k] = x, 1.0, value
+        self._point[k], self._count[k], self._total[k], self._squares[k] = x, plays, total, plays
         self._row[x] = k
         self._weights = None
         self.used += 1
@@ -209,7 +209,7 @@ class PlayFactor:
         innovation[: len(known)] = known
         for k in range(len(known), self.used):
             row = self._triangle[k]
-            innovation[k] = (self._total[k] - row[:k] @ innovation[:k]) / row[k]
+            innovation[k] = (self._total[k] / self._count[k] - row[:k] @ innovation[:k]) / row[k]
         return innovation
 
     def _extend(self) -> None:
@@ -235,11 +235,11 @@ class PlayFactor:
         self._known = size
 
     def _add_row(self, k: int) -> None:
-        x = self._point[k]
+        x, noise = self._point[k], self.noise / self._count[k]
         shared = self._solved(self.gram.between(self._point[k : k + 1], self._point[:k])[0], k, 1)
-        scale = math.sqrt(self.noise + self.gram.diagonal[x] - shared @ shared)
+        scale = math.sqrt(noise + self.gram.diagonal[x] - shared @ shared)
         self._triangle[k, :k], self._triangle[k, k] = shared, scale
-        self._gain += math.log(scale) - 0.5 * math.log(self.noise)
+        self._gain += math.log(scale) - 0.5 * math.log(noise)
 
     def _decompose(self, size: int) -> Floats:
         point = self._point[:size]

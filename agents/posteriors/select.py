@@ -54,7 +54,7 @@ def posterior(
 
 
 def best_form(gram: Gram, num_trials: int, horizon: int, num_contexts: int = 1) -> str:
-    """Pairs for many points in contexts, factors for a large grid, else the cheapest table that fits in memory."""
+    """Pairs for many points in contexts, factors for a large grid, else the cheapest table that fits."""
     if num_contexts > 1 and gram.size > TABLE_POINTS:
         return "pairs"
     if not gram.has_quick_root and gram.is_product and gram.kronecker.rank <= MOST_WEIGHTS:

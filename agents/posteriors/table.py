@@ -58,13 +58,28 @@ class TablePosterior(Posterior):
             self._observe_one(trial.item(), point.item(), value.item())
             return
         rows = self._rows(trial)
+        cell, scale = self._condition(trial, point, value, self.noise[rows])
+        self._journal.write(cell, value.copy(), scale)
+
+    def observe_sums(self, trial: Ints, point: Ints, plays: Floats, total: Floats) -> None:
+        """Condition on several observations of one point a trial, their number and their sum, (n,) each.
+
+        That is one observation of their mean with noise lambda / n: the step above.
+        """
+        noise = self.noise[trial] / plays
+        cell, scale = self._condition(trial, point, total / plays, noise)
+        self._journal.write_sums(trial, cell, plays, total, scale / np.sqrt(noise))
+
+    def _condition(self, trial: Ints, point: Ints, value: Floats, noise: Floats) -> tuple[Ints, Floats]:
+        """One step from values with this noise, (n,) each; return their cells and sqrt(s), (n,) each."""
+        rows = self._rows(trial)
         cell = self._first_cell[rows] + point
-        root, scale = self._absorb(trial, point)
+        root, scale = self._absorb(trial, point, noise)
         innovation = (value - self.mean.ravel()[cell]) / scale
         scratch = self._scratch[: len(trial)]
         add(self.mean, rows, np.multiply(root, innovation[:, None], out=scratch))
         subtract(self.variance, rows, np.multiply(root, root, out=scratch))
-        self._journal.write(cell, value.copy(), scale)
+        return cell, scale
 
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
         """Change the values of earlier observations, (n,) each: mu += Sigma[:, x] dy / lambda.
@@ -157,12 +172,12 @@ class TablePosterior(Posterior):
         """Return Sigma[:, x] of trials that may repeat, (n,) each -> (n, N); the caller may write to it."""
 
     @abc.abstractmethod
-    def _absorb(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
-        """Put one play a trial into the cache; return u (n, N) and sqrt(s) (n,)."""
+    def _absorb(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
+        """Put one play a trial, with this noise (n,), into the cache; return u (n, N) and sqrt(s) (n,)."""
 
     def _absorb_one(self, i: int, x: int) -> tuple[Floats, float]:
         """Put one play of trial i into the cache; return u (N,), not to be written to, and sqrt(s)."""
-        root, scale = self._absorb(np.array([i]), np.array([x]))
+        root, scale = self._absorb(np.array([i]), np.array([x]), self.noise[i : i + 1])
         return root[0], scale.item()
 
     @abc.abstractmethod

@@ -40,11 +40,11 @@ class WeightSpacePosterior(TablePosterior):
         """Return Sigma[:, x] of trials that may repeat, (n,) each -> (n, N); the caller may write to it."""
         return _products(self._covariance[trial], self._feature[point]) @ self._root
 
-    def _absorb(self, trial: Ints, point: Ints) -> tuple[Floats, Floats]:
+    def _absorb(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
         rows = self._rows(trial)
         feature = self._feature.take(point, axis=0)
         weight = _products(self._covariance[rows], feature)
-        scale = np.sqrt(self.noise[rows] + np.vecdot(feature, weight))
+        scale = np.sqrt(noise + np.vecdot(feature, weight))
         weight /= scale[:, None]
         outer = self._outer[: len(trial)]
         subtract(self._covariance, rows, np.multiply(weight[:, :, None], weight[:, None, :], out=outer))

@@ -38,6 +38,9 @@ class Outcome(NamedTuple):
         return Outcome(*parts)
 
 
+DRAWN = ("context", "wait", "segment", "version", "optimum", "noise")  # of a trial before it is played
+
+
 class Simulator:
     """Plays B trials, each at its own round; a trial that is begun again leaves the others alone.
 
@@ -52,6 +55,7 @@ class Simulator:
         self.slots = np.arange(problem.window + 1)  # (K,)
         self.round = np.full(num_trials, -1)  # before the first reset
         self.trials: list[Trial | None] = [None] * num_trials
+        self.alone = num_trials == 1  # and no view of another, whose memory it would leave
         shape = (num_trials, horizon)
         self.context = np.zeros((num_trials, horizon + 1), dtype=np.int64)
         self.segment = np.zeros(shape, dtype=np.int64)
@@ -73,9 +77,9 @@ class Simulator:
         """Start new trials in the given rows, (n,)."""
         for i, trial in zip(rows, trials, strict=True):
             self.trials[i] = trial
-            self.context[i], self.wait[i] = trial.context, trial.wait
-            self.segment[i], self.version[i] = trial.segment, trial.version
-            self.optimum[i], self.noise[i], self.tables[i] = trial.optimum, trial.noise, trial.means[0]
+            self.tables[i] = trial.means[0]
+            for name in DRAWN:
+                self._take(i, name, getattr(trial, name))
         self.round[rows] = self.shown[rows] = 0
         n, slots, values = len(rows), len(self.slots), self.noise.shape[2]
         return Outcome(
@@ -92,6 +96,13 @@ class Simulator:
             delay=np.zeros(n, dtype=np.int64),
             segment=np.zeros(n, dtype=np.int64),
         )
+
+    def _take(self, row: int, name: str, drawn: Any) -> None:
+        """Keep what a trial has drawn of each round; that of the only trial stays where it is."""
+        if self.alone:
+            setattr(self, name, drawn[None])
+        else:
+            getattr(self, name)[row] = drawn
 
     def play(self, rows: Ints, actions: Any) -> Outcome:
         """Play one action in each of the given rows, (n,): arms, or actions in [-1, 1]^d."""
@@ -129,7 +140,7 @@ class Simulator:
         """Return one trial as a simulator of its own that shares this one's memory."""
         single = object.__new__(Simulator)
         batched = {key: value[row : row + 1] for key, value in vars(self).items() if key in _BATCHED}
-        single.__dict__.update(vars(self) | batched)
+        single.__dict__.update(vars(self) | batched | {"alone": False})
         return single
 
     def _check_started(self, rows: Ints, t: Ints) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Ints
 from gpbandits.evaluation.record import Record, check_shapes
+from gpbandits.evaluation.thinning import check_rounds
 
 PRETRAINED = "pretrained"  # the track of policies that have learnt on other functions
 
@@ -122,13 +123,9 @@ class Comparison:
 
     def at(self, rounds: Ints | Sequence[int]) -> Self:
         """Thin to these recorded rounds; they count from 1, increase, and end with the horizon."""
-        rounds = np.asarray(rounds, dtype=np.int64)
         if self.checkpoints is not None:
             raise ValueError("this result is thinned to checkpoints already; thin the full one")
-        if not len(rounds) or rounds[0] < 1 or rounds[-1] != self.horizon or (np.diff(rounds) <= 0).any():
-            raise ValueError(
-                f"rounds must increase from at least 1 to the horizon {self.horizon}, got {rounds}"
-            )
+        rounds = check_rounds("rounds", rounds, self.horizon)
         records = {label: record.at(rounds) for label, record in self.records.items()}
         return dataclasses.replace(self, records=records, checkpoints=rounds)
 

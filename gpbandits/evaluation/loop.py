@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,20 +11,22 @@ import numpy as np
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.threads import one_thread
+from bandit_envs.basics.types import Ints
 from bandit_envs.environment.making import EnvLike
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.isolation import isolated
+from gpbandits.evaluation.parts import Part, play_here, play_in_processes
 from gpbandits.evaluation.play import Stage
-from gpbandits.evaluation.record import Record, join_trials
 from gpbandits.evaluation.result import Result
-from gpbandits.evaluation.trace import Trace
+from gpbandits.evaluation.thinning import check_rounds
 
 Progress = Callable[[str, int], None]
+Checkpoints = Callable[[int], Ints] | Sequence[int] | Ints  # of a run, or made from its horizon
 
 
 @one_thread()
 def evaluate(
-    environment: EnvLike,
+    environment: EnvLike | Stage,
     agents: Mapping[str, AgentSpec] | Sequence[str],
     *,
     trials: int = 30,
@@ -33,6 +36,8 @@ def evaluate(
     label: str | None = None,
     progress: Progress | None = None,
     isolate: bool = False,
+    jobs: int = 1,
+    checkpoints: Checkpoints | None = None,
 ) -> Result:
     """Let every agent play the same trials: the same functions, noise, delays and contexts.
 
@@ -42,7 +47,8 @@ def evaluate(
     `privileged`. Linear algebra runs on one thread, unless a block `with gpbandits.threads(n)` says more.
 
     Args:
-        environment: a registered id, a `Problem`, or a callable that makes an environment.
+        environment: a registered id, a `Problem`, a callable that makes an environment, or a `Stage` that was
+            made of one of these before.
         agents: label -> agent: a name, "package.module:Class" or setting -> agent (a class, say), or a pair
             of any of these and its options. Or names alone.
         trials: how many.
@@ -54,27 +60,37 @@ def evaluate(
         isolate: play every agent in a process of its own, which receives observations and feedback only and
             ends with it: for agents that are not trusted, or leak memory. Their results are the same. Agents
             must be importable. What a round costs more is measured in `benchmarks/isolation.py`.
+        jobs: play the trials in so many processes; the results are the same, but for the seconds. Each makes
+            the environment once, so that it and the agents must be what can be pickled.
+        checkpoints: the rounds to record, counted from 1 and ending with the horizon, or a function that
+            makes them of the horizon; default all. Only these are kept while agents play: a million rounds
+            need no more room than they. `Record` says what is summed in between.
     """
     require(is_count(trials), "trials", "a positive integer", trials)
     require(_is_integer(seed) and seed >= 0, "seed", "an integer >= 0", seed)
     require(_is_integer(first_trial) and first_trial >= 0, "first_trial", "an integer >= 0", first_trial)
     require(isinstance(isolate, bool), "isolate", "True or False", isolate)
+    require(_is_integer(jobs) and jobs > 0, "jobs", "a positive integer", jobs)
     factories = _factories(agents)  # all errors of names before any work
     if isolate:
         factories = {name: isolated(factory) for name, factory in factories.items()}
-    stage = Stage(environment, env_kwargs or {})
-    seeds = [trial_seeds(seed, i) for i in range(first_trial, first_trial + trials)]
-    records, traces = {}, {}
-    for name, factory in factories.items():
-        records[name], traces[name] = _play_all(stage, name, factory, seeds, first_trial, progress)
+    stage = environment if isinstance(environment, Stage) else Stage(environment, env_kwargs or {})
+    rounds = None if checkpoints is None else _rounds(checkpoints, stage.horizon)
+    whole = Part(
+        first_trial, [trial_seeds(seed, i) for i in range(first_trial, first_trial + trials)], rounds
+    )
+    play = play_here if jobs == 1 else partial(play_in_processes, jobs=jobs)
+    played = play(stage, factories, whole, progress)
+    traits = {name: traits for name, (_, traits) in played.items()}
     return Result(
-        label or _label(environment),
+        label or _label(stage.environment),
         int(seed),
-        records,
-        frozenset(name for name, trace in traces.items() if trace.privileged),
+        {name: record for name, (record, _) in played.items()},
+        frozenset(name for name, each in traits.items() if each.privileged),
         int(first_trial),
-        tracks={name: trace.track for name, trace in traces.items() if trace.track},
-        windows={name: trace.window for name, trace in traces.items() if trace.window is not None},
+        checkpoints=None if rounds is None else next(iter(traits.values())).rounds,
+        tracks={name: each.track for name, each in traits.items() if each.track},
+        windows={name: each.window for name, each in traits.items() if each.window is not None},
     )
 
 
@@ -85,25 +101,11 @@ def trial_seeds(seed: int, trial: int) -> tuple[int, int]:
     return of_environment, of_agents
 
 
-def _play_all(
-    stage: Stage,
-    name: str,
-    factory: AgentFactory,
-    seeds: list[tuple[int, int]],
-    first_trial: int,
-    progress: Progress | None,
-) -> tuple[Record, Trace]:
-    blocks, trace = [], None
-    try:
-        for record, trace in stage.episodes(factory, seeds, first_trial):  # noqa: B007 (the last says what the agent is)
-            blocks.append(record)
-            if progress:
-                progress(name, len(record.regret))
-    except Exception as error:
-        error.add_note(f"while agent {name!r} played")
-        raise
-    assert trace is not None  # there is at least one trial
-    return join_trials(blocks), trace
+def _rounds(checkpoints: Checkpoints, horizon: int) -> Ints:
+    """The recorded rounds of a run of so many."""
+    return check_rounds(
+        "checkpoints", checkpoints(horizon) if callable(checkpoints) else checkpoints, horizon
+    )
 
 
 def _factories(agents: Mapping[str, AgentSpec] | Sequence[str]) -> dict[str, AgentFactory]:

@@ -13,12 +13,13 @@ from agents.generators import preserved_generators
 from agents.protocol import Agent
 from agents.registry import AgentFactory
 from bandit_envs.basics.arguments import require
+from bandit_envs.basics.types import Ints
 from bandit_envs.environment.envs import BanditEnv
 from bandit_envs.environment.making import EnvLike, make
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.record import Record
-from gpbandits.evaluation.trace import Trace
+from gpbandits.evaluation.trace import Trace, Traits
 
 BATCH = 64  # trials in lockstep; more would cost memory without being faster
 
@@ -32,6 +33,7 @@ class Stage:
     """
 
     def __init__(self, environment: EnvLike, keywords: Mapping[str, Any]):
+        self.environment, self.keywords = environment, keywords
         self.env: Any = make(environment, **keywords)
         require_bandit(self.env)
         self.limit, self.oracle = keywords.get("max_episode_steps"), keywords.get("oracle", True)
@@ -39,15 +41,26 @@ class Stage:
         ours = isinstance(environment, str | Problem) and isinstance(self.env.unwrapped, BanditEnv)
         self.problem = self.env.unwrapped.problem if ours else None
 
+    @property
+    def horizon(self) -> int:
+        """The number of rounds that an episode is to have."""
+        horizon = self.env.get_wrapper_attr("setting").horizon
+        return horizon if self.limit is None else min(horizon, self.limit)
+
     def episodes(
-        self, factory: AgentFactory, seeds: list[tuple[int, int]], first_trial: int = 0
-    ) -> Iterator[tuple[Record, Trace]]:
-        """Yield the records of blocks of trials, and the traces that say what the agent is.
+        self,
+        factory: AgentFactory,
+        seeds: list[tuple[int, int]],
+        first_trial: int = 0,
+        rounds: Ints | None = None,
+    ) -> Iterator[tuple[Record, Traits]]:
+        """Yield the records of blocks of trials, and what the agent is.
 
         Args:
             factory: makes the agent.
             seeds: of the environment and of the agent, one pair a trial.
             first_trial: index of the first, for errors to name the trial.
+            rounds: those that are recorded, counted from 1; None is all.
         """
         size = BATCH if factory.batched and self.problem else 1
         for start in range(0, len(seeds), size):
@@ -62,9 +75,9 @@ class Stage:
                         autoreset_mode="Disabled",
                         max_episode_steps=self.limit,
                     )
-                    yield _play_batch(env, factory, block)
+                    yield _play_batch(env, factory, block, rounds)
                 else:
-                    yield _play_one(self.env, factory, *block[0])
+                    yield _play_one(self.env, factory, *block[0], rounds)
 
 
 def require_bandit(env: Any) -> None:
@@ -74,32 +87,36 @@ def require_bandit(env: Any) -> None:
 
 
 def _play_batch(
-    env: BanditVectorEnv, factory: AgentFactory, seeds: list[tuple[int, int]]
-) -> tuple[Record, Trace]:
+    env: BanditVectorEnv, factory: AgentFactory, seeds: list[tuple[int, int]], rounds: Ints | None
+) -> tuple[Record, Traits]:
     first = env.reset(seed=[of_environment for of_environment, _ in seeds])
-    agent = factory(env.setting, num_trials=len(seeds))
+    setting = env.setting
+    agent = factory(setting, num_trials=len(seeds))
     with _closing(agent):
         agent.reset([of_agents for _, of_agents in seeds])
-        trace = _run(env, agent, len(seeds), *first)
-        trace.end(agent)
-    return trace.record(env.setting, np.stack(env.get_attr("worst_regret"))), trace
+        trace = Trace(setting, len(seeds), agent, rounds)
+        _run(env, agent, trace, *first)
+        trace.end()
+    return trace.record(np.stack(env.get_attr("worst_regret"))), trace.traits
 
 
-def _play_one(env: Any, factory: AgentFactory, env_seed: int, agent_seed: int) -> tuple[Record, Trace]:
+def _play_one(
+    env: Any, factory: AgentFactory, env_seed: int, agent_seed: int, rounds: Ints | None
+) -> tuple[Record, Traits]:
     first = env.reset(seed=env_seed)
-    agent = factory(env.get_wrapper_attr("setting"))
+    setting = env.get_wrapper_attr("setting")
+    agent = factory(setting)
     with _closing(agent):
         agent.reset(agent_seed)
-        trace = _run(env, agent, None, *first)
-        trace.end(agent)
-    setting = env.get_wrapper_attr("setting")
+        trace = Trace(setting, None, agent, rounds)
+        _run(env, agent, trace, *first)
+        trace.end()
     worst = env.get_wrapper_attr("worst_regret") if env.has_wrapper_attr("worst_regret") else None
-    return trace.record(setting, None if worst is None else worst[None]), trace
+    return trace.record(None if worst is None else worst[None]), trace.traits
 
 
-def _run(env: Any, agent: Agent, num_trials: int | None, observation: Any, info: dict[str, Any]) -> Trace:
+def _run(env: Any, agent: Agent, trace: Trace, observation: Any, info: dict[str, Any]) -> None:
     require("oracle" in info, "oracle", "on: evaluate scores by it", False)
-    trace = Trace(num_trials, agent)
     done = False
     while not done:
         start = perf_counter()
@@ -112,7 +129,6 @@ def _run(env: Any, agent: Agent, num_trials: int | None, observation: Any, info:
         agent.update(observation, action, reward, seen)
         trace.seconds += perf_counter() - resumed + decided - start
         observation, done = following, bool(np.all(np.logical_or(terminated, truncated)))
-    return trace
 
 
 def _without_oracle(info: dict[str, Any]) -> dict[str, Any]:

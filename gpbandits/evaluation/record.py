@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
+from gpbandits.evaluation.thinning import sums_between
 
 
 class Record(NamedTuple):
@@ -31,13 +32,12 @@ class Record(NamedTuple):
     def at(self, rounds: Ints) -> Record:
         """Keep these rounds alone; they count from 1, increase, and end with the last, (R,)."""
         index = rounds - 1
-        starts = np.r_[0, rounds[:-1]]
         return self._replace(
-            regret=np.add.reduceat(self.regret, starts, axis=1),
+            regret=sums_between(self.regret, rounds),
             simple_regret=self.simple_regret[:, index],
-            cost=np.add.reduceat(self.cost, starts, axis=1),
-            violation=np.add.reduceat(self.violation, starts, axis=1),
-            observed_cost=np.add.reduceat(self.observed_cost, starts, axis=1),
+            cost=sums_between(self.cost, rounds),
+            violation=sums_between(self.violation, rounds),
+            observed_cost=sums_between(self.observed_cost, rounds),
             action=self.action[:, index],
         )
 

@@ -3,108 +3,144 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.model.clock import Clock, in_time
 from bandit_envs.basics.arguments import is_integer, is_number, require
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.record import Record, ragged
+from gpbandits.evaluation.simple_regret import BestPlay, learnable
+from gpbandits.evaluation.thinning import BLOCK, Sums, recorded_in
+
+SUMMED = ("regret", "cost", "violation", "observed")
+KEPT = (*SUMMED, "best", "action", "round")
+
+
+class Traits(NamedTuple):
+    """What an agent showed to be in an episode, and which rounds of it are recorded."""
+
+    privileged: bool
+    track: str | None
+    window: float | None
+    rounds: Ints  # (r,) counted from 1
 
 
 class Trace:
-    """The truth of every round of one episode of B trials.
+    """The truth of every round of one episode of B trials, of which the recorded rounds are kept.
 
     Args:
+        setting: says in which units a window is.
         num_trials: B; None for one environment without a trial axis.
         agent: whose episode it is; says so if it is `privileged`, to be shown the truth, or of a `track`.
+        rounds: the recorded rounds, counted from 1; None is all. The last played is always among them.
     """
 
-    def __init__(self, num_trials: int | None, agent: Any):
+    def __init__(self, setting: Setting, num_trials: int | None, agent: Any, rounds: Ints | None = None):
         self.batched, self.num_trials = num_trials is not None, num_trials or 1
         self.privileged: bool = bool(getattr(agent, "privileged", False))
         self.track: str | None = getattr(agent, "track", None)
         self.seconds = 0.0
         self.alarms: Any = [None] * self.num_trials  # of an agent without a detector
         self.window: float | None = None  # of an agent that learns whatever arrives
-        self._rounds: list[tuple[Any, ...]] = []
+        self.played = 0  # rounds that are looked at
+        self._setting, self._agent, self._rounds = setting, agent, rounds
+        self._block: list[tuple[Any, ...]] = []  # those that are not
+        self._sums = {name: Sums() for name in SUMMED}
+        self._best = BestPlay(self.num_trials)
+        self._kept: dict[str, list[Any]] = {name: [] for name in KEPT}
+        self._segment: Ints | None = None  # (B, 1) of the round before the block
+        self._changes: list[list[int]] = [[] for _ in range(self.num_trials)]
+        self._largest = np.zeros((self.num_trials, 1))  # regret that occurred
+
+    @property
+    def rounds(self) -> Ints:
+        """The recorded rounds so far, counted from 1, (r,)."""
+        return np.concatenate(self._kept["round"], axis=1)[0]
+
+    @property
+    def traits(self) -> Traits:
+        """What is known of the agent after the episode."""
+        return Traits(self.privileged, self.track, self.window, self.rounds)
 
     def note(self, info: dict[str, Any], action: Any) -> None:
         """Keep what the round's `oracle` says of a play, and the costs that arrive."""
+        if len(self._block) == BLOCK:
+            self._look()
         oracle = info["oracle"]
         seen = (oracle[key] for key in ("regret", "delay", "cost_mean", "segment"))
         observed = np.zeros_like(oracle["cost_mean"])
         if "feedback_cost" in info:
             observed = np.sum(info["feedback_cost"], axis=-2, where=info["feedback_mask"][..., None])
         # A copy: an agent may hand out the same array again and again.
-        self._rounds.append((*seen, observed, np.array(action)))
+        self._block.append((*seen, observed, np.array(action)))
 
-    def end(self, agent: Any) -> None:
-        """Ask an agent, after the episode, for its alarms and its window."""
-        alarms = getattr(agent, "alarms", None)
+    def end(self) -> None:
+        """Keep the last round, and ask the agent, after the episode, for its alarms."""
+        last = self.played + len(self._block)
+        if self._rounds is not None:
+            self._rounds = np.append(self._rounds[self._rounds < last], last)
+        self._look()
+        alarms = getattr(self._agent, "alarms", None)
         if alarms is not None:
             self.alarms = alarms if self.batched else [alarms]
-        self.window = _checked_window(getattr(agent, "feedback_window", None))
+        self._agent = None
 
-    def record(self, setting: Setting, worst_regret: Floats | None) -> Record:
+    def record(self, worst_regret: Floats | None) -> Record:
         """The record of the B trials.
 
         Args:
-            setting: says in which units a window is.
             worst_regret: the largest possible regret of each round, (B, T), which is the simple regret
                 before anything arrives; None takes the largest that occurred.
         """
-        columns = (np.stack(column) for column in zip(*self._rounds, strict=True))
-        regret, delay, cost, segment, observed, action = (
-            _by_trial(column, self.batched) for column in columns
-        )
-        horizon = regret.shape[1]
-        worst = regret.max(axis=1, keepdims=True) if worst_regret is None else worst_regret[:, :horizon]
-        seconds = np.full(self.num_trials, self.seconds / self.num_trials)
-        violation = np.linalg.norm(np.maximum(cost, 0.0), axis=2)
+        kept = {name: np.concatenate(parts, axis=1) for name, parts in self._kept.items()}
+        worst = self._largest if worst_regret is None else worst_regret[:, self.rounds - 1]
         return Record(
-            regret,
-            simple_regret(regret, learnable(delay, self.window, setting), worst),
-            cost,
-            violation,
-            observed,
-            action,
-            seconds,
-            changes=ragged([change_points_of(row) for row in segment]),
-            alarms=ragged([_checked_alarms(rounds, horizon) for rounds in self.alarms]),
+            kept["regret"],
+            np.where(np.isfinite(kept["best"]), kept["best"], worst),
+            kept["cost"],
+            kept["violation"],
+            kept["observed"],
+            kept["action"],
+            np.full(self.num_trials, self.seconds / self.num_trials),
+            changes=ragged(self._changes),
+            alarms=ragged([_checked_alarms(rounds, self.played) for rounds in self.alarms]),
         )
 
+    def _look(self) -> None:
+        """Take from the rounds of the block what is kept, and forget them."""
+        block = slice(self.played, self.played + len(self._block))
+        regret, delay, cost, segment, observed, action = (
+            _by_trial(np.stack(column), self.batched) for column in zip(*self._block, strict=True)
+        )
+        self._block, self.played = [], block.stop
+        recorded = recorded_in(self._rounds, block)
+        violation = np.linalg.norm(np.maximum(cost, 0.0), axis=2)
+        of_rounds = zip(SUMMED, (regret, cost, violation, observed), strict=True)
+        found: dict[str, Any] = {name: self._sums[name].take(values, recorded) for name, values in of_rounds}
+        best = self._best.follow(regret, learnable(delay, self._asked_window(), self._setting, block.start))
+        found |= {"best": best[:, recorded], "action": action[:, recorded]}
+        found["round"] = block.start + 1 + recorded[None]
+        for name, part in found.items():
+            self._kept[name].append(part.copy())  # a view would keep the whole block in memory
+        self._largest = np.maximum(self._largest, regret.max(axis=1, keepdims=True))
+        self._note_changes(segment, block.start)
 
-def learnable(delay: Ints, window: float | None, setting: Setting) -> Ints:
-    """Delays of the plays in rounds, (B, T), -1 also where feedback comes after an agent's window.
+    def _note_changes(self, segment: Ints, start: int) -> None:
+        before = segment[:, :1] if self._segment is None else self._segment
+        for changes, row in zip(self._changes, np.hstack([before, segment]), strict=True):
+            changes.extend((start - 1 + change_points_of(row)).tolist())
+        self._segment = segment[:, -1:]
 
-    A play that is *converted within the window* is all that such an agent can learn from (Verma et al. 2022).
-    """
-    if window is None:
-        return delay
-    played = np.arange(delay.shape[1])
-    taken = Clock.of(setting).delay(played, played + delay)
-    return np.where(in_time(taken, window), delay, -1)
-
-
-def simple_regret(regret: Floats, delay: Ints, worst: Floats) -> Floats:
-    """Regret of the best play whose feedback has arrived, (B, T); the worst possible before any arrival.
-
-    Args:
-        regret: of each round's play, (B, T).
-        delay: of its feedback, -1 never, (B, T).
-        worst: largest possible regret of each round, (B, T) or (B, 1).
-    """
-    horizon = regret.shape[1]
-    arrival = np.arange(horizon) + delay
-    trial, played = ((delay >= 0) & (arrival < horizon)).nonzero()
-    best = np.full(regret.shape, np.inf)
-    np.minimum.at(best, (trial, arrival[trial, played]), regret[trial, played])
-    best = np.minimum.accumulate(best, axis=1)
-    return np.where(np.isfinite(best), best, worst)
+    def _asked_window(self) -> float | None:
+        """The agent's window, which stays what it is."""
+        window = _checked_window(getattr(self._agent, "feedback_window", None))
+        same = self.played <= BLOCK or window == self.window
+        require(same, "feedback_window of an agent", f"what it was in earlier rounds, {self.window}", window)
+        self.window = window
+        return window
 
 
 def _checked_window(window: Any) -> float | None:

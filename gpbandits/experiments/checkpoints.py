@@ -1,16 +1,14 @@
 """The rounds of a result that a study keeps."""
 
 import dataclasses
-from typing import TypeVar
+from collections.abc import Callable
 
 import numpy as np
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Ints
-from gpbandits.evaluation.comparison import Comparison
 
 SPACINGS = ("log", "every")
-_Thinned = TypeVar("_Thinned", bound=Comparison)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,9 +23,10 @@ class Checkpoints:
             raise ValueError(f"spacing must be one of {', '.join(SPACINGS)}, got {self.spacing!r}")
         require(self.per_decade >= 1, "per_decade", "at least 1", self.per_decade)
 
-    def thin(self, result: _Thinned) -> _Thinned:
-        """Keep these rounds of a result."""
-        return result if self.spacing == "every" else result.at(self.rounds(result.horizon))
+    @property
+    def of_run(self) -> Callable[[int], Ints] | None:
+        """What makes the rounds of a run from its horizon; None is all of them."""
+        return None if self.spacing == "every" else self.rounds
 
     def rounds(self, horizon: int) -> Ints:
         """Logarithmically spaced rounds, the first and the last among them, (R,)."""

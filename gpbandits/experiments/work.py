@@ -18,6 +18,7 @@ from gpbandits.evaluation.result import Result
 from gpbandits.experiments.cell_file import sound
 from gpbandits.experiments.limits import within
 from gpbandits.experiments.locks import locked
+from gpbandits.experiments.sharing import forget_stages, stage_of
 from gpbandits.experiments.store import failure_beside
 from gpbandits.experiments.study import Cell
 
@@ -79,15 +80,18 @@ def settle(task: Task) -> Outcome:
 
 def compute(cell: Cell) -> Result:
     """Play one cell: the same numbers as those trials of that agent in one `evaluate` of everything."""
-    result = evaluate(
-        cell.environment.id,
-        {cell.agent.name: (cell.agent.name, cell.agent.options)},
-        trials=cell.trials,
-        seed=cell.seed,
-        env_kwargs=cell.environment.kwargs,
-        first_trial=cell.first_trial,
-    )
-    return cell.checkpoints.thin(result)
+    try:
+        return evaluate(
+            stage_of(cell),
+            {cell.agent.name: (cell.agent.name, cell.agent.options)},
+            trials=cell.trials,
+            seed=cell.seed,
+            first_trial=cell.first_trial,
+            checkpoints=cell.checkpoints.of_run,
+        )
+    except BaseException:
+        forget_stages()  # one may be half made where a time limit struck, or too large
+        raise
 
 
 def _keep(task: Task, result: Result, seconds: float) -> None:

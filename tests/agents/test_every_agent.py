@@ -6,7 +6,7 @@ import pickle
 import gymnasium as gym
 import numpy as np
 import pytest
-from agent_cases import BATCHED, GAUSSIAN, LEARNING, LISTENING, SETTING
+from agent_cases import BATCHED, GAUSSIAN, LEARNING, LISTENING, REPEATING, SETTING
 from sklearn.gaussian_process.kernels import ConstantKernel
 
 import agents
@@ -72,7 +72,11 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(name):
 
 @pytest.mark.parametrize(
     ("name", "options"),
-    [*[(name, {}) for name in BATCHED], *[(name, {"refit_every": 4}) for name in LEARNING]],
+    [
+        *[(name, {}) for name in BATCHED],
+        *[(name, {"refit_every": 4}) for name in LEARNING],
+        *[(name, {"repeat": 2.0}) for name in REPEATING],
+    ],
 )
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda thing: pickle.loads(pickle.dumps(thing))])
 def test_a_copy_in_the_middle_of_a_run_plays_on_alike(copied, name, options):
@@ -221,6 +225,8 @@ NONSENSE = (
     {"prior_mean": np.nan},
     {"prior_mean": [1.0, 2.0]},
     {"refit_every": 2.5},
+    {"repeat": 0.5},
+    {"repeat": np.inf},
 )
 
 

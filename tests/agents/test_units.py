@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED, LEARNING, takes
+from agent_cases import BATCHED, LEARNING, REPEATING, takes
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel
 
@@ -131,6 +131,11 @@ def test_nor_on_the_unit_of_time(name, options):
     plain = played(name, hours, Units(), **options)
     for problem in (seconds, years):
         np.testing.assert_array_equal(played(name, problem, Units(), **options), plain)
+
+
+@pytest.mark.parametrize("name", REPEATING)
+def test_nor_where_arms_are_held(name):
+    assert_same(name, "finite", stages()["finite"], VIEW, repeat=2.0)
 
 
 @pytest.mark.long

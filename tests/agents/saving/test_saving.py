@@ -151,6 +151,7 @@ RUNS = {
     "admmbo": (CONSTRAINED, {}),
     "bandit-oco": (CONSTRAINED, {}),
     "random": (PLAIN, {}),
+    "holding": (PLAIN, {"repeat": 1.5}, "gp-ei"),
 }
 
 

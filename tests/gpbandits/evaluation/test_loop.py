@@ -14,7 +14,7 @@ from agents.registry import resolve_agent
 from bandit_envs import BanditEnv, Problem
 from bandit_envs.problems import build
 from gpbandits.evaluation import Result, evaluate, trial_seeds
-from gpbandits.evaluation.trace import simple_regret
+from gpbandits.evaluation.simple_regret import simple_regret
 
 SMALL = {"horizon": 20, "num_arms": 50}
 

@@ -1,0 +1,66 @@
+"""Values that are added up while one point is played again and again, and learnt when somebody asks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..model.model import Model
+from ..posteriors import Posterior
+from .base import Delivered, waves
+
+
+class Gathered(Delivered):
+    """Knows what `Delivered` knows, up to rounding; n values of a point cost one observation.
+
+    A value costs O(1) while it is of the same point as the one before; a number and a sum a trial wait until
+    another point is played or the posterior is looked at.
+    """
+
+    def __init__(self, model: Model, num_trials: int):
+        self._point = np.zeros(num_trials, dtype=np.int64)  # whose values wait
+        self._plays = np.zeros(num_trials)  # how many, 0 where none does
+        self._total = np.zeros(num_trials)  # their sum
+        super().__init__(model, num_trials)
+
+    @property
+    def centre(self) -> Posterior:  # type: ignore[override] (an attribute of other beliefs)
+        """The posterior after all that came."""
+        self._learn((self._plays > 0.0).nonzero()[0])
+        return self._posterior
+
+    @centre.setter
+    def centre(self, posterior: Posterior) -> None:
+        self._posterior = posterior
+
+    @property
+    def spread(self) -> Posterior:  # type: ignore[override]
+        """The same."""
+        return self.centre
+
+    @spread.setter
+    def spread(self, posterior: Posterior) -> None:
+        self._posterior = posterior
+
+    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
+        """Add the values up, one a trial at a time."""
+        residual = self.residual(trial, point, value)
+        for wave in waves(trial):
+            self._gather(trial[wave], point[wave], residual[wave])
+
+    def _gather(self, trial: Ints, point: Ints, value: Floats) -> None:
+        other = (self._point[trial] != point) & (self._plays[trial] > 0.0)
+        if other.any():
+            self._learn(trial[other])
+        self._point[trial] = point
+        self._plays[trial] += 1.0
+        self._total[trial] += value
+
+    def _learn(self, trial: Ints) -> None:
+        """Condition on what waits in some trials, (n,)."""
+        if not len(trial):
+            return
+        plays, total = self._plays[trial], self._total[trial]
+        self._plays[trial] = self._total[trial] = 0.0
+        self._posterior.observe_sums(trial, self._point[trial], plays, total)

@@ -1,0 +1,112 @@
+"""Trials played in parts, here or in processes side by side, and put together again."""
+
+from __future__ import annotations
+
+import pickle
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from agents.registry import AgentFactory
+from bandit_envs.basics.extras import from_extra
+from bandit_envs.basics.types import Ints
+from gpbandits.evaluation.play import Stage
+from gpbandits.evaluation.record import Record, join_trials
+from gpbandits.evaluation.trace import Traits
+
+Progress = Callable[[str, int], None]
+Played = tuple[Record, Traits]
+Factories = Mapping[str, AgentFactory]
+
+
+class Part(NamedTuple):
+    """Some trials in a row, and the rounds of them that are recorded."""
+
+    first_trial: int
+    seeds: list[tuple[int, int]]  # of the environment and of the agents, one pair a trial
+    rounds: Ints | None  # (r,) counted from 1; None is all
+
+    def split(self, pieces: int) -> list[Part]:
+        """So many parts of nearly equal length, none of them empty."""
+        size, longer = divmod(len(self.seeds), min(pieces, len(self.seeds)))
+        parts, start = [], 0
+        while start < len(self.seeds):
+            end = start + size + (len(parts) < longer)
+            parts.append(self._replace(first_trial=self.first_trial + start, seeds=self.seeds[start:end]))
+            start = end
+        return parts
+
+
+def play_here(
+    stage: Stage, factories: Factories, whole: Part, progress: Progress | None
+) -> dict[str, Played]:
+    """Let one agent after the other play all trials in this process."""
+    return {name: _play(stage, name, factory, whole, progress) for name, factory in factories.items()}
+
+
+def play_in_processes(
+    stage: Stage, factories: Factories, whole: Part, progress: Progress | None, jobs: int
+) -> dict[str, Played]:
+    """Let every agent play its trials in `jobs` parts, in as many processes; the records are the same.
+
+    Raises:
+        ValueError: the environment or an agent is nothing that another process can be sent.
+    """
+    with from_extra("eval", "jobs"):
+        from joblib import Parallel, delayed
+
+    token, parts = uuid.uuid4().hex, whole.split(jobs)
+    tasks = [(name, i) for name in factories for i in range(len(parts))]
+    made = stage.environment, dict(stage.keywords)
+    calls = [delayed(_play_there)(token, made, name, factories[name], i, parts[i]) for name, i in tasks]
+    played: dict[str, dict[int, Played]] = {name: {} for name in factories}
+    options: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
+    for name, i, result in _computed(Parallel(jobs, "loky", **options), calls):
+        played[name][i] = result
+        if progress:
+            progress(name, len(parts[i].seeds))
+    return {name: _joined([each[i] for i in range(len(parts))]) for name, each in played.items()}
+
+
+def _computed(pool: Any, calls: list[Any]) -> Iterator[tuple[str, int, Played]]:
+    try:
+        yield from pool(calls)
+    except pickle.PicklingError as error:
+        raise ValueError(
+            "jobs must be 1 for an environment or an agent that cannot be pickled, or give its path "
+            f"'package.module:Class': {error}"
+        ) from error
+
+
+_made: dict[str, Stage] = {}  # of the evaluation that this process plays for, by its token
+
+
+def _play_there(
+    token: str, made: tuple[Any, dict[str, Any]], name: str, factory: AgentFactory, i: int, part: Part
+) -> tuple[str, int, Played]:
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+    if token not in _made:  # the environment is made once, and what is computed of it serves all agents
+        _made.clear()
+        _made[token] = Stage(*made)
+    with threadpool_limits(1):  # the trials are parallel already
+        return name, i, _play(_made[token], name, factory, part, None)
+
+
+def _play(stage: Stage, name: str, factory: AgentFactory, part: Part, progress: Progress | None) -> Played:
+    played = []
+    try:
+        for record, traits in stage.episodes(factory, part.seeds, part.first_trial, part.rounds):
+            played.append((record, traits))
+            if progress:
+                progress(name, len(record.regret))
+    except Exception as error:
+        error.add_note(f"while agent {name!r} played")
+        raise
+    return _joined(played)
+
+
+def _joined(played: list[Played]) -> Played:
+    """The trials in a row, and what the agent is."""
+    records, traits = zip(*played, strict=True)
+    return join_trials(records), traits[-1]

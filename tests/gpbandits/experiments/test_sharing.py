@@ -1,0 +1,65 @@
+"""Cells of one process share what is computed of their environment, as far as the memory goes."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from gpbandits.experiments import AgentEntry, EnvironmentEntry, Study, sharing
+from gpbandits.experiments.work import compute
+
+
+def study(*sizes):
+    environments = [EnvironmentEntry("GPBandit-GP-v0", f"{n}", {"num_arms": n, "horizon": 5}) for n in sizes]
+    agents = (AgentEntry("gp-ucb", "gp-ucb"), AgentEntry("random", "random"))
+    return Study("shared", 2, tuple(environments), agents, block_size=1)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept(monkeypatch):
+    monkeypatch.setattr(sharing, "_kept", type(sharing._kept)())
+
+
+def test_an_environment_is_made_once_for_all_its_cells():
+    stages = {id(sharing.stage_of(cell)) for cell in study(20).cells()}
+    assert len(stages) == 1
+    assert len({id(sharing.stage_of(cell)) for cell in study(20, 21).cells()} - stages) == 1
+
+
+def test_the_oldest_makes_room_where_memory_is_short(monkeypatch):
+    first, second = (next(study(n).cells()) for n in (20, 21))
+    compute(first)
+    monkeypatch.setattr(sharing, "MOST_BYTES", 100)
+    stage = sharing.stage_of(first)  # is there
+    sharing.stage_of(second)
+    assert [*sharing._kept.values()] == [sharing.stage_of(second)]
+    assert sharing.stage_of(first) is not stage
+
+
+def test_a_cell_gives_the_same_numbers_after_others_as_alone():
+    cells = list(study(20).cells())
+    shared = [compute(cell) for cell in cells]
+    for cell, before in zip(cells, shared, strict=True):
+        sharing._kept.clear()
+        for one, other in zip(compute(cell).records.values(), before.records.values(), strict=True):
+            np.testing.assert_array_equal(one.regret, other.regret)
+            np.testing.assert_array_equal(one.action, other.action)
+
+
+def test_a_cell_that_fails_leaves_no_environment_to_the_next():
+    cell = next(study(20).cells())
+    failing = dataclasses.replace(cell, agent=AgentEntry("gp-ucb", "fails", {"delta": 2.0}))
+    compute(cell)
+    with pytest.raises(ValueError, match="delta"):
+        compute(failing)
+    assert not sharing._kept
+
+
+def test_memory_is_counted_once_and_wherever_it_is():
+    array = np.zeros(1000)
+
+    class Holder:
+        def __init__(self):
+            self.itself, self.views, self.named = self, [array, array[:5]], {"a": (array, np.zeros(10))}
+
+    assert sharing.nbytes(Holder(), set()) == 8080

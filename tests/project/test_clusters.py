@@ -1,0 +1,133 @@
+"""What the page on clusters says works on one machine, and job scripts are what it says."""
+
+import contextlib
+import importlib.util
+import os
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "cluster.md"
+NO_DASHBOARD = ["--dashboard-address", ":0"]  # whose port may be taken
+STUDY = """
+[study]
+name = "tiny"
+trials = 2
+block_size = 1
+
+[[environments]]
+id = "GPBandit-GP-v0"
+label = "GP"
+kwargs = { num_arms = 10, horizon = 5 }
+
+[[agents]]
+name = "random"
+label = "random"
+"""
+
+
+def example(name):
+    """The module of an example of clusters."""
+    path = ROOT / "examples" / "clusters" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"cluster_{name}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def slurm():
+    pytest.importorskip("dask_jobqueue", reason="needs dask-jobqueue")
+    return example("on_slurm")
+
+
+@pytest.fixture
+def kubernetes():
+    pytest.importorskip("dask_kubernetes", reason="needs dask-kubernetes")
+    return example("on_kubernetes")
+
+
+@pytest.fixture
+def study(tmp_path):
+    (tmp_path / "study.toml").write_text(STUDY)
+    return tmp_path / "study.toml"
+
+
+def test_a_slurm_job_is_one_worker_of_one_core_and_one_thread(slurm, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["on_slurm.py", "--show"])
+    slurm.main()
+    script = capsys.readouterr().out
+    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+    for line in ("-n 1", "--cpus-per-task=1", "--mem=4G", "-t 04:00:00"):
+        assert f"#SBATCH {line}\n" in script
+    assert "export OMP_NUM_THREADS=1" in script
+    assert re.search(r"distributed.cli.dask_worker tcp://\S+ .*--nthreads 1 .*--lifetime 225m", script)
+    assert "--nworkers" not in script
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the stand-in closes no pipe
+def test_the_slurm_example_plays_a_study_where_its_jobs_are_processes(slurm, study, monkeypatch):
+    from dask_jobqueue.local import LocalCluster
+
+    monkeypatch.setattr(slurm, "SLURMCluster", LocalCluster)
+    of_slurm = ("walltime", "job_script_prologue")  # the stand-in runs no shell
+    monkeypatch.setattr(slurm, "JOB", {name: slurm.JOB[name] for name in slurm.JOB if name not in of_slurm})
+    out = study.parent / "out"
+    monkeypatch.setattr(sys, "argv", ["on_slurm.py", str(study), "--out", str(out), "--jobs", "1"])
+    slurm.main()
+    assert list(out.glob("results/*.parquet"))
+
+
+def test_workers_and_job_of_kubernetes_share_a_folder_and_find_the_scheduler(kubernetes):
+    spec = kubernetes.cluster("image", "claim", 3)
+    job = kubernetes.job("study.toml", "results", "image", "claim")
+    worker, runner = spec["spec"]["worker"]["spec"], job["spec"]["template"]["spec"]
+    assert spec["spec"]["worker"]["replicas"] == 3
+    assert worker["containers"][0]["args"][:4] == ["dask", "worker", "--nthreads", "1"]
+    assert worker["volumes"] == runner["volumes"]
+    mounts = [pod["containers"][0]["volumeMounts"] for pod in (worker, runner)]
+    assert mounts[0] == mounts[1]
+    assert f"tcp://{spec['metadata']['name']}-scheduler:8786" in runner["containers"][0]["command"]
+
+
+@pytest.mark.long
+def test_the_commands_of_the_page_play_a_study_on_one_machine(study):
+    pytest.importorskip("distributed", reason="needs the extra `cluster`")
+    by_hand = PAGE.read_text(encoding="utf-8").partition("## By hand")[2]
+    lines = re.search(r"```text\n(.*?)```", by_hand, re.DOTALL)[1]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    commands = [
+        shlex.split(line.replace("HOST", "127.0.0.1").replace("8786", port)) for line in lines.splitlines()
+    ]
+    *serving, run = [[sys.executable, "-m", *command] for command in commands]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": study.parent}
+    started = []
+    try:
+        for command in serving:
+            started.append(subprocess.Popen([*command, *NO_DASHBOARD], **quiet))
+            wait_for(int(port))
+        subprocess.run(run, cwd=study.parent, check=True, env=os.environ, capture_output=True, timeout=300)
+    finally:
+        for process in started:
+            process.terminate()
+            process.wait()
+    assert list(study.parent.glob("results/study/results/*.parquet"))
+
+
+def wait_for(port):
+    """Until the scheduler answers."""
+    for _ in range(600):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1.0):
+            return
+        time.sleep(0.1)
+    raise TimeoutError(f"nobody answers at port {port}")
