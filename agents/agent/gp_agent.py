@@ -103,7 +103,7 @@ class GPAgent(Resumable):
         self.tie_breaker()
 
     def notes(self) -> dict[str, Any] | None:
-        """See `Resumable`; whatever starts over, holds arms or changes its objective has to be asked again."""
+        """See `Resumable`; what starts over, holds arms or changes its objective has to be asked again."""
         plain = isinstance(self.objective, Reward) and isinstance(self.restart, Never) and self.holds is None
         return super().notes() if plain else None
 

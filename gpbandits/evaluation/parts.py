@@ -5,10 +5,12 @@ from __future__ import annotations
 import pickle
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from agents.registry import AgentFactory
 from bandit_envs.basics.extras import from_extra
+from bandit_envs.basics.threads import chosen_threads, threads
 from bandit_envs.basics.types import Ints
 from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.record import Record, join_trials
@@ -58,7 +60,8 @@ def play_in_processes(
     token, parts = uuid.uuid4().hex, whole.split(jobs)
     tasks = [(name, i) for name in factories for i in range(len(parts))]
     made = stage.environment, dict(stage.keywords)
-    calls = [delayed(_play_there)(token, made, name, factories[name], i, parts[i]) for name, i in tasks]
+    here = partial(_play_there, token, made, chosen_threads())
+    calls = [delayed(here)(name, factories[name], i, parts[i]) for name, i in tasks]
     played: dict[str, dict[int, Played]] = {name: {} for name in factories}
     options: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
     for name, i, result in _computed(Parallel(jobs, "loky", **options), calls):
@@ -82,14 +85,18 @@ _made: dict[str, Stage] = {}  # of the evaluation that this process plays for, b
 
 
 def _play_there(
-    token: str, made: tuple[Any, dict[str, Any]], name: str, factory: AgentFactory, i: int, part: Part
+    token: str,
+    made: tuple[Any, dict[str, Any]],
+    number: int,
+    name: str,
+    factory: AgentFactory,
+    i: int,
+    part: Part,
 ) -> tuple[str, int, Played]:
-    from threadpoolctl import threadpool_limits  # comes with scikit-learn
-
     if token not in _made:  # the environment is made once, and what is computed of it serves all agents
         _made.clear()
         _made[token] = Stage(*made)
-    with threadpool_limits(1):  # the trials are parallel already
+    with threads(number):
         return name, i, _play(_made[token], name, factory, part, None)
 
 
