@@ -19,7 +19,7 @@ import numpy as np
 from bandit_envs.basics.arguments import ArgumentError, is_count, shown
 from bandit_envs.basics.types import Floats
 
-from ..kernels.shape import unit_kernel
+from ..kernels.amplitude import unit_kernel
 from ..model.model import Model
 from ..widths.compact import covering, derivative_constants
 from ..widths.randomised import CompactSize, FiniteSize, LogSize, squared_width
