@@ -97,6 +97,7 @@ class Log:
         value[told] = self.agent.objective.values(np.zeros(len(kept), dtype=int), reward, cost)
         of_mean, of_std = {
             "delivered": (told, told),
+            "ridges": (told, told),
             "hallucinated": (told, every),
             "censored": (every, every),
         }[self.belief]
