@@ -1,6 +1,7 @@
 """Where cells are computed: processes of this machine, or the workers of a Dask cluster."""
 
 import os
+import sys
 import threading
 import time
 import uuid
@@ -62,8 +63,9 @@ def local(workers: int | None = None) -> Backend:
 def _in_processes(tasks: dict[int, Task], processes: int) -> Iterator[tuple[int, Outcome]]:
     # loky replaces a worker whose memory has grown, after its cell; nothing is lost and nothing to be done
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
-    options: dict[str, Any] = {"batch_size": 1, "initializer": _die_with, "initargs": (os.getpid(),)}
-    pool = Parallel(processes, "loky", return_as="generator_unordered", **options)
+    begun = {"initializer": _begin, "initargs": (os.getpid(), tuple(sys.path))}  # else old workers are taken
+    options: dict[str, Any] = {"batch_size": 1, "return_as": "generator_unordered", **begun}
+    pool = Parallel(processes, "loky", **options)
     outcomes: Any = pool([delayed(_settle_as)(i, task) for i, task in tasks.items()])
     yield from outcomes
 
@@ -168,8 +170,9 @@ def _settle_as(i: int, task: Task) -> tuple[int, Outcome]:
     return i, settle(task)
 
 
-def _die_with(parent: int) -> None:
-    """End this process soon after its parent: nobody else would tell it that the run was killed."""
+def _begin(parent: int, path: tuple[str, ...]) -> None:
+    """Find the modules that the parent finds, and end soon after it, whose death nobody else would tell."""
+    sys.path[:] = path
     make_expendable()
     threading.Thread(target=_watch, args=(parent,), name="parent", daemon=True).start()
 
