@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .acquisition.rules import Candidates
+    from .acquisition.candidates import Candidates
     from .agent.gp_agent import GPAgent
     from .algorithms.admmbo import admmbo
     from .algorithms.bandit_oco import bandit_oco
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .validation import PerTrial
 
 _HOMES = {
-    "acquisition.rules": ["Candidates"],
+    "acquisition.candidates": ["Candidates"],
     "registry": ["features", "names"],
     "making": ["compose", "make"],
     "algorithms.classic": [

@@ -3,13 +3,13 @@
 import numpy as np
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
+from agents.acquisition.combined import Starting
 from agents.acquisition.rules import (
     UCB,
     ExpectedImprovement,
     PosteriorMean,
     PosteriorVariance,
     ProbabilityOfImprovement,
-    Starting,
 )
 from agents.beliefs.surface import Surface
 from agents.box.landscape import BoxView, Landscape

@@ -12,6 +12,7 @@ from bandit_envs.basics.arguments import require_probability
 from ..model.model import Model
 from ..named import made, require_no_options
 from ..widths.by_name import improved_width, make_width
+from .candidates import Rule
 from .dmm import dmm
 from .of_model import Always, WithMargin, WithWidth
 from .randomised import EIMS, PIMS, OfSize
@@ -21,7 +22,6 @@ from .rules import (
     PosteriorMean,
     PosteriorVariance,
     ProbabilityOfImprovement,
-    Rule,
     Thompson,
 )
 

@@ -14,7 +14,7 @@ from ..beliefs.base import Belief, Fit
 from ..model.model import Model
 from ..validation import PerTrial
 from ..widths.base import BOUND_REMEDY, NOISE_REMEDY
-from .rules import Candidates
+from .candidates import Candidates
 
 
 @dataclass(frozen=True)

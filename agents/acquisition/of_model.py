@@ -12,7 +12,7 @@ from bandit_envs.basics.arguments import require_not_negative
 from ..model.model import Model
 from ..validation import PerTrial
 from ..widths.base import Width
-from .rules import Rule
+from .candidates import Rule
 
 
 @dataclass(frozen=True)

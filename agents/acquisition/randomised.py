@@ -23,8 +23,8 @@ from ..kernels.amplitude import unit_kernel
 from ..model.model import Model
 from ..widths.compact import covering, derivative_constants
 from ..widths.randomised import CompactSize, FiniteSize, LogSize, squared_width
+from .candidates import Candidates, Slopes
 from .improvement import log_expected_improvement, log_improvement_slopes
-from .rules import Candidates, Slopes
 
 ON_BOX = 512  # candidates that a round looks at as a rule
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..acquisition.rules import Rule
+from ..acquisition.candidates import Rule
 from ..model.model import Model
 from ..validation import require_one_a_trial, require_trials
 from .batching import SideBySide

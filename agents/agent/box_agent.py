@@ -12,9 +12,10 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
+from ..acquisition.candidates import Rule
 from ..acquisition.incumbents import NoIncumbent
 from ..acquisition.of_model import unit_of
-from ..acquisition.rules import AnyArm, PosteriorMean, Rule, sample
+from ..acquisition.rules import AnyArm, PosteriorMean, sample
 from ..beliefs.base import Belief
 from ..beliefs.surface import ONLY, Surface, ridges_at
 from ..box.incumbents import ON_BOX, BestPlays, BoxIncumbent, NothingToImprove

@@ -13,9 +13,11 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.feedback import Feedback
 
+from ..acquisition.candidates import Rule
+from ..acquisition.combined import Starting, refuted
 from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.of_model import unit_of
-from ..acquisition.rules import AnyArm, PosteriorMean, Rule, Starting, refuted
+from ..acquisition.rules import AnyArm, PosteriorMean
 from ..beliefs.base import Belief, Delivered
 from ..model.clock import Clock, in_time
 from ..model.model import Model

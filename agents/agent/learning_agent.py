@@ -14,7 +14,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 
-from ..acquisition.rules import Rule
+from ..acquisition.candidates import Rule
 from ..beliefs.base import Belief
 from ..model.clock import in_time
 from ..model.hyperparameters import Fitter, Learning

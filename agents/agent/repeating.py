@@ -18,7 +18,7 @@ import numpy as np
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..acquisition.rules import Rule
+from ..acquisition.candidates import Rule
 from ..beliefs.base import Belief, Delivered
 from ..beliefs.gathered import Gathered
 from ..model.model import Model

@@ -14,8 +14,10 @@ from typing import Any
 from bandit_envs.basics.arguments import require, require_choice, require_integer, written_as
 from bandit_envs.problem.setting import Setting
 
+from ..acquisition.candidates import Rule
+from ..acquisition.combined import Starting
 from ..acquisition.of_model import Always, WithWidth
-from ..acquisition.rules import UCB, PosteriorVariance, Rule, Starting, Thompson
+from ..acquisition.rules import UCB, PosteriorVariance, Thompson
 from ..agent.assembly import Agent, assemble
 from ..beliefs.base import Belief
 from ..beliefs.censored import Censored

@@ -19,8 +19,10 @@ from bandit_envs.basics.arguments import (
 )
 from bandit_envs.problem.setting import Setting
 
+from ..acquisition.candidates import Rule
+from ..acquisition.combined import Among
 from ..acquisition.of_model import Always
-from ..acquisition.rules import Among, AnyArm, PosteriorVariance, Rule
+from ..acquisition.rules import AnyArm, PosteriorVariance
 from ..agent.assembly import Agent, assemble
 from ..beliefs.eliminating import Eliminating, HalfWidth
 from ..beliefs.hallucinated import Hallucinated

@@ -10,7 +10,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..acquisition.rules import Rule
+from ..acquisition.candidates import Rule
 from ..beliefs.base import Ridge
 from ..beliefs.surface import Local, Surface
 from ..objectives.base import BoxTerms

@@ -6,10 +6,7 @@ from box_cases import RULES, SETTING, landscape_of, plays, surface_of
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
-from agents.acquisition.rules import (
-    PosteriorMean,
-    Thompson,
-)
+from agents.acquisition.rules import PosteriorMean, Thompson
 from agents.box import Lattice, QuasiRandom
 from agents.box.polishing import Stacked, climbed
 from agents.box.search import sobol
