@@ -93,7 +93,8 @@ def require_repeatable(model: Model, rule: Rule, parts: dict[str, Any]) -> None:
         "a context may ask for another arm in the next round": model.setting.has_contexts,
         "a rule that draws samples wants a new one a round": getattr(rule, "draws", False),
         "constraints change what an arm is worth": parts.get("objective", Reward) is not Reward,
-        "functions that change want to be looked at": parts.get("restart", Never) is not Never,
+        "an agent that starts over is no longer sure of what it was": parts.get("restart", Never)
+        is not Never,
         "a belief that may forget makes deviations grow": not _steady(parts.get("belief", Delivered)),
     }
     for reason, applies in reasons.items():

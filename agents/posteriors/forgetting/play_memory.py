@@ -26,8 +26,9 @@ class PlayMemory(Memory):
         """Learn the mean value of some plays of x in the round `age` rounds before the latest one."""
 
     def correct(self, x: int, change: float) -> None:
-        """Change the value of the play of x that came last."""
-        self.kept.revalue(int((self.kept.plays["point"] == x).nonzero()[0][-1]), change)
+        """Change the value of one play of x, of those that came last: their mean by its share."""
+        j = int((self.kept.plays["point"] == x).nonzero()[0][-1])
+        self.kept.revalue(j, change * float(self.kept.plays["noise"][j]) / self.noise)
 
     def rows(self, cells: Ints | None) -> Floats:
         """V at some points for the next round, (k, A); None is all N. Read only."""

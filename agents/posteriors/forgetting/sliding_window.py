@@ -71,8 +71,9 @@ class LastCounts(Tallied):
             self._add_up()
 
     def correct(self, x: int, change: float) -> None:
-        """Change the value of the play of x that came last."""
-        self._plays["value"][(self._plays["point"] == x).nonzero()[0][-1]] += change
+        """Change the value of one play of x, of those that came last: their mean by its share."""
+        j = (self._plays["point"] == x).nonzero()[0][-1]
+        self._plays["value"][j] += change / self._plays["plays"][j]
         self._add_up()
 
     def replay(self, other: Any) -> None:

@@ -168,7 +168,11 @@ CONTEXTUAL = Problem(
 WRONG = {
     "contexts": (CONTEXTUAL, {}, "a context may ask"),
     "samples": (SETTING, {"rule": "thompson"}, "a rule that draws samples"),
-    "restarts": (SETTING, {"restart": "periodic", "restart_options": {"every": 5}}, "functions that change"),
+    "restarts": (
+        SETTING,
+        {"restart": "periodic", "restart_options": {"every": 5}},
+        "an agent that starts over",
+    ),
     "belief": (SETTING, {"belief": lambda model, num_trials: None}, "a belief that may forget"),
 }
 

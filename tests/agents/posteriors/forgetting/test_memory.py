@@ -15,6 +15,7 @@ from agents.posteriors import (
     ForgettingPosterior,
     LastCounts,
     LastPlays,
+    SufficientStatistics,
     posterior,
 )
 from bandit_envs import Setting
@@ -195,6 +196,19 @@ def test_an_adopted_tally_counts_as_plays_of_the_latest_round(name):
     np.testing.assert_allclose(statistics.total, plays.total, rtol=1e-12)
     np.testing.assert_array_equal(adopted.played(0), plays.point)
     assert len(adopted.statistics(1).point) == 0
+
+
+@pytest.mark.parametrize("name", NEUTRAL)
+def test_a_correction_of_one_of_several_plays_of_a_tally_counts_once(name):
+    gram = make_gram()
+    seen = SufficientStatistics(np.array([3, 7]), np.array([4.0, 2.0]), np.array([2.0, -1.0]))
+    plain, model = posterior(gram, 0.1, 1, 10), ForgettingPosterior(gram, 0.1, [NEUTRAL[name]])
+    model.advance()
+    for each in (plain, model):
+        each.condition_on(0, seen)
+        each.correct(np.array([0]), np.array([3]), np.array([1.0]))
+    np.testing.assert_allclose(model.statistics(0).total, [3.0, -1.0], rtol=1e-12)
+    np.testing.assert_allclose(model.mean_at(None), plain.mean_at(None), atol=1e-10)
 
 
 @every_memory
