@@ -33,6 +33,13 @@ def standardised_improvement(gap: Floats, std: Floats) -> Floats:
     return np.where(known, certain, gap / np.where(known, 1.0, std))
 
 
+def standardised_slopes(gap: Floats, std: Floats) -> tuple[Floats, Floats]:
+    """Slopes of gap / std in gap and std: 1 / std and -gap / std^2; 0 where std = 0."""
+    known = std <= 0.0
+    inverse = np.where(known, 0.0, 1.0 / np.where(known, 1.0, std))
+    return inverse, -gap * inverse**2
+
+
 def log_improvement_slopes(gap: Floats, std: Floats) -> tuple[Floats, Floats]:
     """Slopes of `log_expected_improvement` in gap and std: (Phi(z), phi(z)) / (h(z) std), z = gap / std.
 

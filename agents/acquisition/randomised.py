@@ -24,7 +24,7 @@ from ..model.model import Model
 from ..widths.compact import covering, derivative_constants
 from ..widths.randomised import CompactSize, FiniteSize, LogSize, squared_width
 from .candidates import Candidates, Slopes
-from .improvement import log_expected_improvement, log_improvement_slopes
+from .improvement import log_expected_improvement, log_improvement_slopes, standardised_slopes
 
 ON_BOX = 512  # candidates that a round looks at as a rule
 
@@ -70,9 +70,7 @@ class PIMS:
 
     def slopes(self, candidates: Candidates) -> Slopes:
         """1 / sigma and -gap / sigma^2; 0 where sigma is 0."""
-        known = candidates.std <= 0.0
-        inverse = np.where(known, 0.0, 1.0 / np.where(known, 1.0, candidates.std))
-        return Slopes(inverse, -_over_sample(candidates) * inverse**2)
+        return Slopes(*standardised_slopes(_over_sample(candidates), candidates.std))
 
 
 @dataclass(frozen=True)

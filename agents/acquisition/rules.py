@@ -17,6 +17,7 @@ from .improvement import (
     log_expected_improvement,
     log_improvement_slopes,
     standardised_improvement,
+    standardised_slopes,
 )
 
 
@@ -83,9 +84,7 @@ class ProbabilityOfImprovement:
 
     def slopes(self, candidates: Candidates) -> Slopes:
         """1 / sigma and -gap / sigma^2; 0 where sigma is 0."""
-        known = candidates.std <= 0.0
-        inverse = np.where(known, 0.0, 1.0 / np.where(known, 1.0, candidates.std))
-        return Slopes(inverse, -_improvement(candidates, self.xi) * inverse**2)
+        return Slopes(*standardised_slopes(_improvement(candidates, self.xi), candidates.std))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from typing import Any
 from bandit_envs.basics.arguments import (
     ArgumentError,
     require_choice,
-    require_integer,
     require_probability,
     shown,
 )
@@ -77,7 +76,6 @@ def phased_elimination(
         num_trials: None, or B.
         **options: of the model.
     """
-    require_integer("first", first, 1, "it is the number of plays of the first batch")
     lengths = doubling_lengths(setting.horizon, first)
     return _eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
 
@@ -93,7 +91,6 @@ def reds(
     **options: Any,
 ) -> Agent:
     """REDS: batches that double, uniform plays of what is left (Salgia et al. 2024, as others restate it)."""
-    require_integer("first", first, 1, "it is the number of plays of the first batch")
     lengths = doubling_lengths(setting.horizon, first)
     return _eliminating(setting, AnyArm(), lengths, band, delta, num_trials, options)
 

@@ -31,28 +31,11 @@ def _take(kernel: Any, theta: Floats) -> Taken:
     return Taken(kernel.clone_with_theta(theta[:own]), theta[own:])
 
 
-def _constant(kernel: Any, theta: Floats) -> Taken:
-    bounds = kernel.constant_value_bounds
-    value, rest = _value(kernel.constant_value, bounds, theta)
-    return Taken(ConstantKernel(value, bounds), rest)
-
-
-def _white(kernel: Any, theta: Floats) -> Taken:
-    bounds = kernel.noise_level_bounds
-    value, rest = _value(kernel.noise_level, bounds, theta)
-    return Taken(WhiteKernel(value, bounds), rest)
-
-
-def _squared_exponential(kernel: Any, theta: Floats) -> Taken:
-    bounds = kernel.length_scale_bounds
-    value, rest = _value(kernel.length_scale, bounds, theta)
-    return Taken(RBF(value, bounds), rest)
-
-
-def _matern(kernel: Any, theta: Floats) -> Taken:
-    bounds = kernel.length_scale_bounds
-    value, rest = _value(kernel.length_scale, bounds, theta)
-    return Taken(Matern(value, bounds, kernel.nu), rest)
+def _one(kernel: Any, theta: Floats, name: str, *others: str) -> Taken:
+    """A kernel of one hyperparameter; its other arguments stay as they are."""
+    bounds = getattr(kernel, f"{name}_bounds")
+    value, rest = _value(getattr(kernel, name), bounds, theta)
+    return Taken(type(kernel)(value, bounds, *(getattr(kernel, other) for other in others)), rest)
 
 
 def _pair(kernel: Any, theta: Floats) -> Taken:
@@ -71,10 +54,10 @@ def _value(now: Any, bounds: Any, theta: Floats) -> tuple[Any, Floats]:
 
 
 RULES: dict[type[Kernel], Callable[[Any, Floats], Taken]] = {
-    ConstantKernel: _constant,
-    WhiteKernel: _white,
-    RBF: _squared_exponential,
-    Matern: _matern,
+    ConstantKernel: lambda kernel, theta: _one(kernel, theta, "constant_value"),
+    WhiteKernel: lambda kernel, theta: _one(kernel, theta, "noise_level"),
+    RBF: lambda kernel, theta: _one(kernel, theta, "length_scale"),
+    Matern: lambda kernel, theta: _one(kernel, theta, "length_scale", "nu"),
     Product: _pair,
     Sum: _pair,
 }

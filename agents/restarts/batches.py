@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_integer
 from bandit_envs.basics.types import Ints
 
 from .base import NOBODY, Unobservant
@@ -49,6 +50,7 @@ def growing_lengths(horizon: int) -> list[int]:
 
 def doubling_lengths(horizon: int, first: int) -> list[int]:
     """n_1, 2 n_1, 4 n_1, ..., the last cut at T: at most 1 + log2 T batches (Iwazaki & Takeno 2025)."""
+    require_integer("first", first, 1, "it is the number of plays of the first batch")
     lengths, left, latest = [], horizon, first
     while left:
         lengths.append(min(latest, left))

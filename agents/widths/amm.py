@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_not_negative, require_positive, require_probability
+from bandit_envs.basics.arguments import require_probability
 from bandit_envs.basics.types import Floats, Ints
 
 from ..validation import PerTrial
-from .base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY
+from .bounded_norm import BoundedNorm
 from .information_gain import Gamma, Realised
 
 
 @dataclass(frozen=True)
-class AMMWidth:
+class AMMWidth(BoundedNorm):
     """sqrt(B^2 + (2 R^2 / lambda) (g_{t-1} + log(1 / delta))) (Flynn & Reeb 2024, AMM-UCB).
 
     Holds where the self-normalised width holds: for every lambda > 0, R-sub-Gaussian noise, adaptive plays
@@ -31,23 +31,16 @@ class AMMWidth:
     Phi'Phi + lambda I, in which no |f - mu|(x) is more than sigma(x) / sqrt(lambda) a unit.
 
     Args:
-        bound: B, at least the RKHS norm of f.
-        noise_std: R: the noise is R-sub-Gaussian.
-        noise_variance: lambda.
+        bound, noise_std, noise_variance: B, R and lambda, see `BoundedNorm`.
         gamma: the information gain.
         delta: probability that the band fails at some point and round.
     """
 
-    bound: PerTrial
-    noise_std: PerTrial
-    noise_variance: PerTrial
     gamma: Gamma = Realised()
     delta: PerTrial = 0.1
 
     def __post_init__(self) -> None:
-        require_not_negative("bound", self.bound, BOUND_REMEDY)
-        require_not_negative("noise_std", self.noise_std, NOISE_REMEDY)
-        require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
+        super().__post_init__()
         require_probability("delta", self.delta)
 
     @classmethod

@@ -12,38 +12,29 @@ import numpy as np
 
 from bandit_envs.basics.arguments import (
     require_at_least_one,
-    require_not_negative,
-    require_positive,
     require_probability,
 )
 from bandit_envs.basics.types import Floats
 
 from ..validation import PerTrial
-from .base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY
+from .bounded_norm import BoundedNorm
 
 
 @dataclass(frozen=True)
-class NonAdaptive:
+class NonAdaptive(BoundedNorm):
     """What both bands need to know.
 
     Args:
-        bound: B, at least the RKHS norm of f.
-        noise_std: R: the noise is R-sub-Gaussian.
-        noise_variance: lambda.
+        bound, noise_std, noise_variance: B, R and lambda, see `BoundedNorm`.
         delta: probability that the band fails at any of the values.
         values: N H, at how many arms and times it is to hold.
     """
 
-    bound: PerTrial
-    noise_std: PerTrial
-    noise_variance: PerTrial
     delta: PerTrial = 0.1
     values: int = 1
 
     def __post_init__(self) -> None:
-        require_not_negative("bound", self.bound, BOUND_REMEDY)
-        require_not_negative("noise_std", self.noise_std, NOISE_REMEDY)
-        require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
+        super().__post_init__()
         require_probability("delta", self.delta)
         require_at_least_one("values", self.values, "it is the number of arms times that of looks at them")
 

@@ -6,31 +6,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_not_negative, require_positive, require_probability
+from bandit_envs.basics.arguments import require_probability
 from bandit_envs.basics.types import Floats, Ints
 
 from ..validation import PerTrial
-from .base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY
+from .bounded_norm import BoundedNorm
 from .information_gain import Gamma, Realised
 
 
 @dataclass(frozen=True)
-class SelfNormalisedWidth:
+class SelfNormalisedWidth(BoundedNorm):
     """B + R / sqrt(lambda) * sqrt(2 (g_{t-1} + log(1 / delta))) (after Abbasi-Yadkori 2011).
 
     Holds for every lambda > 0 and R-sub-Gaussian noise, with the realised gain or any upper bound on it.
     """
 
-    bound: PerTrial
-    noise_std: PerTrial
-    noise_variance: PerTrial
     gamma: Gamma = Realised()
     delta: PerTrial = 0.1
 
     def __post_init__(self) -> None:
-        require_not_negative("bound", self.bound, BOUND_REMEDY)
-        require_not_negative("noise_std", self.noise_std, NOISE_REMEDY)
-        require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
+        super().__post_init__()
         require_probability("delta", self.delta)
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
