@@ -23,4 +23,5 @@ def test_a_promise_is_held_by_as_many_tests_as_the_page_says(promise, files, cou
 
 
 def test_every_row_of_the_table_is_counted():
-    assert len(ROWS) == sum(line.startswith("| ") for line in PAGE.splitlines()) - 1  # the head
+    first = PAGE[: PAGE.index("## ")]
+    assert len(ROWS) == sum(line.startswith("| ") for line in first.splitlines()) - 1  # the head

@@ -72,6 +72,13 @@ def cell(values: dict[str, str], name: str, is_interval: bool) -> str:
     return text(int(value) if value.isdigit() else float(value)) if name != "agent" else value
 
 
+def test_the_page_on_reliability_says_what_isolation_cost():
+    found = rows(DOCS / RESULTS / "isolation.csv")
+    assert found
+    for row in found:
+        assert f"| {' | '.join(row)} |" in read("reliability.md")
+
+
 @pytest.mark.parametrize("table", sorted((DOCS / "tables").glob("*.csv")), ids=lambda path: path.stem)
 def test_the_leaderboard_says_what_its_tables_say(table):
     page = read("leaderboard.md")
