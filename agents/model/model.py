@@ -119,7 +119,7 @@ class Model:
             prior_mean: default the setting's. A belief that censors pending feedback takes it too, else the
                 least that may come (Verma et al. 2022): the published lower bound, or 3 prior deviations
                 below the published mean.
-            form: "weight-space", "dense", "factor", "kronecker" or "pairs".
+            form: "weight-space", "dense", "factor", "kronecker", "plays" or "pairs".
             initial: how many first rounds are played at random.
             refit_every: learn kernel and noise by marginal likelihood every so many rounds; None or 0 is off.
             fit_on: "arrived" or "all", see `Learning`.

@@ -10,6 +10,7 @@ from .forgetting.memory import Memory
 from .forgetting.sliding_window import LastCounts, LastPlays
 from .kronecker import KroneckerPosterior
 from .pairs import PairPosterior
+from .plays import PlayPosterior
 from .select import FORMS, TABLES, posterior
 from .sufficient_statistics import SufficientStatistics
 from .table import TablePosterior
@@ -28,6 +29,7 @@ __all__ = [
     "LastPlays",
     "Memory",
     "PairPosterior",
+    "PlayPosterior",
     "Posterior",
     "SufficientStatistics",
     "TablePosterior",

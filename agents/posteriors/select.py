@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from bandit_envs.basics.arguments import require_positive
+from bandit_envs.basics.arguments import ArgumentError, require_positive
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 
 from .base import Posterior
-from .costs import costs_of
+from .costs import bytes_of, costs_of
 from .dense import DensePosterior
 from .factor import FactorPosterior
 from .kronecker import KroneckerPosterior
 from .pairs import PairPosterior
+from .plays import PlayPosterior
 from .table import TablePosterior
 from .weight_space import WeightSpacePosterior
 
@@ -20,12 +21,14 @@ TABLES: dict[str, type[TablePosterior]] = {
     "dense": DensePosterior,
     "factor": FactorPosterior,
     "kronecker": KroneckerPosterior,
+    "plays": PlayPosterior,
 }
 FORMS: dict[str, type[Posterior]] = {**TABLES, "pairs": PairPosterior}
-MOST_WEIGHTS = 2048  # of the factors of a grid that is too large for one root
+MOST_WEIGHTS = 2048  # of the factors of a grid, of which samples are cheaper than those from plays
 DENSE_BYTES = 2**30  # of all trials' covariances
 TABLE_POINTS = 4096  # of all contexts; more are looked at one context at a time
-FACTOR_BYTES = 2**30  # of all trials' rows over the points of all contexts
+FACTOR_BYTES = 2**30  # of all trials' rows over the points of all contexts, if every play is of another point
+MOST_BYTES = 2**33  # of all that a form is expected to keep
 
 
 def posterior(
@@ -54,15 +57,33 @@ def posterior(
 
 
 def best_form(gram: Gram, num_trials: int, horizon: int, num_contexts: int = 1) -> str:
-    """Pairs for many points in contexts, factors for a large grid, else the cheapest table that fits."""
+    """Pairs for many points in contexts, factors for a large grid, else the cheapest form that fits.
+
+    That is the cheapest of those that fit whatever is played; if none does, of those that are expected to.
+    """
     if num_contexts > 1 and gram.size > TABLE_POINTS:
         return "pairs"
-    if not gram.has_quick_root and gram.is_product and gram.kronecker.rank <= MOST_WEIGHTS:
+    kept, costs = bytes_of(gram, horizon, num_trials), costs_of(gram, horizon)
+    fitting = {form for form, size in kept.items() if size <= MOST_BYTES}
+    if "kronecker" in fitting and gram.kronecker.rank <= MOST_WEIGHTS:
         return "kronecker"
-    costs = costs_of(gram, horizon)
     if 8 * num_trials * gram.size**2 > DENSE_BYTES:
-        del costs["dense"]
+        fitting.discard("dense")
+    sure = fitting if gram.structure is not None else fitting - {"plays"}
     if 8 * num_trials * gram.size * min(horizon, gram.size) > FACTOR_BYTES:
-        del costs["factor"]
-    last = "factor" if num_contexts == 1 else "pairs"  # which take as much memory as there are plays
-    return min(costs, key=lambda form: costs[form], default=last)
+        sure = sure - {"factor"}
+    if not sure and num_contexts > 1:
+        return "pairs"
+    if not fitting:
+        raise _too_much(gram.size, num_trials, min(kept.values()))
+    return min(sure or fitting, key=lambda form: costs[form])
+
+
+def _too_much(size: int, num_trials: int, least: float) -> ArgumentError:
+    """The error of points whose posteriors fit in no form."""
+    return ArgumentError(
+        "num_arms",
+        f"must be so few that what is learnt of them fits into {MOST_BYTES / 2**30:.0f} GB, got {size} in "
+        f"all contexts, for which {num_trials} trials take {least / 2**30:.0f} GB at least; take fewer, play "
+        'fewer trials together, or name a form, such as form="plays", which is taken whatever it needs',
+    )

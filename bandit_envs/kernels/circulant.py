@@ -9,6 +9,7 @@ are, each covariance errs by at most sum |negative e| / prod 2 m_i (Dietrich & N
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,56 @@ EVEN = (RBF, Matern, RationalQuadratic, ConstantKernel, WhiteKernel)  # in each 
 ROUNDING = 1e-9  # of a step, by which the points of a regular grid may be off
 
 
+class Torus:
+    """The torus of a kernel and a grid, and the transform e of its lags.
+
+    Args:
+        kernel: even in each feature.
+        steps: between the points, one a feature.
+        half: the m_i.
+    """
+
+    def __init__(self, kernel: Any, steps: Floats, half: tuple[int, ...]):
+        self.sides = tuple(2 * m for m in half)
+        axes = [step * np.arange(m + 1) for step, m in zip(steps, half, strict=True)]
+        lags = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+        covariance = np.array(kernel(np.zeros((1, len(axes))), lags)[0], dtype=np.float64)
+        covariance[0] = kernel.diag(lags[:1])[0]  # also under scikit-learn's WhiteKernel
+        spectrum = fft.dctn(covariance.reshape([m + 1 for m in half]), type=1)
+        for axis, side in enumerate(self.sides[:-1]):
+            places = np.minimum(np.arange(side), side - np.arange(side))
+            spectrum = spectrum.take(places, axis=axis)
+        self.spectrum: Floats = spectrum  # e, as far as a transform of real numbers needs it
+        self._variance = float(covariance[0])
+
+    @property
+    def twice(self) -> Floats:
+        """How often the entries of the last axis of e stand for one, of which one half is there."""
+        twice = np.full(self.spectrum.shape[-1], 2.0)
+        twice[[0, -1]] = 1.0
+        return twice
+
+    @property
+    def error(self) -> float:
+        """The bound on that of a covariance, relative to the prior variance."""
+        negative = float((np.maximum(-self.spectrum, 0.0) @ self.twice).sum())
+        return negative / math.prod(self.sides) / self._variance
+
+    def filter(self, table: Floats, factor: Floats, sides: tuple[int, ...]) -> Floats:
+        """F* diag(factor) F of a table, zero where it does not reach, on the first points of each side, (N,).
+
+        Axis after axis, so that what is zero is not transformed, nor what nobody wants.
+        """
+        transform = fft.rfft(table, self.sides[-1])
+        for axis in reversed(range(len(sides) - 1)):
+            transform = fft.fft(transform, self.sides[axis], axis, overwrite_x=True)
+        transform *= factor
+        for axis, side in enumerate(sides[:-1]):
+            wanted = (slice(None),) * axis + (slice(side),)
+            transform = fft.ifft(transform, axis=axis, overwrite_x=True)[wanted]
+        return fft.irfft(transform, self.sides[-1])[..., : sides[-1]].reshape(-1)
+
+
 class Circulant:
     """A stationary kernel on a regular grid.
 
@@ -49,13 +100,6 @@ class Circulant:
 
     def __init__(self, kernel: Any, steps: Floats, sides: tuple[int, ...]):
         self.kernel, self.steps, self.sides = kernel, steps, sides
-        scale = 1.0
-        while True:
-            self._half = tuple(fft.next_fast_len(max(math.ceil(scale * (n - 1)), 1)) for n in sides)  # m_i
-            self._spectrum, self.error = self._embed()
-            scale *= GROWTH
-            if self.error <= LARGEST_ERROR or math.prod(2.0 * scale * n for n in sides) > MOST_LAGS:
-                break
 
     @classmethod
     def of(cls, kernel: Any, points: Floats) -> Circulant | None:
@@ -70,47 +114,47 @@ class Circulant:
         return None if None in steps else cls(kernel, np.array(steps), sides)
 
     @property
-    def torus(self) -> tuple[int, ...]:
-        """Its sides, 2 m_i."""
-        return tuple(2 * m for m in self._half)
+    def lags(self) -> int:
+        """Points of the smallest torus."""
+        return math.prod(2 * m for m in self._half(1.0))
+
+    @cached_property
+    def least(self) -> Torus:
+        """The smallest torus, whose products are exact, whatever the signs of e."""
+        return Torus(self.kernel, self.steps, self._half(1.0))
+
+    @cached_property
+    def torus(self) -> Torus:
+        """The first one on which no covariance errs by more than 1e-10, or the largest."""
+        scale, torus = 1.0, self.least
+        while torus.error > LARGEST_ERROR:
+            scale *= GROWTH
+            if math.prod(2.0 * scale * n for n in self.sides) > MOST_LAGS:
+                break
+            torus = Torus(self.kernel, self.steps, self._half(scale))
+        return torus
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Draw a function, (N,)."""
-        if self.error > LARGEST_ERROR:
+        torus = self.torus
+        if torus.error > LARGEST_ERROR:
             complaint = (
                 f"must be one whose covariances fall off on the largest torus, got {self.kernel!r}, where "
             )
             remedy = "take a smaller length_scale, another kernel or random_features=512"
-            raise ArgumentError("kernel", f"{complaint}they err by {self.error:.1e}; {remedy}")
-        return self._filter(rng.standard_normal(self.torus), np.sqrt(np.maximum(self._spectrum, 0.0)))
+            raise ArgumentError("kernel", f"{complaint}they err by {torus.error:.1e}; {remedy}")
+        root = np.sqrt(np.maximum(torus.spectrum, 0.0))
+        return torus.filter(rng.standard_normal(torus.sides), root, self.sides)
 
     def combine(self, point: Ints, weight: Floats) -> Floats:
-        """Return K[:, X] @ w of some points, (u,) each -> (N,); exact, whatever the signs of e."""
-        table = np.zeros(self.torus)
+        """Return K[:, X] @ w of some points, (u,) each -> (N,); exact to rounding."""
+        table = np.zeros(self.sides)
         np.add.at(table, np.unravel_index(point, self.sides), weight)
-        return self._filter(table, self._spectrum)
+        return self.least.filter(table, self.least.spectrum, self.sides)
 
-    def _filter(self, table: Floats, factor: Floats) -> Floats:
-        """The table of a torus, its transform multiplied by a factor, on the grid's own points, (N,)."""
-        transform = fft.rfftn(table)
-        transform *= factor
-        grid = fft.irfftn(transform, self.torus, overwrite_x=True)[tuple(slice(side) for side in self.sides)]
-        return grid.reshape(-1)
-
-    def _embed(self) -> tuple[Floats, float]:
-        """e as far as a transform of real numbers needs it, and the bound on the error."""
-        axes = [step * np.arange(m + 1) for step, m in zip(self.steps, self._half, strict=True)]
-        lags = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
-        covariance = np.array(self.kernel(np.zeros((1, len(axes))), lags)[0], dtype=np.float64)
-        covariance[0] = self.kernel.diag(lags[:1])[0]  # also under scikit-learn's WhiteKernel
-        spectrum = fft.dctn(covariance.reshape([m + 1 for m in self._half]), type=1)
-        for axis, side in enumerate(self.torus[:-1]):
-            places = np.minimum(np.arange(side), side - np.arange(side))
-            spectrum = spectrum.take(places, axis=axis)
-        twice = np.full(spectrum.shape[-1], 2.0)  # of the last axis only one half is there
-        twice[[0, -1]] = 1.0
-        negative = float((np.maximum(-spectrum, 0.0) @ twice).sum())
-        return spectrum, negative / math.prod(self.torus) / float(covariance[0])
+    def _half(self, scale: float) -> tuple[int, ...]:
+        """The m_i of a torus so many times the smallest."""
+        return tuple(fft.next_fast_len(max(math.ceil(scale * (n - 1)), 1)) for n in self.sides)
 
 
 def _is_even(kernel: Any) -> bool:

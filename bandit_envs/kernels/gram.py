@@ -84,6 +84,10 @@ class Gram:
 
     def combine(self, point: Ints, weight: Floats) -> Floats:
         """K[:, X] @ w of some points, (u,) each -> (N,), without more than a block of that matrix."""
+        if not len(point):
+            return np.zeros(self.size)
+        if self.size <= min(DENSE_LIMIT, MOST_DENSE):
+            return weight @ self.dense[point]
         if self.structure is not None:
             return self.structure.combine(point, weight)
         everything = blocks(np.arange(self.size), len(point), BLOCK_BYTES)

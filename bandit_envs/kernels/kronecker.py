@@ -7,12 +7,13 @@ of K = K_1 (x) ... (x) K_k: r = r_1 ... r_k rows over N = n_1 ... n_k points. On
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.sizes import BLOCK_BYTES
 
 
 class Kronecker:
@@ -78,11 +79,32 @@ class Kronecker:
         return values[0]
 
     def combine(self, point: Ints, weight: Floats) -> Floats:
-        """Return K[:, X] @ w of some points, (u,) each -> (N,), as K_1[:, X_1] diag(w) K_2[X_2, :]."""
+        """Return K[:, X] @ w of some points, (u,) each -> (N,), R'(R_X w) or K_1[:, X_1] diag(w) K_2[X_2, :].
+
+        The first is an `expand` and u r products, the second u N.
+        """
+        if self.products(len(point)) < len(point) * math.prod(self.sides):
+            weights = [w @ self.features(x) for x, w in self._blocks(point, weight)]
+            return self.expand(sum(weights, np.zeros(self.rank))[None])[0]
         places = np.unravel_index(point, self.sides)
         columns = [root.T @ root[:, place] for root, place in zip(self.roots, places, strict=True)]
         left = reduce(_column_products, columns[:-1], weight[None])
         return (left @ columns[-1].T).ravel()
+
+    def products(self, count: float) -> float:
+        """Multiplications of a combination of so many points."""
+        return min(count * math.prod(self.sides), self.expansion + count * self.rank)
+
+    @property
+    def expansion(self) -> int:
+        """Multiplications of an `expand`."""
+        ends = range(len(self.roots))
+        return sum(math.prod(self.ranks[: i + 1]) * math.prod(self.sides[i:]) for i in ends)
+
+    def _blocks(self, point: Ints, weight: Floats) -> Iterator[tuple[Ints, Floats]]:
+        """Points and weights, so many that their features are a block."""
+        step = max(BLOCK_BYTES // (8 * self.rank), 1)
+        return ((point[i : i + step], weight[i : i + step]) for i in range(0, len(point), step))
 
 
 def _mode_product(values: Floats, root: Floats) -> Floats:

@@ -315,7 +315,7 @@ def test_many_weights_cost_more_than_few_plays():
 
 def test_an_unknown_form_is_an_error_that_names_the_choices():
     with pytest.raises(
-        ValueError, match="'sparse'; choose one of dense, factor, kronecker, pairs, weight-space"
+        ValueError, match="'sparse'; choose one of dense, factor, kronecker, pairs, plays, weight-space"
     ):
         posterior(make_gram("rbf"), 0.1, 1, 10, "sparse")
 

@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import (
     WhiteKernel,
 )
 
-from bandit_envs.kernels.circulant import EVEN, LARGEST_ERROR, Circulant
+from bandit_envs.kernels.circulant import EVEN, LARGEST_ERROR, Circulant, Torus
 from bandit_envs.kernels.column_kernel import OnColumns
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.product import parts_of, split
@@ -86,8 +86,18 @@ def test_the_factors_are_a_root(kernel, points, count):
     factor = rng.standard_normal((kronecker.rank, 3))
     quadratic = np.einsum("rn,rn->n", root, factor @ (factor.T @ root))
     np.testing.assert_allclose(kronecker.quadratic(factor @ factor.T), quadratic, rtol=1e-9, atol=1e-9)
-    point, weight = rng.integers(len(points), size=6), rng.standard_normal(6)
-    np.testing.assert_allclose(kronecker.combine(point, weight), dense[:, point] @ weight, atol=1e-12)
+    for few in (0, 1, 200):  # by columns, and by weights where that is less work
+        point, weight = rng.integers(len(points), size=few), rng.standard_normal(few)
+        np.testing.assert_allclose(kronecker.combine(point, weight), dense[:, point] @ weight, atol=1e-11)
+
+
+def test_combinations_of_many_points_are_cut_into_blocks(monkeypatch):
+    gram = Gram(RBF([0.2, 0.4]), unit_grid(42**2, 2))
+    point, weight = np.arange(0, 42**2, 5), np.random.default_rng(0).standard_normal(353)
+    assert gram.kronecker.products(353) < 353 * gram.size
+    whole = gram.kronecker.combine(point, weight)
+    monkeypatch.setattr("bandit_envs.kernels.kronecker.BLOCK_BYTES", 8 * gram.kronecker.rank * 7)
+    np.testing.assert_allclose(gram.kronecker.combine(point, weight), whole, atol=1e-12)
 
 
 STATIONARY = {
@@ -104,21 +114,17 @@ def test_a_grids_covariances_are_those_of_a_torus(kernel):
     points = unit_grid(64, 2)
     circulant, gram = Circulant.of(kernel, points), Gram(kernel, points)
     assert circulant is not None
-    assert circulant.error <= LARGEST_ERROR
+    assert circulant.torus.error <= LARGEST_ERROR
     columns = [circulant.combine(np.array([x]), np.ones(1)) for x in range(64)]
     np.testing.assert_allclose(columns, gram.dense, atol=1e-12)
 
 
 def test_the_error_of_a_torus_bounds_that_of_every_covariance():
     points, kernel = unit_grid(40), RationalQuadratic(0.2, alpha=0.5)
-    circulant = Circulant(kernel, np.array([1 / 39]), (40,))
-    circulant._half = (39,)
-    circulant._spectrum, bound = circulant._embed()
-    kept = circulant._spectrum.copy()
-    circulant._spectrum = np.maximum(kept, 0.0)
-    drawn = np.array([circulant.combine(np.array([x]), np.ones(1)) for x in range(40)])
+    torus = Torus(kernel, np.array([1 / 39]), (39,))
+    drawn = np.array([torus.filter(row, np.maximum(torus.spectrum, 0.0), (40,)) for row in np.eye(40)])
     worst = np.abs(drawn - kernel(points)).max()
-    assert 1e-5 < worst <= bound * (1 + 1e-9)
+    assert 1e-5 < worst <= torus.error * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("kernel", [DotProduct(), RBF(0.2) * DotProduct(), RandomFeatures(RBF(0.2), 8)])
