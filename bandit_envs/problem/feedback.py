@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,11 +49,14 @@ class Feedback(NamedTuple):
 
 
 def deviations(info: dict[str, Any]) -> Floats | None:
-    """The deviation of the noise on each reward that `Feedback.arrived` reads, (n,), where `info` says it."""
+    """The deviation of the noise on each reward that `Feedback.arrived` reads, (n,), where `info` says it.
+
+    NaN where it is that which the setting states.
+    """
     if "feedback_std" not in info:
         return None
     std = info["feedback_std"][info["feedback_mask"]]
-    if not all(isfinite(each) and each > 0.0 for each in std.tolist()):
+    if not all(isnan(each) or (isfinite(each) and each > 0.0) for each in std.tolist()):
         raise ValueError(f"feedback_std must be positive and finite, got {std}")
     return std
 

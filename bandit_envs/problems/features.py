@@ -57,8 +57,8 @@ def compose(
         horizon: rounds a trial.
         noise_std: standard deviation of the reward noise.
         noise: {"law": "gaussian" | "uniform" | "student-t" | "pareto" | "by-arm" | "none", "std": ...,
-            "share": ...}, see `bandit_envs.laws.noise`; `share` is the noise variance as a share of the function's range, which only for functions of deviation
-            1 has no unit. `noise_std` is its "std".
+            "share": ...}, see `bandit_envs.laws.noise`; `share` is the noise variance as a share of the
+            function's range, which only for functions of deviation 1 has no unit. `noise_std` is its "std".
         normalize: rescale each function to have minimum 0 and maximum 1; its prior is then of such functions.
         delay: {"law": "immediate" | "constant" | "cyclic" | "poisson" | "geometric" | "uniform" |
             "heavy-tailed" | "exponential" | "log-normal" | "by-arm", ...}, each with "lost", the
