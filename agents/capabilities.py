@@ -11,6 +11,8 @@ Factory = TypeVar("Factory", bound=Callable[..., Any])
 class Features(NamedTuple):
     """The problem features that an agent takes into account, the action sets that it plays, what it needs.
 
+    `noise` says that plays whose noise is told count for as much as they tell: `Setting.noise_profile` and
+    "feedback_std"; other agents take the largest deviation for all of them, which is valid and wasteful.
     `privileged` agents are told the truth; `on_policy` ones learn from nothing but plays of their own choice.
     """
 
@@ -22,6 +24,7 @@ class Features(NamedTuple):
     box: bool = False
     privileged: bool = False
     on_policy: bool = False
+    noise: bool = False
 
 
 def handles(*names: str) -> Callable[[Factory], Factory]:

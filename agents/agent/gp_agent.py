@@ -11,7 +11,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.decisions import Decisions
-from bandit_envs.problem.feedback import Feedback
+from bandit_envs.problem.feedback import Feedback, deviations
 
 from ..acquisition.candidates import Rule
 from ..acquisition.combined import Starting, refuted
@@ -22,6 +22,7 @@ from ..beliefs.base import Belief, Delivered
 from ..model.clock import Clock, in_time
 from ..model.model import Model
 from ..model.plays import Plays
+from ..model.precision import told_weights
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
 from ..objectives.base import Objective, Revision
@@ -94,6 +95,11 @@ class GPAgent(Resumable):
         """How long feedback may take to be learnt, in rounds or units of time; None if all that comes is."""
         window = self.belief.window
         return window if math.isfinite(window) else None
+
+    @property
+    def weighs(self) -> bool:
+        """Whether plays count for as much as is told of their noise; else for as little as any."""
+        return self.belief.weighs and isinstance(self.objective, Reward)
 
     @property
     def generators(self) -> dict[str, list[np.random.Generator]]:
@@ -172,15 +178,16 @@ class GPAgent(Resumable):
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
         point = self.points(observation, action)
-        feedback = Feedback.arrived(info)
+        feedback, std = Feedback.arrived(info), deviations(info)
         value = self.objective.values(feedback.trial, feedback.reward, feedback.cost)
         played = self.plays.record_round(point, feedback.trial, feedback.round)  # the last check
         if self.since is not None:
             fresh = feedback.round >= self.since[feedback.trial]
             feedback, value, played = feedback.where(fresh), value[fresh], played[fresh]
+            std = None if std is None else std[fresh]
         if self.holds is not None:
             self.holds.played(action)
-        self._learn(point, feedback, value, played)
+        self._learn(point, feedback, value, played, std)
         self._revise(self.objective.end_round(self.round))
         restarted = self.restart.end_round(self.round, info)
         if len(restarted):
@@ -283,13 +290,16 @@ class GPAgent(Resumable):
         self.belief.resume(self.round, trial, point, played)
         self.t[:] = 1
 
-    def _learn(self, point: Ints, feedback: Feedback, value: Floats, played: Ints) -> None:
-        """Every trial played a point, (B,), and values of plays came, (n,) each."""
+    def _learn(
+        self, point: Ints, feedback: Feedback, value: Floats, played: Ints, std: Floats | None
+    ) -> None:
+        """Every trial played a point, (B,), and values of plays came, (n,) each, of known noise or not."""
         trial, rounds, reward, cost = feedback
         delay = self.clock.delay(rounds, self.round)
         self.belief.play(point)
         self.restart.play(point)
-        self.belief.receive(trial, played, delay, value)
+        told = () if std is None or not self.weighs else (told_weights(self._given, trial, std),)
+        self.belief.receive(trial, played, delay, value, *told)  # type: ignore[call-arg]
         self.incumbent.receive(trial, played, value)
         came: tuple[Any, ...] = trial, played, rounds, reward, cost
         if self.belief.window < math.inf:

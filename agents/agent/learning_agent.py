@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
-from bandit_envs.problem.feedback import Feedback
+from bandit_envs.problem.feedback import Feedback, deviations
 
 from ..acquisition.candidates import Rule
 from ..beliefs.base import Belief
 from ..model.clock import in_time
 from ..model.hyperparameters import Fitter, Learning
 from ..model.model import Model
+from ..model.precision import told_weights
 from ..model.recommendation import Recommendation
 from .gp_agent import GPAgent
 from .resuming import Resumable
@@ -59,7 +60,7 @@ class LearningAgent(Resumable):
         **parts: Any,
     ):
         first = replace(model, form=model.form or FORM)
-        self._make = partial(make, first, rule_of, **parts)
+        self._first, self._make = first, partial(make, first, rule_of, **parts)
         self.learning, self.setting = learning, model.setting
         self.agent, self.failed_fits = self._make(), 0
         self.fits: list[Fit] = []  # what each found
@@ -75,6 +76,11 @@ class LearningAgent(Resumable):
     def belief(self) -> Belief:
         """What is believed now."""
         return self.agent.belief
+
+    @property
+    def weighs(self) -> bool:
+        """Whether plays count for as much as is told of their noise; see `GPAgent`."""
+        return self.agent.weighs
 
     @property
     def privileged(self) -> bool:
@@ -120,9 +126,11 @@ class LearningAgent(Resumable):
         now = self.agent.round
         self.agent.update(observation, action, reward, info)
         self._training_data.play(int(self.agent.points(observation, action)[0]))
-        _, rounds, reward, cost = Feedback.arrived(info)
+        trial, rounds, reward, cost = Feedback.arrived(info)
         kept = in_time(self.agent.clock.delay(rounds, now), self.belief.window)
-        self._training_data.receive(rounds[kept], reward[kept], cost[kept])
+        told = deviations(info)
+        weight = None if told is None or not self.weighs else told_weights(self._first, trial, told)[kept]
+        self._training_data.receive(rounds[kept], reward[kept], cost[kept], weight)
         since = self.agent.since
         if since is not None and since[0] == self.agent.round:
             self._training_data.forget()  # it has started over; what was learnt of the kernel stays
@@ -196,5 +204,7 @@ class LearningAgent(Resumable):
         point, value = self._training_data.sample(self.belief, everything, most)
         if len(value) < FEWEST_VALUES:
             return None
-        found = self._fitter.fit(self.agent.features, point, value, self.learning.restarts, self._rng)
+        weight = self._training_data.weights(self.belief, everything, most) if self.belief.weighs else None
+        features, restarts = self.agent.features, self.learning.restarts
+        found = self._fitter.fit(features, point, value, restarts, self._rng, weight)
         return [] if found is None else [*self._fitter.latest.tolist(), found.centre]

@@ -95,6 +95,8 @@ def require_repeatable(model: Model, rule: Rule, parts: dict[str, Any]) -> None:
         "constraints change what an arm is worth": parts.get("objective", Reward) is not Reward,
         "an agent that starts over is no longer sure of what it was": parts.get("restart", Never)
         is not Never,
+        "noise that differs from arm to arm wants other numbers of plays": model.setting.noise_profile
+        is not None,
         "a belief that may forget makes deviations grow": not _steady(parts.get("belief", Delivered)),
     }
     for reason, applies in reasons.items():

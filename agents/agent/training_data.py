@@ -33,14 +33,17 @@ class TrainingData:
         self._outcome: list[tuple[float, Floats] | None] = []  # None while pending, and if it was discarded
         self._first = 0  # round from which on it counts
         self._dropped: set[int] = set()  # rounds
+        self._weight: dict[int, float] = {}  # of rounds, where it is told
 
     def play(self, point: int) -> None:
         """The trial has just played a point."""
         self._point.append(point)
         self._outcome.append(None)
 
-    def receive(self, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Outcomes of earlier rounds arrive, (n,), (n,) and (n, C)."""
+    def receive(self, rounds: Ints, reward: Floats, cost: Floats, weight: Floats | None = None) -> None:
+        """Outcomes of earlier rounds arrive, (n,), (n,) and (n, C), and what they count as, (n,)."""
+        if weight is not None:
+            self._weight.update(zip(rounds.tolist(), weight.tolist(), strict=True))
         for t, y, g in zip(rounds.tolist(), reward.tolist(), cost, strict=True):
             self._outcome[t] = y, g
 
@@ -60,9 +63,7 @@ class TrainingData:
             everything: pending plays too, with the values that the belief assumes.
             most: of the latest plays that count; None is all.
         """
-        rounds = range(self._first, len(self._point))
-        kept = [t for t in rounds if t not in self._dropped and (everything or self._outcome[t] is not None)]
-        kept = kept[0 if most is None else -most :]
+        kept = self._kept(everything, most)
         point = np.array([self._point[t] for t in kept], dtype=np.int64)
         told = [outcome for t in kept if (outcome := self._outcome[t]) is not None]
         here = np.array([self._outcome[t] is not None for t in kept], dtype=np.bool_)
@@ -73,3 +74,18 @@ class TrainingData:
             value[here] = belief.residual(trial[here], point[here], modelled)
         value[~here] = belief.assumed(trial[~here], point[~here])
         return point, value
+
+    def weights(self, belief: Belief, everything: bool, most: int | None = None) -> Floats | None:
+        """How many plays of the model's noise those of the sample count as, (n,); None where each is one."""
+        kept = self._kept(everything, most)
+        known = belief.weights(np.array([self._point[t] for t in kept], dtype=np.int64))
+        if known is None and not self._weight:
+            return None
+        usual = np.ones(len(kept)) if known is None else known
+        return np.array([self._weight.get(t, w) for t, w in zip(kept, usual.tolist(), strict=True)])
+
+    def _kept(self, everything: bool, most: int | None) -> list[int]:
+        """The rounds of a sample."""
+        rounds = range(self._first, len(self._point))
+        kept = [t for t in rounds if t not in self._dropped and (everything or self._outcome[t] is not None)]
+        return kept[0 if most is None else -most :]

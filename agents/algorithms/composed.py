@@ -23,7 +23,7 @@ Options = Mapping[str, Any]
 IMPROVING = ("ei", "pi")  # the rules that improve on an incumbent
 
 
-@handles("delay", "context", "constraint", "change", "box")
+@handles("delay", "context", "constraint", "change", "box", "noise")
 def gp_agent(
     setting: Setting,
     *,

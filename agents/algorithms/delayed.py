@@ -87,7 +87,7 @@ def gp_ts_sdf(
     return assemble(Model.of(setting, **options), WithWidth(Thompson, width_of), num_trials, belief=belief)
 
 
-@handles("delay", "context", "box")
+@handles("delay", "context", "box", "noise")
 def gp_bucb(
     setting: Setting,
     *,
@@ -113,7 +113,7 @@ def gp_bucb(
     return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Hallucinated)
 
 
-@handles("delay", "context", "box")
+@handles("delay", "context", "box", "noise")
 def gp_bts(
     setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Any
 ) -> Agent:
@@ -123,7 +123,7 @@ def gp_bts(
     return assemble(Model.of(setting, **options), Always(rule), num_trials, belief=Hallucinated)
 
 
-@handles("delay", "context", "box")
+@handles("delay", "context", "box", "noise")
 def asy_ts(
     setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Any
 ) -> Agent:

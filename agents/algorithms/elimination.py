@@ -35,7 +35,7 @@ BANDS = {"split": SplitBand, "plain": PlainBand}
 FIRST = 16  # plays of the first batch where batches double
 
 
-@handles("delay")
+@handles("delay", "noise")
 def bpe(
     setting: Setting,
     *,
@@ -57,7 +57,7 @@ def bpe(
     return _eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
 
 
-@handles("delay")
+@handles("delay", "noise")
 def phased_elimination(
     setting: Setting,
     *,
@@ -80,7 +80,7 @@ def phased_elimination(
     return _eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
 
 
-@handles("delay")
+@handles("delay", "noise")
 def reds(
     setting: Setting,
     *,
@@ -95,7 +95,7 @@ def reds(
     return _eliminating(setting, AnyArm(), lengths, band, delta, num_trials, options)
 
 
-@handles("delay", "context", "box")
+@handles("delay", "context", "box", "noise")
 def mvr(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """MVR: plays of the largest variance, pending ones counted; recommend at the end (Vakili et al. 2021).
 

@@ -57,7 +57,7 @@ def sw_gp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
-@handles("delay", "context", "change", "box")
+@handles("delay", "context", "change", "box", "noise")
 def r_gp_ucb(
     setting: Setting,
     *,

@@ -12,8 +12,11 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.model import Model
+from ..model.precision import profile_weights
 from ..posteriors import Posterior, posterior
 from ..posteriors.sufficient_statistics import SufficientStatistics
+
+ROUNDING = 1e-9  # of a weight: what is left of plays that were withdrawn
 
 
 class Fit(NamedTuple):
@@ -44,6 +47,7 @@ class Belief(abc.ABC):
 
     window: float = math.inf  # feedback that takes longer is discarded
     others: Sequence[Posterior] = ()  # of the same plays under other regularisations than lambda
+    weighs = False  # whether plays of less noise count for more; a belief that does takes their weights
     noisy = False  # whether deviations are those of what is observed, with its noise
 
     def __init__(self, model: Model, centre: Posterior, spread: Posterior):
@@ -51,6 +55,7 @@ class Belief(abc.ABC):
         self.decisions = model.setting.decisions
         num_trials = len(centre.noise)
         self.rows = np.arange(num_trials)
+        self._weights = profile_weights(model.setting)
         self._assume_mean(model.prior_mean)
 
     @property
@@ -74,6 +79,15 @@ class Belief(abc.ABC):
     @abc.abstractmethod
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         """Pending plays of `ago` rounds ago will never yield a value, (n,) each: as if never played."""
+
+    def weights(self, point: Ints, told: Floats | None = None) -> Floats | None:
+        """How many plays of noise lambda those of points count as, (n,) each; None where each is one.
+
+        Args:
+            point: of the plays.
+            told: what is known of these plays themselves.
+        """
+        return told if told is not None or self._weights is None else self._weights[point]
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:
         """What pending plays count as, minus their prior mean, (n,) each -> (n,): the posterior mean."""
@@ -208,6 +222,8 @@ class Belief(abc.ABC):
 class Delivered(Belief):
     """Learns a value when it arrives and knows nothing of it until then."""
 
+    weighs = True
+
     def __init__(self, model: Model, num_trials: int):
         both = make_posterior(model, num_trials)
         super().__init__(model, both, both)
@@ -215,9 +231,11 @@ class Delivered(Belief):
     def play(self, point: Ints) -> None:
         """Nothing is known yet."""
 
-    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        """Observe the values, one a trial at a time."""
-        observe(self.centre, trial, point, self.residual(trial, point, value))
+    def receive(
+        self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
+    ) -> None:
+        """Observe the values, one a trial at a time, as plays of these weights, (n,)."""
+        observe(self.centre, trial, point, self.residual(trial, point, value), self.weights(point, weight))
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         """Nothing was known."""
@@ -247,8 +265,12 @@ def give_values(target: Posterior, trial: int, total: Callable[[Ints], Floats]) 
     target.condition_on(trial, seen._replace(total=total(seen.point)))
 
 
-def observe(target: Posterior, trial: Ints, point: Ints, value: Floats) -> None:
-    """Condition on observations, (n,) each; trials ascend and may repeat."""
+def observe(target: Posterior, trial: Ints, point: Ints, value: Floats, weight: Floats | None = None) -> None:
+    """Condition on observations, (n,) each, that count as so many plays; trials ascend and may repeat."""
+    if weight is not None:
+        for wave in waves(trial):
+            target.observe_sums(trial[wave], point[wave], weight[wave], weight[wave] * value[wave])
+        return
     if len(trial) == 1:  # one trial without delays: every round comes this way
         target.observe(trial, point, value)
         return
@@ -256,17 +278,28 @@ def observe(target: Posterior, trial: Ints, point: Ints, value: Floats) -> None:
         target.observe(trial[wave], point[wave], value[wave])
 
 
-def withdraw(target: Posterior, trial: Ints, point: Ints, value: Floats) -> None:
+def withdraw(
+    target: Posterior, trial: Ints, point: Ints, value: Floats, weight: Floats | None = None
+) -> None:
     """Undo observations, (n,) each; trials may repeat. The posterior is built again from what is left."""
+    plays = np.ones(len(trial)) if weight is None else weight
     for i in np.unique(trial).tolist():
         seen, mine = target.statistics(i), trial == i
         left = SufficientStatistics.merge(
             np.concatenate([seen.point, point[mine]]),
-            np.concatenate([seen.plays, -np.ones(mine.sum())]),
-            np.concatenate([seen.total, -value[mine]]),
+            np.concatenate([seen.plays, -plays[mine]]),
+            np.concatenate([seen.total, -plays[mine] * value[mine]]),
         )
-        here = left.plays > 0
+        here = left.plays > ROUNDING * seen.plays
         target.condition_on(i, SufficientStatistics(left.point[here], left.plays[here], left.total[here]))
+
+
+def reweigh(target: Posterior, trial: Ints, point: Ints, before: Floats | None, after: Floats) -> None:
+    """Let plays of value 0 that counted as some weights, 1 for None, count as others, (n,) each."""
+    more = after - (1.0 if before is None else before)
+    rise, fall = more > ROUNDING * after, more < -ROUNDING * after
+    observe(target, trial[rise], point[rise], np.zeros(rise.sum()), more[rise])
+    withdraw(target, trial[fall], point[fall], np.zeros(fall.sum()), -more[fall])
 
 
 def waves(trial: Ints) -> Iterator[Ints | slice]:

@@ -10,7 +10,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.model import Model
-from .base import Delivered, make_posterior, observe, successor, withdraw
+from .base import Delivered, make_posterior, observe, reweigh, successor, withdraw
 
 
 class HalfWidth(Protocol):
@@ -48,16 +48,20 @@ class Eliminating(Delivered):
 
     def play(self, point: Ints) -> None:
         """Count the play; what it yields does not matter for the deviation."""
-        self.spread.observe(self.rows, point, self._nothing)
+        observe(self.spread, self.rows, point, self._nothing, self.weights(point))
 
-    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        """Observe values of this batch."""
-        super().receive(trial, point, delay, value)
-        observe(self._batch, trial, point, self.residual(trial, point, value))
+    def receive(
+        self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
+    ) -> None:
+        """Observe values of this batch; VA-PE where plays differ in noise (Iwazaki & Takeno 2025)."""
+        super().receive(trial, point, delay, value, weight)
+        observe(self._batch, trial, point, self.residual(trial, point, value), self.weights(point, weight))
+        if weight is not None:
+            reweigh(self.spread, trial, point, self.weights(point), weight)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         """Count the plays no longer."""
-        withdraw(self.spread, trial, point, np.zeros(len(point)))
+        withdraw(self.spread, trial, point, np.zeros(len(point)), self.weights(point))
 
     def remodel(self, model: Model) -> None:
         """Go over to another kernel, noise and prior mean; what was struck off stays so."""

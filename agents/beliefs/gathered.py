@@ -43,19 +43,22 @@ class Gathered(Delivered):
     def spread(self, posterior: Posterior) -> None:
         self._posterior = posterior
 
-    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        """Add the values up, one a trial at a time."""
-        residual = self.residual(trial, point, value)
+    def receive(
+        self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
+    ) -> None:
+        """Add the values up, one a trial at a time, as plays of these weights, (n,)."""
+        residual, known = self.residual(trial, point, value), self.weights(point, weight)
+        plays = np.ones(len(trial)) if known is None else known
         for wave in waves(trial):
-            self._gather(trial[wave], point[wave], residual[wave])
+            self._gather(trial[wave], point[wave], residual[wave], plays[wave])
 
-    def _gather(self, trial: Ints, point: Ints, value: Floats) -> None:
+    def _gather(self, trial: Ints, point: Ints, value: Floats, plays: Floats) -> None:
         other = (self._point[trial] != point) & (self._plays[trial] > 0.0)
         if other.any():
             self._learn(trial[other])
         self._point[trial] = point
-        self._plays[trial] += 1.0
-        self._total[trial] += value
+        self._plays[trial] += plays
+        self._total[trial] += plays * value
 
     def _learn(self, trial: Ints) -> None:
         """Condition on what waits in some trials, (n,)."""

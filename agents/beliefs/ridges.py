@@ -13,7 +13,7 @@ from ..model.model import Model
 from ..model.noise import SMALLEST_NOISE
 from ..posteriors import Posterior
 from ..posteriors.sufficient_statistics import SufficientStatistics
-from .base import Delivered, Fit, make_posterior, waves
+from .base import Delivered, Fit, make_posterior, observe, waves
 
 RATIOS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of Flynn & Reeb (2024)
 
@@ -46,11 +46,14 @@ class Ridges(Delivered):
         misfits = [np.zeros(len(self.rows)), *self._misfit]
         return [Fit(each.noise, q) for each, q in zip((self.centre, *self.others), misfits, strict=True)]
 
-    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        """Observe the values, one a trial at a time."""
-        residual = self.residual(trial, point, value)
+    def receive(
+        self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
+    ) -> None:
+        """Observe the values, one a trial at a time, as plays of these weights, (n,)."""
+        residual, known = self.residual(trial, point, value), self.weights(point, weight)
+        plays = np.ones(len(trial)) if known is None else known
         for wave in waves(trial):
-            self._observe(trial[wave], point[wave], residual[wave])
+            self._observe(trial[wave], point[wave], residual[wave], plays[wave])
 
     def forget(self, trial: Ints) -> None:
         """Return the given trials, (n,), to the prior."""
@@ -75,12 +78,12 @@ class Ridges(Delivered):
         each = (np.maximum(np.multiply(ratio, model.noise_variance), least) for ratio in self.ratios)
         return [make_posterior(model, len(self.rows), noise) for noise in each]
 
-    def _observe(self, trial: Ints, point: Ints, residual: Floats) -> None:
-        own = _innovation(self.centre, trial, point, residual)
+    def _observe(self, trial: Ints, point: Ints, residual: Floats, plays: Floats) -> None:
+        own = _innovation(self.centre, trial, point, residual, plays)
         for misfit, other in zip(self._misfit, self.others, strict=True):
-            misfit[trial] += _innovation(other, trial, point, residual) - own
+            misfit[trial] += _innovation(other, trial, point, residual, plays) - own
         for each in (self.centre, *self.others):
-            each.observe(trial, point, residual)
+            observe(each, trial, point, residual, None if (plays == 1.0).all() else plays)
 
     def _follow(self, trial: Ints) -> None:
         """Give the other posteriors what the first one knows."""
@@ -93,11 +96,11 @@ class Ridges(Delivered):
                 misfit[i] = seen.total @ gap
 
 
-def _innovation(posterior: Posterior, trial: Ints, point: Ints, residual: Floats) -> Floats:
-    """a (y - mu)^2 / (a + sigma^2) of one coming observation a trial, (n,)."""
+def _innovation(posterior: Posterior, trial: Ints, point: Ints, residual: Floats, plays: Floats) -> Floats:
+    """a (y - mu)^2 / (a / w + sigma^2) of one coming observation of weight w a trial, (n,)."""
     noise = posterior.noise[trial]
     gap = residual - posterior.mean_of(trial, point)
-    return noise * gap**2 / (noise + np.maximum(posterior.variance_of(trial, point), 0.0))
+    return noise * gap**2 / (noise / plays + np.maximum(posterior.variance_of(trial, point), 0.0))
 
 
 def require_ratios(ratios: Sequence[float]) -> None:

@@ -26,8 +26,17 @@ def without_contexts(setting: Setting) -> Setting:
     mean = setting.prior_mean
     if isinstance(mean, np.ndarray) and mean.ndim:
         mean = mean.reshape(len(contexts), -1).mean(axis=0)
+    profile = setting.noise_profile
+    if profile is not None:
+        profile = profile.reshape(len(contexts), -1).max(axis=0)
     return replace(
-        setting, contexts=None, context_low=None, context_high=None, kernel=kernel, prior_mean=mean
+        setting,
+        contexts=None,
+        context_low=None,
+        context_high=None,
+        kernel=kernel,
+        prior_mean=mean,
+        noise_profile=profile,
     )
 
 

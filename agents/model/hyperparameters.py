@@ -116,7 +116,13 @@ class Fitter:
         self._prior = LengthScalePrior.of(self._in_units, self._first, spread)
 
     def fit(
-        self, features: Floats, point: Ints, value: Floats, restarts: int, rng: np.random.Generator
+        self,
+        features: Floats,
+        point: Ints,
+        value: Floats,
+        restarts: int,
+        rng: np.random.Generator,
+        weight: Floats | None = None,
     ) -> Hyperparameters | None:
         """Return the most likely hyperparameters, None where no start leads to finite ones.
 
@@ -126,10 +132,11 @@ class Fitter:
             value: values minus their prior mean, (n,).
             restarts: random starts beside the latest hyperparameters.
             rng: of the restarts; as much is drawn from it whether or not the fit succeeds.
+            weight: how many values of the learnt noise each counts as, (n,); None is one.
         """
         span = math.log(RESTART_FACTOR)
         random = self._first + rng.uniform(-span, span, (restarts, len(self._first)))
-        sample = Sample.of(features, point, value / self._deviation)
+        sample = Sample.of(features, point, value / self._deviation, weight)
         found = [self._descend(start, sample) for start in (self._latest, *map(self._clip, random))]
         theta, height = min(found, key=lambda each: each[1])
         if not (math.isfinite(height) and np.isfinite(theta).all()):

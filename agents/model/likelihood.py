@@ -1,10 +1,12 @@
 r"""The marginal likelihood of a kernel and a noise variance, with repeated plays of a point condensed.
 
-n values of one point with mean m and squares S around it are as likely, given f there, as m with noise
-s2 / n times (2 pi s2)^(-(n - 1) / 2) n^(-1/2) exp(-S / (2 s2)). So over u distinct points, with
-C = K + diag(s2 / n) and a = C^-1 m,
+k values of one point of noise s2 / w_i, with n = sum w_i, mean m = sum w_i y_i / n and squares
+S = sum w_i (y_i - m)^2, are as likely, given f there, as m with noise s2 / n times
+(2 pi s2)^(-(k - 1) / 2) (prod w_i / n)^(1/2) exp(-S / (2 s2)); all w_i are 1 where the noise is the same.
+So over u distinct points, with C = K + diag(s2 / n) and a = C^-1 m,
 
-    log p = -1/2 m'a - 1/2 logdet C - u/2 log(2 pi) - sum_x [(n - 1)/2 log(2 pi s2) + 1/2 log n + S / (2 s2)]
+    log p = -1/2 m'a - 1/2 logdet C - u/2 log(2 pi)
+            - sum_x [(k - 1)/2 log(2 pi s2) + 1/2 log n - 1/2 sum log w_i + S / (2 s2)]
 
 and d log p = 1/2 tr((a a' - C^-1) dC) plus what the sum gives (Rasmussen & Williams 2006, 5.9).
 
@@ -33,17 +35,24 @@ class Sample(NamedTuple):
     plays: Floats  # (u,) n
     mean: Floats  # (u,) m
     scatter: float  # sum of all S
+    repeats: int  # sum of all k - 1
+    log_weights: float  # sum of all log w
 
     @classmethod
-    def of(cls, features: Floats, point: Ints, value: Floats) -> Sample:
-        """Condense values of points, (n,) each, of which `features` has the coordinates, (N, d)."""
-        distinct, place, plays = np.unique(point, return_inverse=True, return_counts=True)
-        mean = np.zeros(len(distinct))
-        np.add.at(mean, place, value)
-        mean /= plays
-        return cls(
-            features[distinct], plays.astype(np.float64), mean, float(((value - mean[place]) ** 2).sum())
-        )
+    def of(cls, features: Floats, point: Ints, value: Floats, weight: Floats | None = None) -> Sample:
+        """Condense values of points, (n,) each, of which `features` has the coordinates, (N, d).
+
+        Args:
+            features, point, value: as above.
+            weight: how many values of the model's noise each counts as, (n,); None is one.
+        """
+        distinct, place = np.unique(point, return_inverse=True)
+        each = np.ones(len(point)) if weight is None else weight
+        plays = np.bincount(place, each, len(distinct))
+        mean = np.bincount(place, each * value, len(distinct)) / plays
+        scatter = float((each * (value - mean[place]) ** 2).sum())
+        log_weights = 0.0 if weight is None else float(np.log(weight).sum())
+        return cls(features[distinct], plays, mean, scatter, len(point) - len(distinct), log_weights)
 
 
 class Likelihood(NamedTuple):
@@ -87,9 +96,10 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
     m = sample.mean - centre
     weight = _solve(triangle, m)
     pull = np.multiply.outer(weight, weight) - _inverse(triangle)
-    repeats = (n - 1.0).sum()
+    repeats = sample.repeats
     log_p = -0.5 * m @ weight - np.log(np.diag(triangle)).sum() - 0.5 * len(n) * math.log(2.0 * math.pi)
     log_p -= 0.5 * (repeats * math.log(2.0 * math.pi * noise) + np.log(n).sum() + sample.scatter / noise)
+    log_p += 0.5 * sample.log_weights
     gradient = np.empty(len(theta))
     gradient[:-1] = 0.5 * pull_back(pull)
     gradient[-1] = 0.5 * ((np.diag(pull) * noise / n).sum() - repeats + sample.scatter / noise)

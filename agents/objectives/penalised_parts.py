@@ -139,7 +139,8 @@ def parts_of(
     options = {"rkhs_bound": BOUND, **options, "initial": initial}
     if not standardize:
         options["noise_variance"] = noise_variance
-    model = centred_model(setting, **options)
+    # Of reward and costs together the noise differs otherwise: R, the largest deviation, bounds it.
+    model = centred_model(replace(setting, noise_profile=None), **options)
     prior = PriorUnits(model.deviation if standardize else 1.0, float(np.mean(setting.prior_mean)))
     (cost_noise,) = prior.of(_cost_noise(model, constraint_noise_std))
     if standardize:

@@ -22,7 +22,15 @@ from .journal import EVENTS, Journal, copied, rows_of
 from .types import require_types
 
 FORM = "gpbandits agent"
-READ = ("t", "feedback_mask", "feedback_step", "feedback_reward", "feedback_cost", "cost")  # of `info`
+READ = (
+    "t",
+    "feedback_mask",
+    "feedback_step",
+    "feedback_reward",
+    "feedback_std",
+    "feedback_cost",
+    "cost",
+)  # of `info`
 MADE = {"name": str, "setting": Setting, "num_trials": int | None, "options": dict[str, Any]}
 
 

@@ -18,6 +18,7 @@ class Arrival(NamedTuple):
     round: int
     value: float
     costs: tuple[float, ...]  # (C,)
+    std: float | None = None  # of the value's noise, None where it is that of all others
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,9 @@ SAVED = {  # types of the fields of a round in a file
     "parameters": dict[str, Any],
     "context": dict[str, Any],
     "ticket": int | None,
-    "arrivals": list[tuple[int, float, tuple[float, ...]]],
+    "arrivals": list[
+        tuple[int, float, tuple[float, ...], float | None] | tuple[int, float, tuple[float, ...]]
+    ],
     "dropped": list[int],
 }
 
@@ -81,9 +84,9 @@ class History:
         pending = {**self.pending, self.tickets: len(self.rounds)}
         return History((*self.rounds, started), pending, self.tickets + 1)
 
-    def tell(self, ticket: int, value: float, costs: tuple[float, ...]) -> History:
+    def tell(self, ticket: int, value: float, costs: tuple[float, ...], std: float | None = None) -> History:
         """An experiment is over."""
-        arrival = Arrival(self._round(ticket), value, costs)
+        arrival = Arrival(self._round(ticket), value, costs, std)
         return self._closed(ticket, arrivals=(*self.rounds[-1].arrivals, arrival))
 
     def drop(self, ticket: int) -> History:
@@ -91,9 +94,16 @@ class History:
         failed = self._round(ticket)
         return self._closed(ticket, dropped=(*self.rounds[-1].dropped, failed))
 
-    def add(self, parameters: Values, context: Values, value: float, costs: tuple[float, ...]) -> History:
+    def add(
+        self,
+        parameters: Values,
+        context: Values,
+        value: float,
+        costs: tuple[float, ...],
+        std: float | None = None,
+    ) -> History:
         """An experiment was done elsewhere."""
-        past = Round(parameters, context, None, (Arrival(len(self.rounds), value, costs),))
+        past = Round(parameters, context, None, (Arrival(len(self.rounds), value, costs, std),))
         return replace(self, rounds=(*self.rounds, past))
 
     @property
@@ -127,7 +137,7 @@ class History:
         over: set[int] = set()
         for t, given in enumerate(rounds):
             require_types("a round", given, SAVED)
-            arrivals = tuple(Arrival(s, value, tuple(costs)) for s, value, costs in given["arrivals"])
+            arrivals = tuple(Arrival(s, y, tuple(costs), *std) for s, y, costs, *std in given["arrivals"])
             each = Round(**{**given, "arrivals": arrivals, "dropped": tuple(given["dropped"])})
             if each.ticket is not None:
                 require(each.ticket == len(pending), "ticket", str(len(pending)), each.ticket)

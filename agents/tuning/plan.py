@@ -95,6 +95,16 @@ class Plan:
             require(is_number(costs[name]), f"costs[{name!r}]", "a finite number", costs[name])
         return tuple(float(costs[name]) for name in self.constraints)
 
+    def deviation(self, given: Any) -> float | None:
+        """A checked standard deviation of one value's noise; None where it is that of all others."""
+        if given is None:
+            return None
+        require(is_number(given) and given > 0, "std", "None or a positive number", given)
+        knows = not self.constraints and getattr(self.factory.make, "features", Features(noise=True)).noise
+        without = "None under constraints, and with an agent that takes all noise alike"
+        require(knows, "std", f'{without}; take one with the feature "noise", such as "gp-bucb"', given)
+        return float(given)
+
     def context(self, given: Values | None) -> Values:
         """A checked context; {} where there are none."""
         context = {} if given is None else given
@@ -124,7 +134,7 @@ class Plan:
         return cls(**given)
 
     def _check_agent(self) -> None:
-        features = getattr(self.factory.make, "features", Features(*[True] * 6))
+        features = getattr(self.factory.make, "features", Features(*[True] * 6, noise=True))
         wanted = {"constraint": self.constraints, "context": self.contexts.kinds}
         for feature, given in wanted.items():
             knows = getattr(features, feature) or not given

@@ -141,11 +141,17 @@ class Player:
         rewards = np.array([self.scale.reward(arrival.value) for arrival in round_.arrivals])
         costs = np.array([arrival.costs for arrival in round_.arrivals])
         costs = costs.reshape(len(rounds), len(self.plan.constraints)) / self.sizes
-        info = delivery(t, rounds, rewards, costs, self.board.setting.max_delay)
+        stds = None if all(each.std is None for each in round_.arrivals) else self._stds(round_)
+        info = delivery(t, rounds, rewards, costs, self.board.setting.max_delay, stds)
         observation = self.board.observation(round_.context)
         self.agent.update(observation, self.board.action(round_.parameters), float(rewards.sum()), info)
         if round_.dropped and hasattr(self.agent, "drop"):  # others do not believe anything of pending plays
             self.agent.drop(np.array(round_.dropped))
+
+    def _stds(self, round_: Round) -> Floats:
+        """Deviations of the noise in the agent's units, NaN where they are not told."""
+        each = [np.nan if arrival.std is None else arrival.std for arrival in round_.arrivals]
+        return np.array(each) / self.scale.deviation
 
 
 def _sizes(costs: Sequence[tuple[float, ...]], num_constraints: int) -> Floats:

@@ -57,4 +57,5 @@ def require_possible(plan: Plan, round_: Round) -> None:
     plan.context(round_.context)
     for arrival in round_.arrivals:
         require_value(arrival.value)
+        plan.deviation(arrival.std)
         plan.costs(dict(zip(plan.constraints, arrival.costs, strict=True)))

@@ -117,16 +117,21 @@ class Tuner:
         self._player = player
         return history.tickets, dict(parameters)
 
-    def tell(self, ticket: int, value: float, costs: Mapping[str, float] | None = None) -> None:
+    def tell(
+        self, ticket: int, value: float, costs: Mapping[str, float] | None = None, std: float | None = None
+    ) -> None:
         """Report what an experiment came to; tickets may be told in any order.
 
         Args:
             ticket: from `ask`.
             value: finite, to be maximised or minimised.
             costs: name -> value, where there are constraints; feasible is at most 0.
+            std: of the noise in this value, such as a mean's standard error; None where it is that of all
+                others. What is learnt of the noise is a factor of all deviations. Not under constraints.
         """
         require_value(value)
-        self._history = self._history.tell(ticket, float(value), self.plan.costs(costs))
+        checked, known = self.plan.costs(costs), self.plan.deviation(std)
+        self._history = self._history.tell(ticket, float(value), checked, known)
 
     def drop(self, ticket: int) -> None:
         """Report that an experiment has failed: it is forgotten, and not waited for."""
@@ -138,12 +143,13 @@ class Tuner:
         value: float,
         costs: Mapping[str, float] | None = None,
         context: Values | None = None,
+        std: float | None = None,
     ) -> None:
-        """Report an experiment that was not asked for, such as one from the past."""
+        """Report an experiment that was not asked for, such as one from the past; see `tell`."""
         known = self.plan.parameters.check(parameters)
         require_value(value)
         checked, within = self.plan.costs(costs), self.plan.context(context)
-        self._history = self._history.add(known, within, float(value), checked)
+        self._history = self._history.add(known, within, float(value), checked, self.plan.deviation(std))
 
     @one_thread()
     def recommend(self, context: Values | None = None, anywhere: bool = False) -> Advice:

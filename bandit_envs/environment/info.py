@@ -21,6 +21,8 @@ def batched_info(outcome: Outcome, oracle: bool) -> Info:
         "feedback_step": outcome.step,
         "feedback_reward": rewards.copy(),
     }
+    if outcome.deviation.size:
+        info["feedback_std"] = outcome.deviation.copy()
     if costs.shape[2]:
         # Positive parts before the sum, as safe-RL libraries count: costs do not cancel.
         info["cost"] = np.maximum(costs, 0.0).sum(axis=(1, 2))

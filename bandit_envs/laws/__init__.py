@@ -4,7 +4,7 @@ from bandit_envs.laws import changes, contexts, delays, functions, noise
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.derived import Normalized
 from bandit_envs.laws.functions import GPSample, KnownFunction, Recorded, RKHSFunction
-from bandit_envs.laws.noise import Gaussian, NoNoise, StudentT, Uniform
+from bandit_envs.laws.noise import Gaussian, NoNoise, Pareto, StudentT, Uniform
 
 __all__ = [
     "GPSample",
@@ -12,6 +12,7 @@ __all__ = [
     "KnownFunction",
     "NoNoise",
     "Normalized",
+    "Pareto",
     "RKHSFunction",
     "Recorded",
     "StudentT",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,13 +48,29 @@ class Feedback(NamedTuple):
         return Feedback(self.trial[kept], self.round[kept], self.reward[kept], self.cost[kept])
 
 
-def delivery(t: int, rounds: Ints, reward: Floats, cost: Floats, max_delay: int = 0) -> dict[str, Any]:
+def deviations(info: dict[str, Any]) -> Floats | None:
+    """The deviation of the noise on each reward that `Feedback.arrived` reads, (n,), where `info` says it.
+
+    NaN where it is that which the setting states.
+    """
+    if "feedback_std" not in info:
+        return None
+    std = info["feedback_std"][info["feedback_mask"]]
+    if not all(isnan(each) or (isfinite(each) and each > 0.0) for each in std.tolist()):
+        raise ValueError(f"feedback_std must be positive and finite, got {std}")
+    return std
+
+
+def delivery(
+    t: int, rounds: Ints, reward: Floats, cost: Floats, max_delay: int = 0, std: Floats | None = None
+) -> dict[str, Any]:
     """Return the `info` of one environment's round in which feedback arrives, what `Feedback.arrived` reads.
 
     Args:
         t: the round, counted from 0.
         rounds: which earned it, at most t, (n,); none twice.
         reward, cost: what they earned, (n,) and (n, C).
+        std: deviation of the noise on each reward, (n,), where it is known.
         max_delay: slots that may be needed later; there are more where feedback is older.
     """
     slot, slots = t - rounds, 1 + max(max_delay, t)
@@ -63,6 +79,9 @@ def delivery(t: int, rounds: Ints, reward: Floats, cost: Floats, max_delay: int 
     info["feedback_mask"][slot] = True
     info["feedback_step"][slot] = rounds
     info["feedback_reward"][slot] = reward
+    if std is not None:
+        info["feedback_std"] = np.zeros(slots)
+        info["feedback_std"][slot] = std
     if cost.shape[1]:
         info["cost"] = float(np.maximum(cost, 0.0).sum())
         info["feedback_cost"] = np.zeros((slots, cost.shape[1]))

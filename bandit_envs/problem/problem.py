@@ -132,6 +132,7 @@ class Problem(Composition):
             kernel=deepcopy(self.kernel) if publish else None,  # an agent may fit it in place
             prior_mean=self.prior_mean if publish else 0.0,
             noise_std=std if publish else None,
+            noise_profile=self._published_profile(),
             noise_bound=bound * std if publish and bound is not None and std is not None else None,
             rkhs_bound=norm if publish else None,
             reward_lower_bound=self.reward.lower_bound(self.gram, self.prior_mean, norm)
@@ -144,6 +145,13 @@ class Problem(Composition):
             query_times=self.delay.query_times(self.horizon),
             may_change=self.drifts or not isinstance(self.changes, changes.Stationary),
         )
+
+    def _published_profile(self) -> Floats | None:
+        """How the noise differs from point to point, where the law tells and there are points, (N,)."""
+        decisions = self.decisions
+        if not (self.publish_model and self.noise.tells_shape) or decisions.continuous:
+            return None
+        return np.tile(self.noise.shape(decisions.unit_arms), decisions.num_contexts)
 
     @cached_property
     def _kept(self) -> dict[Any, Truth]:

@@ -22,6 +22,7 @@ from bandit_envs.problem.told import (
     check_prior_mean,
     check_scales,
     check_times,
+    checked_profile,
 )
 
 PER_TRIAL = ("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound")
@@ -46,6 +47,8 @@ class Setting:
             drawn, not given, share the kernel unless they have one of their own.
         prior_mean: the model's mean of the reward at each point, (N,), or one number.
         noise_std: standard deviation of the reward noise, R of the papers; None if withheld.
+        noise_profile: deviation of the noise at each point in units of `noise_std`, (N,), in (0, 1]; None
+            where it is the same everywhere or not known. `info` may then say "feedback_std" of what arrives.
         noise_bound: almost sure bound on the noise, None if there is none.
         rkhs_bound: B with ||f|| <= B, None if unknown.
         reward_lower_bound: what f is never or seldom below, a constant of its law; None if unknown.
@@ -83,6 +86,7 @@ class Setting:
     may_change: bool = False
     context_low: Floats | None = None
     context_high: Floats | None = None
+    noise_profile: Floats | None = None
 
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):
@@ -94,6 +98,8 @@ class Setting:
             object.__setattr__(self, name, value)
         if self.arms is not None:
             check_prior_mean(self.prior_mean, self.decisions)
+        if self.noise_profile is not None:
+            object.__setattr__(self, "noise_profile", checked_profile(self.noise_profile, self.decisions))
         if np.ndim(self.prior_mean):
             object.__setattr__(self, "prior_mean", np.array(self.prior_mean, dtype=np.float64))
             self.prior_mean.setflags(write=False)  # type: ignore[union-attr]

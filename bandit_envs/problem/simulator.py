@@ -20,6 +20,7 @@ class Outcome(NamedTuple):
     t: Ints  # (n,) round just played, -1 at reset
     arrived: Bools  # (n, K) slot k is the round played k rounds ago
     step: Ints  # (n, K) that round, -1 where nothing arrives
+    deviation: Floats  # (n, K) of the noise on the rewards that arrive, where it is told; else (n, 0)
     values: Floats  # (n, K, 1 + C) reward and costs that arrive, 0 elsewhere
     regret: Floats  # (n,)
     means: Floats  # (n, 1 + C) of the play
@@ -71,6 +72,10 @@ class Simulator:
         )  # of the current version
         self.shown = np.zeros(num_trials, dtype=np.int64)  # which version `tables` holds
         self.slowdown = problem.delay.slowdown(problem.decisions.unit_arms)  # (A,)
+        self.laws = [problem.noise, *[problem.constraint_noise] * costs]
+        self.loudness = np.stack([law.shape(problem.decisions.unit_arms) for law in self.laws])  # (1 + C, A)
+        told = horizon if problem.noise.tells_shape and problem.publish_model else 0
+        self.deviation = np.zeros((num_trials, told))  # of the noise on each round's reward
         self.views = problem.setting().scaled_contexts
 
     def begin(self, rows: Ints, trials: list[Trial]) -> Outcome:
@@ -89,6 +94,7 @@ class Simulator:
             t=np.full(n, -1),
             arrived=np.zeros((n, slots), dtype=bool),
             step=np.full((n, slots), -1),
+            deviation=np.zeros((n, slots if self.deviation.size else 0)),
             values=np.zeros((n, slots, values)),
             regret=np.zeros(n),
             means=np.zeros((n, values)),
@@ -111,7 +117,9 @@ class Simulator:
         segment, context = self.segment[rows, t], self.context[rows, t]
         means = self._means(rows, self.version[rows, t], context, actions)
         self.actions[rows, t] = actions
-        self.observed[rows, t] = means + self.noise[rows, t]
+        loudness = self._loudness(actions)
+        self.observed[rows, t] = means + loudness * self.noise[rows, t]
+        self._note_deviation(rows, t, loudness[:, 0])
         delay = self._delay(self.wait[rows, t], actions)
         self.due[rows, t] = np.where(delay < 0, -1, t + delay)
         self.round[rows] = t + 1
@@ -128,6 +136,9 @@ class Simulator:
             t=t,
             arrived=arrived,
             step=np.where(arrived, step, -1),
+            deviation=np.where(arrived, self.deviation[column, step], 0.0)
+            if self.deviation.size
+            else np.zeros((len(rows), 0)),
             values=values,
             regret=optimum - means[:, 0],
             means=means,
@@ -163,6 +174,19 @@ class Simulator:
         rounds = law.in_rounds(waits * slowdown)
         return np.where(rounds > self.problem.window, -1.0, rounds).astype(np.int64)
 
+    def _loudness(self, actions: Any) -> Floats:
+        """Deviation of the noise on reward and costs of plays, in units of the stated ones, (n, 1 + C)."""
+        if not self.problem.decisions.continuous:
+            return self.loudness[:, actions].T
+        return np.stack([law.shape((actions + 1.0) / 2.0) for law in self.laws], axis=1)
+
+    def _note_deviation(self, rows: Ints, t: Ints, loudness: Floats) -> None:
+        """Keep the deviation of the plays' rewards, where it is told."""
+        if self.deviation.size:
+            trials = [self.trials[i] for i in rows.tolist()]
+            stated = np.array([trial.setting.noise_std for trial in trials if trial is not None])
+            self.deviation[rows, t] = stated * loudness
+
     def _means(self, rows: Ints, version: Ints, context: Ints, actions: Any) -> Floats:
         """Noiseless reward and costs of the plays, (n, 1 + C)."""
         if self.problem.decisions.continuous:
@@ -193,6 +217,7 @@ _BATCHED = (
         "noise",
         "observed",
         "actions",
+        "deviation",
     ),
     *("tables", "shown"),
 )

@@ -56,6 +56,19 @@ def check_prior_mean(mean: Floats | float, decisions: Decisions) -> None:
     require(given.dtype.kind in "iuf" and np.isfinite(given).all(), "prior_mean", "finite numbers", mean)
 
 
+def checked_profile(profile: Any, decisions: Decisions) -> Floats:
+    """Return shares of the noise's deviation, one a point of a finite set, or raise."""
+    size = decisions.num_contexts * decisions.num_arms
+    shape = (size,) if not decisions.continuous else None
+    require(np.shape(profile) == shape, "noise_profile", f"{shape} shares, None on a box", np.shape(profile))
+    given = np.array(profile)
+    usable = given.dtype.kind in "iuf" and bool(((given > 0) & (given <= 1)).all())
+    require(usable, "noise_profile", "shares of noise_std in (0, 1]", profile)
+    given = given.astype(np.float64)
+    given.setflags(write=False)
+    return given
+
+
 def _is_scale(value: Any) -> bool:
     """Whether a number, or every number of a batch, is finite and not negative."""
     return _are_numbers(value) and bool((np.asarray(value) >= 0).all())

@@ -56,9 +56,9 @@ def compose(
             drawn from the kernel); False publishes 0, a number that number.
         horizon: rounds a trial.
         noise_std: standard deviation of the reward noise.
-        noise: {"law": "gaussian" | "uniform" | "student-t" | "none", "std": ..., "share": ...}; `share`
-            is the noise variance as a share of the function's range, which only for functions of deviation
-            1 has no unit. `noise_std` is its "std".
+        noise: {"law": "gaussian" | "uniform" | "student-t" | "pareto" | "by-arm" | "none", "std": ...,
+            "share": ...}, see `bandit_envs.laws.noise`; `share` is the noise variance as a share of the
+            function's range, which only for functions of deviation 1 has no unit. `noise_std` is its "std".
         normalize: rescale each function to have minimum 0 and maximum 1; its prior is then of such functions.
         delay: {"law": "immediate" | "constant" | "cyclic" | "poisson" | "geometric" | "uniform" |
             "heavy-tailed" | "exponential" | "log-normal" | "by-arm", ...}, each with "lost", the

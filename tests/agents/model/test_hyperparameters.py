@@ -262,7 +262,7 @@ def test_fits_under_delay_use_what_arrived_or_all_plays(name, source):
 def test_a_fit_looks_at_the_latest_values_alone_where_their_number_is_bounded(source, most, monkeypatch):
     looked_at = []
 
-    def fit(self, features, point, value, restarts, rng):
+    def fit(self, features, point, value, restarts, rng, weight):
         looked_at.append(point)
 
     monkeypatch.setattr(Fitter, "fit", fit)

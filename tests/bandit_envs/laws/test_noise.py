@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bandit_envs.laws import StudentT, Uniform
+from bandit_envs.laws import Pareto, StudentT, Uniform
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.noise import LAWS, Gaussian, Noise
 
@@ -64,6 +64,7 @@ def test_a_share_is_the_variance_in_units_of_the_functions_range(name):
         (Gaussian(), stats.norm()),
         (Uniform(), stats.uniform(-np.sqrt(3), 2 * np.sqrt(3))),
         (StudentT(degrees=5.0), stats.t(5, scale=np.sqrt(3 / 5))),
+        (Pareto(index=4.0), stats.pareto(4, loc=-(4 / 3) * np.sqrt(4.5), scale=np.sqrt(4.5))),
     ],
 )
 def test_noise_has_the_named_law(law, expected):

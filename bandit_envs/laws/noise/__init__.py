@@ -1,0 +1,16 @@
+"""Observation noise: each law draws at standard deviation 1, trial and play set the scale."""
+
+from bandit_envs.laws.noise.base import Noise
+from bandit_envs.laws.noise.by_arm import ByArm
+from bandit_envs.laws.noise.everywhere import Gaussian, NoNoise, Pareto, StudentT, Uniform
+
+__all__ = ["LAWS", "ByArm", "Gaussian", "NoNoise", "Noise", "Pareto", "StudentT", "Uniform"]
+
+LAWS: dict[str, type[Noise]] = {
+    "gaussian": Gaussian,
+    "uniform": Uniform,
+    "student-t": StudentT,
+    "pareto": Pareto,
+    "by-arm": ByArm,
+    "none": NoNoise,
+}

@@ -1,0 +1,63 @@
+"""Observation noise: each law draws at standard deviation 1, the trial sets the scale."""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+
+import numpy as np
+
+from bandit_envs.basics.arguments import LARGEST_DEVIATION, is_number, require
+from bandit_envs.basics.types import Floats
+
+
+@dataclass(frozen=True)
+class Noise(abc.ABC):
+    """Independent noise of a stated standard deviation.
+
+    Args:
+        std: standard deviation in units of the reward.
+        share: if given, the noise *variance* is this share of the function's range, max f - min f,
+            and differs from trial to trial (Chowdhury & Gopalan 2017, Section 6: 0.01). As the paper has it
+            a variance is compared with a range, so that it holds for functions of deviation 1: those that are
+            c times as large have noise that is sqrt(c) times as large, and are easier. Give `std` there.
+    """
+
+    std: float = 0.1
+    share: float | None = None
+
+    def __post_init__(self) -> None:
+        require(is_number(self.std) and self.std >= 0, "std", "0 or a positive number", self.std)
+        require(self.std <= LARGEST_DEVIATION, "std", f"at most {LARGEST_DEVIATION:g}", self.std)
+        valid = self.share is None or (is_number(self.share) and self.share > 0)
+        require(valid, "share", "None or positive", self.share)
+
+    def scale(self, values: Floats) -> float:
+        """Standard deviation in a trial whose mean rewards are `values`."""
+        return self.std if self.share is None else float(np.sqrt(self.share * np.ptp(values)))
+
+    @property
+    def stated_std(self) -> float | None:
+        """Standard deviation that holds for all trials, None where it is a share of each one's range."""
+        return self.std if self.share is None else None
+
+    @property
+    def relative_bound(self) -> float | None:
+        """Almost sure bound on |noise| in standard deviations, None if there is none."""
+        return None
+
+    @property
+    def tells_shape(self) -> bool:
+        """Whether learners are told how the deviation differs from play to play."""
+        return False
+
+    def shape(self, features: Floats) -> Floats:
+        """Deviation of plays in units of the stated one, at most 1, by features in [0, 1]^d; here 1.
+
+        (n, d) -> (n,). What a round draws is multiplied by it, so all agents meet the same draws.
+        """
+        return np.ones(len(features))
+
+    @abc.abstractmethod
+    def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
+        """Noise of standard deviation 1 for each round, (T,)."""

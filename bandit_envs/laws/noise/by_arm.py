@@ -1,0 +1,69 @@
+"""Noise that depends on what is played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import is_number, require, require_switch
+from bandit_envs.basics.types import Floats
+from bandit_envs.laws.by_name import parse
+from bandit_envs.laws.noise.base import Noise
+from bandit_envs.laws.noise.everywhere import Gaussian, Pareto, StudentT, Uniform
+
+BASES: dict[str, type[Noise]] = {
+    "gaussian": Gaussian,
+    "uniform": Uniform,
+    "student-t": StudentT,
+    "pareto": Pareto,
+}
+
+
+@dataclass(frozen=True)
+class ByArm(Noise):
+    """Another law's noise, of deviation rho(x) = std (q + (1 - q) x_1): heteroscedastic.
+
+    x_1 is the play's first feature, scaled to [0, 1] over the decision set: its far end is the noisiest, and
+    has the deviation that is stated. A declared law is published: `Setting.noise_profile` on a finite set,
+    and in the `info` of a round "feedback_std", the deviation of each value that arrives. One that is not
+    declared publishes the largest deviation alone, which bounds them all.
+
+    Args:
+        base: the other law, or its description without a deviation.
+        quietest: q in (0, 1], the share of the deviation that is left at x_1 = 0.
+        declared: whether learners are told rho.
+    """
+
+    base: Any = "gaussian"
+    quietest: float = 0.1
+    declared: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        valid = is_number(self.quietest) and 0 < self.quietest <= 1
+        require(valid, "quietest", "a share in (0, 1]", self.quietest)
+        require_switch("declared", self.declared)
+        law = parse("base", self.base, BASES)
+        plain = law.std == type(law)().std and law.share is None
+        require(plain, "base", 'without "std" and "share", which are given beside it', self.base)
+        object.__setattr__(self, "base", law)
+
+    @property
+    def relative_bound(self) -> float | None:
+        """That of the other law."""
+        return self.base.relative_bound
+
+    @property
+    def tells_shape(self) -> bool:
+        """Whether it is declared."""
+        return self.declared
+
+    def shape(self, features: Floats) -> Floats:
+        """q + (1 - q) x_1, (n, d) -> (n,)."""
+        return self.quietest + (1.0 - self.quietest) * np.clip(features[:, 0], 0.0, 1.0)
+
+    def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
+        """As the other law."""
+        return self.base.draw(horizon, rng)

@@ -1,0 +1,200 @@
+"""Plays whose noise is known count for as much as they tell: lambda is a precision for each play."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import agents
+from agents.beliefs.base import Belief, Delivered
+from agents.beliefs.eliminating import Eliminating
+from agents.beliefs.gathered import Gathered
+from agents.beliefs.hallucinated import Hallucinated
+from agents.beliefs.ridges import Ridges
+from agents.model.likelihood import Sample, negative_log_likelihood
+from agents.model.model import Model
+from agents.posteriors import FORMS
+from agents.widths.amm import AMMWidth
+from agents.widths.non_adaptive import PlainBand
+from bandit_envs import BanditVectorEnv, Setting
+from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.problem.feedback import delivery
+from bandit_envs.problems import build
+
+ARMS = np.linspace(0.0, 1.0, 20)[:, None]
+PROFILE = 0.2 + 0.8 * ARMS[:, 0]
+NOISE = 0.3
+SETTING = Setting(
+    arms=ARMS, horizon=40, kernel=make_kernel("matern52"), noise_std=NOISE, noise_profile=PROFILE, max_delay=5
+)
+PLAIN_BAND = partial(Eliminating, band_of=lambda model: PlainBand(1.0, NOISE, NOISE**2))
+WEIGHING = {"delivered": Delivered, "gathered": Gathered, "hallucinated": Hallucinated}
+WEIGHING |= {"ridges": Ridges, "eliminating": PLAIN_BAND}
+HERE = np.zeros(1, dtype=np.int64)
+ARRIVED = np.zeros(1)
+
+
+def plays(count: int = 25) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points that repeat, values, and deviations of single values."""
+    rng = np.random.default_rng(0)
+    return rng.integers(20, size=count), rng.normal(size=count), rng.uniform(0.05, 0.6, count)
+
+
+def told(belief: Belief, stds: np.ndarray | None = None) -> Belief:
+    """The belief after all plays, their values, and perhaps their deviations."""
+    point, value, _ = plays()
+    for i in range(len(point)):
+        belief.play(point[i : i + 1])
+        weight = () if stds is None else ((NOISE / stds[i : i + 1]) ** 2,)
+        belief.receive(HERE, point[i : i + 1], ARRIVED, value[i : i + 1], *weight)
+    return belief
+
+
+def textbook(setting: Setting, variances: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Mean, deviation and gain under noise diag(variances)."""
+    point, value, _ = plays()
+    k = setting.kernel(ARMS)
+    among = k[np.ix_(point, point)] + np.diag(variances)
+    across = np.linalg.solve(among, k[point])
+    gain = 0.5 * (np.linalg.slogdet(among)[1] - np.log(variances).sum())
+    return value @ across, np.sqrt(np.diag(k) - np.einsum("px,px->x", k[point], across)), gain
+
+
+def assert_is(belief: Belief, expected: tuple[np.ndarray, np.ndarray, float]) -> None:
+    mean, std, gain = expected
+    np.testing.assert_allclose(belief.mean(HERE)[0], mean, atol=1e-7)
+    np.testing.assert_allclose(belief.std(HERE)[0], std, atol=1e-6)
+    np.testing.assert_allclose(belief.gain[0], gain, rtol=1e-7)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", WEIGHING)
+def test_noise_by_arm_gives_the_posterior_of_a_diagonal_in_place_of_lambda(kind, form):
+    belief = told(WEIGHING[kind](Model.of(SETTING, form=form), 1))
+    assert_is(belief, textbook(SETTING, (NOISE * PROFILE[plays()[0]]) ** 2))
+
+
+@pytest.mark.parametrize("kind", WEIGHING)
+def test_noise_told_play_by_play_gives_the_same(kind):
+    alike = Setting(arms=ARMS, horizon=40, kernel=SETTING.kernel, noise_std=NOISE, max_delay=5)
+    stds = plays()[2]
+    assert_is(told(WEIGHING[kind](Model.of(alike), 1), stds), textbook(alike, stds**2))
+    assert_is(told(WEIGHING[kind](Model.of(SETTING), 1), stds), textbook(alike, stds**2))
+
+
+def test_bands_of_ridges_are_those_of_rows_divided_by_their_noise():
+    point, value, _ = plays()
+    belief = told(Ridges(Model.of(SETTING), 1))
+    rows = PROFILE[point]
+    k = SETTING.kernel(ARMS)[np.ix_(point, point)] / np.outer(rows, rows)
+    y = value / rows
+
+    def q(a: float) -> float:
+        return a * y @ np.linalg.solve(k + a * np.eye(len(y)), y)
+
+    for fit in belief.fits:
+        np.testing.assert_allclose(fit.misfit[0], q(fit.noise[0]) - q(NOISE**2), atol=1e-8)
+
+
+def test_the_width_of_known_variances_is_the_general_one():
+    belief = told(Delivered(Model.of(SETTING), 1))
+    t = np.array([26])
+    general = AMMWidth(2.0, NOISE, NOISE**2)(t, belief.gain)
+    np.testing.assert_allclose(general, AMMWidth.of_known_variances(2.0)(t, belief.gain), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["hallucinated", "eliminating"])
+def test_a_play_that_never_yields_a_value_counts_no_longer(kind):
+    belief = told(WEIGHING[kind](Model.of(SETTING), 1))
+    before = belief.std(HERE).copy()
+    belief.play(np.array([7]))
+    assert (belief.std(HERE) < before - 1e-3).any()
+    belief.drop(HERE, np.array([7]), np.ones(1, dtype=np.int64))
+    np.testing.assert_allclose(belief.std(HERE), before, atol=1e-8)
+
+
+def test_the_likelihood_is_that_of_the_values_one_by_one():
+    point, value, stds = plays()
+    weight = (NOISE / stds) ** 2
+    kernel, theta = make_kernel("matern52", 0.3), np.log([0.3, NOISE**2])
+    sample = Sample.of(ARMS, point, value, weight)
+    loss, slopes = negative_log_likelihood(theta, kernel, sample)
+    among = kernel(ARMS)[np.ix_(point, point)] + np.diag(stds**2)
+    expected = 0.5 * value @ np.linalg.solve(among, value) + 0.5 * np.linalg.slogdet(among)[1]
+    np.testing.assert_allclose(loss, expected + 0.5 * len(point) * np.log(2 * np.pi), rtol=1e-9)
+    for i in range(2):
+        step = 1e-5 * np.eye(2)[i]
+        up, down = (negative_log_likelihood(theta + s, kernel, sample)[0] for s in (step, -step))
+        np.testing.assert_allclose(slopes[i], (up - down) / 2e-5, rtol=1e-4, atol=1e-6)
+
+
+def feed(agent: Any, std: float | None) -> Any:
+    """The agent after values of which one half may be told to be precise."""
+    agent.reset(0)
+    for t in range(8):
+        value = np.array([np.sin(t)])
+        known = None if std is None else np.full(1, std if t % 2 else NOISE)
+        info = delivery(t, np.array([t]), value, np.empty((1, 0)), 5, known)
+        agent.update(np.zeros(1), 2 * t, value[0], info)
+    return agent
+
+
+@pytest.mark.parametrize("name", agents.names())
+def test_an_agent_declares_whether_told_noise_matters_to_it(name):
+    features = agents.features(name)
+    if not features.finite or features.on_policy or name == "random":
+        assert not features.noise
+        return
+    alike = Setting(arms=ARMS, horizon=40, kernel=SETTING.kernel, noise_std=NOISE, max_delay=5)
+    alone = agents.make(name, alike)
+    weighs = getattr(alone.reset(0) or alone, "weighs", False)
+    assert weighs == features.noise
+
+
+@pytest.mark.parametrize("options", [{}, {"refit_every": 4}])
+def test_an_agent_learns_more_from_values_that_are_told_to_be_precise(options):
+    alike = Setting(arms=ARMS, horizon=40, kernel=SETTING.kernel, noise_std=NOISE)
+    plain, precise = (feed(agents.make("gp-ucb", alike, **options), std) for std in (None, NOISE / 10))
+    assert precise.belief.gain[0] > plain.belief.gain[0] + 1.0
+
+
+def regret(options: dict[str, Any], declared: bool, trials: int) -> float:
+    noise = {"law": "by-arm", "std": 0.42, "quietest": 0.02 / 0.42, "declared": declared}
+    problem = build("rkhs", {"kernel": "rbf", "rkhs_norm": 2.0, "noise": noise, "horizon": 200})
+    env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled")
+    observation, _ = env.reset(seed=list(range(trials)))
+    agent = agents.make("gp-ucb", env.setting, trials, width="amm", **options)
+    agent.reset(list(range(trials)))
+    total = 0.0
+    for _ in range(problem.horizon):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        total, observation = total + info["oracle"]["regret"].mean(), following
+    return total
+
+
+def test_knowing_the_noise_of_every_arm_costs_less_than_its_maximum():
+    assert regret({}, True, 20) < 0.95 * regret({}, False, 20)
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "gp-ei", "dmm-ucb"])
+def test_on_a_box_what_arrives_is_weighed(name):
+    noise = {"law": "by-arm", "std": 0.4, "quietest": 0.1}
+    problem = build("rkhs", {"noise": noise, "continuous": True, "num_arms": 30, "horizon": 6})
+    env = BanditVectorEnv(problem, 1, autoreset_mode="Disabled")
+    observation, _ = env.reset(seed=[0])
+    agent = agents.make(name, env.setting, 1)
+    agent.reset([0])
+    weights = []
+    for _ in range(problem.horizon):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        weights.append((0.1 + 0.9 * (action[0, 0] + 1.0) / 2.0) ** -2.0)
+        observation = following
+    seen = agent.agents[0].belief.centre.statistics(0)
+    np.testing.assert_allclose(seen.plays.sum(), np.sum(weights))
