@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .algorithms.random import random
     from .algorithms.randomised import eims, irgp_ucb, pims
     from .algorithms.regularised import dmm_ucb
+    from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
     from .capabilities import Features, handles
     from .making import compose, make
     from .registry import features, names
@@ -53,6 +54,7 @@ _HOMES = {
     "algorithms.random": ["random"],
     "algorithms.randomised": ["eims", "irgp_ucb", "pims"],
     "algorithms.regularised": ["dmm_ucb"],
+    "algorithms.unknown_kernel": ["a_gp_ucb", "lb_gp_ucb", "pe_gp_ucb"],
     "rl": ["Policy", "pretrained", "sb3", "train_policy"],
     "agent.gp_agent": ["GPAgent"],
     "capabilities": ["Features", "handles"],
@@ -72,6 +74,7 @@ __all__ = [
     "PerTrial",
     "Policy",
     "Tuner",
+    "a_gp_ucb",
     "admmbo",
     "asy_ts",
     "bandit_oco",
@@ -95,10 +98,12 @@ __all__ = [
     "igp_ucb",
     "irgp_ucb",
     "kernel_ucb",
+    "lb_gp_ucb",
     "load",
     "make",
     "mvr",
     "names",
+    "pe_gp_ucb",
     "phased_elimination",
     "pims",
     "pretrained",

@@ -110,6 +110,11 @@ class BoxAgent(GPAgent):
         pair = with_context(self._context(observation), arms)[0]
         return np.array([self._visited.index(pair)])
 
+    def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
+        """Mean and deviation of the mean reward of an action, (1,) each."""
+        arms = arms_of(self.setting, np.asarray(action)[None], "action")
+        return Surface.of(self.belief).predict(with_context(self._context(observation), arms))
+
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """The point of the largest posterior mean, in a context where there are several.
 

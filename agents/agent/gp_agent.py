@@ -244,6 +244,12 @@ class GPAgent(Resumable):
         mean, std = self.belief.mean(context).copy(), self.belief.std(context).copy()
         return (mean, std) if self.num_trials else (mean[0], std[0])
 
+    def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
+        """Mean and deviation of the mean reward of an action a trial, (B,) each."""
+        trial, point, belief = self._rows, self.points(observation, action), self.belief
+        mean = belief.centre.mean_of(trial, point) + belief.prior_mean[trial, point]
+        return mean, np.sqrt(np.maximum(belief.spread.variance_of(trial, point), 0.0))
+
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """The arm of the largest posterior mean, in a context where there are several.
 

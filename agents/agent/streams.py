@@ -10,7 +10,7 @@ import numpy as np
 from ..named import takes_rngs
 
 # The order names the children: append, never insert.
-ROLES = ("ties", "samples", "fits", "search", "rule", "belief", "objective", "restart")
+ROLES = ("ties", "samples", "fits", "search", "rule", "belief", "objective", "restart", "turns")
 
 
 class Streams:

@@ -1,0 +1,87 @@
+"""Candidates that take turns so that what each may lose stays balanced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+
+from ..acquisition.of_model import WithWidth
+from ..model.tie_breaking import argmax_with_ties
+from ..validation import PerTrial
+from .gp_agent import GPAgent
+from .several import Several
+
+TIE = 1e-9  # of the largest regret bound
+
+
+class Balanced(Several):
+    r"""Regret balancing over kernels (Ziomek, Adachi & Osborne 2024, LB-GP-UCB, in our reading).
+
+    With S_k the plays that candidate k chose, n = |S_k|, B_k and g_k its norm and its realised gain, the turn
+    is that of the smallest
+
+        sqrt(n + 1) (B_k sqrt(g_k) + g_k).
+
+    Once all that are open were used, k is struck off if
+
+        ybar_k + sqrt(xi_t / n_k) + (2 / n_k) sum over S_k of w sigma
+            < max over j of ybar_j - sqrt(xi_t / n_j),
+
+    xi_t = 2 R^2 log(K pi^2 t^2 / (6 delta / 2)), n_k and ybar_k of the values that have come. The printed
+    algorithm has minus before its first xi and no factor 2, with which the proof does not work.
+
+    Args:
+        agents, rule_of: see `Several`; the bands are those of delta / 2.
+        is_open: from t = 1, 2, ... which candidates there are already, (K,).
+        delta: probability that the right candidates are struck off or their bands fail.
+    """
+
+    def __init__(
+        self,
+        agents: Sequence[GPAgent],
+        rule_of: WithWidth,
+        *,
+        is_open: Callable[[int], Bools],
+        delta: PerTrial,
+    ):
+        super().__init__(agents, rule_of)
+        self._is_open, self._delta = is_open, delta
+        self._bound = np.stack([self._each(agent.model.rkhs_bound) for agent in self.agents], axis=1)
+
+    @property
+    def open(self) -> Bools:
+        """Which candidates may have the next turn, (B, K)."""
+        return self.alive & self._is_open(self.round + 1)
+
+    def _turn(self, observation: Floats, uniform: Floats) -> tuple[Any, Ints]:
+        loss = self._regret_bound()
+        score = np.where(self.open, -loss, -np.inf)
+        who = argmax_with_ties(score, TIE * loss.max(axis=1), uniform)
+        turns = np.arange(len(self.agents)) == who[:, None]
+        return self._of(who, self._asked(turns, observation)), who
+
+    def _regret_bound(self) -> Floats:
+        gain = np.stack([agent.belief.gain for agent in self.agents], axis=1)
+        return np.sqrt(self._turns.chosen + 1.0) * (self._bound * np.sqrt(gain) + gain)
+
+    def _struck(self) -> Bools:
+        turns, competing = self._turns, self.open
+        count = np.maximum(turns.arrived, 1.0)
+        mean, slack = turns.value / count, np.sqrt(self._xi()[:, None] / count)
+        upper = mean + slack + 2.0 * turns.promised / count
+        lower = np.where(competing, mean - slack, -np.inf).max(axis=1, keepdims=True)
+        used = (turns.arrived > 0.0) | ~competing
+        return used.all(axis=1, keepdims=True) & competing & (upper < lower)
+
+    def _xi(self) -> Floats:
+        """2 R^2 log(K pi^2 t^2 / (3 delta)), (B,)."""
+        noise, delta = self._each(self.model.noise_std), self._each(self._delta)
+        failures = len(self.agents) * (np.pi * self.round) ** 2 / (3.0 * delta)
+        return 2.0 * noise**2 * np.log(np.maximum(failures, 1.0))
+
+    def _each(self, value: PerTrial) -> Floats:
+        return np.broadcast_to(np.asarray(value, dtype=np.float64), self._size)

@@ -1,0 +1,193 @@
+"""Agents that differ in what they assume, over the same plays: in each round one of them chooses."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.feedback import Feedback
+
+from ..acquisition.candidates import Rule
+from ..acquisition.of_model import WithWidth
+from ..beliefs.base import Belief
+from ..model.model import Model
+from ..model.recommendation import Recommendation
+from ..model.tie_breaking import TieBreaker
+from ..validation import require_reset, require_trials, seeds_of
+from .assembly import assemble
+from .batching import SideBySide
+from .gp_agent import GPAgent
+from .streams import Streams
+from .trial_parts import part_of_trial
+from .turns import NOBODY, Turns
+
+
+class Several(abc.ABC):
+    """Plays K candidates at once: all learn from every play, and one of them chooses it in each trial.
+
+    A subclass says whose turn it is and which candidates are struck off, for good. What somebody else plays
+    is learnt too, but nobody is charged with it; nor with first plays at random. A round costs K posteriors.
+
+    Args:
+        agents: the candidates, of one trial or of B.
+        rule_of: makes the rule of their bands from a model.
+    """
+
+    privileged = False
+
+    def __init__(self, agents: Sequence[GPAgent], rule_of: WithWidth):
+        first = agents[0]
+        self.agents, self.setting, self.num_trials = list(agents), first.setting, first.num_trials
+        self._size = first.num_trials or 1
+        self.widths = [rule_of.width_of(agent.model) for agent in agents]
+        self.turns: Turns | None = None
+
+    @property
+    def model(self) -> Model:
+        """What the first candidate assumes."""
+        return self.agents[0].model
+
+    @property
+    def rule(self) -> Rule:
+        """What scores points for the first candidate."""
+        return self.agents[0].rule
+
+    @property
+    def belief(self) -> Belief:
+        """What the first candidate believes."""
+        return self.agents[0].belief
+
+    @property
+    def round(self) -> int:
+        """How many rounds were played; -1 before the first reset."""
+        return self.agents[0].round
+
+    def reset(self, seed: int | Sequence[int]) -> None:
+        """Forget everything; one integer, or B of them."""
+        for agent in self.agents:
+            agent.reset(seed)
+        self.turns = Turns(self._size, len(self.agents), self.setting.horizon)
+        self.alive = np.ones((self._size, len(self.agents)), dtype=bool)  # which are not struck off, (B, K)
+        self._ties = TieBreaker(Streams(seeds_of(seed, self.num_trials)).of("turns"))
+        self._proposed: tuple[Any, Ints] | None = None
+
+    def act(self, observation: Floats) -> Any:
+        """Choose an action for the observed context; see `GPAgent`."""
+        require_reset(self.round >= 0)
+        self._proposed = action, _ = self._turn(observation, self._ties())
+        return action.copy() if isinstance(action, np.ndarray) else action
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round; see `GPAgent`."""
+        feedback, told = Feedback.arrived(info), self._told(observation, action)
+        for agent in self.agents:
+            agent.update(observation, action, reward, info)
+        self._turns.play(*told)
+        self._turns.receive(feedback.trial, feedback.round, feedback.reward)
+        self._proposed = None
+        self.alive &= ~self._struck()
+
+    def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
+        """Forget pending plays whose values will never come; see `GPAgent.drop`."""
+        for agent in self.agents:
+            agent.drop(rounds, trial)
+        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
+        self._turns.drop(np.zeros_like(rounds) if trial is None else np.asarray(trial), rounds)
+
+    def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
+        """Mean and deviation of each arm's mean reward, by the leading candidate; see `GPAgent`."""
+        each = [agent.posterior(observation) for agent in self.agents]
+        mean, std = ([known[i] for known in each] for i in range(2))
+        return self._of(self.leader, mean), self._of(self.leader, std)
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """The action of the largest posterior mean by the leading candidate; see `GPAgent`."""
+        each = [agent.recommend(observation, among) for agent in self.agents]
+        return Recommendation(*(self._of(self.leader, part) for part in zip(*each, strict=True)))
+
+    @property
+    def leader(self) -> Ints:
+        """The candidate that has chosen most of the plays and was not struck off, (B,)."""
+        require_reset(self.round >= 0)
+        return np.where(self.alive, self._turns.chosen, -1.0).argmax(axis=1)
+
+    @abc.abstractmethod
+    def _turn(self, observation: Floats, uniform: Floats) -> tuple[Any, Ints]:
+        """Actions of the trials, and which candidates chose them, (B,); ties by the draws `uniform`, (B,)."""
+
+    @abc.abstractmethod
+    def _struck(self) -> Bools:
+        """Which candidates what came rules out, (B, K); one is left at least."""
+
+    @property
+    def _turns(self) -> Turns:
+        require_reset(self.turns is not None)
+        assert self.turns is not None
+        return self.turns
+
+    def _asked(self, who: Bools, observation: Floats) -> list[Any]:
+        """The actions of candidates of which some trial asks, (B, K); None of the others."""
+        actions: list[Any] = []
+        for agent, trials in zip(self.agents, who.T, strict=True):
+            if not trials.any():
+                agent.skip()
+            actions.append(agent.act(observation) if trials.any() else None)
+        return actions
+
+    def _of(self, who: Ints, each: Sequence[Any]) -> Any:
+        """From what each candidate says, with a trial axis where there are B, what those of the turn say."""
+        if self.num_trials is None:
+            return each[who[0]]
+        return np.array([each[k][i] for i, k in enumerate(who.tolist())])
+
+    def _band(self, k: int, observation: Floats, action: Any) -> tuple[Floats, Floats]:
+        """The mean of a candidate at an action and w sigma, (B,) each."""
+        agent = self.agents[k]
+        mean, std = agent.believed(observation, action)
+        return mean, (self.widths[k](agent.t, agent.belief.gain) + agent.belief.bias) * std
+
+    def _told(self, observation: Floats, action: Any) -> tuple[Ints, Floats, Floats]:
+        """Who chose what was played, and its mean and w sigma, (B,) each."""
+        who = self._chose(action)
+        mean, band = np.zeros(self._size), np.zeros(self._size)
+        for k in np.unique(who[who != NOBODY]).tolist():
+            mine = who == k
+            known = self._band(k, observation, action)
+            mean[mine], band[mine] = (each[mine] for each in known)
+        return who, mean, band
+
+    def _chose(self, action: Any) -> Ints:
+        nobody = np.full(self._size, NOBODY)
+        if self._proposed is None or self.round < self.model.initial:
+            return nobody
+        proposed, who = self._proposed
+        if np.shape(proposed) != np.shape(action):
+            return nobody
+        same = np.equal(proposed, action).reshape(self._size, -1).all(axis=1)
+        return np.where(same, who, nobody)
+
+
+def together(
+    make: Callable[..., Several], models: Sequence[Model], rule_of: WithWidth, num_trials: int | None
+) -> Several | SideBySide:
+    """Return the agent of several models: on arms in lockstep, on a box side by side.
+
+    Args:
+        make: from the candidates and the rule of their bands, by keyword.
+        models: what each assumes.
+        rule_of: see `assemble`.
+        num_trials: None, or B.
+    """
+    require_trials(num_trials)
+    if num_trials is None or not models[0].setting.continuous:
+        agents: Any = [assemble(model, rule_of, num_trials) for model in models]
+        return make(agents, rule_of)
+    each = []
+    for i in range(num_trials):
+        own, rule = part_of_trial(make, i, num_trials), part_of_trial(rule_of, i, num_trials)
+        each.append(own([assemble(model.of_trial(i), rule) for model in models], rule))
+    return SideBySide(each)

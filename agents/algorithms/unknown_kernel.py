@@ -1,0 +1,231 @@
+"""The named algorithms that know a bound on the length-scale, or a few priors, and keep a guarantee.
+
+Marginal likelihood (`refit_every`) has none: after a few plays it may be sure of a wrong length-scale, and is
+never told. These shorten it for certain, or find out by what they lose.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    is_number,
+    require,
+    require_choice,
+    require_probability,
+    shown,
+)
+from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.of_model import WithWidth
+from ..acquisition.rules import UCB
+from ..agent.assembly import assemble
+from ..agent.balanced import Balanced
+from ..agent.batching import SideBySide
+from ..agent.optimistic import Optimistic
+from ..agent.several import Several, together
+from ..agent.shrinking import Growth, Shrinking, shrunk
+from ..capabilities import handles
+from ..kernels.order import order_of
+from ..kernels.shortened import has_length_scale
+from ..model.model import Model
+from ..options import require_left_out
+from ..validation import PerTrial
+from ..widths.by_name import improved_width, make_width
+
+FORM = "pairs"  # the posterior that is cheapest to build again
+WIDTHS = {  # for functions of bounded norm, with the gain that is realised
+    "amm": partial(make_width, "amm"),
+    "self-normalised": partial(make_width, "self-normalised"),
+    "improved": improved_width,
+}
+FIRST = 5  # shorter candidates that there are from the start
+ROUNDING = 1e-9  # of a length-scale: theta_0 / g(t) itself is among the candidates
+OFFSETS = (-1.0, 0.0, 1.0)  # prior deviations by which the mean of a default prior is off
+
+
+@handles("delay", "context", "box")
+def a_gp_ucb(
+    setting: Setting,
+    *,
+    g: float = 0.5,
+    b: float = 0.0,
+    start: float = 1.0,
+    width: str = "amm",
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Shrinking | SideBySide:
+    """A-GP-UCB: GP-UCB whose length-scale shrinks for certain (Berkenkamp et al. 2019).
+
+    In round t = 1, 2, ... length-scales are theta_0 / g(t), and the bound on the norm is b(t) g(t)^(d/2) B_0,
+    with g(t) = max(start, t^g) and b(t) = t^b; theta_0 and B_0 are the model's. Regret is O(g(T)^d) times
+    that of the true length-scale. The schedule is the one that Ziomek et al. (2024) compare with; that the
+    original multiplies the norm by g(t)^d is [memory], and more than needed for kernels whose spectrum falls,
+    see `agents.kernels.shortened.inflation`. Kernels without a length-scale stay as they are. The posterior
+    is built again in every round in which g(t) grows.
+
+    Args:
+        setting: what is published of the problem.
+        g, b: powers of t.
+        start: t_0, at least 1.
+        width: "amm", "self-normalised" or "improved", with the realised gain.
+        delta: failure probability of a round's band, for that round's kernel.
+        num_trials: None, or B.
+        **options: of the model, but for `refit_every` and `repeat`.
+    """
+    model = _fixed_model(setting, {"form": FORM, **options})
+    grows, more = Growth(g, start), _bound_growth(b)
+    rule_of = _bands(width, delta)
+    made: Any = assemble(model, rule_of, num_trials)
+    if isinstance(made, SideBySide):
+        return SideBySide([Shrinking(agent, grows, more) for agent in made.agents])  # type: ignore[arg-type]
+    return Shrinking(made, grows, more)
+
+
+@handles("delay", "box")
+def lb_gp_ucb(
+    setting: Setting,
+    *,
+    scales: Any = None,
+    g: float = 0.5,
+    width: str = "amm",
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Several | SideBySide:
+    """LB-GP-UCB: length-scales take turns so that what each may lose is balanced (Ziomek et al. 2024).
+
+    Candidates are theta_0 q^i, i = 0, 1, ..., with q = e^(-1/d), and e^(-1/(d + 2 nu)) on Matern kernels as
+    the authors' code has it, down to theta_0 / g(t), g(t) = max(q^-5, t^g); the norm of candidate theta is
+    (theta_0 / theta)^(d/2) B_0. Regret is O(d log g(T)) times that of the best candidate, for isotropic
+    kernels and known R. See `Balanced` for the rule, in our reading. With theorem widths no candidate is ever
+    struck off as a rule: balancing does the work. Mean rewards are compared over all contexts, which bandits
+    in contexts of no known law do not allow.
+
+    Args:
+        setting: what is published of the problem.
+        scales: multiples of theta_0 in place of the schedule, there from the start.
+        g: power of t. The authors' theta_0 is the marginal likelihood's of ten first plays; ours the model's.
+        width: "amm", "self-normalised" or "improved", with the realised gain.
+        delta: failure probability.
+        num_trials: None, or B.
+        **options: of the model, but for `refit_every` and `repeat`.
+    """
+    require_probability("delta", delta)
+    model = _fixed_model(setting, options)
+    schedule = _schedule(model, g) if scales is None else Scales(_listed(scales))
+    models = [shrunk(model, factor) for factor in 1.0 / schedule.ratios]
+    rule_of = _bands(width, np.divide(delta, 2.0))
+    return together(partial(Balanced, is_open=schedule, delta=delta), models, rule_of, num_trials)
+
+
+@handles("delay", "context", "box")
+def pe_gp_ucb(
+    setting: Setting,
+    *,
+    priors: Any = None,
+    width: str = "amm",
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Several | SideBySide:
+    """PE-GP-UCB: the most optimistic of several priors, until its promises fail (Ziomek et al. 2025).
+
+    See `Optimistic` for the rule, whose structure is [memory] and whose test is ours. For priors that are not
+    nested: means, periods, families. Of nested length-scales the shortest always promises most, and the
+    agent equals it; take `lb_gp_ucb`.
+
+    Args:
+        setting: what is published of the problem.
+        priors: options of the model for each, such as ({"prior_mean": 0.0}, {"kernel": "matern52"}), over the
+            common ones. Default: the model's prior mean, and means one prior deviation below and above it.
+        width: "amm", "self-normalised" or "improved", with the realised gain.
+        delta: failure probability.
+        num_trials: None, or B.
+        **options: of all models, but for `refit_every` and `repeat`.
+    """
+    require_probability("delta", delta)
+    models = _offset(_fixed_model(setting, options)) if priors is None else _given(setting, priors, options)
+    rule_of = _bands(width, np.divide(delta, 2.0))
+    return together(partial(Optimistic, delta=delta), models, rule_of, num_trials)
+
+
+def _bands(width: str, delta: PerTrial) -> WithWidth:
+    require_choice("width", width, WIDTHS)
+    return WithWidth(UCB, partial(WIDTHS[width], delta=delta))
+
+
+@dataclass(frozen=True, eq=False)
+class Scales:
+    """Which multiples of theta_0 are candidates in round t: those of at least 1 / g(t).
+
+    Args:
+        ratios: all of them, (K,).
+        g: None if all are there from the start.
+    """
+
+    ratios: Floats
+    g: Growth | None = None
+
+    def __call__(self, t: int) -> Bools:
+        """Which are there, (K,)."""
+        least = 0.0 if self.g is None else (1.0 - ROUNDING) / self.g(t)
+        return self.ratios >= least
+
+
+def _schedule(model: Model, power: float) -> Scales:
+    """All candidates of the horizon; those of kernels without a length-scale are the kernel itself."""
+    dim, order = model.setting.pairs_width, order_of(model.kernel)
+    divisor = dim if math.isinf(order) else dim + 2.0 * order
+    grows = Growth(power, math.exp(FIRST / divisor))
+    if not has_length_scale(model.kernel):
+        return Scales(np.ones(1))
+    last = int(divisor * math.log(grows(model.setting.horizon)) + ROUNDING)
+    return Scales(np.exp(-np.arange(last + 1) / divisor), grows)
+
+
+def _listed(scales: Any) -> Floats:
+    words = "positive numbers, multiples of the length-scale such as (1, 0.5, 0.25)"
+    known = isinstance(scales, list | tuple | np.ndarray) and len(scales) > 0
+    require(known and all(is_number(each) and each > 0 for each in scales), "scales", words, scales)
+    return np.asarray(scales, dtype=np.float64)
+
+
+def _bound_growth(power: float) -> Growth:
+    if not is_number(power) or power < 0:
+        raise ArgumentError("b", f"must not be negative, got {shown(power)}; the norm grows by t^b")
+    return Growth(power)
+
+
+def _fixed_model(setting: Setting, options: Mapping[str, Any]) -> Model:
+    """The model of an agent that has its own way with hyperparameters, and chooses in every round."""
+    model = Model.of(setting, **options)
+    remedy = "leave it out, or take gp-ucb"
+    where = "where kernels are compared by what they promise"
+    require_left_out("refit_every", options.get("refit_every") or None, None, where, remedy)
+    if model.repeat != 1.0:
+        complaint = (
+            f"must be 1, got {model.repeat:g}: the choice may be another candidate's in the next round"
+        )
+        raise ArgumentError("repeat", complaint)
+    return model
+
+
+def _offset(model: Model) -> list[Model]:
+    return [replace(model, prior_mean=model.prior_mean + by * model.deviation) for by in OFFSETS]
+
+
+def _given(setting: Setting, priors: Any, options: Mapping[str, Any]) -> list[Model]:
+    words = 'dicts of options of the model, such as ({"prior_mean": 0.0}, {"prior_mean": 1.0})'
+    known = isinstance(priors, list | tuple) and len(priors) > 0
+    require(known and all(isinstance(each, Mapping) for each in priors), "priors", words, priors)
+    return [_fixed_model(setting, {**options, **each}) for each in priors]

@@ -1,0 +1,248 @@
+"""Algorithms that know a bound on the length-scale, or a few priors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF, Matern
+
+import agents
+from agents.agent.several import Several
+from agents.agent.shrinking import Growth, shrunk
+from agents.agent.turns import NOBODY, Turns
+from agents.algorithms import unknown_kernel
+from agents.kernels.shortened import inflation
+from agents.registry import resolve_agent
+from bandit_envs import Decisions, Problem, Setting
+from bandit_envs.kernels.kernels import TableKernel, make_kernel
+from bandit_envs.laws import Gaussian, GPSample, KnownFunction, delays
+from bandit_envs.problem.decisions import unit_grid
+from gpbandits import evaluate
+
+NAMED = [name for name in agents.names() if resolve_agent(name).make.__module__ == unknown_kernel.__name__]
+SINGLE = {  # of one candidate, each is GP-UCB with a band of this delta
+    "a-gp-ucb": ({"g": 0.0, "delta": 0.1}, 0.1),
+    "lb-gp-ucb": ({"scales": [1.0], "delta": 0.2}, 0.1),
+    "pe-gp-ucb": ({"priors": [{}], "delta": 0.2}, 0.1),
+}
+LIGHT = {"search": {"candidates": 32, "starts": 1, "steps": 3}}
+LAWS = {"plain": {}, "late": {"delay": delays.Poisson(3.0)}}
+
+
+def drawn(arms=40, horizon=60, **laws):
+    return Problem(
+        Decisions(unit_grid(arms)),
+        GPSample(),
+        make_kernel("matern52", 0.1),
+        Gaussian(0.1),
+        horizon=horizon,
+        **laws,
+    )
+
+
+def needle(x):
+    return np.exp(-(((x[:, 0] - 0.7) / 0.05) ** 2)) + 0.3 * x[:, 0]
+
+
+def known(horizon=80, noise=0.0):
+    return Problem(
+        Decisions(unit_grid(50)),
+        KnownFunction(needle),
+        make_kernel("rbf", 0.2),
+        Gaussian(noise),
+        horizon=horizon,
+    )
+
+
+def actions(problem, *spec, trials=3):
+    return evaluate(problem, {"it": spec}, trials=trials).actions["it"]
+
+
+def played(agent, problem, rounds, seed=0):
+    """An agent that has played some rounds of one trial."""
+    import bandit_envs
+
+    env = bandit_envs.make(problem)
+    observation, _ = env.reset(seed=seed)
+    agent = agent(env.get_wrapper_attr("setting"))
+    agent.reset(seed)
+    for _ in range(rounds):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        observation = following
+    return agent
+
+
+@pytest.mark.parametrize("laws", LAWS.values(), ids=LAWS)
+@pytest.mark.parametrize("name", NAMED)
+def test_of_one_candidate_it_is_gp_ucb(name, laws):
+    options, delta = SINGLE[name]
+    expected = actions(drawn(**laws), "gp-ucb", {"width": "amm", "delta": delta})
+    np.testing.assert_array_equal(actions(drawn(**laws), name, options), expected)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_so_it_is_on_a_box(name):
+    options, delta = SINGLE[name]
+    box = Problem(
+        Decisions(np.array([[0.0], [1.0]]), continuous=True), KnownFunction(needle), RBF(0.2), horizon=12
+    )
+    expected = actions(box, "gp-ucb", {"width": "amm", "delta": delta, **LIGHT}, trials=2)
+    np.testing.assert_array_equal(actions(box, name, {**options, **LIGHT}, trials=2), expected)
+
+
+@pytest.mark.parametrize("name", sorted({*NAMED} - {"pe-gp-ucb"}))
+def test_a_kernel_without_a_length_scale_has_nothing_to_shorten(name):
+    table = TableKernel(RBF(0.2)(unit_grid(20)))
+    problem = Problem(Decisions(np.arange(20.0)[:, None]), GPSample(), table, horizon=30)
+    delta = 0.1 if name == "a-gp-ucb" else 0.05
+    expected = actions(problem, "gp-ucb", {"width": "amm", "delta": delta})
+    np.testing.assert_array_equal(actions(problem, name, {"delta": 0.1}), expected)
+
+
+def test_an_absurd_length_scale_is_struck_off_where_there_is_no_noise():
+    options = {"scales": [50.0, 1.0, 0.25], "noise_std": 0.0, "noise_variance": 1e-4, "rkhs_bound": 4.0}
+    agent = played(lambda setting: agents.lb_gp_ucb(setting, **options), known(), 80)
+    assert agent.alive.tolist() == [[False, True, True]]
+    assert agent.open.tolist() == agent.alive.tolist()
+    assert agent.leader[0] > 0
+
+
+def test_a_right_prior_mean_stays_and_wrong_ones_are_struck_off():
+    priors = [{"prior_mean": mean} for mean in (5.0, 0.0, -5.0)]
+    agent = played(lambda setting: agents.pe_gp_ucb(setting, priors=priors, kernel=RBF(0.1)), drawn(), 60)
+    assert agent.alive[0, 1]
+    assert not agent.alive[0, 0]
+    assert not agent.refuted.any()
+
+
+def test_that_every_prior_is_contradicted_is_said():
+    options = {"priors": [{"prior_mean": 50.0}], "rkhs_bound": 0.1}
+    agent = played(lambda setting: agents.pe_gp_ucb(setting, **options), known(noise=0.1), 10)
+    assert agent.refuted.all()
+    assert agent.alive.all()
+
+
+def test_of_nested_length_scales_the_shortest_promises_most():
+    lengths = [{"length_scale": length} for length in (0.4, 0.2, 0.1)]
+    for prior, length in zip(lengths, (0.4, 0.2, 0.1), strict=True):
+        prior["rkhs_bound"] = inflation(0.4 / length, 1)
+    agent = played(lambda setting: agents.pe_gp_ucb(setting, priors=lengths), drawn(), 60)
+    assert agent.turns.chosen[0, 2] > 50
+
+
+def test_the_turn_is_that_of_the_smallest_regret_bound():
+    agent = played(lambda setting: agents.lb_gp_ucb(setting, scales=[1.0, 0.5, 0.1]), drawn(), 40)
+    observation = np.zeros(1)
+    for _ in range(10):
+        gain = np.array([each.belief.gain[0] for each in agent.agents])
+        bound = np.array([each.model.rkhs_bound for each in agent.agents])
+        turns = agent.turns.chosen[0].copy()
+        expected = np.argmin(np.sqrt(turns + 1) * (bound * np.sqrt(gain) + gain))
+        action = agent.act(observation)
+        info = {
+            "feedback_mask": np.array([True]),
+            "feedback_step": np.array([agent.round]),
+            "feedback_reward": np.array([0.3]),
+        }
+        agent.update(observation, action, 0.3, info)
+        assert np.flatnonzero(agent.turns.chosen[0] > turns) == [expected]
+
+
+@pytest.mark.parametrize(("kernel", "divisor"), [(RBF(0.8), 1), (Matern(0.8, nu=2.5), 6)])
+def test_five_shorter_candidates_are_there_at_the_start_and_more_as_g_grows(kernel, divisor):
+    setting = Setting(arms=unit_grid(10), horizon=10**6, kernel=kernel)
+    agent = agents.lb_gp_ucb(setting)
+    agent.reset(0)
+    lengths = [each.model.kernel.length_scale for each in agent.agents]
+    np.testing.assert_allclose(lengths, 0.8 * np.exp(-np.arange(len(lengths)) / divisor))
+    assert agent.open.sum() == 6
+    assert min(lengths) >= 0.8 / 1000 > min(lengths) * np.exp(-1 / divisor)
+    np.testing.assert_allclose(
+        [each.model.rkhs_bound for each in agent.agents], np.sqrt(0.8 / np.array(lengths))
+    )
+
+
+def test_the_length_scale_shrinks_with_the_rounds_and_the_bound_grows():
+    agent = played(lambda setting: agents.a_gp_ucb(setting, start=2.0, b=0.25, rkhs_bound=3.0), drawn(), 24)
+    assert agent.model.kernel.length_scale == pytest.approx(0.1 / 5.0)  # of the 25th round
+    assert agent.model.rkhs_bound == pytest.approx(3.0 * 5**0.5 * 25**0.25)
+    assert Growth(0.5, 2.0)(3) == 2.0
+
+
+def test_its_posterior_is_that_of_the_kernel_of_the_round():
+    agent = played(lambda setting: agents.a_gp_ucb(setting), drawn(), 20)
+    again = agents.gp_ucb(agent.setting, kernel=agent.model.kernel, form="dense")
+    again.reset(0)
+    seen = agent.belief.centre.statistics(0)
+    again.belief.centre.condition_on(0, seen)
+    for one, other in zip(agent.posterior(np.zeros(1)), again.posterior(np.zeros(1)), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-8)
+
+
+def test_plays_of_somebody_else_are_learnt_and_charged_to_nobody():
+    setting = Setting(arms=unit_grid(20), horizon=9, kernel=RBF(0.2), noise_std=0.1)
+    for name in ("lb-gp-ucb", "pe-gp-ucb"):
+        agent = agents.make(name, setting)
+        agent.reset(0)
+        for t in range(3):
+            proposed = agent.act(np.zeros(1))
+            info = {
+                "feedback_mask": np.array([True]),
+                "feedback_step": np.array([t]),
+                "feedback_reward": np.array([1.0]),
+            }
+            agent.update(np.zeros(1), (proposed + 1) % 20, 1.0, info)
+        assert agent.turns.chosen.sum() == 0
+        assert agent.turns.arrived.sum() == 0
+        assert agent.posterior(np.zeros(1))[0].max() > 0.5
+
+
+def test_values_are_credited_to_who_chose_the_play_and_dropped_ones_to_nobody():
+    turns, rng = Turns(2, 3, 4), np.random.default_rng(0)
+    who = rng.integers(NOBODY, 3, (9, 2))
+    mean, band, value = rng.random((3, 9, 2))
+    for row in zip(who, mean, band, strict=True):
+        turns.play(*row)
+    for t in (3, 0, 8, 7):
+        turns.receive(np.arange(2), np.full(2, t), value[t])
+    turns.drop(np.array([0, 1]), np.array([5, 5]))
+    came = np.isin(np.arange(9), (0, 3, 7, 8))[:, None]
+    for k in range(3):
+        mine = who == k
+        kept = mine & (np.arange(9) != 5)[:, None]
+        np.testing.assert_array_equal(turns.chosen[:, k], kept.sum(axis=0))
+        np.testing.assert_array_equal(turns.arrived[:, k], (mine & came).sum(axis=0))
+        for sums, terms in ((turns.value, value), (turns.promised, band), (turns.surprise, value - mean)):
+            np.testing.assert_allclose(sums[:, k], np.where(mine & came, terms, 0.0).sum(axis=0))
+
+
+NONSENSE = {
+    "g": ("a-gp-ucb", {"g": -1.0}, "g must not be negative"),
+    "b": ("a-gp-ucb", {"b": -1.0}, "b must not be negative"),
+    "start": ("a-gp-ucb", {"start": 0.5}, "start must be at least 1"),
+    "scales": ("lb-gp-ucb", {"scales": [1.0, -2.0]}, "scales must be positive numbers"),
+    "no scales": ("lb-gp-ucb", {"scales": []}, "scales must be positive numbers"),
+    "g of the other": ("lb-gp-ucb", {"g": -0.5}, "g must not be negative"),
+    "priors": ("pe-gp-ucb", {"priors": [1.0]}, "priors must be dicts of options"),
+    "no priors": ("pe-gp-ucb", {"priors": []}, "priors must be dicts of options"),
+    "a prior": ("pe-gp-ucb", {"priors": [{"kernel": "rbff"}]}, "unknown kernel 'rbff'"),
+    "learning": ("lb-gp-ucb", {"refit_every": 5}, "refit_every must be left out"),
+    "holding": ("pe-gp-ucb", {"repeat": 2.0}, "repeat must be 1"),
+}
+
+
+@pytest.mark.parametrize(("name", "options", "message"), NONSENSE.values(), ids=NONSENSE)
+def test_nonsense_gets_an_error(name, options, message):
+    setting = Setting(arms=unit_grid(20), horizon=9, kernel=RBF(0.2))
+    with pytest.raises(ValueError, match=message):
+        agents.make(name, setting, **options)
+
+
+def test_a_shorter_kernel_keeps_all_else_of_a_model():
+    model = agents.gp_ucb(drawn().setting()).model
+    short = shrunk(model, 4.0)
+    assert short.rkhs_bound == 2.0 * model.rkhs_bound
+    assert short.noise_std == model.noise_std
+    assert isinstance(agents.lb_gp_ucb(drawn().setting()), Several)
