@@ -8,6 +8,7 @@ IDS = {
     "GPBandit-Delayed-v0": "delayed",
     "GPBandit-Contextual-v0": "contextual",
     "GPBandit-Constrained-v0": "constrained",
+    "GPBandit-Hard-v0": "hard",
     "GPBandit-PiecewiseStationary-v0": "piecewise-stationary",
     "GPBandit-Composite-v0": "composite",
     "GPBandit-Rosenbrock-v0": "rosenbrock",

@@ -12,6 +12,7 @@ from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.benchmarks import ackley, benchmark, branin, hartmann3, hartmann6, rosenbrock
 from bandit_envs.problems.changing import composite, piecewise_stationary
 from bandit_envs.problems.features import FEATURES
+from bandit_envs.problems.hard import hard
 from bandit_envs.problems.long_term import data_rate_allocation, long_term, small_feasible_region
 from bandit_envs.problems.multi_task import multi_task_svm
 from bandit_envs.problems.recorded import cmu_light, intel_temperature
@@ -25,6 +26,7 @@ FACTORIES: dict[str, Callable[..., Problem]] = {
     "delayed": delayed,
     "contextual": contextual,
     "constrained": constrained,
+    "hard": hard,
     "piecewise-stationary": piecewise_stationary,
     "composite": composite,
     "rosenbrock": rosenbrock,

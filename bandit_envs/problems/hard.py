@@ -1,0 +1,86 @@
+"""Functions that are hard for every algorithm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bandit_envs.basics.arguments import ArgumentError, require_choice, shown, written_as
+from bandit_envs.kernels.kernels import LengthScale, make_kernel
+from bandit_envs.laws.bumps import Bumps
+from bandit_envs.laws.functions import FunctionLaw
+from bandit_envs.laws.hard import HardFunctions
+from bandit_envs.problem.problem import Problem
+from bandit_envs.problems.features import compose, noise_law, with_defaults
+from bandit_envs.problems.synthetic import unit_box
+
+LAWS: dict[str, type[FunctionLaw]] = {"hard": HardFunctions, "bumps": Bumps}
+EPS = 0.1
+
+
+def hard(
+    *,
+    function: str = "hard",
+    kernel: Any = "rbf",
+    length_scale: LengthScale = 0.2,
+    rkhs_norm: float = 2.0,
+    rescaled: bool = False,
+    eps: float | None = None,
+    num_arms: int = 100,
+    dim: int = 1,
+    points: str = "grid",
+    points_seed: int = 0,
+    continuous: bool = False,
+    name: str = "hard",
+    **features: Any,
+) -> Problem:
+    """Functions on which every algorithm has regret, with the exact lower bound (after Ma & Scarlett).
+
+    Action: `Discrete(num_arms)`. Observation: a constant 0. Reward: f(arm) + noise, f one of a family that
+    is made for this kernel, set, norm B, noise R and horizon T so that its members are hard to tell apart.
+    Info: as everywhere, see the README. Regret: max f - f(arm), noiseless, charged at play time; averaged
+    over the family no algorithm's is below (R / 16) sqrt(T d_T), which `bound("hard", problem)` of
+    `gpbandits.theory.overlays` draws. The class of functions is published, no prior: its kernel and B, which
+    say nothing of a function's own norm.
+
+    Args:
+        function: "hard", see `bandit_envs.laws.hard.HardFunctions`, or "bumps" of height 2 eps and of exactly
+            the norm, see `bandit_envs.laws.bumps.Bumps`, for which there is no bound with constants.
+        kernel, length_scale: see `synthetic`; "bumps" take "rbf" and the Matern kernels.
+        rkhs_norm: B.
+        rescaled: with "hard", scale each function from B / 4 at most to the norm B, without the bound.
+        eps: with "bumps", half their height; default 0.1.
+        num_arms, dim, points, points_seed: see `synthetic`.
+        continuous: play the whole box, with "bumps".
+        name: of the problem, for tables.
+        **features: see `bandit_envs.problems.features.compose`; `horizon` and `noise_std` make the functions.
+
+    Example:
+        >>> env = gym.make("GPBandit-Hard-v0", kernel="matern52", horizon=1000)
+    """
+    require_choice("function", function, LAWS)
+    keywords = with_defaults(features, horizon=1000, noise_std=0.1, rkhs_bound=rkhs_norm)
+    if function == "hard":
+        _require_left_out(function, eps=eps)
+        reward = _hard_functions(rkhs_norm, rescaled, keywords)
+    else:
+        _require_left_out(function, rescaled=rescaled or None)
+        with written_as({"bound": "rkhs_norm"}):
+            reward = Bumps(rkhs_norm, EPS if eps is None else eps)
+    decisions = unit_box(points, num_arms, dim, points_seed, continuous)
+    return compose(decisions, reward, make_kernel(kernel, length_scale), name=name, **keywords)
+
+
+def _hard_functions(rkhs_norm: float, rescaled: bool, keywords: dict[str, Any]) -> HardFunctions:
+    """Those of the problem's own noise and horizon."""
+    std = noise_law(keywords.get("noise"), keywords.get("noise_std")).stated_std
+    if std is None:
+        complaint = 'must have a "std" and no "share": the functions are made for it'
+        raise ArgumentError("noise", f"{complaint}, got {shown(keywords['noise'])}")
+    with written_as({"bound": "rkhs_norm"}):
+        return HardFunctions(rkhs_norm, std, keywords["horizon"], rescaled)
+
+
+def _require_left_out(function: str, **options: Any) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise ArgumentError(name, f'must be left out with function="{function}", got {shown(value)}')
