@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .algorithms.random import random
     from .algorithms.randomised import eims, irgp_ucb, pims
     from .algorithms.regularised import dmm_ucb
+    from .algorithms.robust import ec_gp_ucb, rgp_ucb, tgp_ucb
     from .capabilities import Features, handles
     from .making import compose, make
     from .registry import features, names
@@ -53,6 +54,7 @@ _HOMES = {
     "algorithms.random": ["random"],
     "algorithms.randomised": ["eims", "irgp_ucb", "pims"],
     "algorithms.regularised": ["dmm_ucb"],
+    "algorithms.robust": ["ec_gp_ucb", "rgp_ucb", "tgp_ucb"],
     "rl": ["Policy", "pretrained", "sb3", "train_policy"],
     "agent.gp_agent": ["GPAgent"],
     "capabilities": ["Features", "handles"],
@@ -79,6 +81,7 @@ __all__ = [
     "compose",
     "constrained_ei",
     "dmm_ucb",
+    "ec_gp_ucb",
     "eims",
     "features",
     "gp_bts",
@@ -106,7 +109,9 @@ __all__ = [
     "pure_exploration",
     "random",
     "reds",
+    "rgp_ucb",
     "sb3",
+    "tgp_ucb",
     "train_policy",
 ]
 
