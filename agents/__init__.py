@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .algorithms.random import random
     from .algorithms.randomised import eims, irgp_ucb, pims
     from .algorithms.regularised import dmm_ucb
+    from .algorithms.robust import ec_gp_ucb, rgp_ucb, tgp_ucb
     from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
     from .capabilities import Features, handles
     from .making import compose, make
@@ -55,6 +56,7 @@ _HOMES = {
     "algorithms.randomised": ["eims", "irgp_ucb", "pims"],
     "algorithms.regularised": ["dmm_ucb"],
     "algorithms.unknown_kernel": ["a_gp_ucb", "lb_gp_ucb", "pe_gp_ucb"],
+    "algorithms.robust": ["ec_gp_ucb", "rgp_ucb", "tgp_ucb"],
     "rl": ["Policy", "pretrained", "sb3", "train_policy"],
     "agent.gp_agent": ["GPAgent"],
     "capabilities": ["Features", "handles"],
@@ -82,6 +84,7 @@ __all__ = [
     "compose",
     "constrained_ei",
     "dmm_ucb",
+    "ec_gp_ucb",
     "eims",
     "features",
     "gp_bts",
@@ -111,7 +114,9 @@ __all__ = [
     "pure_exploration",
     "random",
     "reds",
+    "rgp_ucb",
     "sb3",
+    "tgp_ucb",
     "train_policy",
 ]
 

@@ -10,6 +10,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import Ridge
+from ..beliefs.pulls import Pulls
 
 
 class Candidates(Protocol):
@@ -43,6 +44,11 @@ class Candidates(Protocol):
     @property
     def weight_norm(self) -> Floats:
         """|a_x|, (B, A), the norm of the weights in the mean of the observations y: mu(x) - m(x) = a_x'y."""
+        ...
+
+    @property
+    def pulls(self) -> list[Pulls]:
+        """How much each value pulls on the mean, (B,)."""
         ...
 
     @property

@@ -17,6 +17,7 @@ from ..acquisition.incumbents import NoIncumbent
 from ..acquisition.of_model import unit_of
 from ..acquisition.rules import AnyArm, PosteriorMean, sample
 from ..beliefs.base import Belief
+from ..beliefs.pulls import pulls_on_box
 from ..beliefs.surface import ONLY, Surface, ridges_at
 from ..box.incumbents import ON_BOX, BestPlays, BoxIncumbent, NothingToImprove
 from ..box.landscape import BoxView, Landscape, with_context
@@ -173,8 +174,8 @@ class BoxAgent(GPAgent):
             maximise=cache(lambda: self._sampled_maximum(surface, context, plays, facts)),
         )
         sampler, terms, unit = self.samplers[ONLY], self.objective.penalised_on_box, unit_of(rule, self.model)
-        ridges = partial(ridges_at, belief)
-        landscape = Landscape(rule, worlds.surface, context, facts, sampler, terms, unit, ridges)
+        asked = partial(ridges_at, belief), partial(pulls_on_box, belief)
+        landscape = Landscape(rule, worlds.surface, context, facts, sampler, terms, unit, *asked)
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
         return pool.arms[argmax_with_ties(pool.scores[None], tie * unit, uniform)[0]]
 

@@ -11,6 +11,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from ..acquisition.incumbents import Incumbent
 from ..acquisition.rules import sample
 from ..beliefs.base import Belief, Ridge
+from ..beliefs.pulls import Pulls, pulls
 
 
 class View:
@@ -67,6 +68,11 @@ class View:
     def weight_norm(self) -> Floats:
         """|a_x|, (B, A)."""
         return self._belief.weight_norm(self._context)
+
+    @property
+    def pulls(self) -> list[Pulls]:
+        """How much each value pulls on the mean, (B,)."""
+        return pulls(self._belief, self._context)
 
     @property
     def ridges(self) -> list[Ridge]:

@@ -12,6 +12,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..acquisition.candidates import Rule
 from ..beliefs.base import Ridge
+from ..beliefs.pulls import Pulls
 from ..beliefs.surface import Local, Surface
 from ..objectives.base import BoxTerms
 from .path import Path
@@ -32,12 +33,18 @@ class BoxView:
     draw: Callable[[], Sequence[np.random.Generator]]  # -> (1,)
     maximise: Callable[[], Floats]  # a sample -> (1,), the same throughout a round
     regularise: Callable[[], list[Ridge]] = list
+    pull: Callable[[], list[Pulls]] = list
     _rngs: Sequence[np.random.Generator] | None = field(default=None, init=False)
 
     @property
     def weight_norm(self) -> Floats:
         """|a_x|, (S, A)."""
         return np.broadcast_to(self.weigh(), self.mean.shape)
+
+    @property
+    def pulls(self) -> list[Pulls]:
+        """How much each value pulls on the mean, (1,)."""
+        return self.pull()
 
     @property
     def ridges(self) -> list[Ridge]:
@@ -81,7 +88,8 @@ class Landscape:
         rng: of samples.
         terms: what the objective adds to the scores of the rule, which then have no slopes; None is nothing.
         unit: in which scores are small or large.
-        ridges: what each regularisation makes of the plays, (n, dz + d); only some rules ask.
+        ridges, pulls: what each regularisation makes of the plays, and how much these pull on the mean,
+            (n, dz + d); only some rules ask.
     """
 
     def __init__(
@@ -94,11 +102,12 @@ class Landscape:
         terms: BoxTerms | None = None,
         unit: float = 1.0,
         ridges: Callable[[Floats], list[Ridge]] | None = None,
+        pulls: Callable[[Floats], list[Pulls]] | None = None,
     ):
         self.rule, self.surface, self.context, self._facts = rule, surface, context, facts
         self.unit = unit
         self._terms = terms
-        self._ridges = ridges
+        self._ridges, self._pulls = ridges, pulls
         self._path = Path(surface, rng)
 
     @property
@@ -136,6 +145,7 @@ class Landscape:
             sample=lambda: self._path(pairs)[None],
             weigh=lambda: self.surface.weight_norm(pairs),
             regularise=lambda: self._ridges(pairs) if self._ridges else [],
+            pull=lambda: self._pulls(pairs) if self._pulls else [],
         )
 
     def _pairs(self, arms: Floats) -> Floats:

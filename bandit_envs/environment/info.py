@@ -56,6 +56,7 @@ def _oracle(outcome: Outcome) -> Info:
         "violation": np.sqrt((np.maximum(cost, 0.0) ** 2).sum(axis=1)),
         "delay": outcome.delay,
         "segment": outcome.segment,
+        "corruption": outcome.corruption,
     }
 
 

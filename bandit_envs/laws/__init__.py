@@ -1,8 +1,8 @@
 """Laws of the random parts of a problem: frozen dataclasses that draw a whole run's randomness at once."""
 
-from bandit_envs.laws import changes, contexts, delays, functions, noise
+from bandit_envs.laws import changes, contexts, corruption, delays, functions, noise
 from bandit_envs.laws.by_name import parse
-from bandit_envs.laws.derived import Normalized
+from bandit_envs.laws.derived import Misspecified, Normalized
 from bandit_envs.laws.functions import GPSample, KnownFunction, Recorded, RKHSFunction
 from bandit_envs.laws.noise import Gaussian, NoNoise, Pareto, StudentT, Uniform
 
@@ -10,6 +10,7 @@ __all__ = [
     "GPSample",
     "Gaussian",
     "KnownFunction",
+    "Misspecified",
     "NoNoise",
     "Normalized",
     "Pareto",
@@ -19,6 +20,7 @@ __all__ = [
     "Uniform",
     "changes",
     "contexts",
+    "corruption",
     "delays",
     "functions",
     "noise",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require
+from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.drawn import Drawn
@@ -113,3 +113,55 @@ class UnderKernel(Derived):
     def draws(self, gram: Gram, rng: np.random.Generator, count: int) -> Floats:
         """Draw on the same points."""
         return self.law.draws(gram.under(self.kernel), rng, count)
+
+
+@dataclass(frozen=True)
+class Misspecified(Derived):
+    """Another law's function f_0 plus m, |m| <= eps at every point: no function of the kernel's space.
+
+    m is eps or -eps at each point, by independent fair coins, so it is only known at its points. What is
+    published of the norm is f_0's.
+
+    Args:
+        law: of f_0.
+        eps: in units of the reward.
+    """
+
+    eps: float = 0.1
+
+    def __post_init__(self) -> None:
+        require(is_number(self.eps) and self.eps >= 0, "eps", "0 or positive", self.eps)
+
+    @property
+    def misspecification(self) -> float:
+        """Eps."""
+        return self.eps
+
+    @property
+    def has_box_form(self) -> bool:
+        """It is known at its points alone."""
+        return False
+
+    @property
+    def is_fixed(self) -> bool:
+        """The coins are drawn."""
+        return False
+
+    @property
+    def norm_is_drawn(self) -> bool:
+        """Whether the other law's is."""
+        return self.law.norm_is_drawn
+
+    @property
+    def least(self) -> float | None:
+        """Eps below that of the other law."""
+        return None if self.law.least is None else self.law.least - self.eps
+
+    def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
+        """Eps below that of the other law."""
+        return self.law.lower_bound(gram, prior_mean, norm) - self.eps
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Draw f_0, then the coins."""
+        drawn = self.law.draw(gram, rng)
+        return Drawn(drawn.values + self.eps * rng.choice([-1.0, 1.0], gram.size), drawn.norm)

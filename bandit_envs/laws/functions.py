@@ -63,6 +63,11 @@ class FunctionLaw(abc.ABC):
         return seldom if self.least is None else max(seldom, self.least)
 
     @property
+    def misspecification(self) -> float | None:
+        """How far, at most, its functions are from those that the kernel is for; None if they are such."""
+        return None
+
+    @property
     def has_box_form(self) -> bool:
         """Whether a draw can be evaluated between the points."""
         return False

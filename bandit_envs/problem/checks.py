@@ -22,6 +22,7 @@ from bandit_envs.kernels.validity import require_valid
 from bandit_envs.kernels.white import require_no_white
 from bandit_envs.laws.changes import Changes
 from bandit_envs.laws.contexts import Context
+from bandit_envs.laws.corruption import Corruption
 from bandit_envs.laws.delays import Delay
 from bandit_envs.laws.derived import UnderKernel
 from bandit_envs.laws.drift import Drift
@@ -39,6 +40,7 @@ LAWS: dict[str, tuple[type, str]] = {  # of each random part: what it must be, a
     "context": (Context, "Uniform()"),
     "changes": (Changes, "AtRounds((300, 900))"),
     "drift": (Drift, "OrnsteinUhlenbeck(0.01)"),
+    "corruption": (Corruption, "AgainstTheBest(3.0)"),
     "feasibility": (Feasibility, "FeasibleShare(0.3)"),
 }
 TRIED = 250  # points of a box on which a kernel that is not known is looked at

@@ -9,6 +9,7 @@ from typing import Any
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws import changes, contexts, delays
+from bandit_envs.laws.corruption import UNTOUCHED, Corruption
 from bandit_envs.laws.drift import STILL, Drift
 from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility
 from bandit_envs.laws.functions import FunctionLaw
@@ -32,6 +33,7 @@ class Composition:
     context: contexts.Context = contexts.Uniform()
     changes: changes.Changes = changes.Stationary()
     drift: Drift = STILL
+    corruption: Corruption = UNTOUCHED
     horizon: int = 1000
     prior_mean: Floats | float = 0.0
     rkhs_bound: str | float | None = "true"

@@ -20,7 +20,7 @@ from bandit_envs.problem.drifting import Course, Playback
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.truth import Extremes, Truth, of_box
 
-ROLES = ("functions", "noise", "delay", "context", "changes", "constraint_noise")
+ROLES = ("functions", "noise", "delay", "context", "changes", "constraint_noise", "corruption")
 MOST_FOUND = 1024  # trials on a box whose extremes are kept
 
 
@@ -35,6 +35,7 @@ class Trial(NamedTuple):
     version: Ints  # (T,) which functions hold: the segment's, or with drift the round's own
     context: Ints  # (T + 1,)
     noise: Floats  # (T, 1 + C)
+    attack: Floats  # (T,) what would be added to each reward while the budget lasts, if the play is struck
     wait: Floats  # (T,) for feedback, infinite if it never arrives, before the played arm stretches it
     setting: Setting
 
@@ -55,6 +56,7 @@ class Problem(Composition):
             (default: the smallest k with P(d > k) < 1e-6, at most horizon - 1).
         context, changes: laws of the contexts' sequence and of the change-points.
         drift: how functions change within a segment, by default not at all.
+        corruption: who changes rewards after they are drawn, by default nobody; its budget is published.
         horizon: rounds a trial.
         prior_mean: the model's mean of the reward, one number or (N,).
         rkhs_bound: what is published of ||f||: "true" (the exact norm where one is known), "paper"
@@ -99,6 +101,7 @@ class Problem(Composition):
             version=version,
             context=context,
             noise=self._noise(truth.extent, rngs),
+            attack=self.corruption.draw(self.horizon, rngs["corruption"]),
             wait=self.delay.draw(self.horizon, rngs["delay"]),
             setting=self.setting(truth),
         )
@@ -132,6 +135,8 @@ class Problem(Composition):
             kernel=deepcopy(self.kernel) if publish else None,  # an agent may fit it in place
             prior_mean=self.prior_mean if publish else 0.0,
             noise_std=std if publish else None,
+            misspecification=self.reward.misspecification if publish else None,
+            corruption=(self.corruption.budget or None) if publish else None,
             noise_profile=self._published_profile(),
             noise_bound=bound * std if publish and bound is not None and std is not None else None,
             rkhs_bound=norm if publish else None,

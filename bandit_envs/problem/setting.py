@@ -49,6 +49,9 @@ class Setting:
         noise_std: standard deviation of the reward noise, R of the papers; None if withheld.
         noise_profile: deviation of the noise at each point in units of `noise_std`, (N,), in (0, 1]; None
             where it is the same everywhere or not known. `info` may then say "feedback_std" of what arrives.
+        misspecification: eps: the reward is at most so far from a function of the kernel's space, whose norm
+            `rkhs_bound` bounds; None if that is not said or it is one.
+        corruption: C: all that is added to rewards by an attacker is at most so much; None for none.
         noise_bound: almost sure bound on the noise, None if there is none.
         rkhs_bound: B with ||f|| <= B, None if unknown.
         reward_lower_bound: what f is never or seldom below, a constant of its law; None if unknown.
@@ -87,6 +90,8 @@ class Setting:
     context_low: Floats | None = None
     context_high: Floats | None = None
     noise_profile: Floats | None = None
+    misspecification: float | None = None
+    corruption: float | None = None
 
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):
@@ -122,6 +127,7 @@ class Setting:
     def _check_model(self) -> None:
         check_counts(max_delay=self.max_delay, num_constraints=self.num_constraints)
         check_scales(noise_bound=self.noise_bound, rkhs_bound=self.rkhs_bound)
+        check_scales(misspecification=self.misspecification, corruption=self.corruption)
         check_deviations(noise_std=self.noise_std, constraint_noise_std=self.constraint_noise_std)
         check_kernel_kind(self.kernel)
         require_switch("may_change", self.may_change)

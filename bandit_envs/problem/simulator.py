@@ -27,6 +27,7 @@ class Outcome(NamedTuple):
     optimum: Floats  # (n,)
     delay: Ints  # (n,) of the play
     segment: Ints  # (n,)
+    corruption: Floats  # (n,) what was added to the reward of the play
 
     def each(self, change: Callable[[Any], Any]) -> Outcome:
         """Apply the same change to every array."""
@@ -39,7 +40,15 @@ class Outcome(NamedTuple):
         return Outcome(*parts)
 
 
-DRAWN = ("context", "wait", "segment", "version", "optimum", "noise")  # of a trial before it is played
+DRAWN = (
+    "context",
+    "wait",
+    "segment",
+    "version",
+    "optimum",
+    "noise",
+    "attack",
+)  # of a trial before it is played
 
 
 class Simulator:
@@ -65,6 +74,8 @@ class Simulator:
         self.due = np.zeros(shape, dtype=np.int64)  # round in which the feedback of a play arrives, -1 never
         self.optimum = np.zeros(shape)
         self.noise = np.zeros((*shape, 1 + costs))
+        self.attack = np.zeros(shape)
+        self.spent = np.zeros(num_trials)  # of the budget of corruption
         self.observed = np.zeros((*shape, 1 + costs))
         self.actions = np.zeros((*shape, problem.decisions.arms.shape[1])[: 2 + problem.decisions.continuous])
         self.tables = np.zeros(
@@ -86,6 +97,7 @@ class Simulator:
             for name in DRAWN:
                 self._take(i, name, getattr(trial, name))
         self.round[rows] = self.shown[rows] = 0
+        self.spent[rows] = 0.0
         n, slots, values = len(rows), len(self.slots), self.noise.shape[2]
         return Outcome(
             observation=self.views[self.context[rows, 0]],
@@ -101,6 +113,7 @@ class Simulator:
             optimum=np.zeros(n),
             delay=np.zeros(n, dtype=np.int64),
             segment=np.zeros(n, dtype=np.int64),
+            corruption=np.zeros(n),
         )
 
     def _take(self, row: int, name: str, drawn: Any) -> None:
@@ -120,6 +133,8 @@ class Simulator:
         loudness = self._loudness(actions)
         self.observed[rows, t] = means + loudness * self.noise[rows, t]
         self._note_deviation(rows, t, loudness[:, 0])
+        regret = self.optimum[rows, t] - means[:, 0]
+        corruption = self._corrupt(rows, t, regret)
         delay = self._delay(self.wait[rows, t], actions)
         self.due[rows, t] = np.where(delay < 0, -1, t + delay)
         self.round[rows] = t + 1
@@ -128,7 +143,6 @@ class Simulator:
         column = rows[:, None]
         arrived = (step >= 0) & (self.due[column, step] == t[:, None])
         values = np.where(arrived[:, :, None], self.observed[column, step], 0.0)
-        optimum = self.optimum[rows, t]
         return Outcome(
             observation=self.views[self.context[rows, t + 1]],
             reward=values[:, :, 0].sum(axis=1),
@@ -140,11 +154,12 @@ class Simulator:
             if self.deviation.size
             else np.zeros((len(rows), 0)),
             values=values,
-            regret=optimum - means[:, 0],
+            regret=regret,
             means=means,
-            optimum=optimum,
+            optimum=self.optimum[rows, t],
             delay=delay,
             segment=segment,
+            corruption=corruption,
         )
 
     def view(self, row: int) -> Simulator:
@@ -187,6 +202,15 @@ class Simulator:
             stated = np.array([trial.setting.noise_std for trial in trials if trial is not None])
             self.deviation[rows, t] = stated * loudness
 
+    def _corrupt(self, rows: Ints, t: Ints, gap: Floats) -> Floats:
+        """Add to the rewards what is left of the attacker's budget allows, (n,); return it."""
+        law = self.problem.corruption
+        wish = np.where(law.strikes(gap), self.attack[rows, t], 0.0)
+        done = np.sign(wish) * np.minimum(np.abs(wish), law.budget - self.spent[rows])
+        self.spent[rows] += np.abs(done)
+        self.observed[rows, t, 0] += done
+        return done
+
     def _means(self, rows: Ints, version: Ints, context: Ints, actions: Any) -> Floats:
         """Noiseless reward and costs of the plays, (n, 1 + C)."""
         if self.problem.decisions.continuous:
@@ -218,6 +242,8 @@ _BATCHED = (
         "observed",
         "actions",
         "deviation",
+        "attack",
+        "spent",
     ),
     *("tables", "shown"),
 )

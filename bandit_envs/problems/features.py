@@ -8,9 +8,10 @@ from typing import Any
 
 from bandit_envs.basics.arguments import ArgumentError, require_switch, written_as
 from bandit_envs.laws import contexts, delays, functions, noise
+from bandit_envs.laws import corruption as _corruption
 from bandit_envs.laws import drift as _drift
 from bandit_envs.laws.by_name import parse
-from bandit_envs.laws.derived import Normalized
+from bandit_envs.laws.derived import Misspecified, Normalized
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.changes import WAYS, changes_of
@@ -37,6 +38,8 @@ def compose(
     change_points: Sequence[int] | None = None,
     num_segments: int | None = None,
     drift: str | Mapping[str, Any] | None = None,
+    misspecification: float | None = None,
+    corruption: str | Mapping[str, Any] | None = None,
     constraints: str | Mapping[str, Any] | Sequence[functions.FunctionLaw] | None = None,
     num_constraints: int | None = None,
     constraint_noise: str | Mapping[str, Any] | None = None,
@@ -72,6 +75,11 @@ def compose(
         drift: {"law": "ornstein-uhlenbeck", "epsilon": 0.01, "costs": True}: how functions drawn from a GP
             change from round to round within a segment; see `bandit_envs.laws.drift`. "segment" in
             `oracle` counts change-points alone.
+        misspecification: eps: m with |m| = eps at every point, of random sign, is added to the function, so
+            that it leaves the kernel's space; the norm that is published is that of the rest. None is off.
+        corruption: {"law": "near-optimal" | "random" | "start", "budget": 3, "by": 0.6, ...}: rewards are
+            changed by `by` after a play is seen, until the budget is spent; see `laws.corruption`.
+            "corruption" in `oracle` says by how much.
         constraints: {"law": "gp" | "rkhs", "quantile": 0.3, "kernel": ..., "length_scale": ...}: cost
             functions like the reward's, less a constant that leaves this share of the arms feasible under
             all of them in every segment and context. Their kernel, over (context, arm) features, is the
@@ -85,6 +93,9 @@ def compose(
     require_switch("normalize", normalize)
     law = Normalized.of(reward, decisions.points) if normalize else reward
     prior = published_prior(law, kernel, decisions.points, signal_variance, prior_mean)
+    if misspecification is not None:
+        with written_as({"eps": "misspecification"}):
+            law = Misspecified(law, misspecification)
     costs = constraints_of(constraints, num_constraints)
     unnoised = constraint_noise is None and constraint_noise_std is None
     return Problem(
@@ -102,6 +113,7 @@ def compose(
         context=parse("context", "uniform" if context is None else context, contexts.LAWS),
         changes=changes_of(changes, change_points, num_segments),
         drift=parse("drift", "still" if drift is None else drift, _drift.LAWS),
+        corruption=parse("corruption", "none" if corruption is None else corruption, _corruption.LAWS),
         horizon=horizon,
         prior_mean=prior.mean,
         rkhs_bound=rkhs_bound,

@@ -33,7 +33,7 @@ def test_info_has_one_schema_at_reset_and_at_every_step(case):
 
 def expected_schema(slots: int, costs: int) -> dict[str, Any]:
     oracle = dict.fromkeys(("regret", "mean", "optimum", "violation"), float)
-    oracle |= {"cost_mean": ("float64", (costs,)), "delay": int, "segment": int}
+    oracle |= {"cost_mean": ("float64", (costs,)), "delay": int, "segment": int, "corruption": float}
     constrained = {"cost": float, "feedback_cost": ("float64", (slots, costs))} if costs else {}
     return {
         "t": int,

@@ -1,0 +1,83 @@
+"""Upper confidence bounds that allow exactly for what may have been done to the values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from bandit_envs.basics.arguments import require_not_negative
+from bandit_envs.basics.types import Floats
+
+from ..beliefs.pulls import Pulls
+from ..validation import PerTrial
+from ..widths.base import Width
+from .candidates import Candidates
+from .rules import UCB
+
+
+class Extra(Protocol):
+    """What is added to a valid half-width."""
+
+    def __call__(self, pulls: list[Pulls]) -> Floats:
+        """Return it from how much each value pulls on the mean in each trial, (B, A)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Misspecification:
+    """eps (1 + sum_i n_i |S[x, i]| / lambda - 2 n_x S[x, x] / lambda): the worst m, |m| <= eps, f = f_0 + m.
+
+    m moves the mean by sum_i c_i(x) m(i), and f itself by m(x), which an arm's own plays have in common. For
+    f_0 alone it is eps sum_i n_i |S[x, i]| / lambda. At most eps + eps sqrt((t - 1) / lambda) sigma.
+    """
+
+    eps: PerTrial
+
+    def __post_init__(self) -> None:
+        require_not_negative("eps", self.eps, "it bounds how far the function is from the kernel's space")
+
+    def __call__(self, pulls: list[Pulls]) -> Floats:
+        """Return the extra half-widths for f, (B, A)."""
+        worst = [1.0 + np.abs(each.share).sum(axis=0) - 2.0 * each.own for each in pulls]
+        return _column(self.eps) * np.array(worst)
+
+
+@dataclass(frozen=True)
+class CorruptedRewards:
+    """C / lambda max over played i of |S[x, i]|: the worst that rewards changed by C in all do to the mean.
+
+    Never larger than C sigma(x) / sqrt(lambda).
+    """
+
+    budget: PerTrial
+
+    def __post_init__(self) -> None:
+        require_not_negative("budget", self.budget, "it bounds what is done to all rewards together")
+
+    def __call__(self, pulls: list[Pulls]) -> Floats:
+        """Return the extra half-widths, (B, A)."""
+        worst = [(np.abs(each.share) / each.plays[:, None]).max(axis=0, initial=0.0) for each in pulls]
+        return _column(self.budget) * np.array(worst)
+
+
+@dataclass(frozen=True)
+class RobustUCB:
+    """mu + w sigma + extra.
+
+    Args:
+        width: w, as if nothing had been done to the values.
+        extra: the rest.
+    """
+
+    width: Width
+    extra: Extra
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return scores in the units of the reward, (B, A)."""
+        return UCB(self.width)(candidates) + self.extra(candidates.pulls)
+
+
+def _column(values: PerTrial) -> Floats:
+    return np.reshape(np.asarray(values, dtype=np.float64), (-1, 1))

@@ -1,0 +1,134 @@
+"""The named algorithms for functions outside the space, corrupted rewards and heavy tails.
+
+All are upper confidence bounds whose band holds for any valid band of the clean problem; by default that is
+the AMM width.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from bandit_envs.basics.arguments import require_choice
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.candidates import Rule
+from ..acquisition.of_model import WithWidth
+from ..acquisition.robust import CorruptedRewards, Misspecification, RobustUCB
+from ..acquisition.rules import UCB
+from ..agent.assembly import Agent, assemble
+from ..beliefs.alike import Alike
+from ..capabilities import handles
+from ..model.model import Model
+from ..objectives.truncated import Truncated, moment_of, truncation
+from ..validation import PerTrial
+from ..widths.base import Width
+from ..widths.by_name import make_width
+from ..widths.robust import CorruptedWidth, MisspecifiedWidth, TruncatedWidth
+
+EXTRAS = ("sharp", "paper")
+
+
+@handles("delay", "context", "box")
+def ec_gp_ucb(
+    setting: Setting,
+    *,
+    eps: PerTrial | None = None,
+    extra: str = "sharp",
+    width: str | float | Width = "amm",
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """EC-GP-UCB: a band for functions that are eps from the kernel's space (Bogunovic & Krause 2021).
+
+    Args:
+        setting: what is published of the problem.
+        eps: |f - f_0| <= eps at all points, f_0 of norm B; default what is published, else 0.
+        extra: "sharp", the exact worst case, or "paper", eps sqrt((t - 1) / lambda) sigma.
+        width: of the band without it, see `gp_ucb`.
+        delta: failure probability.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    require_choice("extra", extra, EXTRAS)
+    far = setting.misspecification if eps is None else eps
+    rule_of = partial(_misspecified, eps=0.0 if far is None else far, extra=extra, width=width, delta=delta)
+    return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Alike)
+
+
+@handles("delay", "context", "box")
+def rgp_ucb(
+    setting: Setting,
+    *,
+    budget: PerTrial | None = None,
+    extra: str = "sharp",
+    width: str | float | Width = "amm",
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """RGP-UCB: a band for rewards that an attacker may change by C in all (Bogunovic et al. 2020).
+
+    Args:
+        setting: what is published of the problem.
+        budget: C; default what is published, else 0.
+        extra: "sharp", the exact worst case, or "paper", C / sqrt(lambda) sigma.
+        width: of the band without it, see `gp_ucb`.
+        delta: failure probability.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    require_choice("extra", extra, EXTRAS)
+    most = setting.corruption if budget is None else budget
+    rule_of = partial(_corrupted, budget=0.0 if most is None else most, extra=extra, width=width, delta=delta)
+    return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Alike)
+
+
+@handles("delay", "context", "box")
+def tgp_ucb(
+    setting: Setting,
+    *,
+    alpha: float = 1.0,
+    moment: float | None = None,
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """TGP-UCB: rewards of heavy tails, truncated (Ray Chowdhury & Gopalan 2019).
+
+    A tool for the worst case: on tails that are not as bad its band is several times too wide.
+
+    Args:
+        setting: what is published of the problem.
+        alpha: in (0, 1]: E|y|^(1 + alpha) is finite.
+        moment: a bound on it, for y from the average prior mean; default what B and R say.
+        delta: failure probability.
+        num_trials: None, or B.
+        **options: of the model; noise_variance is 1 prior variance by default.
+    """
+    model = Model.of(setting, **options)
+    if options.get("noise_variance") is None:
+        model = Model.of(setting, **{**options, "noise_variance": max(model.deviation**2, 1e-12)})
+    width_of = partial(_truncated_width, alpha=alpha, moment=moment, delta=delta)
+    objective = partial(Truncated, alpha=alpha, moment=moment)
+    return assemble(model, WithWidth(UCB, width_of), num_trials, belief=Alike, objective=objective)
+
+
+def _misspecified(model: Model, *, eps: PerTrial, extra: str, width: Any, delta: PerTrial) -> Rule:
+    clean = make_width(width, model, delta)
+    if extra == "paper":
+        return UCB(MisspecifiedWidth(clean, eps, model.noise_variance))
+    return RobustUCB(clean, Misspecification(eps))
+
+
+def _corrupted(model: Model, *, budget: PerTrial, extra: str, width: Any, delta: PerTrial) -> Rule:
+    clean = make_width(width, model, delta)
+    if extra == "paper":
+        return UCB(CorruptedWidth(clean, budget, model.noise_variance))
+    return RobustUCB(clean, CorruptedRewards(budget))
+
+
+def _truncated_width(model: Model, *, alpha: float, moment: float | None, delta: PerTrial) -> Width:
+    largest = truncation(moment_of(model, alpha, moment), alpha, model.setting.horizon)
+    return TruncatedWidth(model.rkhs_bound, largest, alpha, model.noise_variance, delta)

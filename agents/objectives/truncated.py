@@ -1,0 +1,62 @@
+"""Rewards without those that are too large to be told from an accident."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bandit_envs.basics.arguments import require, require_positive
+from bandit_envs.basics.types import Floats, Ints
+
+from .base import NOTHING, Revision
+from .reward import PlayByPlay
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+
+class Truncated(PlayByPlay):
+    """y 1[|y| <= b_t], b_t = v^(1 / (1 + alpha)) t^(1 / (2 (1 + alpha))) (Ray Chowdhury & Gopalan 2019).
+
+    The level is from memory. y counts from the average prior mean, and t is the round in which it arrives,
+    which is not before that of its play: it is biased by no more.
+
+    Args:
+        model: has the prior mean, and says v where it is not given.
+        num_trials: B.
+        alpha: in (0, 1].
+        moment: v, at least E|y|^(1 + alpha); default what B and R say.
+    """
+
+    def __init__(self, model: Model, num_trials: int, alpha: float = 1.0, moment: float | None = None):
+        super().__init__(model, num_trials)
+        self._centre = float(np.mean(model.prior_mean))
+        self._alpha, self._moment = alpha, np.broadcast_to(moment_of(model, alpha, moment), num_trials)
+        self._t = 1
+
+    def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
+        """The rewards, or the average prior mean in the place of those that are too far from it."""
+        level = truncation(self._moment[trial], self._alpha, self._t)
+        return np.where(np.abs(reward - self._centre) <= level, reward, self._centre)
+
+    def end_round(self, rounds: int) -> Revision:
+        """Count the rounds."""
+        self._t = rounds + 2
+        return NOTHING
+
+
+def truncation(moment: Floats, alpha: float, t: int) -> Floats:
+    """Return b_t, (n,)."""
+    return moment ** (1.0 / (1.0 + alpha)) * t ** (1.0 / (2.0 * (1.0 + alpha)))
+
+
+def moment_of(model: Model, alpha: float, moment: float | None) -> Floats:
+    """Return v, (1,) or (B,): what is given, or (f_max^2 + R^2)^((1 + alpha) / 2), f_max = B s, by Jensen."""
+    require(0.0 < alpha <= 1.0, "alpha", "in (0, 1]: moments of order 1 + alpha are finite", alpha)
+    if moment is not None:
+        require_positive("moment", moment, "it bounds E|y|^(1 + alpha)")
+        return np.atleast_1d(np.asarray(moment, dtype=np.float64))
+    apart = float(np.abs(model.prior_mean - np.mean(model.prior_mean)).max())
+    largest = np.multiply(model.rkhs_bound, model.deviation) + apart
+    return np.atleast_1d((largest**2 + np.square(model.noise_std)) ** ((1.0 + alpha) / 2.0))
