@@ -29,6 +29,17 @@ def shaped_actions(actions: Any, batch: tuple[int, ...], decisions: Decisions) -
     return array
 
 
+def checked_action(action: Any, decisions: Decisions) -> Any:
+    """Return the action of one trial, an arm as Python's integer or (d,) in [-1, 1], or raise ValueError."""
+    array = shaped_actions(action, (), decisions)
+    if decisions.continuous:
+        return _box(array)
+    arm = array.item()
+    if not 0 <= arm < decisions.num_arms:
+        raise ValueError(_not_an_arm(decisions.num_arms, arm))
+    return arm
+
+
 def checked_actions(array: np.ndarray, decisions: Decisions) -> Ints | Floats:
     """Return the actions of n trials, (n,) arms or (n, d) in [-1, 1], or raise ValueError.
 
@@ -41,8 +52,12 @@ def checked_actions(array: np.ndarray, decisions: Decisions) -> Ints | Floats:
 
 def _arms(array: np.ndarray, num_arms: int) -> Ints:
     if ((array < 0) | (array >= num_arms)).any():
-        raise ValueError(f"action must be an arm in 0..{num_arms - 1}, got {array}")
+        raise ValueError(_not_an_arm(num_arms, array))
     return array.astype(np.int64, copy=False)
+
+
+def _not_an_arm(num_arms: int, given: Any) -> str:
+    return f"action must be an arm in 0..{num_arms - 1}, got {given}"
 
 
 def _box(array: np.ndarray) -> Floats:

@@ -10,15 +10,14 @@ from gymnasium import spaces
 
 from bandit_envs.basics.arguments import require, require_switch
 from bandit_envs.basics.types import Floats
-from bandit_envs.environment.actions import action_space, checked_actions, shaped_actions
-from bandit_envs.environment.info import Info, single_info
+from bandit_envs.environment.actions import action_space, checked_action
+from bandit_envs.environment.info import Info, info_of
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.setting import Setting
-from bandit_envs.problem.simulator import Simulator
+from bandit_envs.problem.single import SingleSimulator
 from bandit_envs.problems import build
 
 RENDER_MODES = ["rgb_array", "ansi"]
-ROW = np.zeros(1, dtype=np.int64)
 
 
 class BanditEnv(gym.Env):
@@ -40,7 +39,7 @@ class BanditEnv(gym.Env):
         self.problem = build(problem, keywords)
         self.oracle, self.render_mode = oracle, render_mode
         self.observation_space, self.action_space = spaces_of(self.problem)
-        self.simulator = Simulator(self.problem, 1)
+        self.simulator = SingleSimulator(self.problem)
         self.watched: object = None  # an agent whose posterior `render` draws, if it tells it
 
     @property
@@ -67,16 +66,14 @@ class BanditEnv(gym.Env):
         super().reset(seed=seed)
         function_seed = checked_options(options)
         trial = self.problem.draw(entropy_word(self.np_random), function_seed)
-        outcome = self.simulator.begin(ROW, [trial])
-        return outcome.observation[0], single_info(outcome, self.oracle)
+        outcome = self.simulator.start(trial)
+        return outcome.observation, info_of(outcome, self.oracle)
 
     def step(self, action: Any) -> tuple[Floats, float, bool, bool, Info]:
         """Play an action; the reward is the sum of what *arrives* in this round."""
-        decisions = self.problem.decisions
-        actions = checked_actions(shaped_actions(action, (), decisions)[None], decisions)
-        outcome = self.simulator.play(ROW, actions)
-        info = single_info(outcome, self.oracle)
-        return outcome.observation[0], float(outcome.reward[0]), False, bool(outcome.finished[0]), info
+        outcome = self.simulator.play(checked_action(action, self.problem.decisions))
+        info = info_of(outcome, self.oracle)
+        return outcome.observation, outcome.reward, False, outcome.finished, info
 
     def render(self) -> Any:
         """The truth, the plays and what has arrived: an RGB array or text.

@@ -6,35 +6,30 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.types import Bools
-from bandit_envs.problem.simulator import Outcome
+from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.problem.outcome import Outcome
 
 Info = dict[str, Any]
 
 
-def batched_info(outcome: Outcome, oracle: bool) -> Info:
-    """Arrays with a leading trial axis, without the masks of vector environments."""
-    rewards, costs = outcome.values[:, :, 0], outcome.values[:, :, 1:]
+def info_of(outcome: Outcome, oracle: bool) -> Info:
+    """What a round tells: of one trial arrays and Python's numbers, of several arrays with a leading axis."""
+    costs = outcome.values[..., 1:]
     info: Info = {
         "t": outcome.t,
         "feedback_mask": outcome.arrived,
         "feedback_step": outcome.step,
-        "feedback_reward": rewards.copy(),
+        "feedback_reward": outcome.values[..., 0].copy(),
     }
     if outcome.deviation.size:
         info["feedback_std"] = outcome.deviation.copy()
-    if costs.shape[2]:
+    if costs.shape[-1]:
         # Positive parts before the sum, as safe-RL libraries count: costs do not cancel.
-        info["cost"] = np.maximum(costs, 0.0).sum(axis=(1, 2))
+        info["cost"] = _number(np.maximum(costs, 0.0).sum(axis=(-2, -1)))
         info["feedback_cost"] = costs.copy()
     if oracle:
         info["oracle"] = _oracle(outcome)
     return info
-
-
-def single_info(outcome: Outcome, oracle: bool) -> Info:
-    """Python scalars and arrays of the only trial of an outcome."""
-    return _first(batched_info(outcome, oracle))
 
 
 def with_masks(info: Info, present: Bools) -> Info:
@@ -47,22 +42,26 @@ def with_masks(info: Info, present: Bools) -> Info:
 
 
 def _oracle(outcome: Outcome) -> Info:
-    cost = outcome.means[:, 1:].copy()
+    cost = outcome.means[..., 1:].copy()
     return {
         "regret": outcome.regret,
-        "mean": outcome.means[:, 0].copy(),
+        "mean": _number(outcome.means[..., 0].copy()),
         "optimum": outcome.optimum,
         "cost_mean": cost,
-        "violation": np.sqrt((np.maximum(cost, 0.0) ** 2).sum(axis=1)),
+        "violation": _violation(cost),
         "delay": outcome.delay,
         "segment": outcome.segment,
         "corruption": outcome.corruption,
     }
 
 
-def _first(info: Info) -> Info:
-    return {key: _first(value) if isinstance(value, dict) else _row(value) for key, value in info.items()}
+def _violation(cost: Floats) -> Any:
+    """The norm of the positive parts, (..., C) -> (...)."""
+    if not cost.shape[-1]:
+        return _number(np.zeros(cost.shape[:-1]))
+    return _number(np.sqrt((np.maximum(cost, 0.0) ** 2).sum(axis=-1)))
 
 
-def _row(value: Any) -> Any:
-    return value[0] if value.ndim > 1 else value.item()
+def _number(value: Any) -> Any:
+    """An array, or Python's number in place of what has no axis."""
+    return value if value.ndim else value.item()

@@ -23,10 +23,11 @@ from bandit_envs.environment.envs import (
     entropy_word,
     spaces_of,
 )
-from bandit_envs.environment.info import Info, batched_info, with_masks
+from bandit_envs.environment.info import Info, info_of, with_masks
+from bandit_envs.problem.outcome import Outcome
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.setting import Setting, batch_settings
-from bandit_envs.problem.simulator import Outcome, Simulator
+from bandit_envs.problem.simulator import Simulator
 from bandit_envs.problems import build
 
 Seeds = int | Sequence[int | None] | None
@@ -185,7 +186,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         present[rows] = True
         if len(rows) < self.num_envs:
             outcome = outcome.each(lambda part: _scattered(part, rows, self.num_envs))
-        return with_masks(batched_info(outcome, self.oracle), present)
+        return with_masks(info_of(outcome, self.oracle), present)
 
     def _observations(self) -> Floats:
         simulator = self.simulator

@@ -32,9 +32,9 @@ class Corruption(abc.ABC):
         require(is_number(self.budget) and self.budget >= 0, "budget", "0 or positive", self.budget)
         require(is_number(self.by) and self.by >= 0, "by", "0 or positive", self.by)
 
-    def strikes(self, gap: Floats) -> Bools:
-        """Which plays with these gaps to the optimum it changes, (n,); here all."""
-        return np.ones(len(gap), dtype=bool)
+    def strikes(self, gap: Floats | float) -> Bools:
+        """Which plays with these gaps to the optimum it changes, a number or (n,); here all."""
+        return np.ones(np.shape(gap), dtype=bool)
 
     @abc.abstractmethod
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
@@ -71,7 +71,7 @@ class AgainstTheBest(Corruption):
         super().__post_init__()
         require(is_number(self.within) and self.within >= 0, "within", "0 or positive", self.within)
 
-    def strikes(self, gap: Floats) -> Bools:
+    def strikes(self, gap: Floats | float) -> Bools:
         """Those of near-optimal plays."""
         return np.asarray(gap <= self.within)
 

@@ -8,14 +8,14 @@ import numpy as np
 
 from bandit_envs.basics.extras import from_extra
 from bandit_envs.basics.types import Floats
-from bandit_envs.problem.simulator import Simulator
+from bandit_envs.problem.single import SingleSimulator
 from bandit_envs.rendering.scene import Scene
 
 COLUMNS = 60
 BLOCKS = "▁▂▃▄▅▆▇█"
 
 
-def render(simulator: Simulator, mode: str, agent: object = None) -> Any:
+def render(simulator: SingleSimulator, mode: str, agent: object = None) -> Any:
     """Show the truth in the current context and segment, the plays there and what has arrived.
 
     Args:

@@ -10,7 +10,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.decisions import Decisions, unit_grid
 from bandit_envs.problem.problem import Trial
-from bandit_envs.problem.simulator import Simulator
+from bandit_envs.problem.single import SingleSimulator
 
 FINENESS = {1: 201, 2: 48**2}  # points at which a function on a box is drawn; beyond, its anchors
 
@@ -46,7 +46,7 @@ class Scene(NamedTuple):
     arrivals: int  # in the last round
 
     @classmethod
-    def of(cls, simulator: Simulator, agent: object = None) -> Scene:
+    def of(cls, simulator: SingleSimulator, agent: object = None) -> Scene:
         """The scene of a simulator of one trial; with the belief of an agent, if it has one to tell."""
         trial = simulator.trials[0]
         if trial is None:
@@ -56,7 +56,7 @@ class Scene(NamedTuple):
         version, context = int(trial.version[now]), int(trial.context[total])
         here = (trial.segment[:total] == trial.segment[now]) & (trial.context[:total] == context)
         due, observed = simulator.due[0, :total], simulator.observed[0, :total, 0]
-        means = observed - simulator.noise[0, :total, 0]
+        means = simulator.earned[0, :total]
         arriving = due == total - 1
         features, values = _truth(simulator.problem.decisions, trial, version, context)
         return cls(
@@ -144,7 +144,7 @@ def _drawn_points(decisions: Decisions) -> Floats:
     return decisions.low + (decisions.high - decisions.low) * unit_grid(FINENESS[dim], dim)
 
 
-def _points(simulator: Simulator, trial: Trial, here: Bools) -> Floats:
+def _points(simulator: SingleSimulator, trial: Trial, here: Bools) -> Floats:
     """Features of the chosen plays, (n, d)."""
     actions = simulator.actions[0, : len(here)][here]
     return trial.setting.to_point(actions if trial.setting.continuous else actions.astype(np.int64))

@@ -178,8 +178,8 @@ def test_rounding_beyond_the_box_is_clipped():
 @pytest.mark.parametrize(
     ("case", "action", "message"),
     [
-        (GRID, 30, r"action must be an arm in 0\.\.29, got \[30\]"),
-        (GRID, -1, r"action must be an arm in 0\.\.29, got \[-1\]"),
+        (GRID, 30, r"action must be an arm in 0\.\.29, got 30"),
+        (GRID, -1, r"action must be an arm in 0\.\.29, got -1"),
         (GRID, 1.0, r"action must be an integer arm of shape \(\), got array\(1\.\)"),
         (GRID, float("nan"), r"action must be an integer arm .* got array\(nan\)"),
         (GRID, True, r"action must be an integer arm .* got array\(True\)"),

@@ -53,6 +53,15 @@ def equal_through_resets(case: Case, mode: AutoresetMode) -> None:
     assert play_both(ours, theirs, mode, 100) >= 4
 
 
+def test_sums_over_many_slots_and_constraints_equal_those_of_sync_vector_env():
+    # Numpy adds eight and more numbers in another order than one after another.
+    costs = {"constraints": {"law": "gp", "quantile": 0.99}, "num_constraints": 11}
+    delayed = {"delay": {"law": "geometric", "mean": 12}, "horizon": 100}
+    ours, theirs = pair(Case("GPBandit-GP-v0", delayed | costs), NEXT_STEP, 8)
+    same(ours.reset(seed=11), theirs.reset(seed=11))
+    play_both(ours, theirs, NEXT_STEP, 100)
+
+
 @each_mode
 @pytest.mark.parametrize("case", [SMALL, EVERYTHING])
 def test_copies_at_different_rounds_stay_equal(case, mode):

@@ -1,0 +1,68 @@
+"""What a round yields: of n trials, with a leading axis, or of one, without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+
+
+class Outcome(NamedTuple):
+    """One round of n trials; also what a reset yields, with neutral values.
+
+    Of a single trial the axis n is left out everywhere, and what is then one number is Python's.
+    """
+
+    observation: Floats  # (n, dz), the next context
+    reward: Any  # (n,) sum of the rewards that arrive
+    finished: Any  # (n,)
+    t: Any  # (n,) round just played, -1 at reset
+    arrived: Any  # (n, K) slot k is the round played k rounds ago
+    step: Any  # (n, K) that round, -1 where nothing arrives
+    deviation: Floats  # (n, K) of the noise on the rewards that arrive, where it is told; else (n, 0)
+    values: Floats  # (n, K, 1 + C) reward and costs that arrive, 0 elsewhere
+    regret: Any  # (n,)
+    means: Floats  # (n, 1 + C) of the play
+    optimum: Any  # (n,)
+    delay: Any  # (n,) of the play
+    segment: Any  # (n,)
+    corruption: Any  # (n,) what was added to the reward of the play
+
+    @classmethod
+    def of_reset(cls, observation: Floats, slots: int, told: int, values: int) -> Outcome:
+        """Before the first round, given the first contexts, (n, dz), K, the slots of deviations and 1 + C."""
+        n = len(observation)
+        return cls(
+            observation=observation,
+            reward=np.zeros(n),
+            finished=np.zeros(n, dtype=bool),
+            t=np.full(n, -1),
+            arrived=np.zeros((n, slots), dtype=bool),
+            step=np.full((n, slots), -1),
+            deviation=np.zeros((n, told)),
+            values=np.zeros((n, slots, values)),
+            regret=np.zeros(n),
+            means=np.zeros((n, values)),
+            optimum=np.zeros(n),
+            delay=np.zeros(n, dtype=np.int64),
+            segment=np.zeros(n, dtype=np.int64),
+            corruption=np.zeros(n),
+        )
+
+    def each(self, change: Callable[[Any], Any]) -> Outcome:
+        """Apply the same change to every array."""
+        return Outcome(*[change(part) for part in self])
+
+    @property
+    def alone(self) -> Outcome:
+        """That of the only trial, without its axis."""
+        return self.each(lambda part: part[0] if part.ndim > 1 else part.item())
+
+    @staticmethod
+    def concatenate(outcomes: Sequence[Outcome]) -> Outcome:
+        """Stack the trials of several outcomes."""
+        parts: list[Any] = [np.concatenate(arrays) for arrays in zip(*outcomes, strict=True)]  # type: ignore[arg-type]
+        return Outcome(*parts)

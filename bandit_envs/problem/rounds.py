@@ -1,0 +1,122 @@
+"""What is kept of B trials while they are played: what was drawn of each round, and what came of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.problem.outcome import Outcome
+from bandit_envs.problem.problem import Problem, Trial
+
+# Of a trial before it is played:
+DRAWN = ("context", "wait", "segment", "version", "optimum", "noise", "attack")
+
+
+class Rounds:
+    """B trials, each at its own round; one that is begun again leaves the others alone.
+
+    Args:
+        problem: what all trials are drawn from.
+        num_trials: B.
+    """
+
+    def __init__(self, problem: Problem, num_trials: int):
+        costs, horizon = len(problem.constraints), problem.horizon
+        self.problem = problem
+        self.slots = np.arange(problem.window + 1)  # (K,)
+        self.round = np.full(num_trials, -1)  # before the first reset
+        self.trials: list[Trial | None] = [None] * num_trials
+        self.alone = num_trials == 1  # and no view of another, whose memory it would leave
+        shape, lead = (num_trials, horizon), problem.window
+        self.context = np.zeros((num_trials, horizon + 1), dtype=np.int64)
+        self.segment = np.zeros(shape, dtype=np.int64)
+        self.version = np.zeros(shape, dtype=np.int64)
+        self.wait = np.zeros(shape)
+        self.optimum = np.zeros(shape)
+        self.noise = np.zeros((*shape, 1 + costs))
+        self.attack = np.zeros(shape)
+        self.earned = np.zeros(shape)  # noiseless reward of each play
+        self.spent = np.zeros(num_trials)  # of the budget of corruption
+        self.actions = np.zeros((*shape, problem.decisions.arms.shape[1])[: 2 + problem.decisions.continuous])
+        # K - 1 rounds that never arrive come first: the slots of round t are the columns t..t + K - 1.
+        self.due_since = np.full((num_trials, lead + horizon), -1)
+        self.observed_since = np.zeros((num_trials, lead + horizon, 1 + costs))
+        told = lead + horizon if problem.noise.tells_shape and problem.publish_model else 0
+        self.deviation_since = np.zeros((num_trials, told))  # of the noise on the rewards
+        self.tables = np.zeros(
+            (num_trials, 1 + costs, len(problem.decisions.points))
+        )  # of the current version
+        self.shown = np.zeros(num_trials, dtype=np.int64)  # which version `tables` holds
+        self.slowdown = problem.delay.slowdown(problem.decisions.unit_arms)  # (A,)
+        self.laws = [problem.noise, *[problem.constraint_noise] * costs]
+        self.loudness = np.stack([law.shape(problem.decisions.unit_arms) for law in self.laws])  # (1 + C, A)
+        self.views = problem.setting().scaled_contexts
+
+    @property
+    def due(self) -> Ints:
+        """Round in which the feedback of each play arrives, -1 never, (B, T)."""
+        return self.due_since[:, len(self.slots) - 1 :]
+
+    @property
+    def observed(self) -> Floats:
+        """What each play earned and cost, with noise, (B, T, 1 + C)."""
+        return self.observed_since[:, len(self.slots) - 1 :]
+
+    def begin(self, rows: Ints, trials: list[Trial]) -> Outcome:
+        """Start new trials in the given rows, (n,)."""
+        for i, trial in zip(rows, trials, strict=True):
+            self.trials[i] = trial
+            self.tables[i] = trial.means[0]
+            for name in DRAWN:
+                self._take(i, name, getattr(trial, name))
+        self.round[rows] = self.shown[rows] = 0
+        self.spent[rows] = 0.0
+        first = self.views[self.context[rows, 0]]
+        slots = len(self.slots)
+        told = slots if self.deviation_since.size else 0
+        return Outcome.of_reset(first, slots, told, self.noise.shape[2])
+
+    def _take(self, row: int, name: str, drawn: Any) -> None:
+        """Keep what a trial has drawn of each round; that of the only trial stays where it is."""
+        if self.alone:
+            setattr(self, name, drawn[None])
+        else:
+            getattr(self, name)[row] = drawn
+
+    def _show(self, row: int, version: int) -> None:
+        """Hold the functions of another version of a trial."""
+        self.shown[row] = version
+        self.tables[row] = self.trials[row].means[version]  # type: ignore[union-attr]
+
+    def _evaluate(self, row: int, version: int, context: int, action: Floats) -> Floats:
+        """Noiseless reward and costs of a point of a box, (d,) in [-1, 1] -> (1 + C,)."""
+        trial = self.trials[row]
+        assert trial is not None
+        point = self.problem.decisions.with_context(context, trial.setting.to_point(action)[None])
+        return np.array([function(point)[0] for function in trial.between[version]])
+
+    def _loudness(self, actions: Any) -> Floats:
+        """Deviation of the noise on reward and costs of plays, in units of the stated ones, (..., 1 + C)."""
+        if not self.problem.decisions.continuous:
+            return self.loudness[:, actions].T
+        unit = np.atleast_2d((actions + 1.0) / 2.0)
+        each = np.stack([law.shape(unit) for law in self.laws], axis=1)
+        return each if actions.ndim == 2 else each[0]
+
+    def _stated_std(self, row: int) -> Any:
+        """Deviation of the noise that a trial states."""
+        trial = self.trials[row]
+        assert trial is not None
+        return trial.setting.noise_std
+
+    def _check_started(self, earliest: int, latest: int) -> None:
+        """Raise unless the rounds that are to be played, in some trials, are rounds of a trial."""
+        if earliest < 0:
+            raise RuntimeError("step was called before reset; call reset first")
+        if latest >= self.problem.horizon:
+            raise RuntimeError(
+                f"step was called after the last of {self.problem.horizon} rounds;"
+                " call reset to start a new trial"
+            )

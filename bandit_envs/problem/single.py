@@ -1,0 +1,100 @@
+"""The dynamics of one trial, on numbers: `Simulator` with arrays of one entry takes three times as long."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.problem.outcome import Outcome
+from bandit_envs.problem.problem import Problem, Trial
+from bandit_envs.problem.rounds import Rounds
+
+ROW = np.zeros(1, dtype=np.int64)
+NONE = np.zeros(0)
+
+
+class SingleSimulator(Rounds):
+    """Plays one trial; its outcomes are those of `Simulator`, bit for bit, without the axis of trials."""
+
+    def __init__(self, problem: Problem):
+        super().__init__(problem, 1)
+
+    def start(self, trial: Trial) -> Outcome:
+        """Start a new trial."""
+        return self.begin(ROW, [trial]).alone
+
+    def play(self, action: Any) -> Outcome:
+        """Play an arm, or an action in [-1, 1]^d."""
+        t = self.round.item()
+        self._check_started(t, t)
+        means = self._means(self.version.item(t), self.context.item(t), action)
+        delay = self._delay(self.wait.item(t), action)
+        latest = t + len(self.slots)  # columns of slots K - 1..0 end before it
+        self.actions[0, t], self.earned[0, t] = action, means[0]
+        loudness = self._loudness(action)
+        self.observed_since[0, latest - 1] = means + loudness * self.noise[0, t]
+        optimum = self.optimum.item(t)
+        regret = optimum - means.item(0)
+        corruption = self._corrupt(t, latest - 1, regret)
+        self.due_since[0, latest - 1] = -1 if delay < 0 else t + delay
+        self.round[0] = t + 1
+
+        arrived = self.due_since[0, t:latest][::-1] == t
+        values = np.where(arrived[:, None], self.observed_since[0, t:latest][::-1], 0.0)
+        return Outcome(
+            observation=self.views[self.context.item(t + 1)].copy(),
+            reward=values[:, 0].sum().item(),
+            finished=t + 1 >= self.problem.horizon,
+            t=t,
+            arrived=arrived,
+            step=np.where(arrived, t - self.slots, -1),
+            deviation=self._told(t, latest, arrived, loudness),
+            values=values,
+            regret=regret,
+            means=means,
+            optimum=optimum,
+            delay=delay,
+            segment=self.segment.item(t),
+            corruption=corruption,
+        )
+
+    def _means(self, version: int, context: int, action: Any) -> Floats:
+        """Noiseless reward and costs of the play, (1 + C,)."""
+        decisions = self.problem.decisions
+        if decisions.continuous:
+            return self._evaluate(0, version, context, action)
+        if version != self.shown.item():
+            self._show(0, version)
+        return self.tables[0, :, context * decisions.num_arms + action].copy()
+
+    def _told(self, t: int, latest: int, arrived: Bools, loudness: Floats) -> Floats:
+        """Keep the deviation of the noise on the play's reward, where it is told; those that arrive, (K,)."""
+        if not self.deviation_since.size:
+            return NONE
+        self.deviation_since[0, latest - 1] = self._stated_std(0) * loudness.item(0)
+        return np.where(arrived, self.deviation_since[0, t:latest][::-1], 0.0)
+
+    def _corrupt(self, t: int, column: int, gap: float) -> float:
+        """Add to the reward what is left of the attacker's budget allows; return it."""
+        law = self.problem.corruption
+        if not law.budget or not law.strikes(gap):
+            return 0.0
+        wish = self.attack.item(t)
+        done = math.copysign(min(abs(wish), law.budget - self.spent.item()), wish)
+        self.spent[0] += abs(done)
+        self.observed_since[0, column, 0] += done
+        return done
+
+    def _delay(self, wait: float, action: Any) -> int:
+        """Delay of the play in rounds, -1 where the feedback never arrives."""
+        law = self.problem.delay
+        slowdown = (
+            law.slowdown((action[None] + 1.0) / 2.0)
+            if self.problem.decisions.continuous
+            else self.slowdown[action : action + 1]
+        )
+        rounds = law.in_rounds(wait * slowdown).item()
+        return -1 if rounds > self.problem.window else int(rounds)
