@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 
 import numpy as np
 
@@ -42,6 +42,12 @@ class Kronecker:
     def rank(self) -> int:
         """Rows of R."""
         return math.prod(self.ranks)
+
+    @cached_property
+    def eigenvalues(self) -> Floats:
+        """Those of K that are not zero, descending, (r,): all products of the factors'."""
+        each = [np.linalg.eigvalsh(root @ root.T) for root in self.roots]
+        return np.sort(reduce(np.multiply.outer, each).ravel())[::-1]
 
     def white(self, rng: np.random.Generator) -> Floats:
         """Draw the z of a draw z @ R, (r,), taking as many numbers as there could be rows."""
