@@ -21,6 +21,7 @@ from .on_alarm import OnAlarm
 
 UNKNOWN_NOISE = (0.1, 1.0, 10.0)  # prior deviations, where it is not known
 UNKNOWN_RIDGE = 1.0  # under which noise and functions raise statistics of one order
+SAMPLED = 500  # points whose covariance tells a prior from others where there are too many for the whole
 _thresholds: dict[tuple[Any, ...], float] = {}  # of this process, by all that a calibration depends on
 
 
@@ -116,8 +117,9 @@ def _calibrated(gram: Gram, noise: float, samples: int, rate: float, **options: 
 
 
 def _fingerprint(gram: Gram) -> bytes:
-    """Of a prior: its kernel, its points and its covariance."""
+    """Of a prior: its kernel, its points and their covariance, or that of some."""
     digest = blake2b(repr(gram.kernel).encode(), digest_size=16)
-    for array in (gram.points, gram.root):
+    sample = gram if gram.has_quick_root else gram.some(SAMPLED)
+    for array in (gram.points, sample.root):
         digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
     return digest.digest()

@@ -7,8 +7,10 @@ import numpy as np
 
 from bandit_envs.basics.arguments import require_not_negative, require_positive
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.circulant import Circulant
 from bandit_envs.kernels.gram import Gram
 
+from ..posteriors import posterior
 from ..validation import PerTrial
 
 GREEDY_FACTOR = 1.0 / (1.0 - np.exp(-1.0))  # the gain is submodular (Nemhauser et al. 1978)
@@ -37,11 +39,14 @@ def upper_bound(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTable
     """The smaller of the spectral and the greedy bound, both of which hold for every design.
 
     Greedy's factor wins in the first rounds and loses in the long run, so the greedy design is played only
-    until the spectral bound is the smaller one in every row.
+    until the spectral bound is the smaller one in every row. It is not played where a round of it takes a
+    Fourier transform of a whole grid: a table of 1000 rounds on 1000 x 1000 points would take minutes.
     """
     spectral = spectral_bound(gram, noise_variance, horizon)
+    if isinstance(gram.structure, Circulant):
+        return spectral
     values = spectral.values.copy()
-    for t, gain in zip(range(1, horizon + 1), greedy_gains(gram, _distinct(noise_variance)[0]), strict=False):
+    for t, gain in enumerate(greedy_gains(gram, _distinct(noise_variance)[0], horizon), 1):
         if np.all(values[:, t] <= GREEDY_FACTOR * gain):
             break
         values[:, t] = np.minimum(values[:, t], GREEDY_FACTOR * gain)
@@ -53,10 +58,13 @@ def spectral_bound(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTa
 
     The eigenvalues e_i are those of K on the whole set. The lemma's factor 1 / (1 - 1/e) is not needed,
     because det(I + K M) <= prod_i (1 + e_i(K) e_i(M)) for the diagonal matrix M of play counts.
+
+    On grids too large for their root the e_i are products of those of a product kernel's factors. Those of
+    another stationary kernel on a million points nobody has; there bounds on them take their place, which are
+    eigenvalues of a torus (`Circulant.eigenvalues`): the table is a bound as well, but a larger one.
     """
     noise, row = _distinct(noise_variance)
-    root = gram.root
-    eigenvalues = np.asarray(np.linalg.eigvalsh(root @ root.T)[::-1], dtype=np.float64)
+    eigenvalues = _eigenvalues(gram) if gram.structure is None else gram.structure.eigenvalues
     eigenvalues = eigenvalues[eigenvalues > 0]  # the smallest may be rounding
     return GainTable(water_filling(eigenvalues, _rounds(horizon) / noise[:, None]), row)
 
@@ -71,7 +79,7 @@ def greedy_value(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTabl
     """The gain of playing the point of largest variance: a lower bound on gamma_t."""
     noise, row = _distinct(noise_variance)
     values = np.zeros((len(noise), _rounds(horizon).size))
-    for t, gain in zip(range(1, horizon + 1), greedy_gains(gram, noise), strict=False):
+    for t, gain in enumerate(greedy_gains(gram, noise, horizon), 1):
         values[:, t] = gain
     return GainTable(values, row)
 
@@ -97,28 +105,28 @@ def water_filling(eigenvalues: Floats, budget: Floats) -> Floats:
     return np.maximum(gain, 0.0)  # rounding at budget 0
 
 
-def greedy_gains(gram: Gram, noise: Floats) -> Iterator[Floats]:
-    """Yield 1/2 sum_{s<=t} log(1 + sigma_{s-1}^2(x_s) / lambda), (L,) each, for t = 1, 2, ...
+def greedy_gains(gram: Gram, noise: Floats, horizon: int) -> Iterator[Floats]:
+    """Yield 1/2 sum_{s<=t} log(1 + sigma_{s-1}^2(x_s) / lambda), (L,) each, for t = 1, ..., T.
 
-    x_s is the point of largest variance, the first of those that tie. Works in the weights of K = R'R,
-    R (r, N): O(L (r^2 + r N)) a round.
+    x_s is the point of largest variance, the first of those that tie. A posterior of L trials plays, in the
+    form that suits the prior: on a large grid by its factors.
 
     Args:
         gram: the prior covariance of the N points.
         noise: noise variances lambda, (L,).
+        horizon: T.
     """
-    root, rows = gram.root, np.arange(len(noise))
-    variance = np.tile((root**2).sum(axis=0), (len(noise), 1))  # (L, N)
-    spread = np.tile(np.eye(len(root)), (len(noise), 1, 1))  # (L, r, r) posterior covariance of the weights
-    gain = np.zeros(len(noise))
-    while True:
+    model, trial = posterior(gram, noise, len(noise), horizon), np.arange(len(noise))
+    for _ in range(horizon):
+        variance = model.variance_at(None)
         point = (variance >= (1.0 - TIE) * variance.max(axis=1, keepdims=True)).argmax(axis=1)
-        largest = np.maximum(variance[rows, point], 0.0)
-        gain = gain + 0.5 * np.log1p(largest / noise)
-        weights = (spread @ root.T[point][:, :, None])[:, :, 0] / np.sqrt(noise + largest)[:, None]
-        variance -= (weights @ root) ** 2
-        spread -= weights[:, :, None] * weights[:, None, :]
-        yield gain
+        model.observe(trial, point, np.zeros(len(noise)))
+        yield model.gain.copy()
+
+
+def _eigenvalues(gram: Gram) -> Floats:
+    """Those of K, descending, (r,)."""
+    return np.asarray(np.linalg.eigvalsh(gram.root @ gram.root.T)[::-1], dtype=np.float64)
 
 
 def _distinct(noise_variance: PerTrial) -> tuple[Floats, Ints]:

@@ -62,9 +62,9 @@ class Torus:
         self._variance = float(covariance[0])
 
     @property
-    def twice(self) -> Floats:
+    def twice(self) -> Ints:
         """How often the entries of the last axis of e stand for one, of which one half is there."""
-        twice = np.full(self.spectrum.shape[-1], 2.0)
+        twice = np.full(self.spectrum.shape[-1], 2)
         twice[[0, -1]] = 1.0
         return twice
 
@@ -133,6 +133,17 @@ class Circulant:
                 break
             torus = Torus(self.kernel, self.steps, self._half(scale))
         return torus
+
+    @property
+    def eigenvalues(self) -> Floats:
+        """Bounds on those of K, descending, (N,): the largest of the smallest torus.
+
+        K is a block of the covariance of the torus, so that its i-th eigenvalue is at most that one's
+        (Cauchy's interlacing), whatever their signs.
+        """
+        each = np.repeat(self.least.spectrum.reshape(-1, len(self.least.twice)), self.least.twice, axis=1)
+        largest = np.sort(each, axis=None)[::-1][: math.prod(self.sides)]
+        return np.maximum(largest, 0.0, out=largest)
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Draw a function, (N,)."""

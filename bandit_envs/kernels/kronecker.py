@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.sizes import BLOCK_BYTES
+
+SLAB_BYTES = 2**18  # of values that are used before the next are computed
 
 
 class Kronecker:
@@ -43,6 +45,12 @@ class Kronecker:
         """Rows of R."""
         return math.prod(self.ranks)
 
+    @cached_property
+    def eigenvalues(self) -> Floats:
+        """Those of K that are not zero, descending, (r,): all products of the factors'."""
+        each = [np.linalg.eigvalsh(root @ root.T) for root in self.roots]
+        return np.asarray(np.sort(reduce(np.multiply.outer, each), axis=None)[::-1], dtype=np.float64)
+
     def white(self, rng: np.random.Generator) -> Floats:
         """Draw the z of a draw z @ R, (r,), taking as many numbers as there could be rows."""
         drawn = rng.standard_normal(self._most_rows)
@@ -59,6 +67,16 @@ class Kronecker:
             values = _mode_product(values.reshape(-1, len(root), done), root)
             done *= root.shape[1]
         return values.reshape(len(weights), done)
+
+    def slabs(self, weights: Floats) -> Iterator[tuple[slice, Floats]]:
+        """`expand` of one row, (r,), slice after slice of points with their values, as a cache holds them."""
+        first, rest = self.roots[0], Kronecker(self.roots[1:], self._most_rows[1:])
+        inner = first.T @ weights.reshape(len(first), -1)  # (n_1, r_2 ... r_k)
+        size = math.prod(rest.sides)
+        step = max(SLAB_BYTES // (8 * size), 1)
+        for i in range(0, len(inner), step):
+            values = rest.expand(inner[i : i + step]).reshape(-1)
+            yield slice(i * size, i * size + len(values)), values
 
     def features(self, point: Ints) -> Floats:
         """Return the columns of R at some points, (n,) -> (n, r)."""

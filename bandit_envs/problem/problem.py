@@ -122,9 +122,12 @@ class Problem(Composition):
 
     def setting(self, truth: Truth | None = None) -> Setting:
         """What a learner may know; without a draw, what holds for all trials."""
-        rewards = [functions[0] for functions in truth.drawn] if truth else []
-        std = self.noise.scale(truth.extent[:, 0]) if truth else self.noise.stated_std
-        norm, bound = self._published_bound(rewards), self.noise.relative_bound
+        kernel = deepcopy(self._published.kernel)  # an agent may fit it in place
+        return self._published.with_facts(kernel=kernel, **(self._facts(truth) if truth else {}))
+
+    @cached_property
+    def _published(self) -> Setting:
+        """What holds for all trials."""
         publish, decisions = self.publish_model, self.decisions
         return Setting(
             arms=None if decisions.continuous else decisions.arms,
@@ -132,23 +135,18 @@ class Problem(Composition):
             high=decisions.high,
             contexts=decisions.contexts if decisions.num_contexts > 1 else None,
             horizon=self.horizon,
-            kernel=deepcopy(self.kernel) if publish else None,  # an agent may fit it in place
+            kernel=deepcopy(self.kernel) if publish else None,
             prior_mean=self.prior_mean if publish else 0.0,
-            noise_std=std if publish else None,
             misspecification=self.reward.misspecification if publish else None,
             corruption=(self.corruption.budget or None) if publish else None,
             noise_profile=self._published_profile(),
-            noise_bound=bound * std if publish and bound is not None and std is not None else None,
-            rkhs_bound=norm if publish else None,
-            reward_lower_bound=self.reward.lower_bound(self.gram, self.prior_mean, norm)
-            if publish
-            else self.reward.least,
             max_delay=self.window,
             delay=self.delay if publish else None,
             num_constraints=len(self.constraints),
             constraint_noise_std=self.constraint_noise.stated_std if publish else None,
             query_times=self.delay.query_times(self.horizon),
             may_change=self.drifts or not isinstance(self.changes, changes.Stationary),
+            **self._facts(None),
         )
 
     def _published_profile(self) -> Floats | None:
@@ -157,6 +155,20 @@ class Problem(Composition):
         if not (self.publish_model and self.noise.tells_shape) or decisions.continuous:
             return None
         return np.tile(self.noise.shape(decisions.unit_arms), decisions.num_contexts)
+
+    def _facts(self, truth: Truth | None) -> dict[str, Any]:
+        """What may be said of the functions that were drawn, or of all that can be."""
+        rewards = [functions[0] for functions in truth.drawn] if truth else []
+        std = self.noise.scale(truth.extent[:, 0]) if truth else self.noise.stated_std
+        norm, bound = self._published_bound(rewards), self.noise.relative_bound
+        if not self.publish_model:
+            return {"reward_lower_bound": self.reward.least}
+        return {
+            "noise_std": std,
+            "noise_bound": None if bound is None or std is None else bound * std,
+            "rkhs_bound": norm,
+            "reward_lower_bound": self.reward.lower_bound(self.gram, self.prior_mean, norm),
+        }
 
     @cached_property
     def _kept(self) -> dict[Any, Truth]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from copy import copy
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -141,12 +142,13 @@ class Setting:
             object.__setattr__(self, "kernel", kernel)
             object.__setattr__(self, "noise_std", float(np.sqrt(white)))
 
-    def _geometry(self) -> dict[str, Floats | None]:
+    def _geometry(self) -> dict[str, Any]:
         anchors = corner("low", self.low) if self.arms is None else self.arms
         decisions = Decisions(anchors, self.contexts, self.low, self.high)
         arms = None if self.arms is None else decisions.arms
         contexts = None if self.contexts is None else decisions.contexts
-        return {"arms": arms, "low": decisions.low, "high": decisions.high, "contexts": contexts}
+        found = {"arms": arms, "low": decisions.low, "high": decisions.high, "contexts": contexts}
+        return found if self.arms is None else {**found, "decisions": decisions}  # as the property would be
 
     def _context_box(self) -> dict[str, Floats | None]:
         low, high = self.context_low, self.context_high
@@ -236,7 +238,15 @@ class Setting:
 
     def of_trial(self, trial: int) -> Setting:
         """The setting of one trial of a batch."""
-        return replace(self, **{name: _pick(getattr(self, name), trial) for name in PER_TRIAL})
+        return self.with_facts(**{name: _pick(getattr(self, name), trial) for name in PER_TRIAL})
+
+    def with_facts(self, **facts: Any) -> Setting:
+        """The same setting with other numbers; what is of the size of the decision set is shared."""
+        other = copy(self)
+        for name, value in facts.items():
+            object.__setattr__(other, name, value)
+        other._check_model()
+        return other
 
     def __repr__(self) -> str:
         shown = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -246,7 +256,7 @@ class Setting:
 
 def batch_settings(settings: list[Setting]) -> Setting:
     """Return the setting of a batch: scalars where the trials agree, else (B,) arrays."""
-    return replace(settings[0], **{name: _merge(settings, name) for name in PER_TRIAL})
+    return settings[0].with_facts(**{name: _merge(settings, name) for name in PER_TRIAL})
 
 
 def _merge(settings: list[Setting], name: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.arguments import is_count, is_integer, require_not_negative, require_probability
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from ...validation import PerTrial
@@ -71,10 +71,19 @@ def _largest(
 ) -> Floats:
     """The largest statistic * n^e so far of q stationary sequences at the same points, (m, q)."""
     point = rng.integers(gram.size, size=samples)
-    truth = np.array([gram.white(rng) for _ in range(together)]) @ gram.root
-    value = truth[:, point].T + noise_std * rng.standard_normal((samples, together))
+    value = _functions(gram, point, together, rng) + noise_std * rng.standard_normal((samples, together))
     detector = ChangePointDetector.on_points(gram, num_responses=together, **options)
     return largest_statistics(detector, point, value)
+
+
+def _functions(gram: Gram, point: Ints, count: int, rng: np.random.Generator) -> Floats:
+    """Draws of the Gaussian process at some points, (m,) -> (m, q); on a large set drawn there alone."""
+    if gram.has_quick_root:
+        drawn = np.array([gram.white(rng) for _ in range(count)]) @ gram.root
+        return drawn[:, point].T
+    own, place = np.unique(point, return_inverse=True)
+    few = Gram(gram.kernel, gram.points[own])
+    return (np.array([few.white(rng) for _ in range(count)]) @ few.root)[:, place].T
 
 
 def largest_statistics(detector: ChangePointDetector, x: Any, y: Floats) -> Floats:

@@ -23,6 +23,8 @@ from agents.widths.gain_tables import (
 )
 from agents.widths.information_gain import Constant, Rate, Realised, rate_for
 from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.kronecker import Kronecker
+from bandit_envs.problem.decisions import unit_grid
 
 KERNELS = {
     "rbf": RBF(0.2),
@@ -184,3 +186,31 @@ def test_every_trial_reads_the_table_of_its_own_noise(gram):
 def test_less_noise_lets_more_be_learnt(gram):
     for table, (low, high) in itertools.product((spectral_bound, greedy_value), [(0.01, 0.1), (0.1, 1.0)]):
         assert np.all(table(gram, low, 50).values[0, 1:] > table(gram, high, 50).values[0, 1:])
+
+
+LARGE = {  # kernel, points
+    "factors": (2.0 * RBF([0.3, 0.5]), unit_grid(49, 2)),
+    "torus": (Matern(0.4, nu=1.5), unit_grid(49, 2)),
+    "torus-of-a-line": (Matern(0.2, nu=2.5), unit_grid(40)),
+}
+
+
+@pytest.mark.parametrize(("kernel", "points"), LARGE.values(), ids=LARGE)
+def test_tables_of_a_large_grid_are_those_of_its_root_or_bounds_on_them(kernel, points, monkeypatch):
+    noise, whole = np.array([0.3, 1e-3]), Gram(kernel, points)
+    expected = [table(whole, noise, 60).values for table in (spectral_bound, greedy_value, upper_bound)]
+    for name in ("MOST_DENSE", "DENSE_LIMIT", "TRIED"):
+        monkeypatch.setattr(f"bandit_envs.kernels.gram.{name}", 10)
+    monkeypatch.setattr("bandit_envs.kernels.gram.QUICK", 0.0)
+    monkeypatch.setattr("agents.posteriors.select.DENSE_BYTES", 0)
+    gram = Gram(kernel, points)
+    spectral, greedy, upper = (
+        table(gram, noise, 60).values for table in (spectral_bound, greedy_value, upper_bound)
+    )
+    np.testing.assert_allclose(greedy, expected[1], rtol=1e-9)
+    assert (spectral >= expected[0] * (1 - 1e-9) - 1e-12).all()
+    assert (upper >= expected[1] * (1 - 1e-9) - 1e-12).all()
+    if isinstance(gram.structure, Kronecker):
+        np.testing.assert_allclose(spectral, expected[0], rtol=1e-9)
+        np.testing.assert_allclose(upper, expected[2], rtol=1e-9)
+    assert not {"dense", "root"} & vars(gram).keys()

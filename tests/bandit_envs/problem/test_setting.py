@@ -19,6 +19,7 @@ from bandit_envs.laws.derived import Normalized, UnderKernel
 from bandit_envs.problem.decisions import uniform_points, unit_grid
 from bandit_envs.problem.setting import batch_settings
 from bandit_envs.problems import build, data_files
+from gpbandits import evaluate
 
 ARMS = unit_grid(12, 2)
 BOX = Setting(low=np.array([-1.0, 10.0]), high=np.array([1.0, 30.0]))
@@ -380,3 +381,24 @@ def test_a_learner_is_not_told_when_they_do():
 def test_a_setting_of_ones_own_does_not_change_unless_it_says_so():
     assert not Setting(arms=ARMS).may_change
     assert Setting(arms=ARMS, may_change=True).may_change
+
+
+def test_an_arm_set_is_looked_through_a_few_times_however_many_trials_there_are(monkeypatch):
+    made, check = [], Decisions.__post_init__
+
+    def counted(self):
+        made.append(len(self.arms))
+        check(self)
+
+    monkeypatch.setattr(Decisions, "__post_init__", counted)
+    evaluate("GPBandit-GP-v0", ["gp-ucb", "random"], trials=3, env_kwargs={"num_arms": 77, "horizon": 2})
+    assert made.count(77) <= 4
+
+
+def test_settings_of_a_problem_share_their_arms_and_nothing_that_can_be_changed():
+    problem = build("gp", {"num_arms": 20, "noise": {"law": "gaussian", "share": 0.1}})
+    one, other = (problem.draw(seed).setting for seed in range(2))
+    assert one.arms is other.arms
+    assert not one.arms.flags.writeable
+    assert one.kernel is not other.kernel
+    assert one.noise_std != other.noise_std
