@@ -64,7 +64,7 @@ class LearningAgent(Resumable):
         self.learning, self.setting = learning, model.setting
         self.agent, self.failed_fits = self._make(), 0
         self.fits: list[Fit] = []  # what each found
-        self._recalled: deque[Fit] = deque()  # those to come, while it is told its history again
+        self._recalled: deque[Fit] | None = None  # those to come, while it is told its history again
         self._listens = self._overdue = False
 
     @property
@@ -114,7 +114,7 @@ class LearningAgent(Resumable):
         self._rng = np.random.default_rng(of_restarts)
         self._training_data = TrainingData(self.agent.objective.values)
         self.fits = []
-        self._recalled.clear()
+        self._recalled = None
         self._listens = self._overdue = False
 
     def act(self, observation: Floats) -> Any:
@@ -169,7 +169,7 @@ class LearningAgent(Resumable):
     @property
     def leaves_traces(self) -> bool:
         """Whether a question changes more than generators that the next fit does not make anew."""
-        return self.agent.leaves_traces and not any(self._recalled)
+        return self.agent.leaves_traces and not any(self._recalled or ())
 
     def skip(self) -> None:
         """See `Resumable`."""
@@ -189,15 +189,30 @@ class LearningAgent(Resumable):
         """It will be told again what it was told up to these notes, and finds what it found."""
         self._recalled = deque(notes[FITS])
 
+    def resume(self, notes: Mapping[str, Any]) -> None:
+        """See `Resumable`; all fits have been made again."""
+        if self._recalled:
+            raise ValueError(f"the notes have {len(self._recalled)} fits more than were made")
+        self._recalled = None
+        super().resume(notes)
+
     def _fit(self) -> None:
         self._overdue = False
-        fit = self._recalled.popleft() if self._recalled else self._found()
+        fit = self._found() if self._recalled is None else self._recall_fit(self._recalled)
         self.fits.append(fit)
         if fit:
             *theta, centre = fit
             self.agent.remodel(self.model.learnt(self._fitter.take(np.array(theta), centre)))
         elif fit is not None:
             self.failed_fits += 1
+
+    def _recall_fit(self, to_come: deque[Fit]) -> Fit:
+        if not to_come:
+            raise ValueError(f"the notes have {len(self.fits)} fits, fewer than were made")
+        fit, size = to_come.popleft(), len(self._fitter.latest) + 1
+        if fit and len(fit) != size:
+            raise ValueError(f"a fit in the notes must be {size} numbers, got {len(fit)}")
+        return fit
 
     def _found(self) -> Fit:
         everything, most = self.learning.on == "all", self.learning.most

@@ -7,8 +7,12 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.sizes import blocks
+
+from .point_slopes import linearise
 
 FIRST_CAPACITY = 64  # points; doubled whenever they are full
+PART_BYTES = 2**19  # of covariances computed at once: in larger steps all memory would be fresh, and slow
 
 
 class Visited:
@@ -75,8 +79,12 @@ class VisitedGram:
 
     def between(self, rows: Ints, columns: Ints) -> Floats:
         """k(x_i, x_j) of some points with others, (n,) and (m,) -> (n, m); a copy."""
-        block = np.array(self.kernel(self.points[rows], self.points[columns]), dtype=np.float64)
-        # A point covaries with itself by its full variance, also under scikit-learn's WhiteKernel.
-        same = rows[:, None] == columns
-        block[same] = np.broadcast_to(self.diagonal[columns], same.shape)[same]
-        return block
+        found, plays, first = np.empty((len(rows), len(columns))), self.points[columns], 0
+        for part in blocks(rows, len(columns), PART_BYTES) if found.size else ():
+            block = found[first : first + len(part)]
+            block[:] = linearise(self.kernel, self.points[part], plays).values
+            # A point covaries with itself by its full variance, also under scikit-learn's WhiteKernel.
+            row, column = (part[:, None] == columns).nonzero()
+            block[row, column] = self.diagonal[part[row]]
+            first += len(part)
+        return found

@@ -17,6 +17,7 @@ from scipy.linalg import get_lapack_funcs
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
+from .decomposition import decompose
 from .sufficient_statistics import SufficientStatistics
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
@@ -227,10 +228,9 @@ class PlayFactor:
 
     def _begin(self) -> None:
         """Factorise the first rows at once."""
-        size, capacity = self._together, len(self._point)
-        self._triangle = np.empty((capacity, capacity))
-        self._triangle[:size, :size] = self._decompose(size)
-        scale, count = np.diag(self._triangle)[:size], self._count[:size]
+        size, count = self._together, self._count[: self._together]
+        self._triangle = decompose(self.gram, self._point[:size], self.noise / count, len(self._point))
+        scale = np.diag(self._triangle)[:size]
         self._gain = float(np.log(scale).sum() + 0.5 * np.log(count / self.noise).sum())
         self._known = size
 
@@ -240,12 +240,6 @@ class PlayFactor:
         scale = math.sqrt(noise + self.gram.diagonal[x] - shared @ shared)
         self._triangle[k, :k], self._triangle[k, k] = shared, scale
         self._gain += math.log(scale) - 0.5 * math.log(noise)
-
-    def _decompose(self, size: int) -> Floats:
-        point = self._point[:size]
-        covariance = self.gram.between(point, point)
-        covariance[np.diag_indices(size)] += self.noise / self._count[:size]
-        return np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
 
     def _reserve(self) -> None:
         old = len(self._point)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
@@ -13,6 +14,7 @@ from bandit_envs.kernels.kronecker import Kronecker
 from bandit_envs.kernels.product import parts_of
 from bandit_envs.kernels.random_features import feature_count, feature_map
 from bandit_envs.kernels.roots import pivoted_root, precedence
+from bandit_envs.kernels.shared import Shares, shared
 from bandit_envs.kernels.sizes import BLOCK_BYTES, MOST_DENSE, blocks, spread, too_many
 
 TOLERANCE = 1e-14  # of the largest prior variance; 1e-12 costs 1e-6 in the mean after many plays at low noise
@@ -24,10 +26,18 @@ TRIED = 2000  # points on which the rank of a kernel is tried where there are mo
 COLUMN_BYTES = 2**28  # of columns that are kept
 
 
-class Gram:
+class Rooted(NamedTuple):
+    """R with R'R = K, and the points that its rows were made from, in their order, if they were."""
+
+    rows: Floats  # (r, N)
+    pivots: Ints  # (r,) or (0,)
+
+
+class Gram(Shares):
     """K = k(points, points) of N points, its columns and its factor.
 
-    A low-rank kernel never needs the whole matrix: its factor costs r columns and O(r^2 N).
+    A low-rank kernel never needs the whole matrix: its factor costs r columns and O(r^2 N). What is `shared`
+    is computed once for all that are alive with the same kernel and points.
 
     Args:
         kernel: a scikit-learn kernel.
@@ -35,19 +45,16 @@ class Gram:
     """
 
     def __init__(self, kernel: Kernel, points: Floats):
-        self.kernel = kernel
-        self.points = np.ascontiguousarray(points, dtype=np.float64)
-        self.size = len(self.points)
+        super().__init__(kernel, points)
         self._columns: dict[int, Floats] = {}
         self._others: list[Gram] = []
-        self._pivots = np.empty(0, dtype=np.int64)
 
     @cached_property
     def diagonal(self) -> Floats:
         """Prior variances, (N,)."""
         return np.asarray(self.kernel.diag(self.points), dtype=np.float64)
 
-    @cached_property
+    @shared
     def dense(self) -> Floats:
         """The whole matrix, (N, N)."""
         if self.size > MOST_DENSE:
@@ -93,20 +100,25 @@ class Gram:
         everything = blocks(np.arange(self.size), len(point), BLOCK_BYTES)
         return np.concatenate([self.between(rows, point) @ weight for rows in everything])
 
-    @cached_property
+    @property
     def low_rank_root(self) -> Floats | None:
         """R with R'R = K up to 1e-14, (r, N), where the rank r is at most N / 3 and 512; else None.
 
         The root is kept to 1 GiB. Where there are many points, the rank on a few of them is tried first.
         """
+        return None if self._low_rank is None else self._low_rank.rows
+
+    @shared
+    def _low_rank(self) -> Rooted | None:
         count, features = feature_count(self.kernel), feature_map(self.kernel)
         if count is not None and features is not None:
-            return features(self.points).T if count <= self._largest_low_rank else None
+            low = count <= self._largest_low_rank
+            return Rooted(features(self.points).T, np.empty(0, dtype=np.int64)) if low else None
         if self.size > MOST_DENSE and (self.tried_rank or np.inf) > self._largest_low_rank:
             return None
         return self._pivoted_cholesky(self._largest_low_rank)
 
-    @cached_property
+    @shared
     def tried_rank(self) -> int | None:
         """The rank on some of the points, which that on all is seldom far above; None if it is not low."""
         found = self.some(TRIED).low_rank_root
@@ -118,20 +130,20 @@ class Gram:
         rank = self.tried_rank if self.size > MOST_DENSE else 0
         return rank is not None and rank**2 * self.size <= QUICK
 
-    @cached_property
+    @shared
     def kronecker(self) -> Kronecker:
         """The root by its factors, of a product kernel on a product of sets; else of one factor, the root."""
         grams = [Gram(*part) for part in parts_of(self.kernel, self.points)]
         grams = [self] if len(grams) == 1 else grams
         return Kronecker([gram.root for gram in grams], [gram.most_rows for gram in grams])
 
-    @cached_property
+    @shared
     def is_product(self) -> bool:
         """Whether there are several factors, all with roots that take seconds at most."""
         parts = parts_of(self.kernel, self.points)
         return len(parts) > 1 and all(Gram(*part).has_quick_root for part in parts)
 
-    @cached_property
+    @shared
     def structure(self) -> Kronecker | Circulant | None:
         """How functions are drawn where the root is too large or too slow; None where it is used."""
         if self.has_quick_root:
@@ -144,13 +156,16 @@ class Gram:
             return self
         return Gram(self.kernel, self.points[spread(self.size, count)])
 
-    @cached_property
+    @property
     def root(self) -> Floats:
         """R with R'R = K up to 1e-14, (r, N), of any rank r; z @ R with z ~ N(0, I) is a draw of the GP."""
-        if self.low_rank_root is not None:
-            return self.low_rank_root
-        root, self._pivots = pivoted_root(self.dense.copy(), TOLERANCE * self.diagonal.max())
-        return root
+        return self._rooted.rows
+
+    @shared
+    def _rooted(self) -> Rooted:
+        if self._low_rank is not None:
+            return self._low_rank
+        return Rooted(*pivoted_root(self.dense.copy(), TOLERANCE * self.diagonal.max()))
 
     def white(self, rng: np.random.Generator) -> Floats:
         """Draw the z of a draw z @ root, (r,).
@@ -172,9 +187,9 @@ class Gram:
     @property
     def pivots(self) -> Ints:
         """The r points that `root` was made from: there it is triangular, R[i, pivots[j]] = 0 for j < i."""
-        return self._pivots[: len(self.root)]
+        return self._rooted.pivots[: len(self.root)]
 
-    @cached_property
+    @shared
     def eigen_rotation(self) -> tuple[Floats, Floats]:
         """The r positive eigenvalues of K, descending, and Q, (r, r): P = Q @ root has P P' diagonal."""
         values, vectors = np.linalg.eigh(self.root @ self.root.T)
@@ -188,24 +203,24 @@ class Gram:
         self._others.append(Gram(kernel, self.points))
         return self._others[-1]
 
-    def _pivoted_cholesky(self, max_rank: int) -> Floats | None:
+    def _pivoted_cholesky(self, max_rank: int) -> Rooted | None:
         residual, first = self.diagonal.copy(), precedence(self.size)
         floor = TOLERANCE * residual.max()
-        root = np.empty((max_rank, self.size))
-        self._pivots = np.empty(max_rank, dtype=np.int64)
+        root, pivots = np.empty((max_rank, self.size)), np.empty(max_rank, dtype=np.int64)
         for r in range(max_rank):
-            self._pivots[r] = pivot = int((residual * first).argmax())
+            pivots[r] = pivot = int((residual * first).argmax())
             if residual.max() <= floor:
-                return root[:r].copy()
-            row = self._compute_column(pivot) - root[:r, pivot] @ root[:r]
+                return Rooted(root[:r].copy(), pivots[:r])
+            row = self._kernel_column(pivot) - root[:r, pivot] @ root[:r]
             root[r] = row / np.sqrt(residual[pivot])
             residual -= root[r] ** 2
             residual[pivot] = 0.0
-        return root if residual.max() <= floor else None
+        return Rooted(root, pivots) if residual.max() <= floor else None
 
     def _compute_column(self, point: int) -> Floats:
-        if "dense" in self.__dict__:
-            return self.dense[point]
+        return self.dense[point] if "dense" in self.__dict__ else self._kernel_column(point)
+
+    def _kernel_column(self, point: int) -> Floats:
         column = np.asarray(self.kernel(self.points[point : point + 1], self.points), dtype=np.float64)[0]
         # A point covaries with itself by its full variance, also under scikit-learn's WhiteKernel.
         column[point] = self.diagonal[point]

@@ -149,6 +149,27 @@ def test_notes_that_are_none_are_refused(notes, tmp_path):
         Tuner.load(path)
 
 
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda found: found[:-1],
+        lambda found: [*found, found[-1]],
+        lambda found: [*found[:-1], found[-1][-2:]],
+    ],
+    ids=["too few", "too many", "too short"],
+)
+def test_other_fits_than_were_made_are_refused(forge, tmp_path):
+    tuner, path = Tuner(SPACES["box"], agent=("gp-bucb", BRIEF | LEARNS)), tmp_path / "t.json"
+    tuned(tuner, 12)
+    tuner.save(path)
+    content = read(path, FORM)
+    found = content["notes"]["found"]
+    assert found[-1]
+    write(path, FORM, {**content, "notes": {**content["notes"], "found": forge(found)}})
+    with pytest.raises(ValueError, match=r"play again.*fit"):
+        Tuner.load(path)
+
+
 class Gram:
     """The squared exponential on a line."""
 

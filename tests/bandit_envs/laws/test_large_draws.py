@@ -94,7 +94,7 @@ def test_twenty_thousand_points_are_drawn_as_ever(function):
     values = LAWS[function]().draw(gram, np.random.default_rng(0)).values
     root = Gram(RBF(0.2), unit_grid(30_000))._pivoted_cholesky(512)
     assert root is not None
-    np.testing.assert_array_equal(gram.root, root)
+    np.testing.assert_array_equal(gram.root, root.rows)
     assert values.shape == (30_000,)
 
 

@@ -1,0 +1,65 @@
+"""Posteriors that know the same plays share the work of factorising them, and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agents.posteriors import decomposition
+from agents.posteriors.play_factor import PlayFactor
+from agents.posteriors.sufficient_statistics import SufficientStatistics
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.kernels import make_kernel
+
+NOISE = 0.1
+POINTS = np.linspace(0.0, 1.0, 12)[:, None]
+
+
+def plays(*point: int) -> SufficientStatistics:
+    size = len(point)
+    return SufficientStatistics(np.array(point), np.ones(size), np.arange(size, dtype=np.float64))
+
+
+@pytest.fixture
+def gram():
+    return Gram(make_kernel("matern52", 0.3), POINTS)
+
+
+@pytest.fixture
+def factorised(monkeypatch):
+    """How many rows each factorisation had."""
+    factor, rows = decomposition._factor, []
+    monkeypatch.setattr(decomposition, "_factor", lambda *given: rows.append(len(given[1])) or factor(*given))
+    return rows
+
+
+def test_the_same_plays_are_factorised_once(gram, factorised):
+    factors = [PlayFactor(gram, NOISE, plays(1, 4, 7)) for _ in range(2)]
+    first, second = (factor.triangle for factor in factors)
+    assert factorised == [3]
+    np.testing.assert_array_equal(np.tril(first), np.tril(second))
+
+
+@pytest.mark.parametrize(("other", "noise"), [(plays(1, 4, 8), NOISE), (plays(1, 4, 7), 0.2)])
+def test_other_plays_or_another_noise_are_factorised_anew(gram, factorised, other, noise):
+    kept = [PlayFactor(gram, NOISE, plays(1, 4, 7)), PlayFactor(gram, noise, other)]
+    for factor in kept:
+        assert factor.gain > 0
+    assert factorised == [3, 3]
+
+
+def test_each_goes_its_own_way_afterwards(gram):
+    one, other = (PlayFactor(gram, NOISE, plays(1, 4, 7)) for _ in range(2))
+    assert one.gain == other.gain
+    one.append(9, 2.0)
+    other.append(2, -1.0)
+    for factor in (one, other):
+        alone = PlayFactor(Gram(gram.kernel, POINTS), NOISE, plays(1, 4, 7))
+        alone.append(int(factor.point[-1]), float(factor.statistics.total.sum()))
+        np.testing.assert_array_equal(np.tril(factor.triangle), np.tril(alone.triangle))
+
+
+def test_a_factor_that_is_gone_is_not_kept_for_others(gram, factorised):
+    for _ in range(2):
+        assert PlayFactor(gram, NOISE, plays(1, 4, 7)).gain > 0
+    assert factorised == [3, 3]
