@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .algorithms.random import random
     from .algorithms.randomised import eims, irgp_ucb, pims
     from .algorithms.regularised import dmm_ucb
+    from .algorithms.sketched import bbkb, bkb
     from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
     from .capabilities import Features, handles
     from .making import compose, make
@@ -54,6 +55,7 @@ _HOMES = {
     "algorithms.random": ["random"],
     "algorithms.randomised": ["eims", "irgp_ucb", "pims"],
     "algorithms.regularised": ["dmm_ucb"],
+    "algorithms.sketched": ["bbkb", "bkb"],
     "algorithms.unknown_kernel": ["a_gp_ucb", "lb_gp_ucb", "pe_gp_ucb"],
     "rl": ["Policy", "pretrained", "sb3", "train_policy"],
     "agent.gp_agent": ["GPAgent"],
@@ -78,6 +80,8 @@ __all__ = [
     "admmbo",
     "asy_ts",
     "bandit_oco",
+    "bbkb",
+    "bkb",
     "bpe",
     "compose",
     "constrained_ei",

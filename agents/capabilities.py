@@ -11,7 +11,8 @@ Factory = TypeVar("Factory", bound=Callable[..., Any])
 class Features(NamedTuple):
     """The problem features that an agent takes into account, the action sets that it plays, what it needs.
 
-    `privileged` agents are told the truth; `on_policy` ones learn from nothing but plays of their own choice.
+    `privileged` agents are told the truth; `on_policy` ones learn from nothing but plays of their own choice;
+    the posterior of `approximate` ones is not exact.
     """
 
     delay: bool = False
@@ -22,6 +23,7 @@ class Features(NamedTuple):
     box: bool = False
     privileged: bool = False
     on_policy: bool = False
+    approximate: bool = False
 
 
 def handles(*names: str) -> Callable[[Factory], Factory]:
