@@ -31,7 +31,8 @@ class BKBWidth(BoundedNorm):
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return the width from the effective dimension d_eff in the place of the gain, (B,)."""
         nats = gain * np.log(t) + np.log(1.0 / self.delta)
-        return self.bound + np.sqrt(np.square(self.noise_std) / self.noise_variance * nats)
+        width = self.bound + np.sqrt(np.square(self.noise_std) / self.noise_variance * nats)
+        return np.asarray(width, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -55,4 +56,5 @@ class BBKBWidth(BoundedNorm):
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return the width from the gain 1/2 logdet, (B,)."""
         nats = 2.0 * self.growth * gain + np.log(1.0 / self.delta)
-        return self.bound + np.sqrt(np.square(self.noise_std) / self.noise_variance * nats)
+        width = self.bound + np.sqrt(np.square(self.noise_std) / self.noise_variance * nats)
+        return np.asarray(width, dtype=np.float64)
