@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .algorithms.randomised import eims, irgp_ucb, pims
     from .algorithms.regularised import dmm_ucb
     from .algorithms.robust import ec_gp_ucb, rgp_ucb, tgp_ucb
+    from .algorithms.sketched import bbkb, bkb
     from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
     from .capabilities import Features, handles
     from .making import compose, make
@@ -55,6 +56,7 @@ _HOMES = {
     "algorithms.random": ["random"],
     "algorithms.randomised": ["eims", "irgp_ucb", "pims"],
     "algorithms.regularised": ["dmm_ucb"],
+    "algorithms.sketched": ["bbkb", "bkb"],
     "algorithms.unknown_kernel": ["a_gp_ucb", "lb_gp_ucb", "pe_gp_ucb"],
     "algorithms.robust": ["ec_gp_ucb", "rgp_ucb", "tgp_ucb"],
     "rl": ["Policy", "pretrained", "sb3", "train_policy"],
@@ -80,6 +82,8 @@ __all__ = [
     "admmbo",
     "asy_ts",
     "bandit_oco",
+    "bbkb",
+    "bkb",
     "bpe",
     "compose",
     "constrained_ei",

@@ -13,7 +13,8 @@ class Features(NamedTuple):
 
     `noise` says that plays whose noise is told count for as much as they tell: `Setting.noise_profile` and
     "feedback_std"; other agents take the largest deviation for all of them, which is valid and wasteful.
-    `privileged` agents are told the truth; `on_policy` ones learn from nothing but plays of their own choice.
+    `privileged` agents are told the truth; `on_policy` ones learn from nothing but plays of their own choice;
+    the posterior of `approximate` ones is not exact.
     """
 
     delay: bool = False
@@ -25,6 +26,7 @@ class Features(NamedTuple):
     privileged: bool = False
     on_policy: bool = False
     noise: bool = False
+    approximate: bool = False
 
 
 def handles(*names: str) -> Callable[[Factory], Factory]:

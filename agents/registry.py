@@ -46,6 +46,12 @@ class AgentFactory:
         """Whether one agent can play B trials at once: its factory takes `num_trials`."""
         return "num_trials" in inspect.signature(self.make).parameters
 
+    @property
+    def features(self) -> Features:
+        """What the agent says of itself; nothing, if it has no features."""
+        said = getattr(self.make, "features", None)
+        return said if isinstance(said, Features) else Features()  # a class may have another attribute
+
     def __call__(self, setting: Any, num_trials: int | None = None) -> Any:
         """Return an agent for one trial, or for B at once.
 
@@ -107,7 +113,7 @@ def require_registered(name: str, trust: bool) -> None:
 
 def features(name: str) -> Features:
     """Which problem features the agent of that name handles, and which action sets it plays."""
-    return getattr(resolve_agent(name).make, "features", Features())
+    return resolve_agent(name).features
 
 
 def agent_modules(name: str) -> set[str]:

@@ -31,6 +31,7 @@ class Comparison:
             two do not share a figure.
         windows: label -> how long feedback may take, of agents that discard what comes later, in rounds or
             units of time.
+        approximate: labels of the agents whose posterior is not exact.
     """
 
     environment: str
@@ -41,11 +42,12 @@ class Comparison:
     checkpoints: Ints | None = None
     tracks: Mapping[str, str] = dataclasses.field(default_factory=dict)
     windows: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    approximate: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if not self.records:
             raise ValueError("a result needs the record of at least one agent, got none")
-        for name in ("privileged", "tracks", "windows"):
+        for name in ("privileged", "tracks", "windows", "approximate"):
             if unknown := set(getattr(self, name)) - self.records.keys():
                 raise ValueError(f"{name} names agents without a record: {', '.join(sorted(unknown))}")
         for label, record in self.records.items():
@@ -93,8 +95,13 @@ class Comparison:
         return frozenset(label for label, track in self.tracks.items() if track == PRETRAINED)
 
     def marked(self, label: str) -> str:
-        """The label as tables and figures print it: † if the agent is privileged, ‡ if pretrained."""
-        return label + "†" * (label in self.privileged) + "‡" * (label in self.pretrained)
+        """The label as tables and figures print it: † if privileged, ‡ if pretrained, ≈ if approximate."""
+        approximately = "≈" * (label in self.approximate)
+        return label + "†" * (label in self.privileged) + "‡" * (label in self.pretrained) + approximately
+
+    def comparable(self, label: str) -> bool:
+        """Whether others may be held against it: it is neither privileged nor pretrained."""
+        return label not in self.privileged | self.pretrained
 
     def by_track(self) -> dict[str, Self]:
         """A part for each track, with the agents of that track and those of none, which are in both.
@@ -117,6 +124,7 @@ class Comparison:
             self,
             records={label: self.records[label] for label in labels},
             privileged=self.privileged & set(labels),
+            approximate=self.approximate & set(labels),
             tracks={label: track for label, track in self.tracks.items() if label in labels},
             windows={label: window for label, window in self.windows.items() if label in labels},
         )

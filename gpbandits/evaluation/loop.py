@@ -72,6 +72,7 @@ def evaluate(
     require(isinstance(isolate, bool), "isolate", "True or False", isolate)
     require(_is_integer(jobs) and jobs > 0, "jobs", "a positive integer", jobs)
     factories = _factories(agents)  # all errors of names before any work
+    approximate = frozenset(label for label, factory in factories.items() if factory.features.approximate)
     if isolate:
         factories = {name: isolated(factory) for name, factory in factories.items()}
     stage = environment if isinstance(environment, Stage) else Stage(environment, env_kwargs or {})
@@ -91,6 +92,7 @@ def evaluate(
         checkpoints=None if rounds is None else next(iter(traits.values())).rounds,
         tracks={name: each.track for name, each in traits.items() if each.track},
         windows={name: each.window for name, each in traits.items() if each.window is not None},
+        approximate=approximate,
     )
 
 

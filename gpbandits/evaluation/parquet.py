@@ -101,6 +101,7 @@ def _arguments(header: dict[str, Any], table: pa.Table) -> tuple[Any, ...]:
         checkpoints,
         header.get("tracks", {}),
         header.get("windows", {}),
+        frozenset(header.get("approximate", ())),
     )
 
 
@@ -118,6 +119,7 @@ def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:
         "privileged": sorted(result.privileged),
         "tracks": dict(result.tracks),
         "windows": dict(result.windows),
+        "approximate": sorted(result.approximate),
         "seconds": [seconds.tolist() for seconds in result.seconds.values()],
         "changes": [record.changes.tolist() for record in result.records.values()],
         "alarms": [record.alarms.tolist() for record in result.records.values()],

@@ -155,6 +155,8 @@ def _finish(axes: Axes, result: Curves, scale: Scale, label: str) -> None:
         axes.plot([], [], " ", label="† privileged: told what\n   a learner cannot know")
     if result.pretrained:
         axes.plot([], [], " ", label="‡ pretrained: learnt on\n   other functions beforehand")
+    if result.approximate:
+        axes.plot([], [], " ", label="≈ approximate posterior")
     title = f"mean of {result.num_trials} trials\nand 95 % interval" if result.num_trials > 1 else "one trial"
     axes.legend(
         title=title,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 MISSING = "-"
+APPROXIMATE = "≈ approximate: the posterior is not exact."
 VIOLATIONS = ("violation/round", "hard/round")  # columns where there are constraints
 # A console of fewer columns has no room for the bands, nor for averages, which are regret over the horizon.
 _NARROW, _SPARED = 90, ("median [10, 90 %]", "average")
@@ -47,7 +48,7 @@ def summarise(result: Curves, baseline: str | None = None) -> list[Summary]:
     """
     final = {label: regret[:, -1] for label, regret in result.regret.items()}
     ranked = sorted(final, key=lambda label: final[label].mean())
-    baseline = baseline or next((label for label in ranked if result.marked(label) == label), ranked[0])
+    baseline = baseline or next((label for label in ranked if result.comparable(label)), ranked[0])
     if baseline not in final:
         raise ValueError(f"unknown baseline {baseline!r}; choose one of {', '.join(result.agents)}")
     return [
@@ -200,5 +201,6 @@ def _notes(result: Curves) -> tuple[str, ...]:
         window: bool(result.windows),
         dagger: bool(result.privileged),
         double: bool(result.pretrained),
+        APPROXIMATE: bool(result.approximate),
     }
     return tuple(note for note, applies in notes.items() if applies)

@@ -19,6 +19,7 @@ _ESCAPES = str.maketrans(
     | {
         "†": r"$^\dagger$",
         "‡": r"$^\ddagger$",
+        "≈": r"$^\approx$",
         "τ": r"$\tau$",
         "µ": r"$\mu$",
         "λ": r"$\lambda$",

@@ -132,6 +132,11 @@ class Report:
         """Whether any agent was told what a learner cannot know."""
         return any(section.result.privileged for section in self.sections)
 
+    @property
+    def approximate(self) -> bool:
+        """Whether the posterior of any agent is not exact."""
+        return any(section.result.approximate for section in self.sections)
+
     def html(self) -> str:
         """One page that needs no other file and no network."""
         templates = Environment(

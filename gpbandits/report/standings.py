@@ -18,6 +18,7 @@ from gpbandits.evaluation.statistics import (
     pooled_score,
 )
 from gpbandits.evaluation.statistics.across import RESAMPLES
+from gpbandits.evaluation.table import APPROXIMATE
 from gpbandits.report.grid import Cell, Grid
 from gpbandits.report.tables import DAGGER, DOUBLE_DAGGER
 from gpbandits.report.violations import KINDS, MEANING, relative_violation
@@ -77,6 +78,9 @@ class Standings:
         """The label, with a dagger if the agent is privileged."""
         return next(result.marked(label) for result in self.results if label in result.agents)
 
+    def _comparable(self, label: str) -> bool:
+        return all(result.comparable(label) for result in self.results)
+
     def overall(self) -> Grid:
         """Every agent across the environments that it played."""
         kinds = list(KINDS) if self.constrained else []
@@ -104,7 +108,7 @@ class Standings:
 
     def improvement(self) -> Grid:
         """Every agent against the best of those that are neither privileged nor trained beforehand."""
-        plain = [label for label in self.agents if self.marked(label) == label]
+        plain = [label for label in self.agents if self._comparable(label)]
         best = (plain or self.agents)[0]
         rows = tuple(
             (self.marked(label), len(shared), mean_improvement(shared))
@@ -155,7 +159,8 @@ class Standings:
 
     def _dagger(self) -> list[str]:
         marks = [DAGGER] * any(result.privileged for result in self.results)
-        return marks + [DOUBLE_DAGGER] * any(result.pretrained for result in self.results)
+        marks += [DOUBLE_DAGGER] * any(result.pretrained for result in self.results)
+        return marks + [APPROXIMATE] * any(result.approximate for result in self.results)
 
 
 def relative_losses(result: Result, reference: str) -> dict[str, Floats]:

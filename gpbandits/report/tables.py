@@ -15,6 +15,7 @@ from gpbandits.evaluation.statistics import (
     log_log_slope,
     quantile_band,
 )
+from gpbandits.evaluation.table import APPROXIMATE
 from gpbandits.report.grid import Grid, p_text
 from gpbandits.report.holdings import Count
 from gpbandits.report.views import NAMES
@@ -44,7 +45,7 @@ def ranked(result: Result, metric: Metric = "cumulative") -> list[str]:
 def baseline_of(result: Result, metric: Metric = "cumulative") -> str:
     """The agent of least mean regret (or violation) of those neither privileged nor pretrained."""
     labels = ranked(result, metric)
-    return next((label for label in labels if result.marked(label) == label), labels[0])
+    return next((label for label in labels if result.comparable(label)), labels[0])
 
 
 def undominated(result: Result) -> list[str]:
@@ -204,4 +205,4 @@ def _notes(result: Result, *methods: str) -> tuple[str, ...]:
     trials = "trial" if result.num_trials == 1 else "trials"
     size = f"n = {result.num_trials} {trials} of {result.horizon} rounds, seed {result.seed}."
     marks = [DAGGER] * bool(result.privileged) + [DOUBLE_DAGGER] * bool(result.pretrained)
-    return (size, *methods, *marks)
+    return (size, *methods, *marks, *[APPROXIMATE] * bool(result.approximate))

@@ -57,6 +57,13 @@ def test_one_that_says_what_it_is_and_does_is_asked_for_it():
     assert apart.alarms.keys() == here.alarms.keys() == {"cpd"}
 
 
+@pytest.mark.parametrize("isolate", [False, True])
+def test_one_that_approximates_is_known_by_what_its_factory_declares(isolate):
+    agents = {"sketch": "bkb", "exact": "gp-ucb", "class": FirstArm}
+    result = evaluate("GPBandit-GP-v0", agents, trials=2, env_kwargs=SMALL, isolate=isolate)
+    assert result.approximate == {"sketch"}
+
+
 def test_it_does_not_find_the_truth_in_its_memory():
     agents = {"thief": Thief, "player": FirstArm}
     here, apart = (

@@ -29,7 +29,7 @@ def assert_same(a, b):
         b.privileged,
         b.first_trial,
     )
-    assert a.agents == b.agents
+    assert (a.agents, a.approximate) == (b.agents, b.approximate)
     np.testing.assert_array_equal(a.rounds, b.rounds)
     for label in a.agents:
         for left, right in zip(a.records[label], b.records[label], strict=True):
@@ -52,8 +52,8 @@ def test_a_saved_result_is_loaded_unchanged(any_result, tmp_path):
     assert_same(Result.load(tmp_path / "r.parquet"), any_result)
 
 
-def test_missing_values_and_thinned_rounds_survive_the_file(tmp_path):
-    res = result(num_constraints=1)
+def test_missing_values_thinned_rounds_and_marks_survive_the_file(tmp_path):
+    res = result(approximate={"GP-UCB"}, num_constraints=1)
     res.simple_regret["GP-TS"][:, :3] = np.nan
     res.at([1, 7, 60]).save(tmp_path / "r.parquet")
     assert_same(Result.load(tmp_path / "r.parquet"), res.at([1, 7, 60]))
@@ -170,6 +170,16 @@ def test_the_table_prints_as_aligned_text_and_marks_privileged_agents():
     assert "minus random" in text
     assert "8 trials of 60 rounds, seed 3" in text
     assert "†" not in str(result().table())
+
+
+def test_the_table_marks_agents_that_approximate_which_may_still_be_the_baseline():
+    res = result(approximate={"GP-UCB"})
+    text = str(res.table())
+    assert "GP-UCB≈" in text
+    assert text.splitlines()[-1] == "≈ approximate: the posterior is not exact."
+    assert summarise(res)[0].difference is None
+    assert "≈" not in str(res.select(["GP-TS", "random"]).table())
+    assert "≈" not in str(result().table())
 
 
 @pytest.mark.parametrize("width", [70, 80, 100, 200])

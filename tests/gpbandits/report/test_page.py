@@ -292,6 +292,16 @@ def test_privileged_agents_are_marked_in_every_table_and_legend(folder):
         assert "†" in table.csv() + table.latex().replace(r"$^\dagger$", "†")
 
 
+def test_agents_that_approximate_are_marked_in_every_table(folder):
+    report = Report.of(Holdings(*open_results(folder)), STUDY, folder)
+    result = dataclasses.replace(report.sections[0].result, approximate=frozenset({"GP-UCB"}))
+    report.sections[0] = dataclasses.replace(report.sections[0], result=result)
+    source = report.html()
+    assert "whose posterior is not exact" in source
+    for table in report.sections[0].tables:
+        assert "≈" in table.csv() + table.latex().replace(r"$^\approx$", "≈")
+
+
 @pytest.mark.parametrize("width", [1200, 390])
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium binary on this machine")
 def test_a_browser_shows_the_chosen_view_and_nothing_is_wider_than_the_screen(folder, width):

@@ -1,0 +1,106 @@
+"""The named algorithms that approximate the posterior, for many distinct plays.
+
+The exact posterior keeps about one row of the N points for each of the u distinct plays: O(u N) a round.
+A dictionary of m points, about the effective dimension d_eff = tr K (K + lambda I)^-1, costs O(m^2 N), once a
+round or once a batch, and a play within a batch O(m N). So `bkb` pays only for u >> d_eff, that is u > m^2 or so,
+which takes 10^3 distinct plays and more, and `bbkb` somewhat sooner; else `repeat=2` with the exact posterior is
+simpler and faster. Agents here say that they are `approximate`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from bandit_envs.basics.arguments import ArgumentError, require_at_least_one, require_positive, shown
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.of_model import WithWidth
+from ..acquisition.rules import UCB
+from ..agent.assembly import Agent, assemble
+from ..beliefs.sketched import SketchedAnew, SketchedInBatches
+from ..capabilities import handles
+from ..model.model import Model
+from ..options import require_left_out
+from ..validation import PerTrial
+from ..widths.base import Width
+from ..widths.sketched import BBKBWidth, BKBWidth
+
+EXACT_ONLY = ("form", "refit_every", "search")  # options of agents with exact posteriors, or on boxes
+
+
+@handles("delay", "context", "approximate")
+def bkb(
+    setting: Setting,
+    *,
+    size: float = 10.0,
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """BKB: GP-UCB on an approximate posterior, with a new dictionary a round (Calandriello et al. 2019).
+
+    A played point enters the dictionary with probability min(1, q n variance / lambda), by the variances
+    after the round's play. That q = 6 alpha log(4 T / delta) / eps^2, alpha = (1 + eps) / (1 - eps), makes
+    regret a constant times GP-UCB's, with d_eff for the gain, is [memory]; the authors' experiments take 2 to
+    10 and delta = 0.5.
+
+    Args:
+        setting: what is published of the problem, with arms.
+        size: q.
+        delta: failure probability, for such a q.
+        num_trials: None, or B.
+        **options: of the model, but for `form`, `refit_every` and `repeat`.
+    """
+    require_positive("size", size, "it says how many points dictionaries have; the authors take 2 to 10")
+    model, belief = _sketched_model(setting, options), partial(SketchedAnew, size=size)
+    return assemble(model, WithWidth(UCB, partial(_bkb_width, delta=delta)), num_trials, belief=belief)
+
+
+@handles("delay", "context", "approximate")
+def bbkb(
+    setting: Setting,
+    *,
+    size: float = 10.0,
+    growth: float = 2.0,
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """BBKB: BKB in batches, in which means are frozen and variances shrink (Calandriello et al. 2020).
+
+    A batch ends when 1 + the sum of its plays' variances / lambda at its start is more than C.
+
+    Args:
+        setting: what is published of the problem, with arms.
+        size: q, see `bkb`.
+        growth: C, 2 in the authors' experiments.
+        delta: failure probability, for a q as large as the theorem's.
+        num_trials: None, or B.
+        **options: of the model, but for `form`, `refit_every` and `repeat`.
+    """
+    require_positive("size", size, "it says how many points dictionaries have; the authors take 2 to 10")
+    require_at_least_one("growth", growth, "a batch ends where variances may have shrunk by it")
+    belief = partial(SketchedInBatches, size=size, growth=growth)
+    rule_of = WithWidth(UCB, partial(_bbkb_width, growth=growth, delta=delta))
+    return assemble(_sketched_model(setting, options), rule_of, num_trials, belief=belief)
+
+
+def _bkb_width(model: Model, delta: PerTrial) -> Width:
+    return BKBWidth(model.rkhs_bound, model.noise_std, model.noise_variance, delta)
+
+
+def _bbkb_width(model: Model, growth: float, delta: PerTrial) -> Width:
+    return BBKBWidth(model.rkhs_bound, model.noise_std, model.noise_variance, growth, delta)
+
+
+def _sketched_model(setting: Setting, options: dict[str, Any]) -> Model:
+    if setting.continuous:
+        raise ValueError('setting must have arms, of which dictionaries are made, got a box; take "gp-ucb"')
+    for name in EXACT_ONLY:
+        require_left_out(name, options.get(name), None, "with a dictionary", 'leave it out, or take "gp-ucb"')
+    model = Model.of(setting, **options)
+    if model.repeat != 1.0:
+        remedy = 'batches are those of "bbkb", and arms are held with exact posteriors'
+        raise ArgumentError("repeat", f"must be 1, got {shown(model.repeat)}: {remedy}")
+    return model

@@ -1,0 +1,87 @@
+"""Beliefs from a dictionary of a few played points, which is drawn anew now and then."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..model.model import Model
+from ..posteriors.sketched import SketchedPosterior
+from .base import Belief, observe
+
+
+class Sketched(Belief):
+    """Learns values that have come with the next dictionary; until then plays only lower variances.
+
+    A dictionary is kept until 1 + the sum of variance / lambda, as they were when it was drawn, over the
+    plays since is more than C.
+
+    Args:
+        model: kernel, noise and prior mean.
+        num_trials: B.
+        rngs: of the dictionaries, one a trial.
+        size: q, points enter with probability min(1, q n variance / lambda).
+        growth: C; 1 is a new dictionary in every round.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        num_trials: int,
+        rngs: Sequence[np.random.Generator],
+        *,
+        size: float,
+        growth: float = 1.0,
+    ):
+        noise = np.asarray(model.noise_variance, dtype=np.float64)
+        self.sketch = SketchedPosterior(model.gram, noise, num_trials)
+        super().__init__(model, self.sketch, self.sketch)
+        self._rngs, self._size, self._growth = rngs, size, growth
+        self._since, self._start = np.ones(num_trials), self.sketch.variance_at(None)
+
+    def play(self, point: Ints) -> None:
+        """Count the play."""
+        self._since += self._start[self.rows, point] / self.sketch.noise
+        self.sketch.play(point)
+
+    def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
+        """Note the values, and take new dictionaries where it is time."""
+        observe(self.sketch, trial, point, self.residual(trial, point, value))
+        for i in (self._since > self._growth).nonzero()[0].tolist():
+            self.sketch.renew(i, self._size, self._rngs[i])
+            self._start[i], self._since[i] = self.sketch.sketches[i].variance, 1.0
+
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        """Nothing that the next dictionary would remember."""
+
+    def forget(self, trial: Ints) -> None:
+        """Return the given trials, (n,), to the prior."""
+        super().forget(trial)
+        self._start[trial], self._since[trial] = self.sketch.gram.diagonal, 1.0
+
+    @property
+    @abc.abstractmethod
+    def gain(self) -> Floats:
+        """What the width takes for the information gain of the plays, (B,)."""
+
+
+class SketchedAnew(Sketched):
+    """A new dictionary in every round, as in BKB."""
+
+    @property
+    def gain(self) -> Floats:
+        """The effective dimension of the plays, (B,)."""
+        return self.sketch.effective_dimension
+
+
+class SketchedInBatches(Sketched):
+    """A new dictionary for each batch of plays, as in BBKB."""
+
+    @property
+    def gain(self) -> Floats:
+        """1/2 sum of log(1 + variance / lambda) over the plays, (B,)."""
+        return self.sketch.gain

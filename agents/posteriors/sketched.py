@@ -1,0 +1,134 @@
+"""An approximate posterior of B trials, from a dictionary of points in each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.gram import Gram
+
+from .base import Posterior
+from .sketch import Sketch
+from .sufficient_statistics import SufficientStatistics
+
+
+class SketchedPosterior(Posterior):
+    """Learns what was observed when a trial takes a new dictionary, see `Sketch`; O(N m^2).
+
+    Where a trial's statistics are given, every played point is in its dictionary: it is exact.
+
+    Args:
+        gram, noise, num_trials: see `Posterior`.
+    """
+
+    def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
+        super().__init__(gram, noise, num_trials)
+        self.count, self.total = np.zeros((num_trials, gram.size)), np.zeros((num_trials, gram.size))
+        self._gain = np.zeros(num_trials)
+        self.sketches = [Sketch(gram, float(noise)) for noise in self.noise]
+
+    @property
+    def gain(self) -> Floats:
+        """1/2 sum of log(1 + variance / lambda) before each play that was counted, (B,)."""
+        return self._gain
+
+    @property
+    def effective_dimension(self) -> Floats:
+        """Sum over the plays of variance / lambda, (B,), an estimate of tr K (K + lambda I)^-1."""
+        return np.sum(self.count * self._all("variance"), axis=1) / self.noise
+
+    def play(self, point: Ints) -> None:
+        """Count a play of every trial, (B,), whose value does not matter for variances."""
+        for i, x in enumerate(point.tolist()):
+            sketch = self.sketches[i]
+            self._gain[i] += 0.5 * np.log1p(max(sketch.variance.item(x), 0.0) / self.noise.item(i))
+            sketch.hallucinate(x)
+
+    def renew(self, trial: int, size: float, rng: np.random.Generator) -> None:
+        """Take a new dictionary, and learn from it what came so far.
+
+        A point is in it with probability min(1, q n variance / lambda), independently.
+
+        Args:
+            trial: which.
+            size: q.
+            rng: one number is drawn for each point played so far.
+        """
+        sketch, count = self.sketches[trial], self.count[trial]
+        played = count.nonzero()[0]
+        share = size * count[played] * sketch.variance[played] / self.noise[trial]
+        sketch.learn(played[rng.random(len(played)) < share], count, self.total[trial])
+
+    def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
+        """Note one observation a trial, (n,) each; it is learnt with the next dictionary."""
+        self.count[trial, point] += 1.0
+        self.total[trial, point] += value
+
+    def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
+        """Change the values of earlier observations, (n,) each; trials may repeat."""
+        np.add.at(self.total, (trial, point), change)
+        for i in np.unique(trial).tolist():
+            self._learn(i, self.sketches[i].dictionary)
+
+    def mean_at(self, cells: Ints | None) -> Floats:
+        """Posterior mean at some points of each trial, (B, A)."""
+        return _at(self._all("mean"), cells)
+
+    def variance_at(self, cells: Ints | None) -> Floats:
+        """Posterior variance at some points of each trial, (B, A)."""
+        return _at(self._all("variance"), cells)
+
+    def count_at(self, cells: Ints | None) -> Floats:
+        """Plays of some points of each trial, (B, A). Read only."""
+        return _at(self.count, cells)
+
+    def weight_norm_at(self, cells: Ints | None) -> Floats:
+        """|a_x| at some points of each trial, (B, A), by the approximation."""
+        norms = map(Sketch.weight_norm, self.sketches, self.count)
+        return _at(np.stack(list(norms)), cells)
+
+    def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
+        """Draw f - mean at some points of each trial, (B, A), by the approximation."""
+        return _at(np.stack(list(map(Sketch.deviation, self.sketches, rngs))), cells)
+
+    def mean_of(self, trial: Ints, point: Ints) -> Floats:
+        """Posterior mean at single points, (n,) each -> (n,)."""
+        return self._of(trial, point, lambda sketch: sketch.mean)
+
+    def variance_of(self, trial: Ints, point: Ints) -> Floats:
+        """Posterior variance at single points, (n,) each -> (n,)."""
+        return self._of(trial, point, lambda sketch: sketch.variance)
+
+    def reset(self, trial: Ints) -> None:
+        """Return the given trials, (n,), to the prior."""
+        self.count[trial] = self.total[trial] = 0.0
+        self._gain[trial] = 0.0
+        for i in trial.tolist():
+            self._learn(i, np.empty(0, dtype=np.int64))
+
+    def statistics(self, trial: int) -> SufficientStatistics:
+        """Plays and value sums of one trial."""
+        point = self.count[trial].nonzero()[0]
+        return SufficientStatistics(point, self.count[trial, point], self.total[trial, point])
+
+    def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
+        """Take over plays and value sums in one trial, in place of its own."""
+        self.count[trial] = self.total[trial] = 0.0
+        self.count[trial, seen.point], self.total[trial, seen.point] = seen.plays, seen.total
+        self._learn(trial, seen.point)
+
+    def _learn(self, trial: int, dictionary: Ints) -> None:
+        self.sketches[trial].learn(dictionary, self.count[trial], self.total[trial])
+
+    def _all(self, name: str) -> Floats:
+        return np.stack([getattr(sketch, name) for sketch in self.sketches])
+
+    def _of(self, trial: Ints, point: Ints, what: Callable[[Sketch], Floats]) -> Floats:
+        pairs = zip(trial.tolist(), point.tolist(), strict=True)
+        return np.array([what(self.sketches[i]).item(x) for i, x in pairs])
+
+
+def _at(table: Floats, cells: Ints | None) -> Floats:
+    return table if cells is None else np.take_along_axis(table, cells, axis=1)

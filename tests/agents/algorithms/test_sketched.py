@@ -1,0 +1,201 @@
+"""Algorithms whose posterior comes from a dictionary of played points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF, Matern
+
+import agents
+import bandit_envs
+from agents.algorithms import sketched
+from agents.posteriors import posterior
+from agents.posteriors.sketch import Sketch
+from agents.posteriors.sketched import SketchedPosterior
+from agents.posteriors.sufficient_statistics import SufficientStatistics
+from agents.registry import resolve_agent
+from agents.widths.sketched import BBKBWidth, BKBWidth
+from bandit_envs import Decisions, Problem, Setting
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.laws import Gaussian, RKHSFunction
+from bandit_envs.problem.decisions import unit_grid
+from gpbandits import evaluate
+
+NAMED = [name for name in agents.names() if resolve_agent(name).make.__module__ == sketched.__name__]
+KERNELS = {"rbf": RBF(0.2), "matern52": Matern(0.2, nu=2.5)}
+NOISE = 0.01
+GRID = unit_grid(60)
+
+
+def problem(kernel="rbf", horizon=120):
+    return Problem(
+        Decisions(GRID), RKHSFunction(norm=2.0), KERNELS[kernel], Gaussian(NOISE**0.5), horizon=horizon
+    )
+
+
+def played(name, rounds, kernel="rbf", **options):
+    """An agent after some rounds of one trial, and its env."""
+    env = bandit_envs.make(problem(kernel))
+    observation, _ = env.reset(seed=1)
+    agent = agents.make(name, env, **options)
+    agent.reset(0)
+    for _ in range(rounds):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        observation = following
+    return agent
+
+
+def exact(agent):
+    """The exact posterior of what an agent has played."""
+    model = agent.model
+    same = posterior(model.gram, model.noise_variance, 1, 100)
+    same.condition_on(0, agent.belief.sketch.statistics(0))
+    return same
+
+
+def plays(seed, count=200):
+    rng = np.random.default_rng(seed)
+    return rng.integers(0, len(GRID), count), rng.standard_normal(count)
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_with_every_played_point_in_the_dictionary_it_is_exact(kernel):
+    gram, (point, value) = Gram(kernel, GRID), plays(0)
+    whole, sketch = posterior(gram, NOISE, 1, 200), SketchedPosterior(gram, NOISE, 1)
+    seen = SufficientStatistics.merge(point, np.ones(200), value)
+    for each in (whole, sketch):
+        each.condition_on(0, seen)
+    np.testing.assert_allclose(sketch.mean_at(None), whole.mean_at(None), atol=1e-6)
+    np.testing.assert_allclose(sketch.variance_at(None), whole.variance_at(None), atol=1e-8)
+    np.testing.assert_allclose(sketch.weight_norm_at(None), whole.weight_norm_at(None), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_the_formulas_are_those_of_the_papers(kernel):
+    point, value = plays(1)
+    count, total = np.bincount(point, minlength=60) * 1.0, np.bincount(point, value, 60)
+    dictionary = np.array([3, 20, 41, 55])
+    sketch = Sketch(Gram(kernel, GRID), NOISE)
+    sketch.learn(dictionary, count, total)
+    cross = kernel(GRID, GRID[dictionary])
+    values, vectors = np.linalg.eigh(kernel(GRID[dictionary]))
+    z = cross @ (vectors / np.sqrt(values)) @ vectors.T  # (N, m), the symmetric root
+    inverse = np.linalg.inv(z.T @ (count[:, None] * z) + NOISE * np.eye(4))
+    np.testing.assert_allclose(sketch.mean, z @ inverse @ (z.T @ total), atol=1e-9)
+    spread = 1.0 - np.sum(z**2, axis=1) + NOISE * np.einsum("nr,rs,ns->n", z, inverse, z)
+    np.testing.assert_allclose(sketch.variance, spread, atol=1e-9)
+
+
+def test_a_play_that_is_counted_lowers_variances_as_if_it_were_learnt():
+    gram, dictionary = Gram(RBF(0.2), GRID), np.array([3, 20, 41, 55])
+    one, other = Sketch(gram, NOISE), Sketch(gram, NOISE)
+    count = np.zeros(60)
+    one.learn(dictionary, count, count)
+    for x in (20, 5, 20):
+        one.hallucinate(x)
+        count[x] += 1.0
+    other.learn(dictionary, count, count)
+    np.testing.assert_allclose(one.variance, other.variance, atol=1e-10)
+    np.testing.assert_array_equal(one.mean, 0.0)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("name", NAMED)
+def test_variances_are_near_the_exact_ones_and_dictionaries_small(name, kernel):
+    agent = played(name, 100, kernel, size=10.0)
+    sketch = agent.belief.sketch
+    sketch.renew(0, 10.0, np.random.default_rng(0))
+    ratio = sketch.variance_at(None) / exact(agent).variance_at(None)
+    assert 0.99 < ratio.min() <= ratio.max() < 1.3
+    assert len(sketch.sketches[0].dictionary) <= len(sketch.statistics(0).point)
+
+
+def test_a_smaller_dictionary_is_a_worse_approximation():
+    few, many = (played("bkb", 100, "matern52", size=size).belief.sketch for size in (1.0, 20.0))
+    assert len(few.sketches[0].dictionary) < len(many.sketches[0].dictionary)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_regret_is_within_a_fifth_of_the_same_width_on_the_exact_posterior(name):
+    result = evaluate(problem(), {"it": name, "random": "random"}, trials=6)
+    regret = {label: each[:, -1].mean() for label, each in result.regret.items()}
+    assert regret["it"] < 0.5 * regret["random"]
+
+
+def test_means_of_a_batch_are_frozen_and_its_variances_shrink():
+    agent = played("bbkb", 40)
+    frozen, changed = 0, 0
+    env = bandit_envs.make(problem())
+    observation, _ = env.reset(seed=1)
+    for _ in range(20):
+        before = [each.copy() for each in agent.posterior(observation)]
+        action = agent.act(observation)
+        _, reward, _, _, info = env.step(action)
+        info["feedback_step"] = np.where(info["feedback_mask"], agent.round, -1)
+        agent.update(observation, action, reward, info)
+        mean, std = agent.posterior(observation)
+        if np.array_equal(mean, before[0]):
+            assert std[action] < before[1][action]
+            frozen += 1
+        else:
+            changed += 1
+    assert frozen > changed > 0
+
+
+def test_a_batch_ends_when_the_variances_of_its_start_add_up_to_c():
+    agent = played("bbkb", 0, growth=3.0)
+    belief, point = agent.belief, np.array([7])
+    start = belief.sketch.variance_of(np.zeros(1, dtype=int), point)[0] / NOISE
+    assert start > 2.0  # so that one play ends it
+    belief.play(point)
+    belief.receive(np.zeros(1, dtype=int), point, np.zeros(1, dtype=int), np.ones(1))
+    assert belief.mean(np.zeros(1, dtype=int))[0, 7] == pytest.approx(1.0 / (1.0 + NOISE))
+
+
+def test_the_widths_are_those_of_the_authors_code():
+    gain, t = np.array([3.0]), np.array([20])
+    assert BKBWidth(2.0, 0.1, 0.04, 0.5)(t, gain) == pytest.approx(
+        2.0 + 0.5 * np.sqrt(3.0 * np.log(20) + np.log(2.0))
+    )
+    assert BBKBWidth(2.0, 0.1, 0.04, 2.0, 0.5)(t, gain) == pytest.approx(
+        2.0 + 0.5 * np.sqrt(12.0 + np.log(2.0))
+    )
+
+
+def test_the_effective_dimension_is_the_sum_of_variances_of_the_plays():
+    agent = played("bkb", 60)
+    seen = agent.belief.sketch.statistics(0)
+    exactly = exact(agent).variance_of(np.zeros(len(seen.point), dtype=int), seen.point)
+    assert agent.belief.gain[0] == pytest.approx((seen.plays * exactly).sum() / NOISE, rel=0.1)
+
+
+def test_agents_that_approximate_say_so():
+    assert [name for name in agents.names() if agents.features(name).approximate] == sorted(NAMED)
+
+
+NONSENSE = {
+    "size": ({"size": 0.0}, "size must be positive"),
+    "form": ({"form": "dense"}, "form must be left out"),
+    "refit_every": ({"refit_every": 5}, "refit_every must be left out"),
+    "repeat": ({"repeat": 2.0}, "repeat must be 1, got 2"),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize(("options", "message"), NONSENSE.values(), ids=NONSENSE)
+def test_nonsense_gets_an_error(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        agents.make(name, problem().setting(), **options)
+
+
+def test_a_batch_grows_by_at_least_one():
+    with pytest.raises(ValueError, match="growth must be at least 1"):
+        agents.bbkb(problem().setting(), growth=0.5)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_box_is_refused(name):
+    with pytest.raises(ValueError, match="setting must have arms"):
+        agents.make(name, Setting(low=np.zeros(1), high=np.ones(1)))
