@@ -1,7 +1,7 @@
 """Bands for plays that were chosen without looking at any value, and wrong for all others.
 
 They hold at N arms and H times at once, for R-sub-Gaussian noise and functions of norm B: one value of the
-function at a time, so no information gain comes in.
+function at a time, so no information gain comes in. One that holds everywhere is beside them to compare.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .bounded_norm import BoundedNorm
 
 @dataclass(frozen=True)
 class NonAdaptive(BoundedNorm):
-    """What both bands need to know.
+    """What the first two bands need to know.
 
     Args:
         bound, noise_std, noise_variance: B, R and lambda, see `BoundedNorm`.
@@ -69,6 +69,34 @@ class SplitBand(NonAdaptive):
         """Return half-widths from sigma and |a_x|, (B, A) each."""
         bias = np.maximum(std**2 - _column(self.noise_variance) * weight_norm**2, 0.0)
         return _column(self.bound) * np.sqrt(bias) + self._noise * weight_norm
+
+
+@dataclass(frozen=True)
+class FixedDesignBand(BoundedNorm):
+    """B sigma + R |a_x| sqrt(n + 2 sqrt(n log(1 / delta)) + 2 log(1 / delta)) (Fiedler et al. 2021).
+
+    From memory, neither confirmed nor proved here: for comparison only, no algorithm has it. It is for n
+    plays and holds at all points at once, without N and H, and is wider than the others by far.
+
+    Args:
+        bound, noise_std, noise_variance: B, R and lambda, see `BoundedNorm`.
+        delta: probability that the band fails at any point.
+        plays: n.
+    """
+
+    delta: PerTrial = 0.1
+    plays: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_probability("delta", self.delta)
+        require_at_least_one("plays", self.plays, "it is the number of plays of the design")
+
+    def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
+        """Return half-widths from sigma and |a_x|, (B, A) each."""
+        nats = np.log(1.0 / np.asarray(self.delta))
+        noise = self.noise_std * np.sqrt(self.plays + 2.0 * np.sqrt(self.plays * nats) + 2.0 * nats)
+        return _column(self.bound) * std + _column(noise) * weight_norm
 
 
 def _column(values: PerTrial) -> Floats:

@@ -1,7 +1,7 @@
 """Curves of regret and violation for papers: colour-blind-safe, and drawn without global state."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import cycle
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from matplotlib.ticker import MaxNLocator
 
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.curves import Curves, Metric, Scale
+from gpbandits.evaluation.overlay import Overlay, check_overlays
+from gpbandits.evaluation.overlay_plot import draw_overlays
 from gpbandits.evaluation.statistics import bootstrap_interval
 
 # Okabe & Ito (2008) without their yellow, which is too light for a line, and with a grey.
@@ -40,11 +42,16 @@ _TICKS = 6  # at most, on an axis of rounds: labels such as 25000 are wide
 _POINTS = 200  # of a curve: more cannot be seen in print
 
 
-def regret_figure(result: Curves, scale: Scale = "linear", metric: Metric = "cumulative") -> Figure:
+def regret_figure(
+    result: Curves,
+    scale: Scale = "linear",
+    metric: Metric = "cumulative",
+    bounds: Sequence[Overlay] = (),
+) -> Figure:
     """Mean over trials of each agent's regret or violation, with its 95 % bootstrap interval as a band.
 
     Change-points that all trials share are marked, and the alarms of a single trial. Learners from scratch
-    and pretrained policies do not share a figure.
+    and pretrained policies do not share a figure. Bounds of theorems are drawn in grey.
     """
     if scale not in _SPACINGS:
         raise ValueError(f"unknown scale {scale!r}; choose one of {', '.join(_SPACINGS)}")
@@ -53,8 +60,9 @@ def regret_figure(result: Curves, scale: Scale = "linear", metric: Metric = "cum
             f"a figure must show one track, got {' and '.join(tracks)}: what was learnt beforehand is not "
             "comparable; plot each result of by_track()"
         )
+    check_overlays(bounds, result.horizon, scale, metric)
     curves = result.curves(metric)
-    figure, axes = _blank(len(curves))
+    figure, axes = _blank(len(curves) + len(bounds))
     index = visible(result.rounds, scale)
     styles = zip(cycle(COLOURS), cycle(DASHES), cycle(MARKERS))
     for i, (label, style) in enumerate(zip(curves, styles, strict=False)):
@@ -63,6 +71,8 @@ def regret_figure(result: Curves, scale: Scale = "linear", metric: Metric = "cum
         if result.num_trials == 1 and label in result.alarms:
             _mark_alarms(axes, result.alarms[label][0], style[0])
     _mark_changes(axes, result)
+    ends = np.array([values[:, -1].mean() for values in curves.values()])
+    draw_overlays(axes, bounds, ends[ends > 0])
     _finish(axes, result, scale, LABELS[metric])
     return figure
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bandit_envs.basics.extras import from_extra
 from gpbandits.evaluation.curves import Curves, Metric, Scale
+from gpbandits.evaluation.overlay import Overlay
 from gpbandits.evaluation.record import Record, join_trials
 
 if TYPE_CHECKING:
@@ -33,13 +34,24 @@ class Result(Curves):
         return Table.of(self, summarise(self, baseline))
 
     def plot(
-        self, path: str | os.PathLike[str], scale: Scale = "linear", metric: Metric = "cumulative"
+        self,
+        path: str | os.PathLike[str],
+        scale: Scale = "linear",
+        metric: Metric = "cumulative",
+        bounds: Sequence[Overlay] = (),
     ) -> None:
-        """Draw the mean of a metric with its interval into a .png, .pdf or .svg file."""
+        """Draw the mean of a metric with its interval into a .png, .pdf or .svg file.
+
+        Args:
+            path: of the file.
+            scale, metric: what is drawn, on which axes.
+            bounds: what theory says beside it, by `gpbandits.theory.overlays.bound`; rates ask for "log-log"
+                axes, on which they are slopes.
+        """
         with from_extra("eval", "figures"):
             from gpbandits.evaluation.plots import regret_figure, save_figure
 
-        save_figure(regret_figure(self, scale, metric), path)
+        save_figure(regret_figure(self, scale, metric, bounds), path)
 
     def detection_table(self) -> Table:
         """Detection delay, missed changes and false alarms of each agent that detects."""

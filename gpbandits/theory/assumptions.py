@@ -1,0 +1,137 @@
+"""What a theorem assumes of a problem and of an agent, looked up in both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agents.acquisition.rules import UCB, Thompson
+from agents.agent.gp_agent import GPAgent
+from agents.registry import AgentFactory, AgentSpec, resolve_agent
+from agents.widths.gain_tables import GainTable, upper_bound
+from agents.widths.information_gain import Realised
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.laws.bumps import Bumps
+from bandit_envs.laws.functions import RKHSFunction
+from bandit_envs.laws.hard import HardFunctions
+from bandit_envs.laws.noise import Gaussian, StudentT
+from bandit_envs.problem.problem import Problem
+
+ROUNDING = 1e-9
+
+
+def need(met: bool, name: str, assumed: str) -> None:
+    """Raise unless an assumption of the bound is met."""
+    if not met:
+        raise ValueError(f"the bound {name!r} assumes {assumed}")
+
+
+def require_stationary(name: str, problem: Problem) -> None:
+    """Raise unless one function without costs holds throughout."""
+    setting = problem.setting()
+    need(not setting.may_change, name, "one function throughout, got changes or drift")
+    need(not problem.constraints, name, "no constraints, got some")
+
+
+def require_sample(name: str, problem: Problem, player: Player) -> None:
+    """Raise unless functions are draws of the agent's prior and the noise is its model's."""
+    need(problem.reward.is_gaussian, name, f"f ~ GP(0, k), got {problem.reward}")
+    need(isinstance(problem.noise, Gaussian), name, f"Gaussian noise, got {problem.noise}")
+    true, given = (problem.noise.stated_std or 0.0) ** 2, player.noise_variance
+    need(abs(given - true) <= ROUNDING * true, name, f"noise_variance = R^2 = {true:g}, got {given:g}")
+
+
+@dataclass(frozen=True)
+class Player:
+    """An agent on a problem, whose width and model a theorem is about.
+
+    Args:
+        bound: name of the bound, for messages.
+        factory: of the agent.
+        agent: made for the problem's setting.
+        problem: what it plays.
+    """
+
+    bound: str
+    factory: AgentFactory
+    agent: GPAgent
+    problem: Problem
+
+    @property
+    def name(self) -> str:
+        """By which the agent is registered, or that of its factory."""
+        return self.factory.name or self.factory.make.__name__
+
+    @property
+    def noise_variance(self) -> float:
+        """Lambda."""
+        return float(np.max(self.agent.model.noise_variance))
+
+    def makes(self, factory: Callable[..., Any]) -> bool:
+        """Whether it is an agent of this factory."""
+        return self.factory.make is factory
+
+    def says(self, delta: Any) -> str:
+        """How a legend states an upper bound."""
+        return f"{self.name}: at most, with probability {1 - float(np.max(delta)):g}"
+
+    def width(self, *kinds: type) -> Any:
+        """The width of its rule, which must be one of these kinds and know a gain that is none too small."""
+        rule = self.agent.rule
+        width = rule.width if isinstance(rule, UCB | Thompson) else None
+        names = " or ".join(kind.__name__ for kind in kinds)
+        need(isinstance(width, kinds), self.bound, f"a width {names}, got {width or rule}")
+        gamma = getattr(width, "gamma", Realised())
+        need(isinstance(gamma, Realised | GainTable), self.bound, f"a gain that is a bound, got {gamma}")
+        return width
+
+    def gamma(self, rounds: Ints) -> Floats:
+        """A bound on the information gain after rounds, (n,) -> (n,)."""
+        table = upper_bound(self.agent.model.gram, self.noise_variance, self.problem.horizon)
+        return table(rounds, np.zeros(len(rounds)))
+
+    def require_norm(self) -> None:
+        """Raise unless every function has a norm of at most the model's B."""
+        law, most = self.problem.reward, float(np.max(self.agent.model.rkhs_bound))
+        norm = law.norm if isinstance(law, RKHSFunction) else None
+        norm = law.bound if isinstance(law, HardFunctions | Bumps) else norm
+        need(norm is not None, self.bound, f"functions of a stated norm, rkhs_norm=..., got {law}")
+        assert norm is not None
+        need(
+            norm <= most * (1 + ROUNDING), self.bound, f"|f| <= B = {most:g}, got functions of norm {norm:g}"
+        )
+
+
+def player_of(
+    name: str, problem: Problem, spec: AgentSpec | None, factories: tuple[Callable[..., Any], ...]
+) -> Player:
+    """The agent of a bound, once all is met that every upper bound assumes."""
+    require_stationary(name, problem)
+    need(not problem.decisions.continuous, name, "a finite set, got a box")
+    need(problem.setting().max_delay == 0, name, f"feedback at once, got {problem.delay}")
+    need(not isinstance(problem.noise, StudentT), name, f"sub-Gaussian noise, got {problem.noise}")
+    need(problem.noise.stated_std is not None, name, "noise of a stated std, got a share of each range")
+    allowed = " or ".join(factory.__name__.replace("_", "-") for factory in factories)
+    need(spec is not None, name, f"an agent; give that which played, {allowed}")
+    factory = resolve_agent(spec)  # type: ignore[arg-type]
+    need(factory.make in factories, name, f"{allowed}, got {factory.name or factory.make}")
+    told = problem.draw(0).setting  # as in a trial: a norm that all functions share is one of its facts
+    player = Player(name, factory, factory(told), problem)
+    _require_model(player)
+    return player
+
+
+def _require_model(player: Player) -> None:
+    """Raise unless the model is the problem's, is not learnt, and every round is the rule's own."""
+    model, problem, name = player.agent.model, player.problem, player.bound
+    plain = model.initial == 0 and model.learning is None and model.repeat == 1
+    need(plain, name, "an agent without initial, refit_every and repeat")
+    need(model.kernel == problem.kernel, name, f"the problem's kernel {problem.kernel}, got {model.kernel}")
+    same = np.array_equal(model.prior_mean, problem.prior_mean)
+    need(same and not np.any(problem.prior_mean), name, f"the prior mean 0, got {model.prior_mean}")
+    need(bool((model.gram.diagonal <= 1 + ROUNDING).all()), name, "k(x, x) <= 1; take signal_variance=1")
+    true, given = problem.noise.stated_std or 0.0, float(np.min(model.noise_std))
+    need(given >= true, name, f"noise_std at least that of the noise, {true:g}, got {given:g}")

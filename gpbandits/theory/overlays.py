@@ -1,0 +1,169 @@
+"""Bounds by name, to draw over measured regret: `result.plot(path, bounds=[bound("hard", problem)])`.
+
+Each says what it assumes, and is refused where the problem or the agent does not meet it. There is none of
+MVR's: it bounds the regret of the arm that is recommended, and results have that of plays.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from agents.algorithms.classic import gp_ts, gp_ucb, igp_ucb
+from agents.algorithms.randomised import irgp_ucb, pims
+from agents.kernels.shape import smoothness, split_amplitude
+from agents.registry import AgentSpec
+from agents.widths.amm import AMMWidth
+from agents.widths.finite_set import FiniteSetWidth
+from agents.widths.fixed import FixedWidth
+from agents.widths.improved import ImprovedWidth
+from agents.widths.self_normalised import SelfNormalisedWidth
+from bandit_envs.basics.types import Ints
+from bandit_envs.laws.hard import HardFunctions
+from bandit_envs.laws.noise import Gaussian
+from bandit_envs.problem.problem import Problem
+from gpbandits.evaluation.overlay import Overlay
+from gpbandits.theory.assumptions import need, player_of, require_sample, require_stationary
+from gpbandits.theory.regret import bayesian_bound, gp_ucb_bound, igp_ucb_bound
+
+POINTS = 200  # of a curve
+
+
+class Theorem(NamedTuple):
+    """A bound that can be drawn."""
+
+    assumes: str  # what `make` requires, in words
+    make: Callable[[Problem, AgentSpec | None], Overlay]
+
+
+def bound(name: str, problem: Problem, agent: AgentSpec | None = None) -> Overlay:
+    """Return a bound for the runs of an agent on a problem.
+
+    Args:
+        name: one of `BOUNDS`.
+        problem: what `evaluate` was given, for instance `build("hard", {"horizon": 500})`.
+        agent: what `evaluate` was given, of upper bounds; lower bounds and rates are for all.
+    """
+    if name not in BOUNDS:
+        raise ValueError(f"unknown bound {name!r}; choose one of {', '.join(BOUNDS)}")
+    return BOUNDS[name].make(problem, agent)
+
+
+def _bounded_norm(problem: Problem, agent: AgentSpec | None) -> Overlay:
+    player = player_of("bounded-norm", problem, agent, (gp_ucb,))
+    width = player.width(AMMWidth, SelfNormalisedWidth)
+    player.require_norm()
+    rounds = _rounds(problem.horizon)
+    gamma = player.gamma(rounds)
+    values = gp_ucb_bound(rounds, width(rounds, gamma), gamma, player.noise_variance)
+    return Overlay(player.says(width.delta), "upper", rounds, values)
+
+
+def _improved(problem: Problem, agent: AgentSpec | None) -> Overlay:
+    player = player_of("igp-ucb", problem, agent, (igp_ucb,))
+    width, proved = player.width(ImprovedWidth), 1.0 + 2.0 / problem.horizon
+    given = player.noise_variance
+    need(math.isclose(given, proved), "igp-ucb", f"noise_variance = 1 + 2 / T = {proved:g}, got {given:g}")
+    player.require_norm()
+    rounds = _rounds(problem.horizon)
+    gamma = player.gamma(rounds)
+    values = igp_ucb_bound(rounds, width(rounds, gamma), gamma)
+    return Overlay(player.says(width.delta), "upper", rounds, values)
+
+
+def _gp_sample(problem: Problem, agent: AgentSpec | None) -> Overlay:
+    player = player_of("gp-sample", problem, agent, (gp_ucb,))
+    width = player.width(FiniteSetWidth)
+    need(width.scale == 1.0, "gp-sample", f"beta_scale = 1, got {width.scale}")
+    require_sample("gp-sample", problem, player)
+    rounds = _rounds(problem.horizon)
+    gamma = player.gamma(rounds)
+    values = gp_ucb_bound(rounds, width(rounds, gamma), gamma, player.noise_variance)
+    return Overlay(player.says(width.delta), "upper", rounds, values)
+
+
+def _randomised(problem: Problem, agent: AgentSpec | None) -> Overlay:
+    player = player_of("randomised", problem, agent, (irgp_ucb, pims, gp_ts))
+    if player.makes(gp_ts):
+        value = player.width(FixedWidth).value
+        need(value == 1.0, "randomised", f"Thompson sampling of width 1, got {value}")
+    require_sample("randomised", problem, player)
+    need(problem.decisions.num_contexts == 1, "randomised", "no contexts, got some")
+    rounds = _rounds(problem.horizon)
+    values = bayesian_bound(rounds, problem.decisions.num_arms, player.gamma(rounds), player.noise_variance)
+    return Overlay(f"{player.name}: expectation at most", "upper", rounds, values)
+
+
+def _hard(problem: Problem, agent: AgentSpec | None) -> Overlay:
+    law = problem.reward
+    need(isinstance(law, HardFunctions), "hard", 'GPBandit-Hard-v0 with function="hard"')
+    assert isinstance(law, HardFunctions)
+    require_stationary("hard", problem)
+    need(isinstance(problem.noise, Gaussian), "hard", f"Gaussian noise, got {problem.noise}")
+    need(problem.rkhs_bound not in ("true", "paper"), "hard", "that no function's own norm is published")
+    least = law.least_regret(problem.gram)
+    if least is None:
+        raise ValueError(
+            'the bound "hard" assumes functions that are not rescaled and d_T >= 4, which these do not meet'
+        )
+    at = np.array([law.horizon])
+    return Overlay("every algorithm: mean at least", "lower", at, np.array([least]))
+
+
+def _rate(problem: Problem, agent: AgentSpec | None) -> Overlay:
+    """T^((nu + d) / (2 nu + d)) of Matern kernels, sqrt(T) log(T)^(d/4) of SE (Scarlett et al. 2017)."""
+    require_stationary("rate", problem)
+    _, shape = split_amplitude(problem.kernel)
+    nu, dim, rounds = smoothness(shape), problem.decisions.points.shape[1], _rounds(problem.horizon)
+    need(nu is not None, "rate", f"an SE or Matern kernel, got {problem.kernel}")
+    assert nu is not None
+    if math.isinf(nu):
+        values = np.sqrt(rounds) * np.log(1.0 + rounds) ** (dim / 4)
+        return Overlay("slope of SE (no level)", "slope", rounds, values)
+    power = (nu + dim) / (2 * nu + dim)
+    return Overlay(f"slope $T^{{{power:.2f}}}$ (no level)", "slope", rounds, rounds**power)
+
+
+def _rounds(horizon: int) -> Ints:
+    """Some of 1..T, dense enough on linear and on logarithmic axes, (n,)."""
+    ends = 1, horizon
+    some = np.concatenate([np.linspace(*ends, POINTS), np.geomspace(*ends, POINTS)])
+    return np.unique(np.rint(some).astype(np.int64))
+
+
+_BAND = "a finite set, one function throughout, feedback at once, sub-Gaussian noise, k(x, x) <= 1 and"
+BOUNDS: dict[str, Theorem] = {
+    "bounded-norm": Theorem(
+        f"{_BAND} |f| <= B: 2 w_T sqrt(C_1 T gamma_T) with probability 1 - delta, of gp-ucb of width amm or "
+        "self-normalised (Flynn & Reeb 2024; Abbasi-Yadkori 2011)",
+        _bounded_norm,
+    ),
+    "igp-ucb": Theorem(
+        f"{_BAND} |f| <= B, lambda = 1 + 2 / T: 2 w_T sqrt(4 (T + 2) gamma_T) with probability 1 - delta, of "
+        "igp-ucb (Chowdhury & Gopalan 2017, Theorem 3)",
+        _improved,
+    ),
+    "gp-sample": Theorem(
+        f"{_BAND} f ~ GP(0, k), Gaussian noise of variance lambda: sqrt(C_1 T beta_T gamma_T) with "
+        "probability 1 - delta, of gp-ucb of width finite-set (Srinivas et al. 2010, Theorem 1)",
+        _gp_sample,
+    ),
+    "randomised": Theorem(
+        f"{_BAND} f ~ GP(0, k), Gaussian noise of variance lambda: sqrt(C_1 (2 + 2 log(N / 2)) T gamma_T) in "
+        "expectation, of irgp-ucb, pims and gp-ts of width 1 (Takeno et al. 2023, 2024)",
+        _randomised,
+    ),
+    "hard": Theorem(
+        "GPBandit-Hard-v0, one function throughout, Gaussian noise: (R / 16) sqrt(T d_T) at the horizon, on "
+        "average over the functions, for every algorithm (Ma & Scarlett, Theorem 1)",
+        _hard,
+    ),
+    "rate": Theorem(
+        "an SE or Matern kernel on [0, 1]^d, one function throughout: the order in T of every algorithm's "
+        "worst case at least, as a slope without a level (Scarlett et al. 2017)",
+        _rate,
+    ),
+}
