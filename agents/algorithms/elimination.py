@@ -47,7 +47,8 @@ def bpe(
 ) -> Agent:
     """BPE: batched pure exploration in about log log T batches (Li & Scarlett 2022).
 
-    Its bound is for a given kernel: plays must depend on no value, and with `refit_every` they do.
+    Its bound is for a given kernel: plays must depend on no value, and with `refit_every` they do. B is the
+    setting's `rkhs_bound`, or 1 where none is published; then the bound is as good as that guess.
 
     Args:
         setting: what is published of the problem.

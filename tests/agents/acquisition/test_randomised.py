@@ -88,6 +88,18 @@ def test_a_width_is_drawn_anew_in_every_round_and_is_the_same_for_all_arms_of_on
     assert widths[0][0, 0] == widths[2][0, 0] != widths[1][0, 0]
 
 
+@pytest.mark.parametrize("name", ["ucb", "irgp", "dmm"])
+def test_what_pending_feedback_adds_is_added_to_the_width(name, monkeypatch):
+    agent = halfway(("gp-agent", {"rule": name}))
+    view = view_of(agent)
+    before = agent.rule(view)
+    monkeypatch.setattr(View, "bias", np.full(1, 2.0))
+    raised = agent.rule(view_of(agent)) - before
+    ridges = [2.0 * ridge.std for ridge in view.ridges]
+    assert np.all(raised >= np.min(ridges, axis=0) - 1e-12)
+    assert np.all(raised <= np.max(ridges, axis=0) + 1e-12)
+
+
 def test_pims_plays_the_upper_bound_whose_width_its_sample_asks_for():
     agent = halfway("pims")
     for seed in range(20):

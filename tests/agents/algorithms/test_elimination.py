@@ -165,6 +165,18 @@ def test_a_mean_that_is_learnt_within_a_batch_is_that_of_its_values_too(name):
     assert not expected.all()
 
 
+@pytest.mark.parametrize("name", ELIMINATING)
+def test_an_arm_that_is_struck_off_strikes_off_no_other(name):
+    independent = replace(SETTING, kernel=make_kernel("rbf", 1e-3))
+    agent: Any = resolve_agent(name)(independent)
+    agent.reset(0)
+    trial = np.zeros(1, dtype=np.int64)
+    agent.belief._active[0, 0, 9] = False
+    agent.belief.receive(trial, np.array([9]), np.zeros(1), np.full(1, 50.0))
+    agent.belief.forget(trial)
+    np.testing.assert_array_equal(np.flatnonzero(~agent.belief.active(trial)[0]), [9])
+
+
 def test_deviations_are_those_of_all_plays_but_of_what_is_dropped():
     agent: Any = resolve_agent("bpe")(SETTING)
     agent.reset(0)
