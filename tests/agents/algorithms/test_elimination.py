@@ -149,20 +149,28 @@ def test_what_is_struck_off_and_what_is_played_is_by_the_book(name, first, band,
     assert all(of_largest_variance) == (name != "reds")
 
 
+LEARNT: dict[str, Any] = {
+    "mean": {"prior_mean": 3.0},
+    "kernel": {"kernel": make_kernel("matern52", 0.05)},
+    "noise": {"noise_std": 1.0, "noise_variance": 1.0},
+    "bound": {"rkhs_bound": 0.2},
+}
+
+
+@pytest.mark.parametrize("learnt", LEARNT)
 @pytest.mark.parametrize("name", ELIMINATING)
-def test_a_mean_that_is_learnt_within_a_batch_is_that_of_its_values_too(name):
+def test_what_is_learnt_within_a_batch_holds_for_its_values_too(name, learnt):
     agent: Any = resolve_agent(name)(SETTING)
-    higher = replace(agent.model, prior_mean=3.0)
-    beliefs = [agent._parts[0](model, 1) for model in (agent.model, higher)]
-    for belief in beliefs:
+    other, here = replace(agent.model, **LEARNT[learnt]), np.zeros(1, dtype=np.int64)
+    told, remodelled, fresh = (agent._parts[0](model, 1) for model in (agent.model, agent.model, other))
+    for belief in (told, remodelled, fresh):
         for arm in (9, 9, 9, 2, 2, 4):
-            belief.receive(np.zeros(1, int), np.array([arm]), np.zeros(1), np.full(1, 2.0 * hill(arm)))
-    beliefs[0].remodel(higher)
-    for belief in beliefs:
-        belief.forget(np.zeros(1, int))
-    left, expected = (belief.active(np.zeros(1, int)) for belief in beliefs)
-    np.testing.assert_array_equal(left, expected)
-    assert not expected.all()
+            belief.receive(here, np.array([arm]), np.zeros(1), np.full(1, 2.0 * hill(arm)))
+    remodelled.remodel(other)
+    for belief in (told, remodelled, fresh):
+        belief.forget(here)
+    np.testing.assert_array_equal(remodelled.active(here), fresh.active(here))
+    assert not np.array_equal(told.active(here), fresh.active(here))
 
 
 @pytest.mark.parametrize("name", ELIMINATING)
