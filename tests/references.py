@@ -93,6 +93,30 @@ def amm_width(bound: float, noise_std: float, noise_variance: float, gain: float
     return math.sqrt(bound**2 + 2 * noise_std**2 / noise_variance * math.log(math.exp(gain) / delta))
 
 
+def half_width(
+    gram: Floats,
+    noise: float,
+    played: Ints,
+    *,
+    bound: float,
+    noise_std: float,
+    level: float,
+    split: bool,
+) -> Floats:
+    """How far f may be from the mean of plays that look at no value, with probability 1 - level each, (N,).
+
+    (B + R / sqrt(lambda) q) sigma, or split B sqrt(sigma^2 - lambda |a_x|^2) + R |a_x| q, q the root of
+    2 log(2 / level).
+    """
+    cross = gram[played]
+    weights = np.linalg.solve(gram[np.ix_(played, played)] + noise * np.eye(len(played)), cross)
+    variance = np.diag(gram) - (cross * weights).sum(axis=0)
+    quantile, norm = noise_std * math.sqrt(2.0 * math.log(2.0 / level)), np.linalg.norm(weights, axis=0)
+    if split:
+        return bound * np.sqrt(np.maximum(variance - noise * norm**2, 0.0)) + quantile * norm
+    return (bound + quantile / math.sqrt(noise)) * np.sqrt(variance)
+
+
 def expected_improvement(mean: Floats, std: Floats, incumbent: Floats | float) -> Floats:
     """E[max(f - incumbent, 0)] = std (z Phi(z) + phi(z)) (Jones et al. 1998)."""
     z = (mean - incumbent) / std

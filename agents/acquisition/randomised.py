@@ -37,6 +37,7 @@ class IRGPUCB:
     """
 
     log_size: LogSize
+    draws: ClassVar[bool] = True
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores in the units of the reward, (B, A)."""
@@ -61,6 +62,7 @@ class PIMS:
     """
 
     unitless: ClassVar[bool] = True
+    draws: ClassVar[bool] = True
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores in standard deviations, (B, A)."""
@@ -82,6 +84,7 @@ class EIMS:
     """
 
     unitless: ClassVar[bool] = True
+    draws: ClassVar[bool] = True
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores that are logarithms, -inf where no improvement is possible, (B, A)."""

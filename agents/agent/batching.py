@@ -64,7 +64,7 @@ class SideBySide:
     def refuted(self) -> Bools | None:
         """Whether feedback contradicts what each trial assumes, (B,); None of agents that cannot tell."""
         each = [getattr(agent, "refuted", None) for agent in self.agents]
-        return None if each[0] is None else np.concatenate(each)  # type: ignore[arg-type]
+        return None if each[0] is None else np.array(each, dtype=bool)
 
     @property
     def feedback_window(self) -> float | None:

@@ -86,9 +86,11 @@ class GPAgent(Resumable):
         return each if each is None or self.num_trials else each[0]
 
     @property
-    def refuted(self) -> Bools | None:
-        """Whether feedback contradicts B, R or the kernel, (B,); None if the rule cannot tell."""
-        return refuted(self.rule, self.belief)
+    def refuted(self) -> Bools | bool | None:
+        """Whether feedback contradicts B, R or the kernel, (B,) or one; None if the rule cannot tell."""
+        require_reset(self.round >= 0)
+        each = refuted(self.rule, self.belief)
+        return each if each is None or self.num_trials else bool(each[0])
 
     @property
     def feedback_window(self) -> float | None:

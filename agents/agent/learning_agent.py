@@ -93,7 +93,7 @@ class LearningAgent(Resumable):
         return self.agent.alarms  # type: ignore[return-value] (it has one trial)
 
     @property
-    def refuted(self) -> Bools | None:
+    def refuted(self) -> Bools | bool | None:
         """Whether feedback contradicts what is assumed; see `GPAgent`."""
         return self.agent.refuted
 

@@ -5,7 +5,7 @@ Whatever index rule has chosen x, with C2 >= 1 given, x is played
     n = max(1, floor(lambda (C2 - 1) / sigma^2(x)))
 
 times, at most to the horizon, and learnt from at the next choice. The rule is that of Calandriello et al.
-(2022); what is said of it below is proved below.
+(2022) from memory; what is said of it below is proved below, but for the bound on regret.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class Holds:
 
     since the n plays of each, but of one that the horizon cuts, have n sigma^2 / lambda >= (C2 - 1) / 2 and
     gain 1/2 log(1 + n sigma^2 / lambda). Holds for every kernel and every rule without first plays at random
-    and without delays. The authors bound the regret of UCB and EI by C times the plain rule's bound.
+    and without delays. From memory, and not proved here: the authors bound the regret of UCB and EI by C
+    times the plain rule's bound.
 
     Args:
         num_trials: B.

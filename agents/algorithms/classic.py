@@ -28,11 +28,9 @@ from ..capabilities import handles
 from ..model.model import Model
 from ..validation import PerTrial
 from ..widths.base import Width
-from ..widths.by_name import improved_width, make_width
+from ..widths.by_name import DMM, improved_width, make_width
 from ..widths.kernel_ucb import KernelUCBWidth
 from .regularised import dmm_ucb
-
-DMM_WIDTH = "dmm"  # the smallest of several bands, for which there is an agent
 
 
 @handles("delay", "context", "box", "noise")
@@ -62,7 +60,7 @@ def gp_ucb(
         num_trials: None, or B.
         **options: of the model.
     """
-    if isinstance(width, str) and width == DMM_WIDTH:
+    if isinstance(width, str) and width == DMM:
         _require_left_out({"beta_scale": beta_scale, "gamma": gamma})
         return dmm_ucb(setting, delta=delta, num_trials=num_trials, **options)
     width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)

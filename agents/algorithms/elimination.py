@@ -2,7 +2,8 @@
 
 They are near-optimal in rate, R_T = O~(sqrt(T gamma_T log N)) with probability 1 - delta, and poor in
 practice: at T = 1000 five to ten times worse than an upper confidence bound. Plays of a batch depend on no
-value of it, so delays up to the end of a batch change nothing.
+value of it, so delays up to the end of a batch change nothing. Where hyperparameters are learnt
+(`refit_every`) they do look, by way of the kernel, and no bound is promised.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ def bpe(
     **options: Any,
 ) -> Agent:
     """BPE: batched pure exploration in about log log T batches (Li & Scarlett 2022).
+
+    Its bound is for a given kernel: plays must depend on no value, and with `refit_every` they do. B is the
+    setting's `rkhs_bound`, or 1 where none is published; then the bound is as good as that guess.
 
     Args:
         setting: what is published of the problem.

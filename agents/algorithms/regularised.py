@@ -27,8 +27,9 @@ def dmm_ucb(
     """DMM-UCB: argmax of the smallest of the bands of several regularisations (Flynn & Reeb 2024).
 
     All of them hold at once with probability 1 - delta, for R-sub-Gaussian noise and functions of norm B.
-    Where no function of that norm explains what came, `agent.refuted` says so. The paper's lambda is R^2 for
-    the squared exponential and `noise_variance="smoothness"` for Matern kernels.
+    B is the setting's `rkhs_bound`, or 1 where none is published; where no function of that norm explains
+    what came, `agent.refuted` says so. The paper's lambda is R^2 for the squared exponential and
+    `noise_variance="smoothness"` for Matern kernels.
 
     Args:
         setting: what is published of the problem.

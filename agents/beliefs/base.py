@@ -207,10 +207,7 @@ class Belief(abc.ABC):
             return
         before = self.prior_mean
         self._assume_mean(mean)
-        rise = self.prior_mean - before
-        for i in self.rows.tolist():
-            seen = self.centre.statistics(i)
-            self.centre.condition_on(i, seen._replace(total=seen.total - seen.plays * rise[i, seen.point]))
+        recentre(self.centre, self.prior_mean - before)
 
     def residual(self, trial: Ints, point: Ints, value: Floats) -> Floats:
         """Values minus the prior mean of their points, (n,): what the posteriors are given."""
@@ -263,6 +260,13 @@ def give_values(target: Posterior, trial: int, total: Callable[[Ints], Floats]) 
     """Give the plays of a trial other values: their sums, (u,), at points, (u,)."""
     seen = target.statistics(trial)
     target.condition_on(trial, seen._replace(total=total(seen.point)))
+
+
+def recentre(target: Posterior, rise: Floats) -> None:
+    """Take values as they are above a prior mean that has risen, (B, N)."""
+    for i in range(len(rise)):
+        seen = target.statistics(i)
+        target.condition_on(i, seen._replace(total=seen.total - seen.plays * rise[i, seen.point]))
 
 
 def observe(target: Posterior, trial: Ints, point: Ints, value: Floats, weight: Floats | None = None) -> None:

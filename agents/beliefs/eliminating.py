@@ -10,7 +10,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.model import Model
-from .base import Delivered, make_posterior, observe, reweigh, successor, withdraw
+from .base import Delivered, make_posterior, observe, recentre, reweigh, successor, withdraw
 
 
 class HalfWidth(Protocol):
@@ -65,8 +65,10 @@ class Eliminating(Delivered):
 
     def remodel(self, model: Model) -> None:
         """Go over to another kernel, noise and prior mean; what was struck off stays so."""
+        before = self.prior_mean
         super().remodel(model)
         self._batch, self._band = successor(self._batch, model), self._band_of(model)
+        recentre(self._batch, self.prior_mean - before)
 
     def forget(self, trial: Ints) -> None:
         """Strike off what this batch rules out, and begin another."""

@@ -28,7 +28,7 @@ from ..options import require_left_out, typed
 from ..validation import PerTrial
 from .defaults import assumed_kernel, check_mean, least_reward, tells_mean
 from .hyperparameters import Hyperparameters, Learning
-from .noise import LEARNT_NOISE_FLOOR, assumed_noise, growth_by_smoothness
+from .noise import LEARNT_NOISE_FLOOR, assumed_noise, growth_by_smoothness, require_untied
 
 DEFAULT_BOUND = 1.0  # where the setting states no RKHS bound; the norm has no unit
 SPREAD_ON_BOX = 3**0.5  # of log length-scales: tells a feature that counts from one that was not varied
@@ -114,7 +114,8 @@ class Model:
                 deviations.
             noise_variance: default noise_std squared, but at least 1e-6 of the prior variance, a jitter where
                 there is no noise; one that is given may be as small as 1e-10 of it. "smoothness" is
-                R^2 T^(d / (2 nu + 2 d)) on Matern kernels, see `growth_by_smoothness`.
+                R^2 T^(d / (2 nu + 2 d)) on Matern kernels, see `growth_by_smoothness`; not where it
+                is learnt.
             rkhs_bound: default the setting's, else 1; of the norm in the kernel's own space, without a unit.
             prior_mean: default the setting's. A belief that censors pending feedback takes it too, else the
                 least that may come (Verma et al. 2022): the published lower bound, or 3 prior deviations
@@ -139,6 +140,8 @@ class Model:
         spread = SPREAD_ON_BOX if setting.continuous else math.inf
         options = {"on": fit_on, "restarts": fit_restarts, "mean": fit_mean, "most": fit_most}
         learning = Learning.asked(refit_every, fit_spread, spread, **options)
+        if learning is not None:
+            require_untied(noise_variance)
         chosen, white = split_white(assumed_kernel(setting, kernel, length_scale))
         if setting.continuous:
             _check_box(form, prior_mean)

@@ -7,7 +7,13 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import require_choice, require_deviation, require_positive
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    require_choice,
+    require_deviation,
+    require_positive,
+    shown,
+)
 from bandit_envs.kernels.white import require_same_noise
 
 from ..kernels.order import order_of
@@ -47,18 +53,19 @@ def assumed_noise(
         deviation: the largest prior deviation.
         growth: see `growth_by_smoothness`.
     """
-    factor = 1.0
+    tied = isinstance(variance, str)
     if isinstance(variance, str):
         require_choice("noise_variance", variance, (SMOOTHNESS,))
-        variance, factor = None, growth
+        variance = None
     if white:
         require_same_noise("noise_std", std, float(np.sqrt(white)))
         require_same_noise("noise_variance", variance, white)
-        std, variance = float(np.sqrt(white)), white
+        std, variance = float(np.sqrt(white)), None if tied else white
     if std is None:
         std = DEFAULT_NOISE_STD * deviation if published is None else published
     require_deviation("noise_std", std, "it is the standard deviation of the noise")
     if variance is None:
+        factor = growth if tied else 1.0
         return AssumedNoise(std, factor * np.maximum(np.square(std), NOISE_FLOOR * deviation**2))
     require_noise_variance(variance, deviation)
     return AssumedNoise(std, variance)
@@ -72,6 +79,13 @@ def growth_by_smoothness(kernel: Kernel, dim: int, horizon: int) -> float:
     Reeb (2024), whose c is R^2 / lambda.
     """
     return float(horizon) ** (dim / (2.0 * order_of(kernel) + 2.0 * dim))
+
+
+def require_untied(variance: PerTrial | str | None) -> None:
+    """Raise where lambda is tied to the horizon and learnt too."""
+    if isinstance(variance, str):
+        words = "must be a number or left out with refit_every, which learns it"
+        raise ArgumentError("noise_variance", f"{words}, got {shown(variance)}")
 
 
 def require_noise_variance(variance: PerTrial, deviation: float) -> None:

@@ -35,6 +35,8 @@ from .randomised import mean_width
 from .rkhs import RKHSWidth
 from .self_normalised import SelfNormalisedWidth
 
+DMM = "dmm"  # the smallest of several bands: an agent and a rule, and no width
+
 
 def make_width(
     width: Any, model: Model, delta: PerTrial, beta_scale: PerTrial | None = None, gamma: Any = None
@@ -64,6 +66,9 @@ def make_width(
         require_called_with("width", width, 2, "called with rounds and gains, (B,) each")
         _require_taken(width, (), given)
         return width
+    if isinstance(width, str) and width == DMM:
+        words = 'must not be "dmm" here, which is no multiple of one deviation'
+        raise ArgumentError("width", f'{words}; take the agent "dmm-ucb", or rule="dmm" of gp-agent')
     if not isinstance(width, str) or width not in WIDTHS:
         words = f"a number or one of {', '.join(WIDTHS)}, or a width"
         raise ArgumentError("width", f"must be {words}, got {shown(width)}")

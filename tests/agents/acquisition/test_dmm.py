@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import references
+from agent_cases import BATCHED, takes
 
 import agents
 from agents.acquisition.dmm import DMM
@@ -176,6 +177,23 @@ def test_agents_whose_rule_cannot_tell_refute_nothing():
 @pytest.mark.parametrize("options", [{"refit_every": 5}, {"initial": 2}])
 def test_whoever_plays_it_the_flag_is_one_a_trial(options):
     assert played(dmm_ucb(**options), rounds=6).refuted.shape == (2,)
+
+
+@pytest.mark.parametrize("options", [{}, {"refit_every": 5}])
+def test_of_one_environment_the_flag_is_one_word(options):
+    agent: Any = agents.make("dmm-ucb", BOX, search={"candidates": 16}, **options)
+    with pytest.raises(RuntimeError, match="before its first reset"):
+        _ = agent.refuted
+    agent.reset(0)
+    assert agent.refuted is False
+
+
+@pytest.mark.parametrize("name", [name for name in BATCHED if takes(name, width=2.0)])
+def test_who_takes_a_width_takes_amm_and_has_dmm_or_says_who_has(name):
+    assert takes(name, width="amm")
+    if not takes(name, width="dmm"):
+        with pytest.raises(ValueError, match=r'width must not be "dmm" .* take the agent "dmm-ucb"'):
+            agents.make(name, PROBLEM.setting(), width="dmm")
 
 
 def test_the_width_dmm_of_gp_ucb_is_the_agent_of_that_name():

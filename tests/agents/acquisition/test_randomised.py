@@ -10,11 +10,13 @@ import pytest
 from sklearn.gaussian_process.kernels import DotProduct
 
 import agents
+from agents.acquisition.by_name import RULES
 from agents.acquisition.randomised import EIMS, PIMS, OfSize
 from agents.acquisition.rules import ExpectedImprovement
 from agents.agent.view import View
 from agents.model.model import Model
 from agents.registry import resolve_agent
+from agents.widths.fixed import FixedWidth
 from agents.widths.gain_tables import upper_bound
 from agents.widths.randomised import CompactSize, FiniteSize, mean_width, squared_width
 from bandit_envs import Setting
@@ -38,7 +40,7 @@ def view_of(agent: Any) -> View:
     return View(agent.belief, agent.incumbent, context, agent.t, agent.samplers, agent._rule_rngs)
 
 
-def halfway(name: str, rounds: int = 15) -> Any:
+def halfway(name: Any, rounds: int = 15) -> Any:
     """An agent in the middle of a trial."""
     env = gym.make("GPBandit-GP-v0", num_arms=NUM_ARMS, horizon=rounds)
     observation, _ = env.reset(seed=4)
@@ -86,6 +88,18 @@ def test_a_width_is_drawn_anew_in_every_round_and_is_the_same_for_all_arms_of_on
     assert widths[0][0, 0] == widths[2][0, 0] != widths[1][0, 0]
 
 
+@pytest.mark.parametrize("name", ["ucb", "irgp", "dmm"])
+def test_what_pending_feedback_adds_is_added_to_the_width(name, monkeypatch):
+    agent = halfway(("gp-agent", {"rule": name}))
+    view = view_of(agent)
+    before = agent.rule(view)
+    monkeypatch.setattr(View, "bias", np.full(1, 2.0))
+    raised = agent.rule(view_of(agent)) - before
+    ridges = [2.0 * ridge.std for ridge in view.ridges]
+    assert np.all(raised >= np.min(ridges, axis=0) - 1e-12)
+    assert np.all(raised <= np.max(ridges, axis=0) + 1e-12)
+
+
 def test_pims_plays_the_upper_bound_whose_width_its_sample_asks_for():
     agent = halfway("pims")
     for seed in range(20):
@@ -128,6 +142,18 @@ def test_what_is_known_to_be_the_maximum_scores_zero_in_pims():
     np.testing.assert_array_equal(PIMS().slopes(Known()).mean, 0.0)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_whose_scores_are_random_says_so(name):
+    agent = halfway(("gp-agent", {"rule": name}))
+
+    def scores(seed: int) -> Any:
+        rngs = [np.random.default_rng(seed)]
+        here = np.zeros(1, dtype=np.int64)
+        return agent.rule(View(agent.belief, agent.incumbent, here, agent.t, rngs, lambda: rngs))
+
+    assert getattr(agent.rule, "draws", False) != np.array_equal(scores(0), scores(1))
+
+
 def test_the_size_is_that_of_the_decision_set():
     arms = Setting(
         arms=np.linspace(0, 1, 20)[:, None],
@@ -138,6 +164,7 @@ def test_the_size_is_that_of_the_decision_set():
     assert OfSize()(Model.of(arms)).log_size == FiniteSize(20)  # not 60: the best arm is that of a context
     assert OfSize(7)(Model.of(arms)).log_size == FiniteSize(7)
     assert OfSize()(Model.of(BOX)).log_size == FiniteSize(512)
+    assert agents.gp_ucb(arms, width="constant").rule.width == FixedWidth(mean_width(20))  # type: ignore[union-attr]
 
 
 def test_the_size_of_a_box_grows_with_the_rounds():

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import references
+from agent_cases import GAUSSIAN, takes
 from scipy.stats import binomtest
 
 import agents
+from agents.algorithms.elimination import BANDS
 from agents.registry import resolve_agent
 from agents.restarts.batches import doubling_lengths, growing_lengths
 from bandit_envs import BanditVectorEnv, Setting
@@ -17,7 +21,8 @@ from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems.synthetic import synthetic
 from gpbandits.theory.regret import mvr_bound
 
-ELIMINATING = ("bpe", "phased-elimination", "reds")
+ELIMINATING = [name for name in GAUSSIAN if takes(name, band="plain")]
+DOUBLING = [name for name in ELIMINATING if takes(name, first=5)]
 HORIZON = 60
 SETTING = Setting(
     arms=np.linspace(0, 1, 15)[:, None],
@@ -81,6 +86,117 @@ def test_delays_up_to_the_end_of_a_batch_change_nothing(name):
     assert played(name, hill) == played(name, hill, late=True)
 
 
+def test_no_value_and_no_delay_changes_a_play_of_mvr():
+    assert played("mvr", hill) == played("mvr", lambda arm: -3.0 * hill(arm), late=True)
+
+
+class ByTheBook:
+    """What is left of the arms, and the variances of a batch, from the definitions."""
+
+    def __init__(self, lengths: list[int], band: str, delta: float, noise_std: float):
+        self.gram = SETTING.kernel(SETTING.arms)  # type: ignore[misc]
+        self.ends, self.split = set(np.cumsum(lengths)[:-1]), band == "split"
+        self.level = delta / (len(self.gram) * len(lengths))
+        self.noise_std, self.active = noise_std, np.ones(len(self.gram), dtype=bool)
+        self.played, self.values, self.round = [], [], 0
+
+    def variance(self) -> Any:
+        return np.diag(
+            references.posterior(self.gram, LAMBDA, np.array(self.played, int), np.array(self.values))[1]
+        )
+
+    def learn(self, arm: int, value: float) -> None:
+        self.round += 1
+        self.played.append(arm)
+        self.values.append(value)
+        if self.round in self.ends:
+            played = np.array(self.played)
+            mean = references.posterior(self.gram, LAMBDA, played, np.array(self.values))[0]
+            facts = {"bound": 1.0, "noise_std": self.noise_std, "level": self.level, "split": self.split}
+            half = references.half_width(self.gram, LAMBDA, played, **facts)
+            self.active &= mean + half >= (mean - half)[self.active].max()
+            self.played, self.values = [], []
+
+
+LAMBDA = 0.02
+BATCHES = {
+    **{(name, None): doubling_lengths(HORIZON, 16) for name in DOUBLING},
+    **{(name, 5): doubling_lengths(HORIZON, 5) for name in DOUBLING},
+    ("bpe", None): growing_lengths(HORIZON),
+}
+
+
+@pytest.mark.parametrize("band", BANDS)
+@pytest.mark.parametrize(("name", "first"), BATCHES)
+@pytest.mark.parametrize("noise_std", [0.05, 0.1])
+def test_what_is_struck_off_and_what_is_played_is_by_the_book(name, first, band, noise_std):
+    options = {} if first is None else {"first": first}
+    options |= {"band": band, "delta": 0.02, "noise_std": noise_std, "noise_variance": LAMBDA}
+    agent: Any = resolve_agent((name, options))(SETTING)
+    agent.reset(0)
+    book, arms = ByTheBook(BATCHES[name, first], band, 0.02, noise_std), []
+    of_largest_variance = []
+    for t in range(HORIZON):
+        np.testing.assert_array_equal(agent.belief.active(np.zeros(1, dtype=np.int64))[0], book.active)
+        arms.append(agent.act(ONE))
+        variance = np.where(book.active, book.variance(), -np.inf)
+        of_largest_variance.append(variance[arms[-1]] >= variance.max() - 1e-8)
+        value = 2.0 * hill(arms[-1]) + 0.1 * np.sin(t)
+        book.learn(arms[-1], value)
+        info = delivery(t, np.array([t]), np.array([value]), np.empty((1, 0)), HORIZON)
+        agent.update(ONE, arms[-1], value, info)
+    assert 0 < book.active.sum() < len(book.active)
+    assert all(of_largest_variance) == (name != "reds")
+
+
+LEARNT: dict[str, Any] = {
+    "mean": {"prior_mean": 3.0},
+    "kernel": {"kernel": make_kernel("matern52", 0.05)},
+    "noise": {"noise_std": 1.0, "noise_variance": 1.0},
+    "bound": {"rkhs_bound": 0.2},
+}
+
+
+@pytest.mark.parametrize("learnt", LEARNT)
+@pytest.mark.parametrize("name", ELIMINATING)
+def test_what_is_learnt_within_a_batch_holds_for_its_values_too(name, learnt):
+    agent: Any = resolve_agent(name)(SETTING)
+    other, here = replace(agent.model, **LEARNT[learnt]), np.zeros(1, dtype=np.int64)
+    told, remodelled, fresh = (agent._parts[0](model, 1) for model in (agent.model, agent.model, other))
+    for belief in (told, remodelled, fresh):
+        for arm in (9, 9, 9, 2, 2, 4):
+            belief.receive(here, np.array([arm]), np.zeros(1), np.full(1, 2.0 * hill(arm)))
+    remodelled.remodel(other)
+    for belief in (told, remodelled, fresh):
+        belief.forget(here)
+    np.testing.assert_array_equal(remodelled.active(here), fresh.active(here))
+    assert not np.array_equal(told.active(here), fresh.active(here))
+
+
+@pytest.mark.parametrize("name", ELIMINATING)
+def test_an_arm_that_is_struck_off_strikes_off_no_other(name):
+    independent = replace(SETTING, kernel=make_kernel("rbf", 1e-3))
+    agent: Any = resolve_agent(name)(independent)
+    agent.reset(0)
+    trial = np.zeros(1, dtype=np.int64)
+    agent.belief._active[0, 0, 9] = False
+    agent.belief.receive(trial, np.array([9]), np.zeros(1), np.full(1, 50.0))
+    agent.belief.forget(trial)
+    np.testing.assert_array_equal(np.flatnonzero(~agent.belief.active(trial)[0]), [9])
+
+
+def test_deviations_are_those_of_all_plays_but_of_what_is_dropped():
+    agent: Any = resolve_agent("bpe")(SETTING)
+    agent.reset(0)
+    late = delivery(0, np.empty(0, int), np.empty(0), np.empty((0, 0)), HORIZON)
+    before = agent.posterior(ONE)[1]
+    arm = agent.act(ONE)
+    agent.update(ONE, arm, 0.0, late)
+    assert agent.posterior(ONE)[1][arm] < 0.2 < before[arm]
+    agent.drop(np.zeros(1, int), np.zeros(1, int))
+    np.testing.assert_allclose(agent.posterior(ONE)[1], before, rtol=1e-12)
+
+
 @pytest.fixture(scope="module", params=ELIMINATING)
 def trials(request) -> Any:
     """An agent after 40 trials, with the arms that were active and played in each round, and all means."""
@@ -125,7 +241,7 @@ def test_the_recommended_arm_is_that_of_all_values(trials):
     assert regret.mean() < 0.1 * np.ptp(means, axis=1).mean()
 
 
-def test_half_the_band_strikes_off_the_best_arm_of_noise():
+def test_a_band_for_a_hundredth_of_the_noise_strikes_off_the_best_arm():
     noisy = synthetic(
         function="rkhs", rkhs_norm=1.5, kernel="matern52", num_arms=25, horizon=200, noise_std=2.0
     )

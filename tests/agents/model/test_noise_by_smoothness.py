@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import Matern, WhiteKernel
 
 import agents
 from agents.model.model import Model
@@ -27,6 +28,18 @@ def test_lambda_grows_as_the_smoothness_says(kernel, nu, dim):
 def test_it_grows_from_the_noise_of_each_trial():
     chosen = model("matern52", noise_variance="smoothness", noise_std=np.array([0.1, 0.2]))
     np.testing.assert_allclose(chosen.noise_variance, np.array([0.01, 0.04]) * 100.0 ** (1 / 7), rtol=1e-12)
+
+
+def test_it_grows_from_the_noise_that_a_kernel_says():
+    kernel = Matern(0.2, nu=2.5) + WhiteKernel(0.04)
+    chosen = Model.of(model("rbf").setting, kernel=kernel, noise_variance="smoothness")
+    assert chosen.noise_variance == pytest.approx(0.04 * 100.0 ** (1 / 7), rel=1e-12)
+    assert chosen.noise_std == pytest.approx(0.2, rel=1e-12)
+
+
+def test_a_noise_that_is_learnt_is_tied_to_nothing():
+    with pytest.raises(ValueError, match="noise_variance must be a number or left out with refit_every"):
+        model("matern52", noise_variance="smoothness", refit_every=10)
 
 
 def test_another_word_is_refused_by_name():
