@@ -164,6 +164,10 @@ def test_the_band_shrinks_when_regularisations_are_added():
     assert np.mean(five < one - 1e-3) > 0.5
 
 
+def test_its_band_is_as_sure_as_it_is_told():
+    assert [agents.dmm_ucb(BOX, delta=delta).rule.delta for delta in (0.02, 0.3)] == [0.02, 0.3]  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("norm", [1.5, 0.001])
 def test_a_norm_that_is_far_too_small_is_refuted_and_the_right_one_is_not(norm):
     agent = played(dmm_ucb(rkhs_bound=norm, noise_std=0.2 if norm > 1 else 0.02))

@@ -162,7 +162,8 @@ def test_the_size_is_that_of_the_decision_set():
         kernel=make_kernel("rbf", [0.2, 0.2]),
     )
     assert OfSize()(Model.of(arms)).log_size == FiniteSize(20)  # not 60: the best arm is that of a context
-    assert OfSize(7)(Model.of(arms)).log_size == FiniteSize(7)
+    composed: Any = agents.compose(arms, rule="irgp", rule_options={"size": 7})
+    assert composed.rule.log_size == OfSize(7)(Model.of(arms)).log_size == FiniteSize(7)
     assert OfSize()(Model.of(BOX)).log_size == FiniteSize(512)
     assert agents.gp_ucb(arms, width="constant").rule.width == FixedWidth(mean_width(20))  # type: ignore[union-attr]
 

@@ -185,6 +185,21 @@ def test_an_arm_that_is_struck_off_strikes_off_no_other(name):
     np.testing.assert_array_equal(np.flatnonzero(~agent.belief.active(trial)[0]), [9])
 
 
+@pytest.mark.parametrize("name", ELIMINATING)
+def test_arms_are_struck_off_in_the_context_in_which_they_are_bad(name):
+    contexts = np.array([[0.0], [1.0]])
+    setting = replace(SETTING, contexts=contexts, kernel=make_kernel("rbf", [0.01, 0.2]))
+    agent: Any = resolve_agent(name)(setting)
+    agent.reset(0)
+    here, there = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
+    for arm in (2, 9, 2, 9):
+        point = setting.decisions.point_index(here, np.array([arm]))
+        agent.belief.receive(here, point, np.zeros(1), np.full(1, 20.0 * hill(arm)))
+    agent.belief.forget(here)
+    assert not agent.belief.active(here)[0, 2]
+    assert agent.belief.active(there).all()
+
+
 def test_deviations_are_those_of_all_plays_but_of_what_is_dropped():
     agent: Any = resolve_agent("bpe")(SETTING)
     agent.reset(0)
@@ -212,7 +227,7 @@ def trials(request) -> Any:
         following, reward, _, _, info = env.step(action)
         agent.update(observation, action, reward, info)
         observation = following
-    means = np.array([trial.means[0, 0] for trial in env.simulator.trials])
+    means = np.array([trial.means[0, 0] for trial in env.simulator.trials])  # type: ignore[union-attr]
     return agent, rounds, means
 
 
@@ -255,7 +270,7 @@ def test_a_band_for_a_hundredth_of_the_noise_strikes_off_the_best_arm():
         following, reward, _, _, info = env.step(action)
         agent.update(observation, action, reward, info)
         observation = following
-    means = np.array([trial.means[0, 0] for trial in env.simulator.trials])
+    means = np.array([trial.means[0, 0] for trial in env.simulator.trials])  # type: ignore[union-attr]
     stayed = agent.belief.active(np.zeros(40, dtype=np.int64))[np.arange(40), means.argmax(axis=1)]
     assert binomtest(int((~stayed).sum()), 40).proportion_ci(0.99).low > 0.1
 

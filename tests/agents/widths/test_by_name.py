@@ -36,6 +36,12 @@ def test_an_option_of_a_width_has_an_effect_or_is_an_error(name, option):
         make_width(name, MODEL, 0.1, **given)
 
 
+@pytest.mark.parametrize("name", WIDTHS)
+def test_a_surer_band_is_wider_but_where_nothing_is_sure(name):
+    sure, unsure = (make_width(name, MODEL, delta)(T, GAIN) for delta in (0.01, 0.1))
+    assert sure > unsure if name not in {"constant", "change-point"} else sure == unsure
+
+
 def test_every_option_is_taken_by_some_width_and_no_width_takes_others():
     assert {option for name in WIDTHS for option in takes(name)} == set(OPTIONS)
 
