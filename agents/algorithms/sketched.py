@@ -1,10 +1,10 @@
 """The named algorithms that approximate the posterior, for many distinct plays.
 
 The exact posterior keeps about one row of the N points for each of the u distinct plays: O(u N) a round.
-A dictionary of m points, about the effective dimension d_eff = tr K (K + lambda I)^-1, costs O(m^2 N), once a
-round or once a batch, and a play within a batch O(m N). So `bkb` pays only for u >> d_eff, that is u > m^2 or so,
-which takes 10^3 distinct plays and more, and `bbkb` somewhat sooner; else `repeat=2` with the exact posterior is
-simpler and faster. Agents here say that they are `approximate`.
+A dictionary of m points, about the effective dimension d_eff = tr K (K + lambda I)^-1, costs O(m^2 N), once
+a round or once a batch, and a play within a batch O(m N). So `bkb` pays only for u >> d_eff, which takes 10^3
+distinct plays and more, and `bbkb` somewhat sooner; else `repeat=2` with the exact posterior is simpler and
+faster. Agents here say that they are `approximate`.
 """
 
 from __future__ import annotations

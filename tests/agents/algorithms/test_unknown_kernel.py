@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
+from agents import Linear, Tuner
 from agents.agent.several import Several
 from agents.agent.shrinking import Growth, shrunk
 from agents.agent.turns import NOBODY, Turns
 from agents.algorithms import unknown_kernel
 from agents.kernels.shortened import inflation
 from agents.registry import resolve_agent
-from bandit_envs import Decisions, Problem, Setting
+from bandit_envs import BanditVectorEnv, Decisions, Problem, Setting
 from bandit_envs.kernels.kernels import TableKernel, make_kernel
-from bandit_envs.laws import Gaussian, GPSample, KnownFunction, delays
+from bandit_envs.laws import Gaussian, GPSample, KnownFunction, RKHSFunction, delays
 from bandit_envs.problem.decisions import unit_grid
 from gpbandits import evaluate
 
@@ -152,13 +154,13 @@ def test_the_turn_is_that_of_the_smallest_regret_bound():
 
 @pytest.mark.parametrize(("kernel", "divisor"), [(RBF(0.8), 1), (Matern(0.8, nu=2.5), 6)])
 def test_five_shorter_candidates_are_there_at_the_start_and_more_as_g_grows(kernel, divisor):
-    setting = Setting(arms=unit_grid(10), horizon=10**6, kernel=kernel)
+    setting = Setting(arms=unit_grid(10), horizon=10**5, kernel=kernel)
     agent = agents.lb_gp_ucb(setting)
     agent.reset(0)
     lengths = [each.model.kernel.length_scale for each in agent.agents]
     np.testing.assert_allclose(lengths, 0.8 * np.exp(-np.arange(len(lengths)) / divisor))
     assert agent.open.sum() == 6
-    assert min(lengths) >= 0.8 / 1000 > min(lengths) * np.exp(-1 / divisor)
+    assert min(lengths) >= 0.8 / 10**2.5 > min(lengths) * np.exp(-1 / divisor)
     np.testing.assert_allclose(
         [each.model.rkhs_bound for each in agent.agents], np.sqrt(0.8 / np.array(lengths))
     )
@@ -246,3 +248,43 @@ def test_a_shorter_kernel_keeps_all_else_of_a_model():
     assert short.rkhs_bound == 2.0 * model.rkhs_bound
     assert short.noise_std == model.noise_std
     assert isinstance(agents.lb_gp_ucb(drawn().setting()), Several)
+
+
+RIGHT = {  # candidates of which the one in the middle is right
+    "lb-gp-ucb": {"scales": [2.0, 1.0, 0.5], "rkhs_bound": 2.0},
+    "pe-gp-ucb": {"priors": [{"prior_mean": mean} for mean in (0.7, 0.0, -0.7)], "rkhs_bound": 2.0},
+}
+
+
+@pytest.mark.parametrize(("name", "options"), RIGHT.items(), ids=RIGHT)
+def test_a_right_candidate_is_struck_off_in_no_more_trials_than_delta(name, options):
+    law, kernel = RKHSFunction(norm=2.0), make_kernel("matern52", 0.2)
+    problem = Problem(Decisions(unit_grid(30)), law, kernel, Gaussian(0.1), horizon=60)
+    env = BanditVectorEnv(problem, 24, autoreset_mode="Disabled")
+    observation, _ = env.reset(seed=list(range(24)))
+    agent = agents.make(name, env.setting, 24, delta=0.1, **options)
+    agent.reset(list(range(24)))
+    for _ in range(problem.horizon):
+        action = agent.act(observation)
+        observation, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+    assert binomtest(int((~agent.alive[:, 1]).sum()), 24, 0.1, "greater").pvalue > 1e-3
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_tuner_that_was_saved_goes_on_alike(name, tmp_path):
+    tuner = Tuner({"x": Linear(0.0, 1.0)}, agent=name, seed=4, num_arms=20, budget=20)
+    for _ in range(7):
+        told(tuner)
+    tuner.save(tmp_path / "tuner.json")
+    again = Tuner.load(tmp_path / "tuner.json")
+    for _ in range(4):
+        assert told(again) == told(tuner)
+    assert again.recommend().parameters == tuner.recommend().parameters
+
+
+def told(tuner):
+    """What a tuner proposes; it is told the value at once."""
+    ticket, parameters = tuner.ask()
+    tuner.tell(ticket, -((parameters["x"] - 0.6) ** 2))
+    return parameters
