@@ -109,5 +109,5 @@ def plain_model(setting: Any, **options: Any) -> Model:
         if options.get(name):
             raise ValueError(f"{name} must be left out: this agent plans its plays, got {options[name]!r}")
     if options.get("repeat", 1.0) != 1.0:
-        raise ValueError(f"repeat must be 1: this agent plans its plays, got {options['repeat']!r}")
+        raise ValueError(f"repeat must be 1, got {options['repeat']:g}: this agent plans its plays")
     return Model.of(without_contexts(setting), **options)
