@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from .algorithms.random import random
     from .algorithms.randomised import eims, irgp_ucb, pims
     from .algorithms.regularised import dmm_ucb
+    from .algorithms.rgp_pe import rgp_pe
+    from .algorithms.risk_averse import rahbo
     from .algorithms.robust import ec_gp_ucb, rgp_ucb, tgp_ucb
     from .algorithms.sketched import bbkb, bkb
     from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
@@ -58,6 +60,8 @@ _HOMES = {
     "algorithms.regularised": ["dmm_ucb"],
     "algorithms.sketched": ["bbkb", "bkb"],
     "algorithms.unknown_kernel": ["a_gp_ucb", "lb_gp_ucb", "pe_gp_ucb"],
+    "algorithms.rgp_pe": ["rgp_pe"],
+    "algorithms.risk_averse": ["rahbo"],
     "algorithms.robust": ["ec_gp_ucb", "rgp_ucb", "tgp_ucb"],
     "rl": ["Policy", "pretrained", "sb3", "train_policy"],
     "agent.gp_agent": ["GPAgent"],
@@ -116,8 +120,10 @@ __all__ = [
     "pretrained",
     "pure_exploitation",
     "pure_exploration",
+    "rahbo",
     "random",
     "reds",
+    "rgp_pe",
     "rgp_ucb",
     "sb3",
     "tgp_ucb",

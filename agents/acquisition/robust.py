@@ -27,10 +27,9 @@ class Extra(Protocol):
 
 @dataclass(frozen=True)
 class Misspecification:
-    """eps (1 + sum_i n_i |S[x, i]| / lambda - 2 n_x S[x, x] / lambda): the worst m, |m| <= eps, f = f_0 + m.
+    """eps sum_i n_i |S[x, i]| / lambda: the worst that m, |m| <= eps, of f = f_0 + m does to a band of f_0.
 
-    m moves the mean by sum_i c_i(x) m(i), and f itself by m(x), which an arm's own plays have in common. For
-    f_0 alone it is eps sum_i n_i |S[x, i]| / lambda. At most eps + eps sqrt((t - 1) / lambda) sigma.
+    At most eps sqrt((t - 1) / lambda) sigma. For f itself eps more is valid, and plays alike.
     """
 
     eps: PerTrial
@@ -39,9 +38,21 @@ class Misspecification:
         require_not_negative("eps", self.eps, "it bounds how far the function is from the kernel's space")
 
     def __call__(self, pulls: list[Pulls]) -> Floats:
-        """Return the extra half-widths for f, (B, A)."""
-        worst = [1.0 + np.abs(each.share).sum(axis=0) - 2.0 * each.own for each in pulls]
-        return _column(self.eps) * np.array(worst)
+        """Return the extra half-widths, (B, A)."""
+        return _column(self.eps) * np.array([np.abs(each.share).sum(axis=0) for each in pulls])
+
+
+@dataclass(frozen=True)
+class ExactMisspecification(Misspecification):
+    """eps (1 + sum_i n_i |S[x, i]| / lambda - 2 n_x S[x, x] / lambda): the same for f itself, exactly.
+
+    m moves the mean by sum_i c_i(x) m(i), and f by m(x), which an arm's own plays have in common.
+    """
+
+    def __call__(self, pulls: list[Pulls]) -> Floats:
+        """Return the extra half-widths, (B, A)."""
+        own = np.array([each.own for each in pulls])
+        return super().__call__(pulls) + _column(self.eps) * (1.0 - 2.0 * own)
 
 
 @dataclass(frozen=True)

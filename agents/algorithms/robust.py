@@ -14,7 +14,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.candidates import Rule
 from ..acquisition.of_model import WithWidth
-from ..acquisition.robust import CorruptedRewards, Misspecification, RobustUCB
+from ..acquisition.robust import CorruptedRewards, ExactMisspecification, Misspecification, RobustUCB
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
 from ..beliefs.alike import Alike
@@ -27,6 +27,7 @@ from ..widths.by_name import make_width
 from ..widths.robust import CorruptedWidth, MisspecifiedWidth, TruncatedWidth
 
 EXTRAS = ("sharp", "paper")
+EXACT = "exact"
 
 
 @handles("delay", "context", "box")
@@ -45,13 +46,15 @@ def ec_gp_ucb(
     Args:
         setting: what is published of the problem.
         eps: |f - f_0| <= eps at all points, f_0 of norm B; default what is published, else 0.
-        extra: "sharp", the exact worst case, or "paper", eps sqrt((t - 1) / lambda) sigma.
+        extra: "sharp", the worst case for f_0; "paper", eps sqrt((t - 1) / lambda) sigma; or "exact", the
+            worst case for f itself, which is the narrowest band of f at arms that were played, and the poorer
+            rule: it favours the others.
         width: of the band without it, see `gp_ucb`.
         delta: failure probability.
         num_trials: None, or B.
         **options: of the model.
     """
-    require_choice("extra", extra, EXTRAS)
+    require_choice("extra", extra, (*EXTRAS, EXACT))
     far = setting.misspecification if eps is None else eps
     rule_of = partial(_misspecified, eps=0.0 if far is None else far, extra=extra, width=width, delta=delta)
     return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Alike)
@@ -119,7 +122,7 @@ def _misspecified(model: Model, *, eps: PerTrial, extra: str, width: Any, delta:
     clean = make_width(width, model, delta)
     if extra == "paper":
         return UCB(MisspecifiedWidth(clean, eps, model.noise_variance))
-    return RobustUCB(clean, Misspecification(eps))
+    return RobustUCB(clean, ExactMisspecification(eps) if extra == EXACT else Misspecification(eps))
 
 
 def _corrupted(model: Model, *, budget: PerTrial, extra: str, width: Any, delta: PerTrial) -> Rule:

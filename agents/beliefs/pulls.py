@@ -55,5 +55,5 @@ def _on_points(belief: Belief, trial: int, cell: Ints) -> Pulls:
 def _pulls(belief: Belief, trial: int, seen: SufficientStatistics, across: Floats, same: Floats) -> Pulls:
     among = belief.centre.gram.between(seen.point, seen.point)
     among[np.diag_indices(len(among))] += belief.centre.noise[trial] / seen.plays
-    share = np.linalg.solve(among, across) if len(among) else across
+    share = np.asarray(np.linalg.solve(among, across) if len(among) else across, dtype=np.float64)
     return Pulls(seen.plays, share, np.where(same, share, 0.0).sum(axis=0))

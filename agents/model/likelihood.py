@@ -48,7 +48,7 @@ class Sample(NamedTuple):
         """
         distinct, place = np.unique(point, return_inverse=True)
         each = np.ones(len(point)) if weight is None else weight
-        plays = np.bincount(place, each, len(distinct))
+        plays = np.asarray(np.bincount(place, each, len(distinct)), dtype=np.float64)
         mean = np.bincount(place, each * value, len(distinct)) / plays
         scatter = float((each * (value - mean[place]) ** 2).sum())
         log_weights = 0.0 if weight is None else float(np.log(weight).sum())

@@ -25,8 +25,8 @@ class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
 
     The keys are those of Gymnasium's `RecordEpisodeStatistics` and more: "r" sum of rewards, "l" length,
     "t" seconds, "regret" cumulative regret of the noiseless means, charged at play time, and with
-    constraints "violation", the sum of the norms of the positive parts of the mean costs. What an inner
-    wrapper has put under the key is kept.
+    constraints "violation", the sum of the norms of the positive parts of the mean costs. Where rewards are
+    corrupted, "spent" is what the attacker has spent. What an inner wrapper has put under the key is kept.
 
     Args:
         env: a bandit whose `info` has "oracle".
@@ -52,6 +52,9 @@ class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
         self._score = {"r": 0.0, "l": 0, "t": 0.0, "regret": 0.0}
         if np.size(info["oracle"]["cost_mean"]):
             self._score["violation"] = 0.0
+        problem = getattr(self.env.unwrapped, "problem", None)
+        if problem is not None and problem.corruption.budget:
+            self._score["spent"] = 0.0
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
@@ -66,6 +69,8 @@ class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
         score = self._score
         score["r"] += reward
         score["l"] += 1
+        if "spent" in score:
+            score["spent"] += abs(oracle["corruption"])
         score["t"] = round(perf_counter() - self._started, 6)
         for key in score.keys() & oracle.keys():
             score[key] += oracle[key]

@@ -5,6 +5,7 @@ from gpbandits.evaluation.detection import Detection, match_alarms
 from gpbandits.evaluation.loop import evaluate, trial_seeds
 from gpbandits.evaluation.mixture import Mixture, best_mixture
 from gpbandits.evaluation.result import Record, Result
+from gpbandits.evaluation.risk import risk_averse_regret
 
 __all__ = [
     "AgentCheckError",
@@ -16,5 +17,6 @@ __all__ = [
     "check_agent",
     "evaluate",
     "match_alarms",
+    "risk_averse_regret",
     "trial_seeds",
 ]

@@ -10,7 +10,12 @@ import pytest
 from scipy.stats import binomtest
 
 import agents
-from agents.acquisition.robust import CorruptedRewards, Misspecification, RobustUCB
+from agents.acquisition.robust import (
+    CorruptedRewards,
+    ExactMisspecification,
+    Misspecification,
+    RobustUCB,
+)
 from agents.beliefs.alike import Alike
 from agents.beliefs.base import Delivered
 from agents.beliefs.pulls import pulls
@@ -52,11 +57,15 @@ def test_the_extra_for_corruption_is_the_worst_single_value(form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_extra_for_misspecification_is_the_worst_sign_at_every_point(form):
-    extra = Misspecification(EPS)(pulls(told(form), HERE))
-    moved = np.eye(15)
+    moved = np.zeros((15, 15))
     for i, x in enumerate(POINT):
-        moved[x] -= weights()[i]  # of m in f - mu, (points, A)
-    np.testing.assert_allclose(extra[0], EPS * np.abs(moved).sum(axis=0), atol=1e-9)
+        moved[x] -= weights()[i]  # of m in f_0 - mu, (points, A)
+    known = pulls(told(form), HERE)
+    np.testing.assert_allclose(Misspecification(EPS)(known)[0], EPS * np.abs(moved).sum(axis=0), atol=1e-9)
+    moved += np.eye(15)  # in f - mu
+    np.testing.assert_allclose(
+        ExactMisspecification(EPS)(known)[0], EPS * np.abs(moved).sum(axis=0), atol=1e-9
+    )
 
 
 def test_the_extras_are_never_larger_than_the_papers():
@@ -65,21 +74,24 @@ def test_the_extras_are_never_larger_than_the_papers():
     none = FixedWidth(0.0)
     corrupted = CorruptedWidth(none, C, NOISE**2)(t, belief.gain)[:, None] * std
     assert (CorruptedRewards(C)(pulls(belief, HERE)) <= corrupted + 1e-9).all()
-    far = EPS + MisspecifiedWidth(none, EPS, NOISE**2)(t, belief.gain)[:, None] * std
-    sharp = Misspecification(EPS)(pulls(belief, HERE))
+    far = MisspecifiedWidth(none, EPS, NOISE**2)(t, belief.gain)[:, None] * std
+    sharp, exact = (kind(EPS)(pulls(belief, HERE)) for kind in (Misspecification, ExactMisspecification))
     assert (sharp <= far + 1e-9).all()
     assert (sharp < 0.9 * far).any()
+    assert (exact <= sharp + EPS + 1e-12).all()
+    assert (exact < sharp).any()
 
 
 def test_before_any_play_there_is_nothing_to_corrupt_and_eps_to_miss():
     fresh = pulls(Delivered(Model.of(SETTING), 2), np.zeros(2, dtype=np.int64))
     np.testing.assert_array_equal(CorruptedRewards(C)(fresh), np.zeros((2, 15)))
-    np.testing.assert_array_equal(Misspecification(EPS)(fresh), np.full((2, 15), EPS))
+    np.testing.assert_array_equal(Misspecification(EPS)(fresh), np.zeros((2, 15)))
+    np.testing.assert_array_equal(ExactMisspecification(EPS)(fresh), np.full((2, 15), EPS))
 
 
 def test_every_trial_may_have_its_own_budget_and_eps():
     both = pulls(told(), HERE) * 2
-    for kind in (CorruptedRewards, Misspecification):
+    for kind in (CorruptedRewards, Misspecification, ExactMisspecification):
         apart = kind(np.array([1.0, 2.0]))(both)
         np.testing.assert_allclose(apart[1], 2.0 * apart[0], rtol=1e-12)
 
@@ -123,8 +135,10 @@ def half_width(agent: Any, context: Any, t: Any) -> np.ndarray:
     half = rule.width(t, belief.gain)[:, None] * belief.std(context)
     if isinstance(rule, RobustUCB):
         half += rule.extra(pulls(belief, context))
-    far = getattr(rule.width, "eps", 0.0)  # the paper's band is for f_0
-    return half + far
+    of_f = isinstance(getattr(rule, "extra", None), ExactMisspecification)
+    return (
+        half if of_f else half + getattr(getattr(rule, "extra", rule.width), "eps", 0.0)
+    )  # those are for f_0
 
 
 HILL = {"kernel": "rbf", "rkhs_norm": 2.0, "num_arms": 60, "points": "grid", "noise_std": 0.1}
@@ -143,7 +157,7 @@ def trials_of(far: bool, name: str, extra: str | None) -> tuple[np.ndarray, np.n
 
 @pytest.mark.parametrize(("far", "name"), [(True, "ec-gp-ucb"), (False, "rgp-ucb")])
 def test_the_band_holds_and_the_plain_one_fails(far, name):
-    for extra in ("sharp", "paper"):
+    for extra in ("sharp", "paper", "exact")[: 3 if far else 2]:
         failed = int((trials_of(far, name, extra)[0] > 1.0).sum())
         assert binomtest(failed, TRIALS).proportion_ci(0.99).low <= 0.1
     assert (trials_of(far, "gp-ucb", None)[0] > 1.0).mean() > 0.5

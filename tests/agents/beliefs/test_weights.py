@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 import agents
 from agents.beliefs.base import Belief, Delivered
@@ -23,6 +24,7 @@ from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
+from gpbandits.theory.coverage import play_bands
 
 ARMS = np.linspace(0.0, 1.0, 20)[:, None]
 PROFILE = 0.2 + 0.8 * ARMS[:, 0]
@@ -178,7 +180,7 @@ def regret(options: dict[str, Any], declared: bool, trials: int) -> float:
 
 
 def test_knowing_the_noise_of_every_arm_costs_less_than_its_maximum():
-    assert regret({}, True, 20) < 0.95 * regret({}, False, 20)
+    assert regret({}, True, 8) < 0.95 * regret({}, False, 8)
 
 
 @pytest.mark.parametrize("name", ["gp-ucb", "gp-ei", "dmm-ucb"])
@@ -198,3 +200,53 @@ def test_on_a_box_what_arrives_is_weighed(name):
         observation = following
     seen = agent.agents[0].belief.centre.statistics(0)
     np.testing.assert_allclose(seen.plays.sum(), np.sum(weights))
+
+
+BY_ARM = {"law": "by-arm", "std": 0.5, "quietest": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("agent", "features"),
+    [
+        (("gp-ucb", {"width": "amm"}), {}),
+        (("gp-ucb", {"width": "amm"}), {"delay": {"law": "poisson", "mean": 3}, "num_contexts": 2}),
+        (("dmm-ucb", {}), {}),
+    ],
+)
+def test_bands_of_known_variances_hold_as_often_as_promised(agent, features):
+    problem = build("rkhs", {"rkhs_norm": 1.5, "num_arms": 30, "noise": BY_ARM, "horizon": 40, **features})
+    failed = int(play_bands(problem, agent, 12).failed.sum())
+    assert binomtest(failed, 12).proportion_ci(0.99).low <= 0.1
+
+
+def test_the_band_fails_where_the_noise_is_taken_for_that_of_the_quietest_arm():
+    problem = build(
+        "rkhs", {"rkhs_norm": 1.5, "num_arms": 30, "noise": BY_ARM | {"declared": False}, "horizon": 60}
+    )
+    taken = ("gp-ucb", {"width": "amm", "noise_std": 0.05})
+    assert play_bands(problem, taken, 12).failed.mean() > 0.5
+
+
+def test_elimination_that_knows_the_noise_of_each_arm_keeps_the_best_and_strikes_off_more():
+    """VA-PE (Iwazaki & Takeno 2025)."""
+    left, stayed = [], []
+    for declared in (True, False):
+        noise = BY_ARM | {"declared": declared}
+        problem = build(
+            "rkhs", {"rkhs_norm": 1.5, "num_arms": 25, "noise": noise, "horizon": 200, "points": "grid"}
+        )
+        env = BanditVectorEnv(problem, 8, autoreset_mode="Disabled")
+        observation, _ = env.reset(seed=list(range(8)))
+        agent = agents.make("bpe", env.setting, 8)
+        agent.reset(list(range(8)))
+        for _ in range(problem.horizon):
+            action = agent.act(observation)
+            following, reward, _, _, info = env.step(action)
+            agent.update(observation, action, reward, info)
+            observation = following
+        active = agent.belief.active(np.zeros(8, dtype=np.int64))
+        means = np.array([trial.means[0, 0] for trial in env.simulator.trials])
+        stayed.append(active[np.arange(8), means.argmax(axis=1)].all())
+        left.append(active.mean())
+    assert all(stayed)
+    assert left[0] < left[1]

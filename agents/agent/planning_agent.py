@@ -1,0 +1,113 @@
+"""The agent of one trial that plays arms in a row, chosen before any of them is seen."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.problem.feedback import Feedback
+
+from ..beliefs.base import Belief, Delivered
+from ..kernels.context_free import without_contexts
+from ..model.model import Model
+from ..model.plays import Plays
+from ..model.recommendation import Recommendation
+from ..model.tie_breaking import TieBreaker, arms_among
+from ..validation import arms_of, require_reset
+
+HERE = np.zeros(1, dtype=np.int64)  # the only context, and the only trial
+
+
+class PlanningAgent(abc.ABC):
+    """Plays plan after plan on arms; a subclass makes them and learns what came of the last.
+
+    Contexts are not looked at. Feedback that comes after the end of its plan is known to what is recommended
+    alone.
+
+    Args:
+        model: of a finite set; see `plain_model`.
+    """
+
+    num_trials = None
+
+    def __init__(self, model: Model):
+        self.model, self.setting = model, model.setting
+        self.round = -1  # before the first reset
+
+    def reset(self, seed: int) -> None:
+        """Forget everything."""
+        self.tie_breaker = TieBreaker([np.random.default_rng(np.random.SeedSequence(int(seed)))])
+        self.plays = Plays(1, self.setting.horizon)
+        self.belief: Belief = Delivered(self.model, 1)  # of all values, to recommend by
+        self.round = self._start = 0
+        self._queue: list[int] = []
+        self.begin()
+
+    def act(self, observation: Floats) -> int:
+        """The next arm of the plan, a new one where the last is over."""
+        require_reset(self.round >= 0)
+        uniform = self.tie_breaker()
+        if not self._queue:
+            self._start, self._queue = self.round, self.plan(uniform)
+        return self._queue[0]
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
+        arm = arms_of(action, 1, self.setting.decisions.num_arms)
+        trial, rounds, value, _ = Feedback.arrived(info)
+        played = self.plays.record_round(arm, trial, rounds)  # the last check
+        self.belief.receive(trial, played, np.zeros_like(played), value)
+        ours = rounds >= self._start
+        self.learn(played[ours], value[ours])
+        self._queue = self._queue[1:]
+        self.round += 1
+
+    def drop(self, rounds: Ints) -> None:
+        """Forget pending plays whose values will never come, (n,): nothing was known of them."""
+        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
+        self.plays.drop(np.zeros_like(rounds), rounds)
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """The arm of the largest worth.
+
+        Args:
+            observation: not looked at.
+            among: the arms to choose from, (n,); default all.
+        """
+        require_reset(self.round >= 0)
+        arms = arms_among(among, self.setting.decisions.num_arms)
+        arm = int(arms[self.worth[arms].argmax()])
+        mean, std = self.belief.mean(HERE)[0, arm], self.belief.std(HERE)[0, arm]
+        return Recommendation(arm, self.setting.to_point(arm), float(mean), float(std))
+
+    @property
+    def worth(self) -> Floats:
+        """What arms are recommended by, (A,): the posterior mean of all values."""
+        return self.belief.mean(HERE)[0]
+
+    @abc.abstractmethod
+    def begin(self) -> None:
+        """Start a trial."""
+
+    @abc.abstractmethod
+    def plan(self, uniform: Floats) -> list[int]:
+        """The arms of the next rounds, at least one; `uniform` breaks a tie, (1,)."""
+
+    @abc.abstractmethod
+    def learn(self, arm: Ints, value: Floats) -> None:
+        """Values of plays of this plan came, (n,) each."""
+
+
+def plain_model(setting: Any, **options: Any) -> Model:
+    """Return the model of an agent that plans: on a set, of one kernel, without plays at random or held."""
+    if setting.continuous:
+        raise ValueError("setting must have arms for an agent that plans, got a box; take another agent")
+    for name in ("initial", "refit_every"):
+        if options.get(name):
+            raise ValueError(f"{name} must be left out: this agent plans its plays, got {options[name]!r}")
+    if options.get("repeat", 1.0) != 1.0:
+        raise ValueError(f"repeat must be 1, got {options['repeat']:g}: this agent plans its plays")
+    return Model.of(without_contexts(setting), **options)

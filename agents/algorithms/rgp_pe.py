@@ -1,0 +1,173 @@
+"""RGP-PE: elimination that an attacker cannot fool, to be taught rather than used (Bogunovic et al. 2022).
+
+With the paper's allowance for corruption nothing is struck off in thousands of rounds, and plain GP-UCB,
+whose band is wrong, earns more.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    is_number,
+    require_choice,
+    require_not_negative,
+    require_probability,
+    shown,
+)
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.robust import CorruptedRewards
+from ..agent.batching import SideBySide
+from ..agent.gp_agent import TIE
+from ..agent.planning_agent import HERE, PlanningAgent, plain_model
+from ..agent.surrogate_agent import each_trial
+from ..beliefs.alike import Alike
+from ..beliefs.base import make_posterior
+from ..beliefs.pulls import pulls
+from ..capabilities import handles
+from ..model.model import Model
+from ..validation import PerTrial
+from ..widths.by_name import make_gamma
+
+FIRST = 2  # l_0, planned points of the first epoch
+EXTRAS = ("sharp", "tight", "paper", "heuristic")
+
+
+class RGPPE(PlanningAgent):
+    """Plays the epochs of Algorithm 1 in one trial: plan, play each point often enough, strike off.
+
+    Args:
+        model: what is assumed.
+        budget: C.
+        eta: above 1, by how much the determinant grows before the plan looks at variances again.
+        psi: the least share of an epoch that a planned point is played.
+        extra: how W allows for corruption, see `rgp_pe`.
+        delta: failure probability.
+    """
+
+    def __init__(self, model: Model, budget: float, eta: float, psi: float, extra: str, delta: float):
+        super().__init__(model)
+        self.budget, self.eta, self.psi, self.extra, self.delta = budget, eta, psi, extra, delta
+
+    def begin(self) -> None:
+        """All arms may be the best."""
+        self.active = np.ones(self.setting.decisions.num_arms, dtype=bool)
+        self.epoch, self.size = -1, 0  # h, and u, the plays of the epoch
+        self._epochs = Alike(self.model, 1)
+
+    def plan(self, uniform: Floats) -> list[int]:
+        """Strike off what the last epoch rules out; u(x) = ceil(l max(count(x) / l, psi)) plays of each x."""
+        if self.size:
+            self._strike_off()
+        self.epoch += 1
+        length = FIRST * 2**self.epoch
+        count = self._planned(length)
+        (point,) = count.nonzero()
+        times = np.ceil(np.maximum(count[point], length * self.psi) - TIE).astype(np.int64)
+        self.size = int(times.sum())
+        self._epochs = Alike(self.model, 1)
+        return np.repeat(point, times).tolist()
+
+    def learn(self, arm: Ints, value: Floats) -> None:
+        """Values of this epoch."""
+        self._epochs.receive(np.zeros_like(arm), arm, np.zeros_like(arm), value)
+
+    @property
+    def half_width(self) -> Floats:
+        """W = (B + R / sqrt(lambda) sqrt(2 log(2 N (h + 1)^2 pi^2 / (6 delta)))) sigma + extra, (A,)."""
+        model, arms = self.model, len(self.active)
+        level = 2.0 * arms * (self.epoch + 1) ** 2 * np.pi**2 / (6.0 * self.delta)
+        noise = model.noise_std / np.sqrt(model.noise_variance) * math.sqrt(2.0 * math.log(level))
+        std = self._epochs.std(HERE)[0]
+        return (model.rkhs_bound + noise) * std + self._extra(std)
+
+    def _extra(self, std: Floats) -> Floats:
+        """What corruption may have done to the mean, (A,)."""
+        if self.extra == "sharp":
+            return CorruptedRewards(self.budget)(pulls(self._epochs, HERE))[0]
+        noise, least = float(np.max(self.model.noise_variance)), FIRST * 2**self.epoch * self.psi
+        factor = {
+            "tight": 1.0 / math.sqrt(least * noise),
+            "paper": math.sqrt(self.size / noise) / least,
+            "heuristic": 1.0 / math.sqrt(self.size),
+        }
+        return self.budget * factor[self.extra] * std
+
+    def _strike_off(self) -> None:
+        mean, half = self._epochs.mean(HERE)[0], self.half_width
+        lower = np.where(self.active, mean - half, -np.inf).max()
+        self.active &= mean + half >= lower
+
+    def _planned(self, length: int) -> Floats:
+        """How often each arm is the most uncertain in a plan of some points, (A,); ties go to the first.
+
+        Variances are looked at again only when det(I + K / lambda) has grown by more than eta, so an arm is
+        planned until 1 + n sigma^2 / lambda > eta.
+        """
+        known, left = make_posterior(self.model, 1), length
+        count, noise = np.zeros(len(self.active)), known.noise.item()
+        while left:
+            variance = np.where(self.active, known.variance_at(None)[0], -np.inf)
+            x = int((variance >= variance.max() - TIE * self.model.deviation**2).argmax())
+            enough = noise * (self.eta - 1.0) / max(variance[x], noise * (self.eta - 1.0) / left)
+            plays = min(int(enough + TIE) + 1, left)
+            known.observe_sums(HERE, np.array([x]), np.array([float(plays)]), np.zeros(1))
+            count[x] += plays
+            left -= plays
+        return count
+
+
+@handles()
+def rgp_pe(
+    setting: Setting,
+    *,
+    budget: PerTrial | None = None,
+    eta: float = 2.0,
+    extra: str = "sharp",
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> RGPPE | SideBySide:
+    """RGP-PE: phased elimination under corrupted rewards, for teaching (Bogunovic et al. 2022, Algorithm 1).
+
+    With probability 1 - delta R_T = O*(sqrt(T gamma_T) + C gamma_T^(3/2)). psi = log(eta) / (2 gamma_T).
+
+    Args:
+        setting: what is published of the problem; contexts are not looked at.
+        budget: C; default what is published, else 0.
+        eta: above 1.
+        extra: "sharp", the exact worst case; "tight", C sigma / sqrt(l psi lambda); "paper", C sqrt(u) sigma
+            / (l psi sqrt(lambda)), where lambda is printed for its root, which fails for lambda > 1;
+            "heuristic", C sigma / sqrt(u) of the experiments, which loses the theorem.
+        delta: failure probability.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    require_choice("extra", extra, EXTRAS)
+    require_probability("delta", delta)
+    if not is_number(eta) or eta <= 1.0:
+        raise ArgumentError("eta", f"must be above 1, by which determinants grow, got {shown(eta)}")
+    most = setting.corruption if budget is None else budget
+    require_not_negative("budget", 0.0 if most is None else most, "it bounds what is done to all rewards")
+    model = plain_model(setting, **options)
+    horizon = np.array([model.setting.horizon])
+    gain = np.max(make_gamma("bound", model)(horizon, np.zeros(1)))
+    make = partial(
+        _of_trial, model, 0.0 if most is None else most, eta, math.log(eta) / (2.0 * gain), extra, delta
+    )
+    return each_trial(make, num_trials)
+
+
+def _of_trial(
+    model: Model, budget: PerTrial, eta: float, psi: float, extra: str, delta: PerTrial, trial: int
+) -> RGPPE:
+    own = (float(np.broadcast_to(each, trial + 1)[trial]) for each in (budget, delta))
+    most, level = own
+    return RGPPE(model.of_trial(trial), most, eta, psi, extra, level)

@@ -1,0 +1,134 @@
+"""RAHBO: arms of a large mean and of little noise, both learnt from repeated plays (Makarova et al. 2021)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import require_integer, require_not_negative
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.problem.setting import Setting
+
+from ..agent.batching import SideBySide
+from ..agent.gp_agent import TIE
+from ..agent.planning_agent import HERE, PlanningAgent, plain_model
+from ..agent.surrogate_agent import each_trial
+from ..beliefs.base import Delivered, make_posterior
+from ..capabilities import handles
+from ..model.model import Model
+from ..model.tie_breaking import argmax_with_ties
+
+WIDTH = 2.0**0.5  # b of the authors' experiments
+REPEATS = 10
+LEAST_SHARE = 1e-3  # of R^2: no few plays show that there is less noise
+GUESS = 0.5  # prior mean of rho^2 / R^2, which lies in (0, 1]
+
+
+class RAHBO(PlanningAgent):
+    """Plays k times the arm of the largest mu_f + b sigma_f - alpha (mu_v - b sigma_v), in one trial.
+
+    The mean y of the k values is one observation of f with noise s^2 / k, s^2 their sample variance (the
+    authors' released code takes s^2); s^2 / R^2 is one of rho^2 / R^2, with noise 2 / (k - 1). Where the
+    setting publishes rho it is taken for known.
+
+    Args:
+        model: what is assumed; R is the largest deviation.
+        alpha: in prior deviations, f - (alpha / s) rho^2.
+        repeats: k.
+        explore: how many arms to choose by sigma_v alone, to learn the variance first.
+    """
+
+    def __init__(self, model: Model, alpha: float, repeats: int, explore: int):
+        super().__init__(model)
+        self.alpha, self.repeats, self.explore = alpha / model.deviation, repeats, explore
+        self.unit = float(np.max([np.square(model.noise_std), 1e-12 * model.deviation**2]))
+        profile = model.setting.noise_profile
+        self.known = None if profile is None else self.unit * profile**2  # (A,) rho^2
+
+    def begin(self) -> None:
+        """Nothing is known."""
+        self.reward = Delivered(self.model, 1)
+        noise = 2.0 / (self.repeats - 1) * self.model.deviation**2
+        self.variance = make_posterior(self.model, 1, np.array([noise]))  # of rho^2 / R^2 times s
+        self.choices = 0
+        self._came: dict[int, list[float]] = {}
+
+    def plan(self, uniform: Floats) -> list[int]:
+        """Learn from the last k plays, and choose the next arm."""
+        for arm, values in self._came.items():
+            if len(values) > 1:
+                self._observe(arm, np.array(values))
+        self._came = {}
+        self.choices += 1
+        arm = int(argmax_with_ties(self.scores[None], TIE * self.model.deviation, uniform)[0])
+        return [arm] * self.repeats
+
+    def learn(self, arm: Ints, value: Floats) -> None:
+        """Keep the values until the plan is over."""
+        for x, y in zip(arm.tolist(), value.tolist(), strict=True):
+            self._came.setdefault(x, []).append(y)
+
+    @property
+    def scores(self) -> Floats:
+        """How much each arm is wanted, (A,)."""
+        mean, std = self._risk
+        if self.choices <= self.explore:
+            return self.model.deviation * std / self.unit
+        reward = self.reward.mean(HERE)[0] + WIDTH * self.reward.std(HERE)[0]
+        return reward - self.alpha * np.maximum(mean - WIDTH * std, 0.0)
+
+    @property
+    def worth(self) -> Floats:
+        """mu_f - alpha mu_v, (A,)."""
+        return self.reward.mean(HERE)[0] - self.alpha * self._risk[0]
+
+    @property
+    def _risk(self) -> tuple[Floats, Floats]:
+        """Mean and deviation of rho^2, (A,) each."""
+        if self.known is not None:
+            return self.known, np.zeros_like(self.known)
+        mean, variance = self.variance.mean_at(None)[0], self.variance.variance_at(None)[0]
+        std = np.sqrt(np.maximum(variance, 0.0))
+        unit = self.unit / self.model.deviation
+        return GUESS * self.unit + unit * mean, unit * std
+
+    def _observe(self, arm: int, values: Floats) -> None:
+        """Learn from several values of an arm, (n,)."""
+        point, share = np.array([arm]), values.var(ddof=1) / self.unit
+        if self.known is None:
+            seen = self.model.deviation * np.array([share - GUESS])
+            self.variance.observe(HERE, point, seen)
+            weight = len(values) / np.maximum(share, LEAST_SHARE)
+        else:
+            weight = len(values) * self.unit / self.known[arm]
+        self.reward.receive(HERE, point, HERE, values.mean(keepdims=True), np.array([weight]))
+
+
+@handles()
+def rahbo(
+    setting: Setting,
+    *,
+    alpha: float = 1.0,
+    repeats: int = REPEATS,
+    explore: int = 0,
+    num_trials: int | None = None,
+    **options: Any,
+) -> RAHBO | SideBySide:
+    """RAHBO: maximise f - alpha rho^2, with k plays of each arm that is chosen (Makarova et al. 2021).
+
+    Its regret is `gpbandits.evaluation.risk_averse_regret`.
+
+    Args:
+        setting: what is published of the problem; contexts are not looked at.
+        alpha: how much variance costs, in prior deviations; the authors try 0.5, 1, 2 and 5.
+        repeats: k, at least 2.
+        explore: choices by the deviation of the variance alone, before the others ("-US").
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    require_not_negative("alpha", alpha, "it is how much variance costs")
+    require_integer("repeats", repeats, 2, "a sample variance takes two values")
+    require_integer("explore", explore, 0, "it is a number of choices")
+    model = plain_model(setting, **options)
+    return each_trial(lambda i: RAHBO(model.of_trial(i), alpha, repeats, explore), num_trials)

@@ -1,0 +1,41 @@
+"""Regret of those to whom noise matters: f - alpha rho^2 in place of f."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bandit_envs.basics.arguments import require, require_not_negative
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.environment.vector import BanditVectorEnv
+from bandit_envs.problem.problem import Problem, Trial
+from gpbandits.evaluation.loop import trial_seeds
+
+
+def risk_averse_regret(problem: Problem, actions: Ints, alpha: float, seed: int = 0) -> Floats:
+    """Return the cumulative regret of plays under f - alpha rho^2, (B, T) (Makarova et al. 2021).
+
+    rho(x) is the deviation of the noise at x: `noise={"law": "by-arm"}`.
+
+    Args:
+        problem: on a finite set in one context, whose functions do not change.
+        actions: `result.actions[label]`, (B, T).
+        alpha: how much variance costs, in the units of rewards: an agent's alpha counts in prior deviations.
+        seed: of the evaluation.
+    """
+    require_not_negative("alpha", alpha, "it is how much variance costs")
+    plain = not problem.decisions.continuous and problem.decisions.num_contexts == 1
+    still = plain and not problem.setting().may_change
+    require(still, "problem", "on a finite set in one context, without changes", problem.name)
+    env = BanditVectorEnv(problem, len(actions), autoreset_mode="Disabled")
+    env.reset(seed=[trial_seeds(seed, i)[0] for i in range(len(actions))])
+    worth = np.array([_worth(problem, trial, alpha) for trial in env.simulator.trials])
+    earned = np.take_along_axis(worth, np.asarray(actions, dtype=np.int64), axis=1)
+    return np.cumsum(worth.max(axis=1, keepdims=True) - earned, axis=1)
+
+
+def _worth(problem: Problem, trial: Trial | None, alpha: float) -> Floats:
+    """f - alpha rho^2 of the arms in a trial, (A,)."""
+    assert trial is not None
+    mean = np.asarray(trial.means[0, 0], dtype=np.float64)
+    rho = problem.noise.scale(mean) * problem.noise.shape(problem.decisions.unit_arms)
+    return mean - alpha * rho**2

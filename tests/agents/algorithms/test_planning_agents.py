@@ -1,0 +1,227 @@
+"""Agents that plan their plays: RGP-PE strikes arms off under attack, RAHBO weighs means against noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+import agents
+from agents.algorithms.rgp_pe import EXTRAS, RGPPE
+from agents.model.model import Model
+from agents.posteriors import posterior
+from bandit_envs import BanditEnv, BanditVectorEnv, Setting
+from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.problem.feedback import delivery
+from bandit_envs.problems import build
+from gpbandits import evaluate
+from gpbandits.evaluation import risk_averse_regret, trial_seeds
+
+ARMS = np.linspace(0.0, 1.0, 15)[:, None]
+SETTING = Setting(arms=ARMS, horizon=200, kernel=make_kernel("rbf"), noise_std=0.1, rkhs_bound=1.5)
+ONE = np.zeros(1)
+HERE = np.zeros(1, dtype=np.int64)
+
+
+def arms_of(agent: Any, value: Any, rounds: int) -> list[int]:
+    agent.reset(0)
+    arms = []
+    for t in range(rounds):
+        arms.append(agent.act(ONE))
+        reward = np.array([value(arms[-1], t)])
+        agent.update(ONE, arms[-1], reward[0], delivery(t, np.array([t]), reward, np.empty((1, 0))))
+    return arms
+
+
+def planned_one_by_one(active: np.ndarray, length: int, eta: float) -> np.ndarray:
+    """The plan of the pseudocode: variances are looked at again when the determinant has grown by eta."""
+    model = Model.of(SETTING)
+    known, looked = (posterior(model.gram, 0.01, 1, 200) for _ in range(2))
+    count = np.zeros(len(active))
+    for _ in range(length):
+        variance = np.where(active, looked.variance_at(None)[0], -np.inf)
+        x = int((variance >= variance.max() - 1e-9).argmax())
+        count[x] += 1
+        known.observe(HERE, np.array([x]), np.zeros(1))
+        if known.gain[0] > looked.gain[0] + 0.5 * np.log(eta):
+            looked.condition_on(0, known.statistics(0))
+    return count
+
+
+@pytest.mark.parametrize("eta", [1.5, 2.0, 30.0])
+def test_the_plan_is_that_of_the_pseudocode(eta):
+    agent = RGPPE(Model.of(SETTING), 1.0, eta, 0.05, "sharp", 0.1)
+    agent.reset(0)
+    agent.active[3:9] = False
+    for length in (2, 8, 64):
+        expected = planned_one_by_one(agent.active, length, eta)
+        np.testing.assert_array_equal(agent._planned(length), expected)
+
+
+def test_every_planned_point_is_played_often_enough():
+    agent = RGPPE(Model.of(SETTING), 1.0, 2.0, 0.3, "sharp", 0.1)
+    agent.reset(0)
+    plan = agent.plan(ONE)
+    count = planned_one_by_one(agent.active, 2, 2.0)
+    played = np.bincount(plan, minlength=15)
+    np.testing.assert_array_equal(played, np.ceil(np.where(count > 0, np.maximum(count, 2 * 0.3), 0.0)))
+    assert agent.size == len(plan)
+
+
+def test_plays_of_the_first_epoch_depend_on_no_value():
+    agent = agents.rgp_pe(SETTING)
+    one, other = (arms_of(agent, value, 12) for value in (lambda a, t: 0.3 * a, lambda a, t: -0.3 * a))
+    agent.reset(0)
+    first = len(agent.plan(ONE))
+    assert one[:first] == other[:first]
+    assert one != other
+
+
+@pytest.mark.parametrize("noise_variance", [0.01, 4.0])
+def test_the_sharp_allowance_is_the_smallest_and_the_heuristic_is_none(noise_variance):
+    half = {}
+    for extra in EXTRAS:
+        agent = RGPPE(Model.of(SETTING, noise_variance=noise_variance), 5.0, 2.0, 0.05, extra, 0.1)
+        arms_of(agent, lambda a, t: 0.0, 30)
+        half[extra] = agent.half_width
+    assert (half["sharp"] <= half["tight"] + 1e-9).all()
+    assert (half["tight"] <= half["paper"] + 1e-9).all()
+    assert (half["heuristic"] < half["paper"]).all()
+
+
+def test_the_allowance_holds_for_one_arm_where_the_printed_one_does_not():
+    alone = Setting(
+        arms=np.zeros((1, 1)), horizon=8, kernel=make_kernel("rbf"), noise_std=2.0, rkhs_bound=1.0
+    )
+    agent = RGPPE(Model.of(alone), 1.0, 2.0, 1.0, "paper", 0.1)
+    arms_of(agent, lambda a, t: 0.0, 6)
+    moved = 1.0 / (agent.size + 4.0)  # of the mean, by one value that is changed by 1
+    std = agent._epochs.std(HERE)[0, 0]
+    assert agent.size == 4  # u = lambda = 4
+    assert agent._extra(np.array([std]))[0] >= moved
+    assert np.sqrt(agent.size) / (4.0 * 4.0) * std < moved  # as it is printed: l psi = 4
+
+
+def attacked(horizon: int, budget: float) -> Any:
+    corruption = {"law": "near-optimal", "budget": budget}
+    keywords = {"kernel": "rbf", "rkhs_norm": 2.0, "num_arms": 30, "points": "grid", "noise_std": 0.1}
+    return build("rkhs", keywords | {"corruption": corruption, "horizon": horizon})
+
+
+def survivors(problem: Any, trials: int, **options: Any) -> tuple[int, float]:
+    """In how many trials the best arm was struck off, and the share of arms that are left."""
+    env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled")
+    observation, _ = env.reset(seed=list(range(trials)))
+    agent = agents.make("rgp-pe", env.setting, trials, **options)
+    agent.reset(list(range(trials)))
+    for _ in range(problem.horizon):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        agent.update(observation, action, reward, info)
+        observation = following
+    means = np.array([trial.means[0, 0] for trial in env.simulator.trials])
+    left = np.array([each.active for each in agent.agents])
+    return int((~left[np.arange(trials), means.argmax(axis=1)]).sum()), float(left.mean())
+
+
+def test_no_attacker_within_the_budget_makes_it_strike_off_the_best_arm():
+    struck, left = survivors(attacked(250, 0.6), 8)
+    assert binomtest(struck, 8).proportion_ci(0.99).low <= 0.1
+    assert left < 0.8  # and others are
+
+
+def test_with_the_allowance_of_the_paper_nothing_is_struck_off():
+    assert survivors(attacked(250, 10.0), 2, extra="paper") == (0, 1.0)
+
+
+# --- RAHBO ---
+
+LOUD = {"law": "by-arm", "std": 0.5, "quietest": 0.1}
+
+
+def test_an_arm_is_played_k_times_and_learnt_as_their_mean():
+    agent = agents.rahbo(SETTING, repeats=4)
+    rng = np.random.default_rng(0)
+    arms = arms_of(agent, lambda a, t: rng.normal(), 40)
+    assert all(len(set(arms[i : i + 4])) == 1 for i in range(0, 40, 4))
+    assert agent.variance.statistics(0).plays.sum() == 9  # the last plan's values are not looked at yet
+    assert agent.reward.centre.statistics(0).plays.sum() != 36
+
+
+def test_a_published_deviation_is_taken_for_known():
+    profile = np.linspace(0.1, 1.0, 15)
+    told = Setting(arms=ARMS, horizon=40, kernel=SETTING.kernel, noise_std=0.5, noise_profile=profile)
+    agent = agents.rahbo(told, repeats=2)
+    arms = arms_of(agent, lambda a, t: 1.0, 6)
+    seen = agent.reward.centre.statistics(0)
+    expected = {a: sum(2 * profile[a] ** -2 for _ in range(arms[:4].count(a) // 2)) for a in set(arms[:4])}
+    np.testing.assert_allclose(seen.plays, [expected[a] for a in seen.point.tolist()])
+    np.testing.assert_allclose(agent._risk[0], (0.5 * profile) ** 2)
+
+
+def test_the_variance_is_learnt_from_the_spread_of_values():
+    loud = Setting(arms=ARMS, horizon=600, kernel=SETTING.kernel, noise_std=1.0)
+    agent = agents.rahbo(loud, explore=60)
+    rng = np.random.default_rng(1)
+    arms_of(agent, lambda a, t: rng.normal() * (0.2 + 0.8 * a / 14), 600)
+    expected = (0.2 + 0.8 * np.arange(15) / 14) ** 2
+    mean, std = agent._risk
+    assert (np.abs(mean - expected) < 4 * std).all()
+    assert np.corrcoef(mean, expected)[0, 1] > 0.9
+
+
+def test_without_a_price_of_variance_its_regret_is_the_regret():
+    problem = build("gp", {"num_arms": 20, "horizon": 20, "noise": LOUD})
+    result = evaluate(problem, ["rahbo"], trials=3, seed=5)
+    ours = risk_averse_regret(problem, result.actions["rahbo"], 0.0, seed=5)
+    np.testing.assert_allclose(ours, result.regret["rahbo"], atol=1e-9)
+
+
+def test_who_minds_noise_pays_less_than_who_does_not():
+    noise = {"law": "by-arm", "std": 1.0, "quietest": 0.1}
+    problem = build("gp", {"num_arms": 30, "horizon": 200, "noise": noise, "length_scale": 0.3})
+    result = evaluate(problem, {"rahbo": ("rahbo", {"alpha": 2.0}), "ucb": "gp-ucb"}, trials=8)
+    ours, ucb = (
+        risk_averse_regret(problem, result.actions[name], 2.0)[:, -1].mean() for name in ("rahbo", "ucb")
+    )
+    assert ours < 0.9 * ucb
+
+
+def test_the_risk_averse_regret_is_that_of_the_formula():
+    problem = build("gp", {"num_arms": 20, "horizon": 5, "noise": LOUD})
+    result = evaluate(problem, ["random"], trials=1, seed=2)
+    env = BanditEnv(problem)
+    env.reset(seed=trial_seeds(2, 0)[0])
+    mean = env.simulator.trials[0].means[0, 0]
+    worth = mean - 3.0 * (0.5 * (0.1 + 0.9 * np.linspace(0, 1, 20))) ** 2
+    played = result.actions["random"][0]
+    expected = np.cumsum(worth.max() - worth[played])
+    np.testing.assert_allclose(risk_averse_regret(problem, played[None], 3.0, seed=2)[0], expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("rgp-pe", {"eta": 1.0}, "eta must"),
+        ("rgp-pe", {"budget": -1.0}, "budget must"),
+        ("rgp-pe", {"extra": "none"}, "extra must"),
+        ("rgp-pe", {"delta": 0.0}, "delta must"),
+        ("rgp-pe", {"initial": 3}, "initial must"),
+        ("rgp-pe", {"repeat": 2.0}, "repeat must"),
+        ("rahbo", {"alpha": -1.0}, "alpha must"),
+        ("rahbo", {"repeats": 1}, "repeats must"),
+        ("rahbo", {"explore": -1}, "explore must"),
+        ("rahbo", {"refit_every": 5}, "refit_every must"),
+    ],
+)
+def test_an_impossible_option_is_named(name, options, message):
+    with pytest.raises(ValueError, match=message):
+        agents.make(name, SETTING, **options)
+
+
+@pytest.mark.parametrize("name", ["rgp-pe", "rahbo"])
+def test_a_box_is_refused(name):
+    with pytest.raises(ValueError, match="setting must have arms"):
+        agents.make(name, Setting(low=np.zeros(1), high=np.ones(1)))
