@@ -118,9 +118,9 @@ def test_a_bound_is_refused_where_its_assumption_is_not_met(name, problem, agent
 
 def test_the_lower_bound_is_for_the_noise_that_functions_are_made_for():
     problem = build("hard", SMALL)
-    with pytest.raises(ValueError, match="Gaussian noise of std 0.1"):
+    with pytest.raises(ValueError, match="Gaussian noise of std"):
         bound("hard", dataclasses.replace(problem, noise=Gaussian(0.05)))
-    with pytest.raises(ValueError, match="Gaussian noise of std 0.1"):
+    with pytest.raises(ValueError, match="Gaussian noise of std"):
         bound("hard", build("hard", {**SMALL, "noise": {"law": "uniform", "std": 0.1}}))
 
 
