@@ -1,9 +1,9 @@
 """The named algorithms that strike off arms, one part with different batches and designs.
 
 They are near-optimal in rate, R_T = O~(sqrt(T gamma_T log N)) with probability 1 - delta, and poor in
-practice: at T = 1000 five to ten times worse than an upper confidence bound. Plays of a batch depend on no
-value of it, so delays up to the end of a batch change nothing. Where hyperparameters are learnt
-(`refit_every`) they do look, by way of the kernel, and no bound is promised.
+practice: four times worse than an upper confidence bound or more, at every horizon of docs/elimination.md.
+Plays of a batch depend on no value of it, so delays up to the end of a batch change nothing. Where
+hyperparameters are learnt (`refit_every`) they do look, by way of the kernel, and no bound is promised.
 """
 
 from __future__ import annotations

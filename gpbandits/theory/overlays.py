@@ -102,7 +102,8 @@ def _hard(problem: Problem, agent: AgentSpec | None) -> Overlay:
     need(isinstance(law, HardFunctions), "hard", 'GPBandit-Hard-v0 with function="hard"')
     assert isinstance(law, HardFunctions)
     require_stationary("hard", problem)
-    need(isinstance(problem.noise, Gaussian), "hard", f"Gaussian noise, got {problem.noise}")
+    made_for = isinstance(problem.noise, Gaussian) and problem.noise.stated_std == law.noise_std
+    need(made_for, "hard", f"Gaussian noise of std {law.noise_std:g}, got {problem.noise}")
     need(problem.rkhs_bound not in ("true", "paper"), "hard", "that no function's own norm is published")
     least = law.least_regret(problem.gram)
     if least is None:

@@ -24,6 +24,7 @@ STORED = {
     "reproductions",
     "leaderboard",
     "calibration",
+    "elimination",
     "reinforcement",
 }  # whose numbers the tests below look up
 
@@ -103,6 +104,19 @@ def test_the_page_on_calibration_says_what_its_table_says():
     assert len(findings) == sum(page.count(f"| {word} |") for word in ("yes", "no"))
     for finding in findings:
         assert script.as_markdown(finding) in page
+
+
+def test_the_page_on_elimination_says_what_its_table_says():
+    script = loaded("papers/elimination.py")
+    runs = script.read(DOCS / RESULTS / "elimination.csv")
+    page = read("elimination.md")
+    lines = script.as_markdown(runs)
+    kernels = {run.kernel for run in runs}
+    assert sum(page.count(f"| {script.KERNELS[kernel]} |") for kernel in kernels) == len(lines) >= 3
+    assert page.count("less regret from T = ") + page.count("less regret up to T = ") == 2 * len(kernels)
+    said = [script.verdict(runs, kernel, agent) for kernel in kernels for agent in script.ELIMINATING]
+    for line in lines + said:
+        assert line in page
 
 
 @pytest.mark.parametrize("track", ["from-scratch", "pretrained"])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import gpbandits
 from agents.widths.gain_tables import upper_bound
 from bandit_envs import Problem
+from bandit_envs.laws import Gaussian
 from bandit_envs.problems import build
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.theory.overlays import BOUNDS, bound
@@ -111,6 +114,14 @@ def test_a_slope_has_no_level():
 def test_a_bound_is_refused_where_its_assumption_is_not_met(name, problem, agent, complaint):
     with pytest.raises(ValueError, match=complaint):
         bound(name, build(*problem), agent)
+
+
+def test_the_lower_bound_is_for_the_noise_that_functions_are_made_for():
+    problem = build("hard", SMALL)
+    with pytest.raises(ValueError, match="Gaussian noise of std"):
+        bound("hard", dataclasses.replace(problem, noise=Gaussian(0.05)))
+    with pytest.raises(ValueError, match="Gaussian noise of std"):
+        bound("hard", build("hard", {**SMALL, "noise": {"law": "uniform", "std": 0.1}}))
 
 
 def test_an_unknown_bound_is_answered_with_those_that_are_known():
