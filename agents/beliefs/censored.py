@@ -9,6 +9,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 
+from ..model.by_round import ByRound
 from ..model.clock import Clock, default_window, in_time
 from ..model.model import Model
 from ..validation import PerTrial
@@ -52,7 +53,7 @@ class Censored(Belief):
         self.window, self._given, self._deviation = window, reward_bound, model.deviation
         self.noisy = noisy
         self.clock = Clock.of(model.setting)
-        self._points: list[Ints] = []  # (B,) a round
+        self._points = ByRound(num_trials)
         self._since: Ints | None = None  # first round of each trial that counts, (B,); None is 0
         self._nothing = np.zeros(num_trials)
 
@@ -83,7 +84,7 @@ class Censored(Belief):
         self._wait_for(trial, point)
         rounds = np.full((now, len(self.rows)), DROPPED)
         rounds[played, trial] = point
-        self._points = list(rounds)
+        self._points.replace(rounds)
 
     def _wait_for(self, trial: Ints, point: Ints) -> None:
         """Count pending plays as 0, (n,) each; trials ascend."""
@@ -98,12 +99,10 @@ class Censored(Belief):
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         """Take back the zeros, and leave the plays out of the bias."""
-        pairs = zip(trial.tolist(), ago.tolist(), strict=True)
-        counted = np.array([self._points[-each][i] != DROPPED for i, each in pairs], dtype=np.bool_)
+        counted = self._points.rows[-ago, trial] != DROPPED
         trial, point, ago = trial[counted], point[counted], ago[counted]
         withdraw(self.centre, trial, point, self.take_back(trial, point))
-        for i, each in zip(trial.tolist(), ago.tolist(), strict=True):
-            self._points[-each][i] = DROPPED
+        self._points.rows[-ago, trial] = DROPPED
 
     def take_back(self, trial: Ints, point: Ints) -> Floats:
         """What plays count as that are now no longer pending, (n,) each -> (n,)."""
@@ -127,7 +126,7 @@ class Censored(Belief):
         recent = self.clock.recent(len(self._points), self.window)
         if recent == 0:
             return 0.0
-        point = np.concatenate(self._points[-recent:])
+        point = self._points.rows[-recent:].ravel()
         trial = np.tile(self.rows, recent)
         variance = np.maximum(self.spread.variance_of(trial, point), 0.0) + self.noise_of(trial)
         std = np.sqrt(variance) * (point != DROPPED)

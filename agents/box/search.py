@@ -44,7 +44,7 @@ class QuasiRandom:
 
     candidates: int = 512
     starts: int = 4
-    steps: int = 15
+    steps: int = 12
 
     def __post_init__(self) -> None:
         require_at_least_one("candidates", self.candidates, "it is the number of quasi-random points a round")

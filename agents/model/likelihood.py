@@ -20,7 +20,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotri, dpotrs  # type: ignore[attr-defined]
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # type: ignore[attr-defined]
 
 from bandit_envs.basics.types import Floats, Ints
 
@@ -88,16 +88,15 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
     covariance, pull_back = in_theta(with_theta(kernel, theta[:-1]), sample.features)
     covariance = covariance.copy()  # a kernel may own it
     covariance[np.diag_indices(len(n))] += noise / n
-    try:
-        triangle = np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)
-    except np.linalg.LinAlgError:
+    upper, failed = dpotrf(covariance.T, lower=0, clean=0, overwrite_a=1)  # L', in place of C
+    if failed:
         return Likelihood(math.inf, np.zeros(len(theta)), 0.0)
-    centre = _centre(triangle, sample.mean) if with_mean else 0.0
+    centre = _centre(upper, sample.mean) if with_mean else 0.0
     m = sample.mean - centre
-    weight = _solve(triangle, m)
-    pull = np.multiply.outer(weight, weight) - _inverse(triangle)
+    weight, scale = _solve(upper, m), np.diag(upper).copy()
+    pull = np.multiply.outer(weight, weight) - _inverse(upper)
     repeats = sample.repeats
-    log_p = -0.5 * m @ weight - np.log(np.diag(triangle)).sum() - 0.5 * len(n) * math.log(2.0 * math.pi)
+    log_p = -0.5 * m @ weight - np.log(scale).sum() - 0.5 * len(n) * math.log(2.0 * math.pi)
     log_p -= 0.5 * (repeats * math.log(2.0 * math.pi * noise) + np.log(n).sum() + sample.scatter / noise)
     log_p += 0.5 * sample.log_weights
     gradient = np.empty(len(theta))
@@ -106,17 +105,17 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
     return Likelihood(-float(log_p), -gradient, centre)
 
 
-def _centre(triangle: Floats, values: Floats) -> float:
-    weight = _solve(triangle, np.ones(len(values)))
+def _centre(upper: Floats, values: Floats) -> float:
+    weight = _solve(upper, np.ones(len(values)))
     return float(weight @ values / weight.sum())
 
 
-def _solve(triangle: Floats, values: Floats) -> Floats:
-    """C^-1 b from the lower factor L of C, (u,)."""
-    return dpotrs(triangle.T, values, lower=0)[0]  # Fortran sees L as its transpose
+def _solve(upper: Floats, values: Floats) -> Floats:
+    """C^-1 b from the factor L' of C, (u,)."""
+    return dpotrs(upper, values, lower=0)[0]
 
 
-def _inverse(triangle: Floats) -> Floats:
-    """C^-1 from the lower factor L of C, (u, u): a third of the work of solving for the identity."""
-    upper, _ = dpotri(triangle.T, lower=0)  # what is below its diagonal is not of C^-1
-    return np.where(np.tri(len(upper), dtype=np.bool_), upper.T, upper)
+def _inverse(upper: Floats) -> Floats:
+    """C^-1 from the factor L' of C, in its place, (u, u): a third of the work of solving for the identity."""
+    inverse, _ = dpotri(upper, lower=0, overwrite_c=1)  # what is below its diagonal is not of C^-1
+    return np.where(np.tri(len(inverse), dtype=np.bool_), inverse.T, inverse)

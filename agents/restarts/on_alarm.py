@@ -9,6 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..model.by_round import ByRound
 from .base import Restart
 from .detection.places import Places
 from .forced_exploration import PAPER_XI_SQUARED, ForcedExploration
@@ -95,7 +96,7 @@ class Exploring(Restart):
         self.watch = watch(model, num_trials)
         self.privileged = self.watch.privileged
         self._schedule = ForcedExploration(num_trials, xi_squared)
-        self._was_exploring: list[Bools] = []  # (B,) a round
+        self._was_exploring = ByRound(num_trials, np.bool_)
 
     @property
     def alarms(self) -> list[list[int]] | None:
@@ -114,8 +115,7 @@ class Exploring(Restart):
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Show what uniform plays have earned."""
-        pairs = zip(rounds.tolist(), trial.tolist(), strict=True)
-        uniform = np.array([self._was_exploring[t][i] for t, i in pairs], dtype=bool)
+        uniform = self._was_exploring.rows[rounds, trial]
         if uniform.any():
             kept = trial[uniform], point[uniform], rounds[uniform], reward[uniform], cost[uniform]
             self.watch.receive(*kept)
