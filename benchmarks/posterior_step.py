@@ -84,6 +84,8 @@ def reason_to_skip(form: str, kernel: str, num_points: int, num_trials: int) -> 
         return f"skipped: {8e-9 * num_trials * num_points**2:.1f} GB of covariances"
     if form == "weight-space" and kernel != "SE" and num_points > 100:
         return f"skipped: full rank, (r, r) is ({num_points}, {num_points})"
+    if form == "plays" and num_points > DENSE_LIMIT:
+        return "skipped: columns of no grid, computed anew"
     return None
 
 

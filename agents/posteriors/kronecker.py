@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import get_blas_funcs, solve_triangular
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .table import TablePosterior, subtract
+from .table import TablePosterior
+
+(_ger,) = get_blas_funcs(("ger",), dtype=np.float64)
 
 
 class KroneckerPosterior(TablePosterior):
@@ -90,7 +92,8 @@ class KroneckerPosterior(TablePosterior):
         weight = np.matmul(self._covariance[rows], feature[:, :, None])[:, :, 0]
         scale = np.sqrt(noise + np.vecdot(feature, weight))
         weight /= scale[:, None]
-        subtract(self._covariance, rows, weight[:, :, None] * weight[:, None, :])
+        for i, row in zip(trial.tolist(), weight, strict=True):  # S -= w w', in place: a product is (n, r, r)
+            _ger(-1.0, row, row, a=self._covariance[i].T, overwrite_a=1)
         return weight, scale
 
     def _note(self, i: int, x: int) -> None:
