@@ -67,7 +67,8 @@ class Stage:
             block = seeds[start : start + size]
             first = first_trial + start
             with preserved_generators(), _noted(f"in trials {first}..{first + len(block) - 1}"):
-                if len(block) > 1 and self.problem:  # one trial is faster without an axis of trials
+                # One trial is faster without an axis of trials.
+                if self.problem and (len(block) > 1 or factory.in_batches_only):
                     env = BanditVectorEnv(
                         self.problem,
                         len(block),
