@@ -52,6 +52,11 @@ class AgentFactory:
         said = getattr(self.make, "features", None)
         return said if isinstance(said, Features) else Features()  # a class may have another attribute
 
+    @property
+    def in_batches_only(self) -> bool:
+        """Whether its agents always have an axis of trials: their number may not be left out."""
+        return self.batched and inspect.signature(self.make).parameters["num_trials"].default is not None
+
     def __call__(self, setting: Any, num_trials: int | None = None) -> Any:
         """Return an agent for one trial, or for B at once.
 

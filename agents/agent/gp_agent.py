@@ -162,8 +162,8 @@ class GPAgent(Resumable):
 
     def _hold(self, holds: Holds, context: Ints, uniform: Floats) -> Ints:
         """The arm that a trial holds, or chooses and holds from now on, (B,)."""
-        free = holds.free(self.round)
-        if free.any():
+        if holds.next_choice <= self.round:
+            free = holds.free(self.round)
             (trial,) = free.nonzero()
             arm = self._choose(context, uniform, free)[trial]
             point = self.setting.decisions.point_index(context[trial], arm)

@@ -49,9 +49,10 @@ class Holds:
     def __init__(self, num_trials: int):
         self.action: Any = None  # (B,) arms or (B, d) actions on a box, of the last choices
         self._until = np.zeros(num_trials, dtype=np.int64)  # the round in which a trial chooses again
+        self.next_choice = 0  # the round in which some trial does
 
     def free(self, now: int) -> Bools:
-        """Which trials choose in a round, (B,)."""
+        """Which trials choose in a round, (B,); none before `next_choice`."""
         return np.asarray(self._until <= now)
 
     def begin(self, now: int, trial: Ints, action: Any, plays: Ints) -> None:
@@ -59,17 +60,23 @@ class Holds:
         if self.action is None:
             self.action = np.zeros((len(self._until), *action.shape[1:]), dtype=action.dtype)
         self.action[trial] = action
-        self._until[trial] = np.where(plays > 1, now + plays, now)
+        self._choose_again(trial, np.where(plays > 1, now + plays, now))
 
     def played(self, action: Any) -> None:
         """Every trial has played; one that was made to play another arm is free to choose."""
-        if self.action is not None and not np.array_equal(action, self.action):
-            other = np.reshape(action, self.action.shape) != self.action
-            self._until[other.reshape(len(other), -1).any(axis=1)] = 0
+        if self.action is None:
+            return
+        other = np.asarray(self.action != action)  # (B,), or (B, d) on a box
+        if other.any():
+            self._choose_again(other.reshape(len(other), -1).any(axis=1), 0)
 
     def end(self, trial: Ints | slice = slice(None)) -> None:
         """Trials believe something else than they did, (n,), and choose again."""
-        self._until[trial] = 0
+        self._choose_again(trial, 0)
+
+    def _choose_again(self, trial: Ints | Bools | slice, round_: int | Ints) -> None:
+        self._until[trial] = round_
+        self.next_choice = int(self._until.min())
 
 
 def plays_of(factor: float, noise: Floats, variance: Floats, left: int) -> Ints:

@@ -67,7 +67,8 @@ class Stage:
             block = seeds[start : start + size]
             first = first_trial + start
             with preserved_generators(), _noted(f"in trials {first}..{first + len(block) - 1}"):
-                if factory.batched and self.problem:
+                # One trial is faster without an axis of trials.
+                if self.problem and (len(block) > 1 or factory.in_batches_only):
                     env = BanditVectorEnv(
                         self.problem,
                         len(block),
@@ -128,11 +129,20 @@ def _run(env: Any, agent: Agent, trace: Trace, observation: Any, info: dict[str,
         resumed = perf_counter()
         agent.update(observation, action, reward, seen)
         trace.seconds += perf_counter() - resumed + decided - start
-        observation, done = following, bool(np.all(np.logical_or(terminated, truncated)))
+        observation, done = following, _ended(terminated, truncated)
 
 
 def _without_oracle(info: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in info.items() if key not in ("oracle", "_oracle")}
+    shown = info.copy()
+    for key in ("oracle", "_oracle"):
+        shown.pop(key, None)
+    return shown
+
+
+def _ended(terminated: Any, truncated: Any) -> bool:
+    """Whether a trial is over, or each of several, (B,)."""
+    either = terminated | truncated
+    return either.all() if isinstance(either, np.ndarray) else bool(either)
 
 
 @contextmanager

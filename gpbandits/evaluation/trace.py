@@ -70,12 +70,9 @@ class Trace:
         if len(self._block) == BLOCK:
             self._look()
         oracle = info["oracle"]
-        seen = (oracle[key] for key in ("regret", "delay", "cost_mean", "segment"))
-        observed = np.zeros_like(oracle["cost_mean"])
-        if "feedback_cost" in info:
-            observed = np.sum(info["feedback_cost"], axis=-2, where=info["feedback_mask"][..., None])
+        seen = oracle["regret"], oracle["delay"], oracle["cost_mean"], oracle["segment"]
         # A copy: an agent may hand out the same array again and again.
-        self._block.append((*seen, observed, np.array(action)))
+        self._block.append((*seen, _observed(info), np.array(action)))
 
     def end(self) -> None:
         """Keep the last round, and ask the agent, after the episode, for its alarms."""
@@ -113,7 +110,7 @@ class Trace:
         """Take from the rounds of the block what is kept, and forget them."""
         block = slice(self.played, self.played + len(self._block))
         regret, delay, cost, segment, observed, action = (
-            _by_trial(np.stack(column), self.batched) for column in zip(*self._block, strict=True)
+            _by_trial(np.array(column), self.batched) for column in zip(*self._block, strict=True)
         )
         self._block, self.played = [], block.stop
         recorded = recorded_in(self._rounds, block)
@@ -141,6 +138,13 @@ class Trace:
         require(same, "feedback_window of an agent", f"what it was in earlier rounds, {self.window}", window)
         self.window = window
         return window
+
+
+def _observed(info: dict[str, Any]) -> Floats:
+    """The sum of the noisy costs that arrive in a round, (C,) or (B, C)."""
+    if "feedback_cost" not in info:
+        return np.zeros(np.shape(info["oracle"]["cost_mean"]))
+    return np.sum(info["feedback_cost"], axis=-2, where=info["feedback_mask"][..., None])
 
 
 def _checked_window(window: Any) -> float | None:

@@ -11,7 +11,7 @@ import pytest
 from agent_cases import GAUSSIAN, LISTENING
 from players import FirstArm
 
-from bandit_envs.problem.simulator import Simulator
+from bandit_envs.problem.single import SingleSimulator
 from gpbandits import evaluate
 from gpbandits.evaluation.isolation import AgentProcessError
 
@@ -22,7 +22,7 @@ class Thief(FirstArm):
     """Looks for the truth in the memory of its process, and plays the best arm if it is there."""
 
     def act(self, observation):
-        found = [each.trials[0] for each in gc.get_objects() if type(each) is Simulator]
+        found = [each.trials[0] for each in gc.get_objects() if type(each) is SingleSimulator]
         settled = [trial for trial in found if trial is not None and trial.setting is self.setting]
         return int(settled[0].means[0, 0].argmax()) if settled else 0
 

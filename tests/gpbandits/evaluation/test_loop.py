@@ -247,3 +247,20 @@ def test_an_agent_of_one_trial_has_costs_and_violations_like_one_of_many(num_con
     assert result.costs["one"].shape == (3, 12, num_constraints)
     np.testing.assert_array_equal(result.costs["one"], result.costs["many"])
     np.testing.assert_array_equal(result.violation["one"], result.violation["many"])
+
+
+class OnlyInBatches(Scripted):
+    """Always has an axis of trials, whose number it has to be told."""
+
+    def __init__(self, setting, num_trials):
+        super().__init__(setting)
+        self.num_trials = num_trials
+
+    def act(self, observation):
+        assert observation.shape == (self.num_trials, 1)
+        return np.zeros(self.num_trials, dtype=int)
+
+
+def test_one_trial_has_an_axis_of_trials_for_an_agent_that_must_be_told_how_many_there_are():
+    result = evaluate("GPBandit-GP-v0", {"it": OnlyInBatches}, trials=1, env_kwargs={"horizon": 3})
+    assert result.actions["it"].shape == (1, 3)
