@@ -12,7 +12,8 @@ from bandit_envs.basics.types import Floats, Ints
 from ..model.clock import Clock, default_window, in_time
 from ..model.model import Model
 from ..validation import PerTrial
-from .base import Belief, make_posterior, observe, withdraw
+from .base import Belief
+from .conditioning import make_posterior, observe, withdraw
 
 DROPPED = -1  # in the place of a point
 
