@@ -7,8 +7,10 @@ and the ratio is what counts: act and update of the agent over choice and update
 process, not of the clock on the wall, which on a busy machine belongs to others. The bare loops have no
 classes, no checks, no trial axis and no feedback records; they keep what a form of the posterior keeps. Both
 see the same rewards: `same` is the share of rounds in which they play the same arm (a Thompson loop draws
-other samples). `step` is the environment's.
+other samples). `step` is the environment's. Lines of many trials say what the agent takes a trial and round.
 """
+
+from __future__ import annotations
 
 import os
 
@@ -27,13 +29,26 @@ from scipy.linalg.lapack import dtrtrs
 from agents.registry import resolve_agent
 from bandit_envs import make
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.kernels.gram import Gram
 
 DELTA = 0.1  # of both widths
+BATCH = 64  # trials at once, as `evaluate` plays them
+
+
+class Trial(NamedTuple):
+    """What a bare loop plays."""
+
+    gram: Gram
+    noise: float  # lambda
+    first: int  # point of the first play, which is any of those that tie
+    mean_of: Floats  # (N,) of the reward at each point, less the prior's
+    noise_of: Floats  # (T,) of each round
+    contexts: Ints  # (T,)
 
 
 class Played(NamedTuple):
-    """One trial as an agent played it: what it saw, to be played again without the environment."""
+    """One trial, or several at once, as an agent played: to be played again without the environment."""
 
     env: Any
     agent: Any
@@ -43,23 +58,34 @@ class Played(NamedTuple):
     infos: list[dict[str, Any]]
 
     @property
-    def values(self) -> Floats:
-        """What each point would have yielded in each round, as mean (N,) and noise (T,)."""
-        trial = self.env.unwrapped.simulator.trials[0]
-        return trial.means[0, 0], trial.noise[:, 0]
+    def seed(self) -> Any:
+        """Of all trials."""
+        num_trials = self.agent.num_trials
+        return 0 if num_trials is None else list(range(num_trials))
+
+    @property
+    def trial(self) -> Trial:
+        """What a loop needs to know of the same trial; there is one."""
+        model, truth = self.agent.model, self.env.unwrapped.simulator.trials[0]
+        contexts = self.agent.setting.context_index(np.array(self.observations))
+        first = int(contexts[0] * model.setting.decisions.num_arms + self.actions[0])
+        values = truth.means[0, 0] - model.prior_mean
+        return Trial(model.gram, model.noise_variance, first, values, truth.noise[:, 0], contexts)
 
 
-def play(id_: str, keywords: dict[str, Any], name: str, rounds: int) -> Played:
-    """Let an agent play, and keep what passes between it and the environment."""
-    env = make(id_, horizon=rounds, oracle=False, **keywords)
-    observation, _ = env.reset(seed=0)
-    agent = resolve_agent(name)(env.get_wrapper_attr("setting"))  # as `evaluate` makes it
-    played = Played(env, agent, [], [], [], [])
-    agent.reset(0)
+def play(case: Case, rounds: int, num_trials: int | None = None) -> Played:
+    """Let an agent play, one trial or several at once, and keep what passes to and fro."""
+    env: Any = make(case.id_, horizon=rounds, oracle=False, **case.keywords)
+    if num_trials is not None:
+        env = BanditVectorEnv(env.unwrapped.problem, num_trials, oracle=False)
+    setting = env.setting if num_trials else env.get_wrapper_attr("setting")
+    played = Played(env, resolve_agent(case.agent)(setting, num_trials), [], [], [], [])
+    observation, _ = env.reset(seed=played.seed)
+    played.agent.reset(played.seed)
     for _ in range(rounds):
-        action = agent.act(observation)
+        action = played.agent.act(observation)
         following, reward, _, _, info = env.step(action)
-        agent.update(observation, action, reward, info)
+        played.agent.update(observation, action, reward, info)
         for kept, new in zip(played[2:], (observation, action, reward, info), strict=True):
             kept.append(new)
         observation = following
@@ -67,9 +93,9 @@ def play(id_: str, keywords: dict[str, Any], name: str, rounds: int) -> Played:
 
 
 def time_agent(played: Played) -> float:
-    """Seconds of all `act` and `update` of a trial that was played before."""
+    """Seconds of all `act` and `update` of a trial, or of several, that were played before."""
     agent, rounds = played.agent, list(zip(*played[2:], strict=True))
-    agent.reset(0)
+    agent.reset(played.seed)
     start = time.process_time()
     for observation, action, reward, info in rounds:
         agent.act(observation)
@@ -87,8 +113,9 @@ def time_environment(played: Played) -> float:
     return time.process_time() - start
 
 
-def low_rank_ucb(gram: Gram, noise: float, first: int, mean_of: Floats, noise_of: Floats) -> Ints:
+def low_rank_ucb(trial: Trial) -> Ints:
     """GP-UCB with the covariance S of r weights: c = R'S R[:, x]."""
+    gram, noise, first, mean_of, noise_of, _ = trial
     root, covariance = gram.root, np.eye(len(gram.root))
     features = np.ascontiguousarray(root.T)
     mean, variance = np.zeros(root.shape[1]), (root**2).sum(axis=0)
@@ -107,8 +134,9 @@ def low_rank_ucb(gram: Gram, noise: float, first: int, mean_of: Floats, noise_of
     return np.array(played)
 
 
-def full_rank_ucb(gram: Gram, noise: float, first: int, mean_of: Floats, noise_of: Floats) -> Ints:
+def full_rank_ucb(trial: Trial) -> Ints:
     """GP-UCB with one row u a play, Sigma = K - V'V, merged now and then to one row a distinct point."""
+    gram, noise, first, mean_of, noise_of, _ = trial
     size, rounds = gram.size, len(noise_of)
     rows, k = np.empty((rounds, size)), 0
     count, total = np.zeros(size), np.zeros(size)
@@ -137,8 +165,9 @@ def full_rank_ucb(gram: Gram, noise: float, first: int, mean_of: Floats, noise_o
     return np.array(played)
 
 
-def low_rank_thompson(gram: Gram, noise: float, first: int, mean_of: Floats, noise_of: Floats) -> Ints:
+def low_rank_thompson(trial: Trial) -> Ints:
     """Thompson sampling with mean m and covariance S of r weights: argmax (m + v S^1/2 z)'R."""
+    gram, noise, first, mean_of, noise_of, _ = trial
     root, rank, rng = gram.root, len(gram.root), np.random.default_rng(0)
     covariance, features = np.eye(rank), np.ascontiguousarray(root.T)
     mean, played, gain, x = np.zeros(rank), [], 0.0, first
@@ -156,11 +185,12 @@ def low_rank_thompson(gram: Gram, noise: float, first: int, mean_of: Floats, noi
     return np.array(played)
 
 
-def full_rank_thompson(gram: Gram, noise: float, first: int, mean_of: Floats, noise_of: Floats) -> Ints:
+def full_rank_thompson(trial: Trial) -> Ints:
     """Thompson sampling by Matheron's rule: a prior draw g, corrected by L of one row a distinct point.
 
     The draws of the prior are made before the first round by one product, (T, N) = Z R.
     """
+    gram, noise, first, mean_of, noise_of, _ = trial
     prior, size, rounds, rng = gram.dense, gram.size, len(noise_of), np.random.default_rng(0)
     draws = rng.standard_normal((rounds, len(gram.root))) @ gram.root
     rows, k, triangle = np.empty((rounds, size)), 0, np.zeros((rounds, rounds))
@@ -190,6 +220,47 @@ def full_rank_thompson(gram: Gram, noise: float, first: int, mean_of: Floats, no
     return np.array(played)
 
 
+def contextual_ucb(trial: Trial) -> Ints:
+    """GP-UCB with rows V = L^-1 k(X, x) over the arms of each context, which catch up when it comes back.
+
+    Points are merged as above: then the rows of all contexts are computed anew.
+    """
+    gram, noise, first, mean_of, noise_of, contexts = trial
+    size, rounds = gram.size, len(noise_of)
+    arms = np.arange(size // (contexts.max() + 1))
+    triangle, points = np.zeros((rounds, rounds)), np.empty(rounds, dtype=int)
+    count, total = np.zeros(size), np.zeros(size)
+    innovation, k, seen, played, union, distinct = np.empty(rounds), 0, {}, [], _union(size), set()
+    for t, (z, e) in enumerate(zip(contexts.tolist(), noise_of, strict=True), 1):
+        cells = z * len(arms) + arms
+        old, rows, variance = seen.pop(z, (0, np.empty((rounds, len(arms))), gram.diagonal[cells]))
+        if old < k:
+            new = gram.between(points[old:k], cells) - triangle[old:k, :old] @ rows[:old]
+            rows[old:k] = solve_triangular(triangle[old:k, old:k], new, lower=True)
+            variance -= (rows[old:k] ** 2).sum(axis=0)
+        seen[z] = k, rows, variance
+        mean = innovation[:k] @ rows[:k]
+        scores = mean + math.sqrt(union + 4 * math.log(t)) * np.sqrt(np.maximum(variance, 0))
+        arm = int(scores.argmax()) if t > 1 else int(first - cells[0])
+        x, shared = int(cells[arm]), rows[:k, arm]
+        count[x] += 1
+        total[x] += mean_of[x] + e
+        distinct.add(x)
+        played.append(arm)
+        if k + 1 > 1.65 * len(distinct) + 16:
+            p = count.nonzero()[0]
+            k, seen = len(p), {}
+            points[:k] = p
+            triangle[:k, :k] = np.linalg.cholesky(gram.between(p, p) + np.diag(noise / count[p]))
+            innovation[:k] = solve_triangular(triangle[:k, :k], total[p] / count[p], lower=True)
+            continue
+        scale = math.sqrt(noise + gram.diagonal[x] - shared @ shared)
+        triangle[k, :k], triangle[k, k], points[k] = shared, scale, x
+        innovation[k] = (mean_of[x] + e - shared @ innovation[:k]) / scale
+        k += 1
+    return np.array(played)
+
+
 def _union(size: int) -> float:
     return 2 * math.log(size * math.pi**2 / (6 * DELTA))
 
@@ -204,40 +275,45 @@ class Case(NamedTuple):
     id_: str
     keywords: dict[str, Any]
     agent: str
-    loop: Callable[..., Ints] | None
+    loop: Callable[[Trial], Ints]
     rounds: int | None = None  # where it is not the usual number
 
 
 GP, CONTEXTUAL = "GPBandit-GP-v0", "GPBandit-Contextual-v0"
 SE, MATERN = {"num_arms": 1000, "kernel": "rbf"}, {"num_arms": 1000, "kernel": "matern52"}
 PLANE = {"num_arms": 10_000, "dim": 2}
-PAIRS = {"num_contexts": 100, "num_arms": 200}
+PAIRS = {"num_contexts": 100, "num_arms": 200, "delay": None}
 CASES = {
     "GP-UCB, SE": Case(GP, SE, "gp-ucb", low_rank_ucb),
     "GP-UCB, Matern": Case(GP, MATERN, "gp-ucb", full_rank_ucb),
     "Thompson, SE": Case(GP, SE, "gp-ts", low_rank_thompson),
     "Thompson, Matern": Case(GP, MATERN, "gp-ts", full_rank_thompson),
     "GP-UCB, SE, 10,000 points in the plane": Case(GP, PLANE, "gp-ucb", full_rank_ucb, 300),
-    "GP-UCB, SE, 100 contexts x 200 arms": Case(CONTEXTUAL, PAIRS, "gp-ucb", None, rounds=300),
+    "GP-UCB, SE, 100 contexts x 200 arms": Case(CONTEXTUAL, PAIRS, "gp-ucb", contextual_ucb, 300),
 }
 
 
 def measure(label: str, case: Case, rounds: int, repeats: int) -> str:
     """One line: microseconds a round of agent, loop and environment, the ratio, and how alike they play."""
     rounds = min(rounds, case.rounds or rounds)
-    played = play(case.id_, case.keywords, case.agent, rounds)
-    model = played.agent.model
-    loops, own, environment, choices = [], [], [], np.full(rounds, -1)
+    played = play(case, rounds)
+    trial, loops, own, environment, choices = played.trial, [], [], [], np.empty(0)
     for _ in range(repeats):
         own.append(time_agent(played))
         environment.append(time_environment(played))
-        if case.loop:
-            start = time.process_time()
-            choices = case.loop(model.gram, model.noise_variance, played.actions[0], *played.values)
-            loops.append(time.process_time() - start)
-    agent, loop, step = (1e6 * min(times, default=math.nan) / rounds for times in (own, loops, environment))
+        start = time.process_time()
+        choices = case.loop(trial)
+        loops.append(time.process_time() - start)
+    agent, loop, step = (1e6 * min(times) / rounds for times in (own, loops, environment))
     same = np.mean(choices == played.actions)
     return f"{label:<40}{agent:>8.1f}{loop:>8.1f}{agent / loop:>7.2f}{step:>8.1f}{same:>7.0%}"
+
+
+def measure_batch(label: str, case: Case, rounds: int, repeats: int) -> str:
+    """One line: microseconds of the agent a trial and round, where it plays many trials at once."""
+    played = play(case, rounds, BATCH)
+    agent = min(time_agent(played) for _ in range(repeats))
+    return f"{f'{label}, {BATCH} trials':<40}{1e6 * agent / (rounds * BATCH):>8.1f}"
 
 
 def main() -> None:
@@ -256,6 +332,9 @@ def main() -> None:
     for label, case in CASES.items():
         if options.only in label:
             print(measure(label, case, rounds, repeats), flush=True)
+    for label, case in CASES.items():
+        if options.only in label and case.rounds is None:
+            print(measure_batch(label, case, min(rounds, 200), repeats), flush=True)
 
 
 if __name__ == "__main__":

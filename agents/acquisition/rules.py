@@ -128,7 +128,8 @@ def sample(candidates: Candidates) -> Floats:
 
 
 def _above(candidates: Candidates, width: Width, step: Floats) -> Floats:
-    scores = _factor(candidates, width)[:, None] * step
+    factor = _factor(candidates, width)
+    scores = (factor.item() if len(factor) == 1 else factor[:, None]) * step  # numbers are faster than (1, 1)
     scores += candidates.mean
     return scores
 

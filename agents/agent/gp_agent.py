@@ -24,11 +24,12 @@ from ..model.model import Model
 from ..model.plays import Plays
 from ..model.precision import told_weights
 from ..model.recommendation import Recommendation
-from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
+from ..model.tie_breaking import TieBreaker, argmax_with_ties
 from ..objectives.base import Objective, Revision
 from ..objectives.reward import Reward
 from ..restarts.base import Never, Restart
 from ..validation import arms_of, require_context, require_reset, require_trials, seeds_of
+from .recommending import best_arms
 from .repeating import Holds, plays_of
 from .resuming import Resumable
 from .streams import Streams, build
@@ -72,6 +73,7 @@ class GPAgent(Resumable):
         self._given = model
         self._size = num_trials or 1
         self._rows = np.arange(self._size)
+        self._one = np.ones(self._size, dtype=np.int64)
         self._only_context = np.zeros(self._size, dtype=np.int64)
         unseeded = Streams([0] * self._size)
         self.privileged = build(restart, model, unseeded, "restart", self._size).privileged
@@ -137,7 +139,7 @@ class GPAgent(Resumable):
         self.plays = Plays(self._size, self.setting.horizon)
         self.holds = Holds(self._size) if self._given.repeat > 1.0 else None
         self.round = 0
-        self.t = np.ones(self._size, dtype=np.int64)  # of each trial: rounds started since it began
+        self.t = self._one.copy()  # of each trial: rounds started since it began
         self._revise(self.objective.begin())
 
     def act(self, observation: Floats) -> Any:
@@ -266,12 +268,7 @@ class GPAgent(Resumable):
         require_context(observation, self.setting.decisions.num_contexts > 1)
         shape = (self._size, self.setting.scaled_contexts.shape[1])
         context = self._contexts(np.zeros(shape) if observation is None else observation)
-        mean, std = self.belief.mean(context), self.belief.std(context)
-        arms = arms_among(among, mean.shape[1])
-        worth = self.objective.penalised(mean, context, self.t)
-        arm = arms[worth[:, arms].argmax(axis=1)]
-        known = self.objective.in_reward_units(mean[self._rows, arm], std[self._rows, arm])
-        best = Recommendation(arm, self.setting.to_point(arm), *known)
+        best = best_arms(self.setting, self.belief, self.objective, context, self.t, among)
         return best if self.num_trials else best.alone
 
     def _assume(self, model: Model) -> None:
@@ -316,7 +313,7 @@ class GPAgent(Resumable):
         self.objective.receive(*came)
         self.restart.receive(trial, played, rounds, reward, cost)
         self.round += 1
-        self.t += 1
+        self.t += self._one
 
     def _rule_rngs(self) -> list[np.random.Generator]:
         return self.streams.of_round("rule", self.round)

@@ -13,7 +13,8 @@ from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..beliefs.surrogates import Prediction, Surrogates
-from ..model.model import Model, unlearnt_model
+from ..model.centred import unlearnt_model
+from ..model.model import Model
 from ..model.plays import Plays
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among

@@ -29,7 +29,7 @@ from ..agent.gp_agent import TIE
 from ..agent.planning_agent import HERE, PlanningAgent, plain_model
 from ..agent.surrogate_agent import each_trial
 from ..beliefs.alike import Alike
-from ..beliefs.base import make_posterior
+from ..beliefs.conditioning import make_posterior
 from ..beliefs.pulls import pulls
 from ..capabilities import handles
 from ..model.model import Model

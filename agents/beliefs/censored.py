@@ -13,7 +13,8 @@ from ..model.by_round import ByRound
 from ..model.clock import Clock, default_window, in_time
 from ..model.model import Model
 from ..validation import PerTrial
-from .base import Belief, make_posterior, observe, withdraw
+from .base import Belief
+from .conditioning import make_posterior, observe, withdraw
 
 DROPPED = -1  # in the place of a point
 

@@ -10,7 +10,8 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.model import Model
-from .base import Delivered, make_posterior, observe, recentre, reweigh, successor, withdraw
+from .base import Delivered
+from .conditioning import make_posterior, observe, recentre, reweigh, successor, withdraw
 
 
 class HalfWidth(Protocol):

@@ -8,7 +8,8 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
 from ..posteriors import Posterior
-from .base import Delivered, waves
+from .base import Delivered
+from .conditioning import waves
 
 
 class Gathered(Delivered):

@@ -7,7 +7,8 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
-from .base import Belief, make_posterior, observe, reweigh, withdraw
+from .base import Belief
+from .conditioning import make_posterior, observe, reweigh, withdraw
 
 
 class Hallucinated(Belief):

@@ -13,8 +13,8 @@ from bandit_envs.basics.types import Floats, Ints
 from ..model.clock import in_time
 from ..model.model import Model
 from ..posteriors import Posterior, SufficientStatistics
-from .base import give_values, make_posterior, observe, successor
 from .censored import Censored
+from .conditioning import give_values, make_posterior, observe, successor
 
 
 class FillIn(Protocol):

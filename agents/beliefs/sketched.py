@@ -11,7 +11,8 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
 from ..posteriors.sketched import SketchedPosterior
-from .base import Belief, observe
+from .base import Belief
+from .conditioning import observe
 
 
 class Sketched(Belief):

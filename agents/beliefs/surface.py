@@ -130,6 +130,6 @@ def keeping_plays(posterior: Posterior) -> PairPosterior | ForgettingPosterior:
     if not isinstance(posterior, KEEPS_PLAYS):
         raise ValueError(
             f"belief must keep its plays on a box, got one on {type(posterior).__name__}; make its posterior "
-            "with agents.beliefs.base.make_posterior, or take ForgettingPosterior"
+            "with agents.beliefs.conditioning.make_posterior, or take ForgettingPosterior"
         )
     return posterior

@@ -49,9 +49,11 @@ class Clock:
 
         In time it is known only up to a round; it counts from the play to the first use, at round now + 1.
         """
-        if self.times is None:
-            return now - played
-        return self._start(now + 1) - self.times[played]
+        if self.times is not None:
+            return self._start(now + 1) - self.times[played]
+        if len(played) == 1 and isinstance(now, int):  # half the time that arrays of one entry take
+            return np.array([now - played.item()])
+        return now - played
 
     def span(self, rounds: int) -> float:
         """How long feedback of so many rounds' delay takes at most."""

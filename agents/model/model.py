@@ -10,7 +10,6 @@ from typing import Any, cast
 import numpy as np
 
 from bandit_envs.basics.arguments import (
-    ArgumentError,
     require_at_least_one,
     require_integer,
     require_not_negative,
@@ -242,30 +241,3 @@ def _pick(value: PerTrial, trial: int) -> float:
 
 def _first(*values: Any) -> Any:
     return next(value for value in values if value is not None)
-
-
-def centred_model(setting: Setting, **options: Any) -> Model:
-    """Return the model of an agent whose prior means come from its own plays.
-
-    Args:
-        setting: what is published.
-        **options: of `Model.of`, but for `prior_mean`.
-    """
-    _require_absent(options, "prior_mean")
-    return Model.of(setting, **{**options, "prior_mean": 0.0})
-
-
-def unlearnt_model(setting: Setting, **options: Any) -> Model:
-    """Return the same of an agent that learns no hyperparameters either, and holds no arm."""
-    _require_absent(options, "refit_every")
-    if options.get("repeat", 1.0) != 1.0:
-        raise ArgumentError(
-            "repeat", f"must be 1, got {options['repeat']!r}: this agent has no index to hold"
-        )
-    return centred_model(setting, **{**options, "refit_every": None})
-
-
-def _require_absent(options: dict[str, Any], name: str) -> None:
-    given = options.get(name)
-    if given is not None and np.any(np.asarray(given) != 0.0):
-        raise ValueError(f"{name} must be left out: this agent centres and scales by its own plays")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from bandit_envs.basics.types import Ints
@@ -52,20 +50,31 @@ class Plays:
         return trial, points[trial, rounds], rounds
 
     def _collect(self, trial: Ints, rounds: Ints) -> Ints:
-        # Numbers index four times as fast as arrays of one entry.
-        place: Any = (rounds.item(), trial.item()) if len(rounds) == 1 else (rounds, trial)
+        if len(rounds) == 1:
+            return np.array([self._collect_one(trial.item(), rounds.item())])
         try:
-            point = self._points[place].reshape(-1)
+            point = self._points[rounds, trial]
         except IndexError:
             raise ValueError(self._unknown(rounds)) from None
         # Lists: the few entries of a round are compared faster in Python than by two numpy reductions.
         if min(point.tolist(), default=0) < 0 or min(rounds.tolist(), default=0) < 0:
-            again = (point == COLLECTED).any()
-            raise ValueError(
-                f"feedback comes once, got round(s) {rounds} again" if again else self._unknown(rounds)
-            )
-        self._points[place] = COLLECTED
+            raise ValueError(self._again(rounds) if (point == COLLECTED).any() else self._unknown(rounds))
+        self._points[rounds, trial] = COLLECTED
         return point
 
-    def _unknown(self, rounds: Ints) -> str:
+    def _collect_one(self, trial: int, round_: int) -> int:
+        """The same of one play: numbers index four times as fast as arrays of one entry."""
+        try:
+            point = self._points.item(round_, trial)
+        except IndexError:
+            raise ValueError(self._unknown(round_)) from None
+        if point < 0 or round_ < 0:
+            raise ValueError(self._again(round_) if point == COLLECTED else self._unknown(round_))
+        self._points[round_, trial] = COLLECTED
+        return point
+
+    def _again(self, rounds: int | Ints) -> str:
+        return f"feedback comes once, got round(s) {rounds} again"
+
+    def _unknown(self, rounds: int | Ints) -> str:
         return f"feedback_step must name rounds in 0..{self.rounds}, got {rounds}"

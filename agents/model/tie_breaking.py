@@ -59,8 +59,7 @@ def argmax_with_ties(scores: Floats, tolerance: float | Floats, uniform: Floats)
     """
     num_trials, num_arms = scores.shape
     if num_trials == 1:  # half the time that arrays of one entry take
-        slack = tolerance.item() if isinstance(tolerance, np.ndarray) else tolerance
-        return np.array([_choose(scores[0], slack, uniform.item())])
+        return _choose(scores[0], tolerance, uniform)
     choice = scores.argmax(axis=1)  # of a row with NaN, the first NaN
     best = scores.ravel()[choice + np.arange(0, scores.size, num_arms)]
     if any(map(isnan, best.tolist())):  # a few numbers: faster than numpy
@@ -73,15 +72,13 @@ def argmax_with_ties(scores: Floats, tolerance: float | Floats, uniform: Floats)
     return np.flatnonzero(tied)[np.cumsum(count) - count + rank] % num_arms
 
 
-def _choose(scores: Floats, tolerance: float, uniform: float) -> int:
-    """The same of one trial, (A,)."""
-    choice = int(scores.argmax())
-    best = scores.item(choice)
+def _choose(scores: Floats, tolerance: float | Floats, uniform: Floats) -> Ints:
+    """The same of one trial, (A,) -> (1,)."""
+    best = scores.item(scores.argmax())
     if isnan(best):
         raise ValueError(_nan_message(np.array([best])))
-    tied = scores >= best - tolerance
-    count = np.count_nonzero(tied)
-    return choice if count == 1 else int(np.flatnonzero(tied)[int(uniform * count)])
+    (tied,) = (scores >= best - tolerance).nonzero()
+    return tied if len(tied) == 1 else tied[[int(uniform.item() * len(tied))]]
 
 
 def _nan_message(best: Floats) -> str:

@@ -18,7 +18,8 @@ from bandit_envs.basics.arguments import (
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.amplitude import unit_kernel
-from ..model.model import Model, centred_model
+from ..model.centred import centred_model
+from ..model.model import Model
 from ..model.noise import require_noise_variance
 from ..model.units import PriorUnits
 from ..named import chosen

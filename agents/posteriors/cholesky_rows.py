@@ -51,8 +51,8 @@ class CholeskyRows:
     def explain(self, values: Floats) -> Floats:
         """Return the posterior mean of values at the played points, (N,) -> (N,): V' L^-1 d_X."""
         k = self.used
-        innovation = solve_vector(self._triangle[:k, :k], values[self._point[:k]])
-        return innovation @ self._rows[:k]
+        innovation = solve_vector(self._triangle[:k], values.take(self._point[:k]))
+        return innovation.dot(self._rows[:k])
 
     def replace(self, condensed: Condensed) -> None:
         """Start again with one row a distinct point."""

@@ -52,5 +52,5 @@ def solve_rows(triangle: Floats, rows: Floats) -> None:
 
 
 def solve_vector(triangle: Floats, vector: Floats) -> Floats:
-    """Return L^-1 v, (u, u) and (u,) -> (u,)."""
+    """Return L^-1 v, (u, u) and (u,) -> (u,); whole rows of a larger array are not copied, parts are."""
     return _trtrs(triangle.T, vector, lower=0, trans=1)[0] if len(vector) else vector

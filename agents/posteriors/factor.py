@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
 from .cholesky_rows import CholeskyRows
+from .prior_draw import PriorDraw
 from .table import TablePosterior
 
 SLACK = 1.65  # rows a distinct point at which they are compacted (measured)
@@ -58,7 +61,19 @@ class FactorPosterior(TablePosterior):
         return super()._white(rng) if structure is None else structure.draw(rng)
 
     def _prior(self, weight: Floats) -> Floats:
-        return weight @ self.gram.root if self.gram.structure is None else weight
+        """The draws of the prior that z is for, (B, r) -> (B, N) or (r,) -> (N,)."""
+        if self.gram.structure is not None:
+            return weight  # it is the draw
+        alone = weight.ndim == 1 and self._triangular
+        return self._draw_prior(weight) if alone else weight @ self.gram.root
+
+    @cached_property
+    def _triangular(self) -> bool:
+        return len(self.gram.pivots) == len(self.gram.root)
+
+    @cached_property
+    def _draw_prior(self) -> PriorDraw:
+        return PriorDraw(self.gram)
 
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
         # All rows of a point take the value f' + sqrt(lambda / n) e: their sum is n f' + sqrt(n lambda) e.
@@ -70,7 +85,7 @@ class FactorPosterior(TablePosterior):
     def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
         prior = self._prior(weight)
         value = prior.copy()
-        value[played] += noise * np.sqrt(self.noise / self.count[0, played])
+        value[played] += noise * np.sqrt(self.noise / self.count[0].take(played))
         return prior - self._trial[0].explain(value)
 
     def _forget(self, trial: Ints) -> None:

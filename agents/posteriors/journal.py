@@ -21,9 +21,9 @@ class Journal:
         self._noise_std = np.sqrt(noise)  # (B,)
         self._count = np.zeros((len(noise), num_points))
         self._total = np.zeros((len(noise), num_points))
-        self.gain = np.zeros(len(noise))  # sums of 1/2 log(s / lambda); rules ask for it in every round
+        self._gain = np.zeros(len(noise))  # sums of 1/2 log(s / lambda)
         self._entries: list[tuple[Ints, Floats]] = []
-        self._singles: list[tuple[int, int, float]] = []
+        self._singles: list[tuple[int, int, float, float]] = []
 
     def write(self, cell: Ints, value: Floats, scale: Floats) -> None:
         """Record plays, (n,) each; the arrays now belong to the journal.
@@ -34,18 +34,17 @@ class Journal:
             scale: predictive standard deviation sqrt(s) of the value.
         """
         self._entries.append((cell, value))
-        if len(cell) == len(self.gain):
-            self.gain += np.log(scale / self._noise_std)
+        if len(cell) == len(self._gain):
+            self._gain += np.log(scale / self._noise_std)
         else:
             trial = cell // self._count.shape[1]
-            self.gain[trial] += np.log(scale / self._noise_std[trial])
+            self._gain[trial] += np.log(scale / self._noise_std[trial])
         if len(self._entries) == LONGEST:
             self._sum()
 
     def write_one(self, trial: int, point: int, value: float, scale: float) -> None:
         """Record one play; see `write`."""
-        self._singles.append((trial, point, value))
-        self.gain[trial] += math.log(scale / self._noise_std.item(trial))
+        self._singles.append((trial, point, value, scale))
         if len(self._singles) == LONGEST:
             self._sum()
 
@@ -60,7 +59,14 @@ class Journal:
         self._sum()
         self._count.ravel()[cell] += plays
         self._total.ravel()[cell] += total
-        self.gain[trial] += np.log(ratio)
+        self._gain[trial] += np.log(ratio)
+
+    @property
+    def gain(self) -> Floats:
+        """Information gain, (B,)."""
+        if self._singles:  # rules ask in every round
+            self._sum()
+        return self._gain
 
     @property
     def count(self) -> Floats:
@@ -75,9 +81,10 @@ class Journal:
         return self._total
 
     def _sum(self) -> None:
-        for trial, point, value in self._singles:
+        for trial, point, value, scale in self._singles:
             self._count[trial, point] += 1.0
             self._total[trial, point] += value
+            self._gain[trial] += math.log(scale / self._noise_std.item(trial))
         self._singles.clear()
         if not self._entries:
             return

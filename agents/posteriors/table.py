@@ -104,15 +104,20 @@ class TablePosterior(Posterior):
         and e standard normal at the played points. All representations draw the same z and e, in
         f' = z @ gram.root, hence return the same sample.
         """
-        weight = np.array([self._white(rng) for rng in rngs])
         if len(rngs) == 1:  # half the time that arrays over all points take
-            played = self.count[0].nonzero()[0]
-            return self._deviate_one(weight[0], played, rngs[0].standard_normal(len(played)))[None]
+            return self._deviation_alone(rngs[0])[None]
+        weight = np.array([self._white(rng) for rng in rngs])
         count, noise = self.count, np.zeros_like(self.mean)
         for i, rng in enumerate(rngs):
             played = count[i].nonzero()[0]
             noise[i, played] = rng.standard_normal(len(played))
         return self._deviate(weight, noise)
+
+    def _deviation_alone(self, rng: np.random.Generator) -> Floats:
+        """The same of the only trial, (N,)."""
+        weight = self._white(rng)
+        (played,) = (self.count[0] > 0.0).nonzero()  # of truth values: half the time
+        return self._deviate_one(weight, played, rng.standard_normal(len(played)))
 
     def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
         """The same of the only trial, from z (r,), the points played (u,) and their e (u,): (N,)."""

@@ -52,11 +52,11 @@ class WeightSpacePosterior(TablePosterior):
 
     def _absorb_one(self, i: int, x: int) -> tuple[Floats, float]:
         feature, covariance = self._feature[x], self._covariance[i]
-        weight = covariance @ feature
-        scale = math.sqrt(self.noise.item(i) + feature @ weight)
+        weight = covariance.dot(feature)  # half the time of @ where numbers are few
+        scale = math.sqrt(self.noise.item(i) + feature.dot(weight))
         weight /= scale
         _ger(-1.0, weight, weight, a=covariance.T, overwrite_a=1)  # S -= w w', in place
-        return weight @ self._root, scale
+        return weight.dot(self._root), scale
 
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
         # In weights Matheron's rule is S (z - R sqrt(n / lambda) e): no difference of large numbers.
@@ -64,8 +64,9 @@ class WeightSpacePosterior(TablePosterior):
         return _products(self._covariance, pull) @ self._root
 
     def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
-        pull = weight - (noise * np.sqrt(self.count[0, played] / self.noise)) @ self._feature[played]
-        return (self._covariance[0] @ pull) @ self._root
+        rate = self.count[0].take(played) / self.noise
+        pull = weight - (noise * np.sqrt(rate)).dot(self._feature.take(played, axis=0))
+        return self._covariance[0].dot(pull).dot(self._root)
 
     def _forget(self, trial: Ints) -> None:
         self._covariance[trial] = self._prior

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import log, pi
+from math import pi
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from bandit_envs.basics.arguments import require_at_least_one, require_positive,
 from bandit_envs.basics.types import Floats, Ints
 
 from ..validation import PerTrial
+from .elementwise import elementwise, log, sqrt
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,14 @@ class FiniteSetWidth:
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return sqrt(scale * beta_t), (B,)."""
-        return np.sqrt(self.scale * (self._union + 4.0 * np.log(t)))  # log t^2 = 2 log t
+        return self._of_round(t)
+
+    @elementwise
+    def _of_round(self, t: Any) -> Any:
+        return sqrt(self.scale * (self._union + 4.0 * log(t)))  # log t^2 = 2 log t
 
     @cached_property
-    def _union(self) -> Floats:
-        """2 log(|D| pi^2 / (6 delta)), (1,) or (B,)."""
-        each = np.atleast_1d(self.delta).tolist()
-        return np.array([2.0 * log(self.size * pi**2 / (6.0 * delta)) for delta in each])
+    def _union(self) -> Floats | float:
+        """2 log(|D| pi^2 / (6 delta)), a number or (B,)."""
+        each = [2.0 * log(self.size * pi**2 / (6.0 * delta)) for delta in np.atleast_1d(self.delta).tolist()]
+        return np.array(each) if np.ndim(self.delta) else each[0]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
+from functools import cached_property
+from typing import Any
 
 from bandit_envs.basics.arguments import require_at_least_one, require_not_negative, require_probability
 from bandit_envs.basics.types import Floats, Ints
 
 from ..validation import PerTrial
 from .base import BOUND_REMEDY, NOISE_REMEDY
+from .elementwise import elementwise, log, sqrt
 from .information_gain import Gamma, Realised
 
 
@@ -42,6 +43,13 @@ class ImprovedWidth:
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return the width, (B,)."""
-        gamma = self.gamma(t - 1, gain)
-        spread = np.sqrt(2.0 * (gamma + (1.0 + np.log(self.union / self.delta))))
-        return np.asarray(self.bound + self.noise_std * spread, dtype=np.float64)
+        return self._of_gamma(self.gamma(t - 1, gain))
+
+    @elementwise
+    def _of_gamma(self, gamma: Any) -> Any:
+        return self.bound + self.noise_std * sqrt(2.0 * (gamma + self._failure))
+
+    @cached_property
+    def _failure(self) -> Any:
+        """1 + log(union / delta), a number or (B,)."""
+        return 1.0 + log(self.union / self.delta)

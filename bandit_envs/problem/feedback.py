@@ -9,6 +9,9 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+FIRST, NO_COST = np.zeros(1, dtype=np.int64), np.empty((1, 0))
+FIRST.setflags(write=False)
+
 
 class Feedback(NamedTuple):
     """What arrives after a round: in row i, trial `trial[i]` learns what its round `round[i]` earned.
@@ -31,6 +34,8 @@ class Feedback(NamedTuple):
                 'info has no "feedback_mask": agents learn from info, not from the reward; '
                 "pass the info that the environment's step returned"
             ) from None
+        if mask.shape == (1,) and mask[0] and "feedback_cost" not in info:
+            return cls._alone(info["feedback_step"], info["feedback_reward"])
         if mask.ndim == 1:
             (row,) = mask.nonzero()
             trial = np.zeros(len(row), dtype=np.int64)
@@ -42,6 +47,13 @@ class Feedback(NamedTuple):
         if cost.size:
             _check_finite("feedback_cost", cost)
         return cls(trial, info["feedback_step"][row], reward, cost)
+
+    @classmethod
+    def _alone(cls, rounds: Ints, reward: Floats) -> Feedback:
+        """Of one environment without delays and constraints, (1,) each: in a third of the time."""
+        if not isfinite(reward[0]):
+            raise ValueError(f"feedback_reward must be finite, got {reward}")
+        return cls(FIRST, rounds.copy(), reward.copy(), NO_COST)
 
     def where(self, kept: Bools) -> Feedback:
         """Some of the rows, (n,) -> those."""

