@@ -43,7 +43,7 @@ class RAHBO(PlanningAgent):
     def __init__(self, model: Model, alpha: float, repeats: int, explore: int):
         super().__init__(model)
         self.alpha, self.repeats, self.explore = alpha / model.deviation, repeats, explore
-        self.unit = float(np.max([np.square(model.noise_std), 1e-12 * model.deviation**2]))
+        self.unit = max(float(model.noise_std) ** 2, 1e-12 * model.deviation**2)  # R^2
         profile = model.setting.noise_profile
         self.known = None if profile is None else self.unit * profile**2  # (A,) rho^2
 
