@@ -2,8 +2,8 @@
 
 A trial fails if |mu_{t-1}(x) - f(x)| > w_t sigma_{t-1}(x) at any point x in any round t. The theorems promise
 that at most delta = 0.1 of the trials do. The script draws, for every width, the share that fails and the
-factor by which the widths would have to grow to contain the function throughout; docs/calibration.md says
-what one sees.
+factor by which the widths would have to grow to contain the function throughout, and writes the regret of the
+same trials beside them; docs/calibration.md says what one sees.
 
     python examples/papers/calibration.py --out calibration.png --table calibration.csv
 """
@@ -25,9 +25,11 @@ from scipy.stats import binomtest
 import agents
 from bandit_envs import Problem, Setting
 from bandit_envs.problems.synthetic import gp, rkhs
+from gpbandits.evaluation.statistics import bootstrap_interval
 from gpbandits.theory.coverage import play_bands
 
 DELTA = 0.1
+HEADER = ("width", "theorem", "failed", "trials", "median", "low", "high")
 PROMISED, EXPERIMENT = "#0072B2", "#D55E00"
 
 
@@ -48,6 +50,7 @@ class Finding(NamedTuple):
     failed: int
     trials: int
     factor: tuple[float, float, float]  # median, 10 and 90 % quantile of the factor that was needed
+    regret: tuple[float, float, float]  # mean of R_T and its 95 % interval
 
     @property
     def share(self) -> tuple[float, float, float]:
@@ -98,38 +101,57 @@ def measure(row: Row, trials: int) -> Finding:
     """Play a row's trials and count the failures."""
     bands = play_bands(row.problem, row.agent, trials)
     median, low, high = np.quantile(bands.factor, [0.5, 0.1, 0.9]).tolist()
-    return Finding(row.label, row.theorem, int(bands.failed.sum()), trials, (median, low, high))
+    regret = bootstrap_interval(bands.regret[:, -1])
+    return Finding(
+        row.label,
+        row.theorem,
+        int(bands.failed.sum()),
+        trials,
+        (median, low, high),
+        (float(regret.estimate), float(regret.low), float(regret.high)),
+    )
 
 
 def as_markdown(finding: Finding) -> str:
     """One line of the table in docs/calibration.md."""
     share = "{:.1f} % [{:.1f}, {:.1f}]".format(*(100 * value for value in finding.share))
     factor = "{:.3g} [{:.3g}, {:.3g}]".format(*finding.factor)
-    return f"| {finding.label} | {'yes' if finding.theorem else 'no'} | {share} | {factor} |"
+    regret = "{:.3g} [{:.3g}, {:.3g}]".format(*finding.regret)
+    return f"| {finding.label} | {'yes' if finding.theorem else 'no'} | {share} | {factor} | {regret} |"
+
+
+def summary(findings: list[Finding]) -> str:
+    """How often theorems failed, as docs/calibration.md says it."""
+    proved = [finding for finding in findings if finding.theorem]
+    failed = sum(finding.failed for finding in proved)
+    return f"{failed or 'None'} of {sum(finding.trials for finding in proved)} trials failed"
 
 
 def write(findings: list[Finding], path: Path) -> None:
     """Keep the numbers."""
     with path.open("w", newline="", encoding="utf-8") as file:
         lines = csv.writer(file, lineterminator="\n")
-        lines.writerow(("width", "theorem", "failed", "trials", "median", "low", "high"))
-        lines.writerows((*finding[:4], *finding.factor) for finding in findings)
+        lines.writerow((*HEADER, "regret", "regret low", "regret high"))
+        lines.writerows((*finding[:4], *finding.factor, *finding.regret) for finding in findings)
 
 
 def read(path: Path) -> list[Finding]:
     """Read what `write` wrote."""
     with path.open(newline="", encoding="utf-8") as file:
-        return [
-            Finding(
-                label, theorem == "True", int(failed), int(trials), (float(middle), float(low), float(high))
-            )
-            for label, theorem, failed, trials, middle, low, high in list(csv.reader(file))[1:]
-        ]
+        return [_finding(line) for line in list(csv.reader(file))[1:]]
+
+
+def _finding(line: list[str]) -> Finding:
+    label, theorem, failed, trials, *numbers = line
+    median, low, high, *regret = map(float, numbers)
+    mean, least, most = regret
+    factor = median, low, high
+    return Finding(label, theorem == "True", int(failed), int(trials), factor, (mean, least, most))
 
 
 def draw(findings: list[Finding], path: Path) -> None:
     """Failing shares beside the needed factors, one row a width."""
-    figure = Figure(figsize=(8.4, 4.8), layout="constrained")
+    figure = Figure(figsize=(8.4, 0.22 * len(findings) + 1.5), layout="constrained")
     FigureCanvasAgg(figure)
     left, right = figure.subplots(1, 2, sharey=True)
     for place, finding in enumerate(findings):
@@ -164,11 +186,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("calibration.png"), help="the figure")
     parser.add_argument("--table", type=Path, help="a CSV of the numbers")
     options = parser.parse_args()
-    print("| width | theorem | trials that fail | factor needed |\n|---|---|---|---|")
+    print("| width | theorem | trials that fail | factor needed | R_T |\n|---|---|---|---|---|")
     findings = []
     for row in rows(options.horizon):
         findings.append(measure(row, options.trials))
         print(as_markdown(findings[-1]), flush=True)
+    print(summary(findings))
     draw(findings, options.out)
     if options.table is not None:
         write(findings, options.table)

@@ -104,6 +104,7 @@ def test_the_page_on_calibration_says_what_its_table_says():
     assert len(findings) == sum(page.count(f"| {word} |") for word in ("yes", "no"))
     for finding in findings:
         assert script.as_markdown(finding) in page
+    assert script.summary(findings) in page
 
 
 def test_the_page_on_elimination_says_what_its_table_says():
