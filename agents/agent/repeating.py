@@ -68,13 +68,13 @@ class Holds:
             return
         other = np.asarray(self.action != action)  # (B,), or (B, d) on a box
         if other.any():
-            self._choose_again(other.reshape(len(other), -1).any(axis=1), 0)
+            self._choose_again(np.flatnonzero(other.reshape(len(other), -1).any(axis=1)), 0)
 
     def end(self, trial: Ints | slice = slice(None)) -> None:
         """Trials believe something else than they did, (n,), and choose again."""
         self._choose_again(trial, 0)
 
-    def _choose_again(self, trial: Ints | Bools | slice, round_: int | Ints) -> None:
+    def _choose_again(self, trial: Ints | slice, round_: int | Ints) -> None:
         self._until[trial] = round_
         self.next_choice = int(self._until.min())
 

@@ -142,7 +142,7 @@ def _without_oracle(info: dict[str, Any]) -> dict[str, Any]:
 def _ended(terminated: Any, truncated: Any) -> bool:
     """Whether a trial is over, or each of several, (B,)."""
     either = terminated | truncated
-    return either.all() if isinstance(either, np.ndarray) else bool(either)
+    return bool(either.all() if isinstance(either, np.ndarray) else either)
 
 
 @contextmanager
