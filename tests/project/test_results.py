@@ -80,6 +80,29 @@ def test_the_page_on_reliability_says_what_isolation_cost():
         assert f"| {' | '.join(row)} |" in read("reliability.md")
 
 
+STORED_ALOUD = {"dask": "cluster", "boxes": "boxes"}  # tables that a page prints as they are stored
+
+
+@pytest.mark.parametrize("table", STORED_ALOUD)
+def test_a_page_prints_what_a_benchmark_has_stored(table):
+    with (DOCS / RESULTS / f"{table}.csv").open(newline="", encoding="utf-8") as file:
+        found = ["| " + " | ".join(line) + " |" for line in csv.reader(file)]
+    assert len(found) > 1
+    lines = read(f"{STORED_ALOUD[table]}.md").splitlines()
+    assert [line for line in lines if line in found] == found
+
+
+def test_the_page_on_clusters_says_how_fast_two_workers_are():
+    with (DOCS / RESULTS / "dask.csv").open(newline="", encoding="utf-8") as file:
+        found = {row["where"]: row for row in csv.DictReader(file)}
+    one, two = found["one worker"], found["two workers"]
+    by_clock = float(one["large (s)"]) / float(two["large (s)"])
+    by_processors = 2.0 * float(one["large, CPU (s)"]) / float(two["large, CPU (s)"])
+    page = read("cluster.md")
+    assert f"{by_clock:.1f} times as fast by the clock" in page
+    assert f"{by_processors:.1f} by the processors" in page
+
+
 @pytest.mark.parametrize("table", sorted((DOCS / "tables").glob("*.csv")), ids=lambda path: path.stem)
 def test_the_leaderboard_says_what_its_tables_say(table):
     page = read("leaderboard.md")

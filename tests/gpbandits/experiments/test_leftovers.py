@@ -1,8 +1,11 @@
 """What a killed run leaves in shared memory is removed by the next run of its folder, and nothing else is."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -74,3 +77,35 @@ def test_what_may_be_somebody_elses_stays(tmp_path, shared, change):
     left_by(given["pid"], shared)
     with tidied(tmp_path):
         assert len(list(shared.iterdir())) == 2
+
+
+PLAY = """
+import sys
+from pathlib import Path
+from gpbandits.experiments import Store, Study, run
+from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
+environment = EnvironmentEntry("GPBandit-GP-v0", "GP", {"horizon": 10**6, "num_arms": 3})
+run(Study("s", 4, (environment,), (AgentEntry("random", "r"),), block_size=1), Store(Path(sys.argv[1])), 2)
+"""
+
+
+def left_of(pid: int) -> list[Path]:
+    """What lies outside of its folder by the number of a run."""
+    patterns = [pattern.format(pid=pid) for pattern in leftovers.PATTERNS]
+    return [path for place in leftovers.PLACES for pattern in patterns for path in place.glob(pattern)]
+
+
+@pytest.mark.long
+def test_the_next_run_removes_what_a_killed_group_of_processes_left(tmp_path):
+    store, code = Store(tmp_path / "cells"), [sys.executable, "-c", PLAY, str(tmp_path / "cells")]
+    group = subprocess.Popen(code, start_new_session=True)
+    try:
+        deadline = time.monotonic() + 60.0
+        while not left_of(group.pid) and group.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.1)
+    finally:
+        os.killpg(group.pid, signal.SIGKILL)
+        group.wait()
+    assert left_of(group.pid), "nobody was left to tidy up"
+    assert run(STUDY, store, 1) == []
+    assert left_of(group.pid) == []
