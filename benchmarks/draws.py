@@ -1,10 +1,10 @@
 """What large problems cost: seconds and peak memory of a draw, and of rounds that plain agents play on it.
 
-    python benchmarks/draws.py [--rounds 50]
+    python benchmarks/draws.py [--rounds 200] [--write]
 
 Each case runs in a process of its own, whose peak resident memory is read when it ends; a small environment
 printed first, which is what the imports take. The bounds to hold are 10^5 points in 5 s and 1 GB and 10^6
-on a grid in 30 s and 2 GB, in seconds of the processor.
+on a grid in 30 s and 2 GB, in seconds of the processor. `--write` stores the tables of `docs/large.md`.
 """
 
 import argparse
@@ -12,7 +12,10 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
+
+from tables import write
 
 from gpbandits import evaluate
 
@@ -35,10 +38,14 @@ DRAWS: list[Case] = [
     ("GPBandit-RKHS-v0", {"num_arms": 10**6, "dim": 2, "points": "grid"}),
     ("GPBandit-RKHS-v0", {"num_arms": 10**6, "dim": 2, "points": "grid", "kernel": "matern52"}),
 ]
-PLAYS: list[tuple[Case, str]] = [
-    (("GPBandit-GP-v0", {"num_arms": 10**6, "dim": 2}), "gp-ucb"),
-    (("GPBandit-GP-v0", {"num_arms": 10**6, "dim": 2}), "gp-ts"),
-    (("GPBandit-RKHS-v0", {"num_arms": 10**5, "dim": 3}), "gp-ucb"),
+GRID: dict[str, Any] = {"num_arms": 10**6, "dim": 2}
+PLAYS: list[tuple[Case, str, dict[str, Any], int]] = [  # with an agent, its options, and times as many rounds
+    (("GPBandit-GP-v0", GRID), "gp-ucb", {}, 1),
+    (("GPBandit-GP-v0", GRID), "gp-ts", {}, 1),
+    (("GPBandit-GP-v0", GRID), "gp-ucb", {"repeat": 2}, 500),
+    (("GPBandit-GP-v0", {**GRID, "kernel": "matern52"}), "gp-ucb", {}, 1),
+    (("GPBandit-GP-v0", {**GRID, "kernel": "matern52"}), "gp-ucb", {"repeat": 2}, 50),
+    (("GPBandit-RKHS-v0", {"num_arms": 10**5, "dim": 3}), "gp-ucb", {}, 1),
 ]
 
 
@@ -52,27 +59,54 @@ def draw(case: Case) -> float:
     return time.process_time() - start
 
 
-def play(case: Case, agent: str, rounds: int) -> float:
-    """Seconds of a round, without those of the draw."""
+def play(case: Case, agent: str, options: dict[str, Any], rounds: int) -> float:
+    """Seconds of so many rounds, without those of the draw."""
 
     def seconds(horizon: int) -> float:
         start = time.process_time()
-        evaluate(case[0], [agent], trials=1, env_kwargs={**case[1], "horizon": horizon})
+        keywords = {**case[1], "horizon": horizon}
+        played = {"it": (agent, options)}
+        evaluate(case[0], played, trials=1, env_kwargs=keywords, checkpoints=[horizon])
         return time.process_time() - start
 
-    return (seconds(rounds + 1) - seconds(1)) / rounds
+    return seconds(rounds + 1) - seconds(1)
 
 
-def apart(call: str) -> None:
-    """Run a call of this module in another process and print what it returns, with its peak memory."""
-    code = f"import draws, resource; draws.report({call})"
-    subprocess.run([sys.executable, "-c", code], cwd=sys.path[0], check=True)
+def apart(call: str) -> tuple[float, float]:
+    """Run a call of this module in another process; return what it returns, and its peak memory in MB."""
+    code = f"import draws; draws.report({call})"
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=sys.path[0], check=True, stdout=subprocess.PIPE, text=True
+    )
+    seconds, peak = map(float, run.stdout.splitlines()[-1].split())
+    return seconds, peak
 
 
 def report(seconds: float) -> None:
-    """Print the end of a line."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{seconds:9.3f} s {peak:7.0f} MB", flush=True)
+    """Print what was measured in this process."""
+    print(seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, flush=True)
+
+
+def named(case: Case) -> str:
+    """A case in words."""
+    options = ", ".join(f"{name}={value!r}" for name, value in case[1].items())
+    return f"`{case[0].removeprefix('GPBandit-').removesuffix('-v0')}` {options}"
+
+
+def measured_draws() -> Iterator[list[str]]:
+    """A row a draw."""
+    for case in DRAWS:
+        seconds, peak = apart(f"draws.draw({case!r})")
+        yield [named(case), f"{seconds:.2f}", f"{peak:.0f}"]
+
+
+def measured_plays(rounds: int) -> Iterator[list[str]]:
+    """A row an agent."""
+    for case, agent, options, times in PLAYS:
+        seconds, peak = apart(f"draws.play({case!r}, {agent!r}, {options!r}, {times * rounds})")
+        told = "".join(f", {name}={value}" for name, value in options.items())
+        each = 1e3 * seconds / (times * rounds)
+        yield [agent + told, named(case), str(times * rounds), f"{each:.2g}", f"{peak:.0f}"]
 
 
 def main() -> None:
@@ -80,16 +114,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rounds", type=int, default=50)
-    rounds = parser.parse_args().rounds
-    print("a draw")
-    for case in DRAWS:
-        print(f"{case[0].removeprefix('GPBandit-'):16} {case[1]!s:75}", end=" ", flush=True)
-        apart(f"draws.draw({case!r})")
-    print(f"a round of {rounds}")
-    for case, agent in PLAYS:
-        print(f"{agent:16} {case[0]} {case[1]!s:60}", end=" ", flush=True)
-        apart(f"draws.play({case!r}, {agent!r}, {rounds})")
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    tables = {
+        "draws": (["problem", "seconds", "peak MB"], measured_draws()),
+        "plays": (["agent", "problem", "rounds", "ms a round", "peak MB"], measured_plays(given.rounds)),
+    }
+    for name, (header, measured) in tables.items():
+        print(name)
+        rows = []
+        for row in measured:
+            print("  ".join(row), flush=True)
+            rows.append(row)
+        if given.write:
+            write(name, header, rows)
 
 
 if __name__ == "__main__":

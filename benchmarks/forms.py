@@ -1,10 +1,10 @@
 """Which form of the posterior is chosen by the model of costs, beside the one that is measured to be fastest.
 
-    python benchmarks/forms.py [--quick] [--rounds T] [--repeats R]
+    python benchmarks/forms.py [--quick] [--rounds T] [--repeats R] [--write]
 
 Each form plays GP-UCB for T rounds on the same function, interleaved, and the fastest of its repeats counts.
 `u?` and `u` are the distinct points that a trial is expected to play, and played. The last column is what the
-choice loses: its time over that of the best.
+choice loses: its time over that of the best. `--write` stores the table of `docs/large.md`.
 """
 
 import os
@@ -16,6 +16,7 @@ import time
 from typing import NamedTuple
 
 import numpy as np
+from tables import write
 
 from agents.posteriors import TABLES, posterior
 from agents.posteriors.costs import costs_of, expected_distinct
@@ -25,6 +26,7 @@ from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.decisions import unit_grid
 
 NOISE, WIDTH, SEED = 0.025, 3.0, 0
+HEADER = ["kernel", "N", "d", "B", "T", "r", "u?", "u", *TABLES, "best", "choice", "ratio"]
 
 
 class Case(NamedTuple):
@@ -45,6 +47,7 @@ CASES = [
     for rounds in (300, 2000)
     if trials * size * rounds <= 2e7
 ]
+CASES += [Case(kernel, 200**2, 2, 1, 300) for kernel in ("rbf", "matern52")]  # a grid without a root
 
 
 def play(gram: Gram, form: str, case: Case) -> tuple[float, float]:
@@ -62,11 +65,18 @@ def play(gram: Gram, form: str, case: Case) -> tuple[float, float]:
     return 1e6 * seconds / noise.size, np.mean([len(model.played(i)) for i in trial])
 
 
-def measure(case: Case, repeats: int) -> str:
-    """One line: what is expected and played, the times, the best, the choice and what it loses."""
+def forms_of(gram: Gram, case: Case, costs: dict[str, float]) -> list[str]:
+    """Those that are worth a trial: no whole matrix of many points, no column that is computed anew."""
+    left_out = {"dense"} if case.size > DENSE_LIMIT else set()
+    left_out |= {"plays"} if gram.structure is None else set()
+    return [form for form in TABLES if form in costs and form not in left_out]
+
+
+def measure(case: Case, repeats: int) -> list[str]:
+    """One row: what is expected and played, the times, the best, the choice and what it loses."""
     gram = Gram(make_kernel(case.kernel), unit_grid(case.size, case.dim))
     costs = costs_of(gram, case.rounds)
-    forms = [form for form in TABLES if form in costs and (form != "dense" or case.size <= DENSE_LIMIT)]
+    forms = forms_of(gram, case, costs)
     times: dict[str, list[float]] = {form: [] for form in forms}
     distinct = 0.0
     for _ in range(repeats):
@@ -75,11 +85,10 @@ def measure(case: Case, repeats: int) -> str:
             times[form].append(microseconds)
     fastest = {form: min(each) for form, each in times.items()}
     best, choice = min(fastest, key=lambda form: fastest[form]), best_form(gram, case.trials, case.rounds)
-    head = f"{case.kernel:<9}{case.size:>7}{case.dim:>3}{case.trials:>4}{case.rounds:>6}"
     rank = 0 if gram.low_rank_root is None else len(gram.low_rank_root)
-    seen = f"{rank:>5}{expected_distinct(case.size, case.rounds):>6.0f}{distinct:>6.0f}  "
-    shown = "".join(f"{fastest[form]:>9.1f}" if form in fastest else f"{'':>9}" for form in TABLES)
-    return f"{head}{seen}{shown}  {best:<13}{choice:<13}{fastest[choice] / fastest[best]:>5.2f}"
+    counts = [*case[1:], rank, round(expected_distinct(case.size, case.rounds)), round(distinct)]
+    shown = [f"{fastest[form]:.1f}" if form in fastest else "" for form in TABLES]
+    return [case.kernel, *map(str, counts), *shown, best, choice, f"{fastest[choice] / fastest[best]:.2f}"]
 
 
 def main() -> None:
@@ -88,15 +97,24 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="runs of at most 300 rounds, once")
     parser.add_argument("--rounds", type=int, help="runs of at most so many rounds")
+    parser.add_argument("--write", action="store_true")
     parser.add_argument("--repeats", type=int, help="interleaved runs of which the fastest counts (3)")
     options = parser.parse_args()
     most = options.rounds or (300 if options.quick else max(case.rounds for case in CASES))
     print("microseconds a round and trial, one BLAS thread")
-    head = f"{'kernel':<9}{'N':>7}{'d':>3}{'B':>4}{'T':>6}{'r':>5}{'u?':>6}{'u':>6}  "
-    print(head + "".join(f"{form[:8]:>9}" for form in TABLES) + f"  {'best':<13}{'choice':<13}ratio")
+    print(line(HEADER))
+    rows = []
     for case in CASES:
         if case.rounds <= most:
-            print(measure(case, options.repeats or (1 if options.quick else 3)), flush=True)
+            rows.append(measure(case, options.repeats or (1 if options.quick else 3)))
+            print(line(rows[-1]), flush=True)
+    if options.write:
+        write("forms", HEADER, rows)
+
+
+def line(cells: list[str]) -> str:
+    """A row in columns."""
+    return "  ".join(f"{cell:>{max(len(name), 6)}}" for cell, name in zip(cells, HEADER, strict=True))
 
 
 if __name__ == "__main__":
