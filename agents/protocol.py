@@ -15,6 +15,9 @@ class Agent(Protocol):
     One that discards feedback after a window says so in an attribute `feedback_window`, read
     after the episode: a number, the same in all trials, in rounds, or in units of time where the setting
     publishes query times. Its simple regret then counts only plays whose feedback came in time.
+
+    One that can tell that nothing keeps the constraints says in `infeasible_since`, read after the episode,
+    in which round, counted from 0, it first found so, -1 if never; for B trials, B of them.
     """
 
     def reset(self, seed: int) -> None:

@@ -22,6 +22,7 @@ def record(num_trials=8, horizon=60, num_constraints=0, dim=0, exponent=0.5, see
         seconds=rng.uniform(0.01, 0.02, size=num_trials),
         changes=ragged([[]] * num_trials),
         alarms=ragged([None] * num_trials),
+        infeasible=ragged([None] * num_trials),
     )
 
 

@@ -67,6 +67,16 @@ class SideBySide:
         return None if each[0] is None else np.array(each, dtype=bool)
 
     @property
+    def infeasible(self) -> Bools | None:
+        """Whether nothing that each trial could choose last may keep the costs, (B,); see `GPAgent`."""
+        return self._each("infeasible")
+
+    @property
+    def infeasible_since(self) -> Ints | None:
+        """The round in which each trial first found so, (B,); see `GPAgent`."""
+        return self._each("infeasible_since")
+
+    @property
     def feedback_window(self) -> float | None:
         """How long feedback may take to be learnt, the same in all trials; None if all that comes is."""
         return getattr(self.agents[0], "feedback_window", None)
@@ -90,6 +100,11 @@ class SideBySide:
         rows = [None] * self.num_trials if observation is None else list(observation)
         each = [agent.recommend(row, among) for agent, row in zip(self.agents, rows, strict=True)]
         return Recommendation(*map(np.array, zip(*each, strict=True)))
+
+    def _each(self, name: str) -> Any:
+        """An attribute of all trials, (B,); None where they do not have it."""
+        each = [getattr(agent, name, None) for agent in self.agents]
+        return None if each[0] is None else np.array(each)
 
 
 def of_trial(info: dict[str, Any], trial: int) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from ..objectives.base import Objective, Revision
 from ..objectives.reward import Reward
 from ..restarts.base import Never, Restart
 from ..validation import arms_of, require_context, require_reset, require_trials, seeds_of
+from .declared import Declared
 from .recommending import best_arms
 from .repeating import Holds, plays_of
 from .resuming import Resumable
@@ -79,6 +80,7 @@ class GPAgent(Resumable):
         self.privileged = build(restart, model, unseeded, "restart", self._size).privileged
         self.clock = Clock.of(model.setting)
         self.round = -1  # before the first reset
+        self.declared = Declared(self._size)
         self._assume(model)
 
     @property
@@ -93,6 +95,16 @@ class GPAgent(Resumable):
         require_reset(self.round >= 0)
         each = refuted(self.rule, self.belief)
         return each if each is None or self.num_trials else bool(each[0])
+
+    @property
+    def infeasible(self) -> Bools | bool | None:
+        """Whether nothing that could last be chosen keeps the costs, (B,) or one; None if it cannot tell."""
+        return self.declared.last(self.num_trials)
+
+    @property
+    def infeasible_since(self) -> Ints | int | None:
+        """The round (0-based) in which a trial first found so, (B,) or one; -1 where it never did."""
+        return self.declared.first(self.num_trials)
 
     @property
     def feedback_window(self) -> float | None:
@@ -140,6 +152,7 @@ class GPAgent(Resumable):
         self.holds = Holds(self._size) if self._given.repeat > 1.0 else None
         self.round = 0
         self.t = self._one.copy()  # of each trial: rounds started since it began
+        self.declared = Declared(self._size)
         self._revise(self.objective.begin())
 
     def act(self, observation: Floats) -> Any:
@@ -156,6 +169,7 @@ class GPAgent(Resumable):
         view = View(belief, self.incumbent, context, self.t, self.samplers, self._rule_rngs)
         view = view if free is None else view.drawing(free)
         scores = self.objective.penalised(rule(view), context, self.t)
+        self.declared.note(self.round, self.objective.infeasible)
         exploring = self.restart.exploring
         if exploring is not None:
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random

@@ -73,6 +73,16 @@ class LearningAgent(Resumable):
         return self.agent.model
 
     @property
+    def infeasible(self) -> Any:
+        """See `GPAgent`."""
+        return self.agent.infeasible
+
+    @property
+    def infeasible_since(self) -> Any:
+        """See `GPAgent`."""
+        return self.agent.infeasible_since
+
+    @property
     def belief(self) -> Belief:
         """What is believed now."""
         return self.agent.belief

@@ -15,7 +15,7 @@ from ..capabilities import handles
 from ..kernels.context_free import without_contexts
 from ..model.model import OF_THE_REWARD, Model
 from ..named import chosen, made, own_builder, require_called_with
-from ..objectives.by_name import CONSTRAINTS, constraint_for
+from ..objectives.by_name import APART, CONSTRAINTS, constraint_for
 from ..options import require_left_out
 from ..restarts.by_name import make_restart
 
@@ -61,8 +61,9 @@ def gp_agent(
             where feedback is delayed), "censored" (the least that may come; under constraints the prior mean
             of what is modelled), "ridges" (nothing, under several regularisations; default with "dmm"), or a
             builder of a `Belief`.
-        constraint: "none", "dual" (Algorithm 3 of Shi & Eryilmaz 2022; default where costs are noisy) or
-            "multiplicative" (Algorithm 2; default where they are exact).
+        constraint: "none", "dual" (Algorithm 3 of Shi & Eryilmaz 2022; default where costs are noisy),
+            "multiplicative" (Algorithm 2; default where they are exact), or "config", "rpol", "epbo", which
+            charge what is violated for sure in every round and need no multiplier; see `agents.config`.
         objective: a builder of an `Objective`, in place of a constraint; it says what is maximised.
         restart: "never", "cpd" (change-point detection; default where the functions may change),
             "periodic", "oracle" (privileged), or a builder of a `Restart`.
@@ -74,7 +75,8 @@ def gp_agent(
         belief_options: {"window": ..., "reward_bound": ..., "noisy": ...} of "censored", see `Censored`;
             {"ratios": ...} of "ridges", see `dmm_ucb`.
         constraint_options: {"step": ...} or {"psi": ..., "psi_options": ...}, {"epoch": ...}, ...; see
-            `parts_of`, and {"reading": "paper"}.
+            `parts_of`, and {"reading": "paper"}. Of the last three {"cost_width": ..., ...}, see
+            `each_modelled`, and {"rho": ...} of "epbo".
         restart_options: {"xi_squared": ...} of "cpd" and "oracle"; of "cpd" also {"false_alarm_rate": 0.1}
             in a whole run, of the reward and all costs together, as far as the model is right, or
             {"theta": ...}, and {"ridge": ...} (default: the noise variance; or "cross-validated"), see
@@ -88,7 +90,7 @@ def gp_agent(
     seen = setting if context else without_contexts(setting)
     kept = _constraint(seen, constraint, objective)
     if kept != "none":
-        _require_comparable(rule, incumbent, constraint_options or {})
+        _require_comparable(rule, incumbent, kept in APART or _separate(constraint_options))
     parts = made("constraint", kept, CONSTRAINTS, constraint_options, seen, delta, options)
     observed = parts.model if kept == "none" else _observed(seen, options)
     return assemble(
@@ -136,7 +138,11 @@ def _observed(setting: Setting, options: Options) -> Model:
     return Model.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
 
 
-def _require_comparable(rule: Any, incumbent: Any, constraint_options: Options) -> None:
+def _separate(constraint_options: Options | None) -> bool:
+    return (constraint_options or {}).get("models") == "separate"
+
+
+def _require_comparable(rule: Any, incumbent: Any, apart: bool) -> None:
     """Raise where a rule would compare what has different units."""
     if isinstance(incumbent, str) and incumbent == "best_value":
         raise ValueError(
@@ -144,7 +150,7 @@ def _require_comparable(rule: Any, incumbent: Any, constraint_options: Options) 
             'plays; take "max_mean"'
         )
     unitless = rule in UNITLESS if isinstance(rule, str) else getattr(rule, "unitless", False)
-    if unitless and constraint_options.get("models") == "separate":
+    if unitless and apart:
         raise ValueError(
             "rule must score in the units of the reward with separate models, which weigh scores against "
             f'costs, got {rule!r}; take "ucb" or "thompson", or models="penalised"'

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..posteriors import SufficientStatistics
 
@@ -38,6 +38,9 @@ class Objective(abc.ABC):
     """
 
     epoch: int = 1  # rounds between two changes of what is maximised
+    infeasible: Bools | None = (
+        None  # (B,) whether nothing that was last scored can keep the costs, as far as told
+    )
 
     @abc.abstractmethod
     def begin(self) -> Revision:

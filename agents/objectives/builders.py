@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from ..model.model import Model
 from ..model.units import PriorUnits
 from ..validation import PerTrial
-from .first_plays import FirstPlays, GivenUnits
+from .each_modelled import IMPROVED, OfCosts
+from .first_plays import FirstPlays, GivenUnits, first_plays_of
 from .multipliers import Multipliers
 from .penalised import Penalised
 from .penalties import Penalty
@@ -40,8 +41,7 @@ class Shared:
 
     def first_plays(self, model: Model, num_trials: int) -> FirstPlays:
         """Room for what the uniform plays earn."""
-        centres = self.prior.centres(model.setting.num_constraints)
-        return FirstPlays(num_trials, len(centres), model.initial, centres)
+        return first_plays_of(model, self.prior, num_trials)
 
 
 @dataclass(frozen=True)
@@ -74,13 +74,8 @@ class OfSeparateModels(Shared):
 
     def __call__(self, model: Model, num_trials: int) -> SeparateModels:
         """Return the objective of a number of trials."""
-        return SeparateModels(
-            model,
-            self.multipliers(model, num_trials),
-            self.first_plays(model, num_trials),
-            standardize=self.standardize,
-            given=self.given,
-            cost_noise=self.cost_noise,
-            delta=self.delta,
-            prior=self.prior,
+        assumed = OfCosts(
+            self.standardize, self.given, self.prior, self.cost_noise, IMPROVED, delta=self.delta
         )
+        multipliers = self.multipliers(model, num_trials)
+        return SeparateModels(model, multipliers, self.first_plays(model, num_trials), assumed)

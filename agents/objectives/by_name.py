@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from bandit_envs.problem.setting import Setting
@@ -11,7 +12,9 @@ from ..model.model import Model
 from ..named import made
 from .penalised_parts import PenalisedParts, dual, penalised_parts
 from .penalties import PSI, Multiplicative
+from .rectified import rectified_parts
 from .reward import Reward
+from .schedules import RHO, Constant, Growing, Infinite, Schedule
 
 
 def constraint_for(setting: Setting) -> str:
@@ -48,9 +51,25 @@ def _multiplicative(
     return penalised_parts(setting, penalty, delta=delta, **own, **options)
 
 
+def _rectified(
+    schedule: Callable[..., Schedule], setting: Setting, delta: float, options: dict[str, Any], **own: Any
+) -> PenalisedParts:
+    return rectified_parts(setting, schedule(), delta=delta, **own, **options)
+
+
+def _epbo(
+    setting: Setting, delta: float, options: dict[str, Any], rho: float = RHO, **own: Any
+) -> PenalisedParts:
+    return rectified_parts(setting, Constant(rho), delta=delta, **own, **options)
+
+
 # Each from the setting, the failure probability, the options of the model and the constraint's own.
 CONSTRAINTS: dict[str, Callable[..., PenalisedParts]] = {
     "none": _unconstrained,
     "dual": _dual,
     "multiplicative": _multiplicative,
+    "config": partial(_rectified, Infinite),
+    "rpol": partial(_rectified, Growing),
+    "epbo": _epbo,
 }
+APART = ("config", "rpol", "epbo")  # those that always model reward and costs apart

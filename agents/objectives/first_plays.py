@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.units import PriorUnits, Units, mean_and_deviation
+
+if TYPE_CHECKING:
+    from ..model.model import Model
 
 FEWEST = 2  # values that tell a scale
 Values = float | Sequence[float] | Floats
@@ -100,3 +104,9 @@ class FirstPlays:
         quantities = np.eye(len(self.prior))
         each = [self.units(np.tile(one, (len(self.values), 1))).scale for one in quantities]
         return np.stack(each, axis=1)
+
+
+def first_plays_of(model: Model, prior: PriorUnits, num_trials: int) -> FirstPlays:
+    """Room for what the uniform plays of a model earn in rewards and costs."""
+    centres = prior.centres(model.setting.num_constraints)
+    return FirstPlays(num_trials, len(centres), model.initial, centres)

@@ -143,9 +143,9 @@ def parts_of(
     # Of reward and costs together the noise differs otherwise: R, the largest deviation, bounds it.
     model = centred_model(replace(setting, noise_profile=None), **options)
     prior = PriorUnits(model.deviation if standardize else 1.0, float(np.mean(setting.prior_mean)))
-    (cost_noise,) = prior.of(_cost_noise(model, constraint_noise_std))
+    (cost_noise,) = prior.of(cost_noise_of(model, constraint_noise_std))
     if standardize:
-        model = _scaled(model, NOISE_VARIANCE if noise_variance is None else noise_variance)
+        model = in_prior_deviations(model, NOISE_VARIANCE if noise_variance is None else noise_variance)
     share = delta / (penalty.union * math.ceil(setting.horizon / epoch))
     shared = penalty, epoch, standardize, prior, given.in_units(prior), cost_noise
     objective_of = (
@@ -167,7 +167,7 @@ def _require_an_effect(given: Mapping[str, Any], separate: bool, reuse: bool) ->
         require_left_out("incumbent_first", first, True, where, "take reuse=False")
 
 
-def _scaled(model: Model, noise_variance: float) -> Model:
+def in_prior_deviations(model: Model, noise_variance: float) -> Model:
     """The model of an objective in its own deviations: a unit kernel and one lambda."""
     require_noise_variance(noise_variance, 1.0)
     return replace(
@@ -178,7 +178,7 @@ def _scaled(model: Model, noise_variance: float) -> Model:
     )
 
 
-def _cost_noise(model: Model, given: float | None) -> PerTrial:
+def cost_noise_of(model: Model, given: float | None) -> PerTrial:
     """What is given, else published, else that of the reward."""
     if given is not None:
         require_deviation("constraint_noise_std", given)

@@ -105,6 +105,18 @@ class Curves(Comparison):
             if all(rounds is not None for rounds in record.alarms)
         }
 
+    @property
+    def infeasible(self) -> dict[str, Ints]:
+        """The round, from 0, in which an agent that can tell first found that nothing keeps the costs, (B,).
+
+        It is -1 in a trial where it never did.
+        """
+        return {
+            label: record.infeasible.astype(np.int64)
+            for label, record in self.records.items()
+            if all(round_ is not None for round_ in record.infeasible)
+        }
+
     @cached_property
     def detections(self) -> dict[str, Detection]:
         """Detection delays, missed changes and false alarms of each agent that detects."""

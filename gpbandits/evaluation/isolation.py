@@ -19,7 +19,7 @@ from bandit_envs.problem.setting import Setting
 
 PATIENCE = 5.0  # seconds that a process has to end by itself
 SAID = ("privileged", "track")  # attributes of an agent that say what it is
-ASKED = ("alarms", "feedback_window")  # that are read after the episode
+ASKED = ("alarms", "feedback_window", "infeasible_since")  # that are read after the episode
 
 
 class AgentProcessError(RuntimeError):
@@ -69,6 +69,11 @@ class Isolated:
     def alarms(self) -> Any:
         """See `agents.Agent`."""
         return self._ask("alarms")
+
+    @property
+    def infeasible_since(self) -> Any:
+        """See `agents.Agent`."""
+        return self._ask("infeasible_since")
 
     @property
     def feedback_window(self) -> Any:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.files import DamagedFileError, whole_file
-from gpbandits.evaluation.record import Record, ragged
+from gpbandits.evaluation.record import Record, one_each, ragged
 
 _Kind = TypeVar("_Kind", bound=Curves)
 _KEY = b"gpbandits"  # of our JSON in a file's metadata
@@ -88,6 +88,7 @@ def _arguments(header: dict[str, Any], table: pa.Table) -> tuple[Any, ...]:
         _seconds(header),
         map(ragged, header["changes"]),
         map(ragged, header["alarms"]),
+        map(one_each, _infeasible(header)),
         strict=True,
     )
     records = dict(zip(header["agents"], map(Record._make, columns), strict=True))
@@ -123,8 +124,15 @@ def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:
         "seconds": [seconds.tolist() for seconds in result.seconds.values()],
         "changes": [record.changes.tolist() for record in result.records.values()],
         "alarms": [record.alarms.tolist() for record in result.records.values()],
+        "infeasible": [record.infeasible.tolist() for record in result.records.values()],
         "metadata": dict(metadata),
     }
+
+
+def _infeasible(header: Mapping[str, Any]) -> list[list[Any]]:
+    """Of each agent; of none in a file from before agents could tell."""
+    nobody = [[None] * header["shape"][0] for _ in header["agents"]]
+    return header.get("infeasible", nobody)
 
 
 @contextmanager

@@ -28,6 +28,9 @@ class Record(NamedTuple):
     seconds: Floats  # (B,) spent in act and update
     changes: Any  # (B,) tuples of ascending rounds: those that began another segment
     alarms: Any  # (B,) tuples of ascending rounds: those after which the agent alarmed; None without detector
+    infeasible: (
+        Any  # (B,) rounds in which it first found the costs impossible to keep; -1 never, None cannot tell
+    )
 
     def at(self, rounds: Ints) -> Record:
         """Keep these rounds alone; they count from 1, increase, and end with the last, (R,)."""
@@ -55,11 +58,18 @@ def ragged(rounds: Sequence[Any]) -> Any:
     return array
 
 
+def one_each(values: Sequence[Any]) -> Any:
+    """Integers of B trials, or None, as an array (B,) of objects."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = [None if value is None else int(value) for value in values]
+    return array
+
+
 def check_shapes(label: str, record: Record, expected: tuple[int, int, int]) -> None:
     """Raise unless the record has B trials, T recorded rounds and C constraints."""
     plays, trials = expected[:2], expected[:1]
     given = (*map(np.shape, record[:5]), np.shape(record.action)[:2], *map(np.shape, record[6:]))
-    wanted = (plays, plays, expected, plays, expected, plays, trials, trials, trials)
+    wanted = (plays, plays, expected, plays, expected, plays, trials, trials, trials, trials)
     for name, shape, right in zip(Record._fields, given, wanted, strict=True):
         if shape != right:
             raise ValueError(

@@ -11,7 +11,7 @@ from bandit_envs.basics.arguments import is_integer, is_number, require
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.setting import Setting
-from gpbandits.evaluation.record import Record, ragged
+from gpbandits.evaluation.record import Record, one_each, ragged
 from gpbandits.evaluation.simple_regret import BestPlay, learnable
 from gpbandits.evaluation.thinning import BLOCK, Sums, recorded_in
 
@@ -44,6 +44,7 @@ class Trace:
         self.track: str | None = getattr(agent, "track", None)
         self.seconds = 0.0
         self.alarms: Any = [None] * self.num_trials  # of an agent without a detector
+        self.infeasible: Any = [None] * self.num_trials  # of an agent that cannot tell
         self.window: float | None = None  # of an agent that learns whatever arrives
         self.played = 0  # rounds that are looked at
         self._setting, self._agent, self._rounds = setting, agent, rounds
@@ -75,7 +76,7 @@ class Trace:
         self._block.append((*seen, _observed(info), np.array(action)))
 
     def end(self) -> None:
-        """Keep the last round, and ask the agent, after the episode, for its alarms."""
+        """Keep the last round, and ask the agent, after the episode, for what it noticed."""
         last = self.played + len(self._block)
         if self._rounds is not None:
             self._rounds = np.append(self._rounds[self._rounds < last], last)
@@ -83,6 +84,9 @@ class Trace:
         alarms = getattr(self._agent, "alarms", None)
         if alarms is not None:
             self.alarms = alarms if self.batched else [alarms]
+        since = getattr(self._agent, "infeasible_since", None)
+        if since is not None:
+            self.infeasible = list(since) if self.batched else [since]
         self._agent = None
 
     def record(self, worst_regret: Floats | None) -> Record:
@@ -104,6 +108,7 @@ class Trace:
             np.full(self.num_trials, self.seconds / self.num_trials),
             changes=ragged(self._changes),
             alarms=ragged([_checked_alarms(rounds, self.played) for rounds in self.alarms]),
+            infeasible=one_each([_checked_round(since, self.played) for since in self.infeasible]),
         )
 
     def _look(self) -> None:
@@ -162,6 +167,13 @@ def _checked_alarms(rounds: Any, horizon: int) -> Any:
     valid = valid and all(a < b for a, b in pairwise(rounds))
     require(valid, "alarms of an agent", f"a trial's ascending rounds in 0..{horizon - 1}", rounds)
     return rounds
+
+
+def _checked_round(since: Any, horizon: int) -> Any:
+    """Raise unless it is a round of the trial, -1 or None."""
+    valid = since is None or (is_integer(since) and -1 <= since < horizon)
+    require(valid, "infeasible_since of an agent", f"a trial's round in 0..{horizon - 1}, or -1", since)
+    return since
 
 
 def _by_trial(rounds: Any, batched: bool) -> Any:

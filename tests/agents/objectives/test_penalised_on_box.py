@@ -85,7 +85,8 @@ def test_separate_models_score_a_point_of_a_box_by_their_formula():
     for j, belief in enumerate(objective.costs):
         mean, std = Surface.of(belief).predict(at)
         centre, scale = objective.centre[0, 1 + j], objective.scale[0, 1 + j]
-        width = ImprovedWidth(objective.bound, 0.02 / scale, delta=objective.delta)(agent.t, belief.gain)
+        band = ImprovedWidth(agent.model.rkhs_bound, 0.02 / scale, delta=objective.widths[j].delta)
+        width = band(agent.t, belief.gain)
         expected -= weights.cost[0, j] * (centre + scale * (mean - width * std))
     np.testing.assert_allclose(objective.penalised_on_box(scores, at, agent.t), expected, atol=1e-12)
 

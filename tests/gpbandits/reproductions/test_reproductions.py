@@ -98,7 +98,9 @@ def result(**final: list[float]) -> Result:
         column = np.array(values)[:, None]
         nothing = np.empty((*column.shape, 0))
         none = ragged([None] * len(values))
-        records[label] = Record(column, column, nothing, column, nothing, column, column[:, 0], none, none)
+        records[label] = Record(
+            column, column, nothing, column, nothing, column, column[:, 0], none, none, none
+        )
     return Result("E", 0, records)
 
 

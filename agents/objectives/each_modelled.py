@@ -1,0 +1,192 @@
+"""One model of the reward and one of each cost: what objectives that combine them have in common."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+
+from ..beliefs.base import Delivered
+from ..beliefs.surface import Surface
+from ..model.units import PriorUnits, Units
+from ..posteriors import SufficientStatistics
+from ..validation import PerTrial, require_costs
+from ..widths.base import Width
+from ..widths.by_name import improved_width, make_width
+from .base import NOTHING, BoxTerms, Objective, Revision
+from .first_plays import FirstPlays, GivenUnits
+from .ledger import Ledger
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+IMPROVED = "improved"  # the width of IGP-UCB
+Band = tuple[Floats, Floats]  # scaled mean and deviation of a cost at some points, (B, A) each
+
+
+@dataclass(frozen=True)
+class OfCosts:
+    """What the models of the costs assume beside the kernel, lambda and B of the reward's.
+
+    Args:
+        standardize: take centres and scales from the first plays, in place of the prior's.
+        given: centre and scale of the reward and of each cost in prior deviations, as far as the user gives
+            them.
+        prior: the units.
+        noise: deviation of the noise on the costs, in prior deviations, a number or (B,).
+        width: of their bands: "improved" (IGP-UCB), or what `make_width` takes.
+        delta: failure probability of each band.
+    """
+
+    standardize: bool
+    given: GivenUnits
+    prior: PriorUnits
+    noise: PerTrial
+    width: Any
+    delta: float
+
+    def width_at(self, model: Model, scale: Floats) -> Width:
+        """The width of a cost that is modelled in these units, (B,)."""
+        of_cost = replace(model, noise_std=self.noise / scale)
+        if isinstance(self.width, str) and self.width == IMPROVED:
+            return improved_width(of_cost, delta=self.delta)
+        return make_width(self.width, of_cost, self.delta)
+
+
+class EachModelled(Objective):
+    """A function of the reward's score and of what is believed of each cost.
+
+    All is in prior deviations, and centred and scaled by the uniform first plays, or as the user says. The
+    beliefs do not depend on how costs enter: nothing is learnt anew but where the scales change.
+
+    Args:
+        model: of the reward; the costs share its kernel, lambda and bound.
+        num_trials: B.
+        first_plays: the uniform ones.
+        assumed: of the costs.
+    """
+
+    def __init__(self, model: Model, num_trials: int, first_plays: FirstPlays, assumed: OfCosts):
+        self.first_plays, self.given, self.prior = first_plays, assumed.given, assumed.prior
+        self.standardize = assumed.standardize
+        self.reward_noise, self.cost_noise = model.noise_std, assumed.noise
+        num_constraints = model.setting.num_constraints
+        self.costs = [Delivered(model, num_trials) for _ in range(num_constraints)]
+        self.ledger = Ledger(num_trials, 1 + num_constraints, model.gram.size)
+        self._width_at = partial(assumed.width_at, model)
+        self._unknown = self._units()  # of the reward, then of the costs, (B, 1 + C)
+        self._take(self._unknown)
+
+    def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
+        """Scaled rewards, (n,)."""
+        require_costs(cost, len(self.costs))
+        (reward,) = self.prior.of(reward)
+        return (reward - self.centre[trial, 0]) / self.scale[trial, 0]
+
+    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+        """Learn the costs."""
+        reward, cost = self.prior.of(reward, cost)
+        scaled = (cost - self.centre[trial, 1:]) / self.scale[trial, 1:]
+        for belief, value in zip(self.costs, scaled.T, strict=True):
+            belief.receive(trial, point, np.zeros_like(point), value)
+        outcome = np.column_stack([reward, cost])
+        self.ledger.receive(trial, point, outcome)
+        self.observe(trial, cost)
+        self.first_plays.receive(trial, rounds, outcome)
+
+    @abc.abstractmethod
+    def observe(self, trial: Ints, cost: Floats) -> None:
+        """Costs have come, (n,) and (n, C) in prior deviations."""
+
+    @abc.abstractmethod
+    def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
+        """What is maximised from the reward's scores in prior deviations and a band of each cost, (B, A)."""
+
+    @abc.abstractmethod
+    def move(self, rounds: int) -> bool:
+        """After round number `rounds`: change how costs enter, and say whether scales are to be looked at."""
+
+    def lower(self, j: int, band: Band, t: Ints) -> Floats:
+        """lg_j = mu_j - w_j sd_j in prior deviations, (B, A)."""
+        mean, std = band
+        width = self.widths[j](t, self.costs[j].gain)
+        return self.centre[:, 1 + j, None] + self.scale[:, 1 + j, None] * (mean - width[:, None] * std)
+
+    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
+        """What is maximised from the scaled scores of the reward, (B, A)."""
+        return self._after_first(
+            scores, ((belief.mean(context), belief.std(context)) for belief in self.costs), t
+        )
+
+    @property
+    def penalised_on_box(self) -> BoxTerms:
+        """The same of points of a box."""
+        return self._on_box
+
+    def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
+        """Of the reward."""
+        unit = self.prior.deviation
+        return unit * (self.centre[:, 0] + self.scale[:, 0] * mean), unit * self.scale[:, 0] * std
+
+    def begin(self) -> Revision:
+        """Assume the noise of the scaled reward."""
+        return Revision(self._noise())
+
+    def end_round(self, rounds: int) -> Revision:
+        """Move what costs weigh, and find the scales again: first plays may come late."""
+        looked = self.move(rounds)
+        moved = self.first_plays.end_with(rounds) | looked
+        return self._rescaled(moved) if moved.any() else NOTHING
+
+    def forget(self, trial: Ints, rounds: int) -> None:
+        """Begin with the prior of each cost, and first plays to come."""
+        self.first_plays.forget(trial, rounds)
+        self.ledger.forget(trial)
+        for belief in self.costs:
+            belief.forget(trial)
+        begun = np.isin(np.arange(len(self.centre)), trial)
+        self._take(self._unknown.where(begun, Units(self.centre, self.scale)))
+
+    def _on_box(self, scores: Floats, pairs: Floats, t: Ints) -> Floats:
+        each = (Surface.of(belief).predict(pairs) for belief in self.costs)
+        return self._after_first(scores[None], ((mean[None], std[None]) for mean, std in each), t)[0]
+
+    def _after_first(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
+        combined = self.combined(self.centre[:, :1] + self.scale[:, :1] * scores, bands, t)
+        return np.where(t[:, None] <= self.first_plays.count, scores, combined)  # the first ones are uniform
+
+    def _noise(self) -> Floats:
+        """R of the scaled reward, (B,)."""
+        return self.reward_noise / self.scale[:, 0]
+
+    def _take(self, units: Units) -> None:
+        self.centre, self.scale = units
+        self.widths = [self._width_at(scale) for scale in self.scale.T[1:]]
+
+    def _units(self) -> Units:
+        """Of the reward and of each cost, as the first plays tell them."""
+        num_trials, quantities = len(self.first_plays.values), 1 + len(self.costs)
+        if not self.standardize:
+            centre = np.tile(self.first_plays.prior, (num_trials, 1))
+            return self.given.completed_by(Units(centre, np.ones_like(centre)))
+        each = np.repeat(np.eye(quantities)[:, None], num_trials, axis=1)
+        columns = zip(*map(self.first_plays.units, each), strict=True)
+        return self.given.completed_by(Units(*(np.stack(column, axis=1) for column in columns)))
+
+    def _rescaled(self, moved: Bools) -> Revision:
+        self._take(self._units().where(moved, Units(self.centre, self.scale)))
+        trials = moved.nonzero()[0]
+        for k, belief in enumerate(self.costs, start=1):
+            belief.revalue(trials, partial(self._came, k))
+        return Revision(self._noise(), trials, partial(self._came, 0))
+
+    def _came(self, quantity: int, trial: int, point: Ints) -> SufficientStatistics:
+        """Delivered plays of a trial's points, (u,), and the sums of a quantity's scaled values."""
+        scale, one = self.scale[trial, quantity], np.eye(self.scale.shape[1])[quantity]
+        return self.ledger.weighted(trial, point, one / scale, self.centre[trial, quantity] / scale)

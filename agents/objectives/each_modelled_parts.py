@@ -1,0 +1,67 @@
+"""The model of agents that model reward and costs apart, and what they assume of the costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import ArgumentError, require_integer, require_probability
+from bandit_envs.problem.setting import Setting
+
+from ..model.centred import centred_model
+from ..model.model import Model
+from ..model.units import PriorUnits
+from ..options import typed
+from .each_modelled import IMPROVED, OfCosts
+from .first_plays import GivenUnits, Values
+from .penalised_parts import BOUND, FIRST, NOISE_VARIANCE, cost_noise_of, in_prior_deviations
+
+
+@typed
+def each_modelled(
+    setting: Setting,
+    *,
+    delta: float = 0.1,
+    cost_width: Any = IMPROVED,
+    standardize: bool | None = None,
+    initial: int | None = None,
+    centre: Values | None = None,
+    scale: Values | None = None,
+    constraint_noise_std: float | None = None,
+    noise_variance: float | None = None,
+    **options: Any,
+) -> tuple[Model, OfCosts]:
+    """Return the model of the reward in prior deviations, with a unit kernel, and what is assumed of costs.
+
+    Args:
+        setting: what is published of the problem.
+        delta: failure probability of all bands together, which share it alike.
+        cost_width: of the bands of the costs: "improved" (IGP-UCB), or what `make_width` takes.
+        standardize: centre and scale reward and costs by uniform first plays; else they are in prior
+            deviations around the prior mean and 0. Default where no kernel is published.
+        initial: how many first plays are uniform; default 5 with `standardize`, else none.
+        centre, scale: of the reward and of each cost, 1 + C numbers, in place of what these say.
+        constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
+        noise_variance: lambda, in prior variances; default 0.01 with `standardize`, else the model's.
+        **options: of the model, but for `prior_mean` and `refit_every`; `rkhs_bound` is by default 2 with
+            `standardize`.
+    """
+    require_probability("delta", delta)
+    if options.get("refit_every"):
+        words = "must be left out where reward and costs are modelled apart"
+        raise ArgumentError("refit_every", f'{words}, got {options["refit_every"]!r}; take constraint="dual"')
+    standardize = setting.kernel is None if standardize is None else standardize
+    initial = (FIRST if standardize else 0) if initial is None else initial
+    require_integer("initial", initial, 0, "it is the number of uniform first plays")
+    given = GivenUnits(centre, scale)
+    given.require(1 + setting.num_constraints)
+    bound = {"rkhs_bound": BOUND} if standardize else {}
+    model = centred_model(replace(setting, noise_profile=None), **{**bound, **options, "initial": initial})
+    prior = PriorUnits(model.deviation, float(np.mean(setting.prior_mean)))
+    (cost_noise,) = prior.of(cost_noise_of(model, constraint_noise_std))
+    default = NOISE_VARIANCE if standardize else model.relative_variance
+    model = in_prior_deviations(model, default if noise_variance is None else noise_variance)
+    share = delta / (1 + setting.num_constraints)
+    return model, OfCosts(standardize, given.in_units(prior), prior, cost_noise, cost_width, share)

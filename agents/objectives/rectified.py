@@ -1,0 +1,122 @@
+"""The reward at its best less a charge for what is violated for sure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.problem.setting import Setting
+
+from .base import BoxTerms
+from .each_modelled import Band, EachModelled, OfCosts
+from .each_modelled_parts import each_modelled
+from .first_plays import FirstPlays, first_plays_of
+from .penalised_parts import PenalisedParts
+from .schedules import Schedule
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+LOOK = 20  # rounds between two looks at first plays that may come late
+ON_BOX, TOLERANCE = 1e9, 1e-6  # on boxes: what stands for an infinite charge, and what it forgives
+
+
+class Rectified(EachModelled):
+    r"""argmax uf - sum_j Q_j [lg_j]^+, and where all are minus infinity argmin sum_j [lg_j]^+.
+
+    With bands that hold lg_j(x*) <= 0, so that uf(x_t) - sum_j Q_j [lg_j(x_t)]^+ >= f(x*) whatever Q >= 0:
+
+        f(x*) - f(x_t) <= 2 w_f sd_f(x_t)
+        [g_j(x_t)]^+ <= 2 w_j sd_j(x_t) + (2 w_f sd_f(x_t) + f(x_t) - f(x*)) / Q_j
+
+    in every round, and so against a comparator that changes with contexts and segments. What to play where
+    no arm is left is our reading, and that is declared in `infeasible`. On a box an infinite charge is 1e9
+    and costs up to 1e-6 count as feasible: the end of the sequence rho x 10 of the sheet, for the search
+    compares points there and needs no slopes; infeasible is what has no candidate of the search.
+
+    Args:
+        model: of the reward; the costs share its kernel, lambda and bound.
+        num_trials: B.
+        first_plays: the uniform ones.
+        assumed: of the costs.
+        schedule: Q.
+    """
+
+    def __init__(
+        self, model: Model, num_trials: int, first_plays: FirstPlays, assumed: OfCosts, schedule: Schedule
+    ):
+        super().__init__(model, num_trials, first_plays, assumed)
+        self.schedule, shape = schedule, (num_trials, len(self.costs))
+        most, self._forgiven = (ON_BOX, TOLERANCE) if model.setting.continuous else (np.inf, 0.0)
+        self._first = np.minimum(schedule.start(*shape), most)
+        self.charge = self._first.copy()  # Q of this round, (B, C)
+        self._violation = np.zeros(shape)  # [c]^+ that came in this round
+        self._since = np.zeros((num_trials, 1), dtype=np.int64)
+        self._looks = assumed.standardize and model.setting.max_delay > 0
+        self.infeasible = np.zeros(num_trials, dtype=bool)
+
+    def observe(self, trial: Ints, cost: Floats) -> None:
+        """Add up what violates."""
+        np.add.at(self._violation, trial, np.maximum(cost, 0.0))
+
+    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
+        """What is maximised from the scaled scores of the reward, (B, A)."""
+        self.infeasible = np.ones_like(self.infeasible)
+        return super().penalised(scores, context, t)
+
+    @property
+    def penalised_on_box(self) -> BoxTerms:
+        """The same of points of a box, in one search."""
+        self.infeasible = np.ones_like(self.infeasible)
+        return super().penalised_on_box
+
+    def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
+        """The score less what the violations at least cost, (B, A)."""
+        total = np.zeros_like(scores)  # of the violations
+        worth = scores.copy()
+        for j, band in enumerate(bands):
+            over = np.maximum(self.lower(j, band, t) - self._forgiven, 0.0)
+            total += over
+            worth -= np.multiply(self.charge[:, j, None], over, out=np.zeros_like(over), where=over > 0)
+        self.infeasible &= (total > 0).all(axis=1)
+        lost = np.isneginf(worth).all(axis=1)
+        return np.where(lost[:, None], -total, worth)
+
+    def move(self, rounds: int) -> bool:
+        """Move the charges."""
+        self.charge = self.schedule.moved(self.charge, self._violation, rounds - self._since)
+        self._violation[:] = 0.0
+        return self._looks and rounds % LOOK == 0
+
+    def forget(self, trial: Ints, rounds: int) -> None:
+        """Begin with the first charges too, and count rounds anew."""
+        super().forget(trial, rounds)
+        self.charge[trial], self._since[trial] = self._first[trial], rounds
+
+
+@dataclass(frozen=True)
+class OfRectified:
+    """Builds the objective from the model and the number of trials.
+
+    Args:
+        schedule: Q.
+        assumed: of the costs.
+    """
+
+    schedule: Schedule
+    assumed: OfCosts
+
+    def __call__(self, model: Model, num_trials: int) -> Rectified:
+        """Return the objective of a number of trials."""
+        first_plays = first_plays_of(model, self.assumed.prior, num_trials)
+        return Rectified(model, num_trials, first_plays, self.assumed, self.schedule)
+
+
+def rectified_parts(setting: Setting, schedule: Schedule, **options: Any) -> PenalisedParts:
+    """Return what models reward and costs apart and charges violations by a schedule; see `each_modelled`."""
+    model, assumed = each_modelled(setting, **options)
+    return PenalisedParts(model, OfRectified(schedule, assumed), assumed.delta)
