@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, require_integer, require_probability
+from bandit_envs.basics.arguments import ArgumentError, require_integer, require_probability, written_as
 from bandit_envs.problem.setting import Setting
 
 from ..model.centred import centred_model
@@ -64,4 +64,7 @@ def each_modelled(
     default = NOISE_VARIANCE if standardize else model.relative_variance
     model = in_prior_deviations(model, default if noise_variance is None else noise_variance)
     share = delta / (1 + setting.num_constraints)
-    return model, OfCosts(standardize, given.in_units(prior), prior, cost_noise, cost_width, share)
+    assumed = OfCosts(standardize, given.in_units(prior), prior, cost_noise, cost_width, share)
+    with written_as({"width": "cost_width"}):
+        assumed.width_at(model, np.ones(1))
+    return model, assumed

@@ -167,7 +167,7 @@ def _require_an_effect(given: Mapping[str, Any], separate: bool, reuse: bool) ->
         require_left_out("incumbent_first", first, True, where, "take reuse=False")
 
 
-def in_prior_deviations(model: Model, noise_variance: float) -> Model:
+def in_prior_deviations(model: Model, noise_variance: PerTrial) -> Model:
     """The model of an objective in its own deviations: a unit kernel and one lambda."""
     require_noise_variance(noise_variance, 1.0)
     return replace(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from .base import BoxTerms
@@ -57,7 +57,7 @@ class Rectified(EachModelled):
         self._violation = np.zeros(shape)  # [c]^+ that came in this round
         self._since = np.zeros((num_trials, 1), dtype=np.int64)
         self._looks = assumed.standardize and model.setting.max_delay > 0
-        self.infeasible = np.zeros(num_trials, dtype=bool)
+        self.infeasible: Bools = np.zeros(num_trials, dtype=bool)
 
     def observe(self, trial: Ints, cost: Floats) -> None:
         """Add up what violates."""
@@ -83,7 +83,7 @@ class Rectified(EachModelled):
             total += over
             worth -= np.multiply(self.charge[:, j, None], over, out=np.zeros_like(over), where=over > 0)
         self.infeasible &= (total > 0).all(axis=1)
-        lost = np.isneginf(worth).all(axis=1)
+        lost = (worth == -np.inf).all(axis=1)
         return np.where(lost[:, None], -total, worth)
 
     def move(self, rounds: int) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bandit_envs.basics.arguments import require_not_negative
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Floats, Ints
 
 RHO = 10.0  # the code of EPBO takes 1, which is too little where a unit of cost is worth more
 
@@ -20,7 +20,7 @@ class Schedule(abc.ABC):
     def start(self, num_trials: int, num_constraints: int) -> Floats:
         """Q_1, (B, C)."""
 
-    def moved(self, charge: Floats, violation: Floats, t: Floats) -> Floats:
+    def moved(self, charge: Floats, violation: Floats, t: Ints) -> Floats:
         """Q_{t+1} from Q_t, (B, C) each; by default they are the same.
 
         Args:
@@ -70,6 +70,6 @@ class Growing(Schedule):
         """Ones."""
         return np.ones((num_trials, num_constraints))
 
-    def moved(self, charge: Floats, violation: Floats, t: Floats) -> Floats:
+    def moved(self, charge: Floats, violation: Floats, t: Ints) -> Floats:
         """max(Q_t + [c_t]^+, sqrt t)."""
         return np.maximum(charge + violation, np.sqrt(t))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MISSING = "-"
 APPROXIMATE = "≈ approximate: the posterior is not exact."
-VIOLATIONS = ("violation/round", "hard/round")  # columns where there are constraints
+HARD, SOFT = "hard violation", "violation/round"  # columns where there are constraints
 # A console of fewer columns has no room for the bands, nor for averages, which are regret over the horizon.
 _NARROW, _SPARED = 90, ("median [10, 90 %]", "average")
 
@@ -36,7 +36,7 @@ class Summary(NamedTuple):
     average_regret: float
     simple_regret: float
     violation: float  # time average of V_T
-    hard_violation: float  # time average
+    hard_violation: Interval  # of all rounds together, mean with 95 % bootstrap
     seconds_per_decision: float
 
 
@@ -60,7 +60,7 @@ def summarise(result: Curves, baseline: str | None = None) -> list[Summary]:
             float(final[label].mean() / result.horizon),
             float(result.simple_regret[label][:, -1].mean()),
             float(result.violation[label][:, -1].mean() / result.horizon),
-            float(result.hard_violation[label][:, -1].mean() / result.horizon),
+            bootstrap_interval(result.hard_violation[label][:, -1]),
             float(result.seconds_per_decision[label].mean()),
         )
         for label in ranked
@@ -86,23 +86,25 @@ class Table:
 
         header = (
             "agent",
+            *constrained(HARD),
             "cumulative regret",
             "median [10, 90 %]",
             f"minus {baseline}",
             "average",
             "simple",
-            *constrained(*VIOLATIONS),
+            *constrained(SOFT),
             "µs/round",
         )
         rows = tuple(
             (
                 result.marked(summary.label),
+                *constrained(_interval(summary.hard_violation)),
                 _interval(summary.regret),
                 _interval(summary.band),
                 _interval(summary.difference, signed=True) if summary.difference else MISSING,
                 number(summary.average_regret),
                 number(summary.simple_regret),
-                *constrained(number(summary.violation), number(summary.hard_violation)),
+                *constrained(number(summary.violation)),
                 number(summary.seconds_per_decision * 1e6),
             )
             for summary in summaries
@@ -188,8 +190,9 @@ def _notes(result: Curves) -> tuple[str, ...]:
         f"({RESAMPLES} resamples); differences are paired by trial, a positive one is more regret."
     )
     violation = (
-        "Violation: the norm of the positive part of the summed costs, which cancel over rounds; hard: "
-        "the sum of the norms of their positive parts. Regret may be negative while a constraint is violated."
+        "Hard violation: the sum over rounds of the norms of the positive parts of the costs; violation: the "
+        "norm of the positive part of their sums, which cancel over rounds. Regret may be negative while a "
+        "constraint is violated."
     )
     window = "Simple regret is that of the best play that has arrived, in time if the agent has a window."
     dagger = "† privileged: told what a learner cannot know."

@@ -28,10 +28,12 @@ _SUMMARY = (
 _VIOLATION = (
     "Violation pays for regret, so the two are read together, and regret alone ranks nobody: undominated, "
     "and first, least violation on top, are those such that no other has both less mean regret and less "
-    "mean violation. Violation is the norm of the positive part of the summed costs, which cancel "
-    "over rounds; hard violation the sum of the norms of their positive parts. Regret may be "
+    "mean violation. Hard violation is the sum over rounds of the norms of the positive parts of the "
+    "costs; violation the norm of the positive part of their sums, which cancel over rounds. Regret may be "
     "negative while a constraint is violated."
 )
+HARD: dict[str, Metric] = {"hard violation": "hard-violation"}
+SOFT: dict[str, Metric] = {"violation a round": "average-violation"}
 DAGGER = "† privileged: told what a learner cannot know."
 DOUBLE_DAGGER = "‡ pretrained: learnt on other functions beforehand."
 
@@ -74,11 +76,12 @@ def ordered(result: Result) -> list[str]:
 def summary(result: Result) -> Grid:
     """Regret of each agent at the horizon, and beside it violation where there are constraints."""
     measures, best = _at_horizon(result), undominated(result)
-    violations = _violations(result)
+    hard, violations = _violations(result, HARD), _violations(result, SOFT)
     constrained = bool(result.num_constraints)
     rows = tuple(
         (
             result.marked(label),
+            *(bootstrap_interval(values[label]) for values in hard.values()),
             bootstrap_interval(result.regret[label][:, -1]),
             *(bootstrap_interval(values[label]) for values in violations.values()),
             *(["yes" if label in best else "no"] * constrained),
@@ -89,7 +92,7 @@ def summary(result: Result) -> Grid:
         for label in ordered(result)
     )
     header = (
-        *("agent", "cumulative regret", *violations, *["undominated"] * constrained),
+        *("agent", *hard, "cumulative regret", *violations, *["undominated"] * constrained),
         *("median [10, 90 %]", "interquartile mean", *measures),
     )
     notes = _notes(result, _SUMMARY, *[_VIOLATION] * constrained)
@@ -175,12 +178,8 @@ def _at_horizon(result: Result) -> Mapping[str, dict[str, Floats]]:
     return _last(result, {"average regret": "average", "simple regret": "simple"})
 
 
-def _violations(result: Result) -> Mapping[str, dict[str, Floats]]:
+def _violations(result: Result, columns: Mapping[str, Metric]) -> Mapping[str, dict[str, Floats]]:
     """Violation at the last round where there are constraints, by column, (B,) an agent."""
-    columns: dict[str, Metric] = {
-        "violation a round": "average-violation",
-        "hard violation a round": "average-hard-violation",
-    }
     return _last(result, columns if result.num_constraints else {})
 
 

@@ -10,12 +10,12 @@ import agents
 import bandit_envs
 from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.surface import Surface
-from agents.objectives.by_name import CONSTRAINTS
+from agents.objectives.by_name import APART, CONSTRAINTS
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 
 EPOCH, RESTARTS, LOOKS = 6, 19, (16, 19)  # rounds; an epoch after the restart has begun at the second look
-KEPT = [name for name in CONSTRAINTS if name != "none"]
+KEPT = [name for name in CONSTRAINTS if name != "none" and name not in APART]
 MODELS = {"penalised": {}, "penalised, afresh": {"reuse": False}, "separate": {"models": "separate"}}
 WITHIN = {"censored": (5, None)}  # windows of the beliefs that have one
 CASES = [(belief, window) for belief in BELIEFS for window in WITHIN.get(belief, (None,))]
@@ -44,7 +44,7 @@ class Log:
             belief=belief,
             belief_options=None if window is None else {"window": window},
             constraint=constraint,
-            constraint_options={"epoch": EPOCH, **models},
+            constraint_options=models if constraint in APART else {"epoch": EPOCH, **models},
             restart="periodic",
             restart_options={"every": RESTARTS},
         )
@@ -148,3 +148,17 @@ def test_the_belief_is_the_posterior_of_what_came_in_time(place, belief, window,
         log.check_the_reward()
         if "models" in models:
             log.check_the_costs()
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("belief", "window"), CASES)
+@pytest.mark.parametrize("constraint", APART)
+@pytest.mark.parametrize("standardize", [False, True])
+def test_so_are_those_of_objectives_that_always_model_costs_apart(
+    place, belief, window, constraint, standardize
+):
+    log = Log(place, belief, window, constraint, {"standardize": standardize})
+    for rounds in LOOKS:
+        log.play(rounds)
+        log.check_the_reward()
+        log.check_the_costs()

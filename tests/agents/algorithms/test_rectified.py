@@ -1,18 +1,24 @@
 """CONFIG, RPOL and EPBO: what is proved of them holds round by round, and they are what they say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from rectified_cases import LINE, cost, play, problem, wave
 
 import agents
 from agents.algorithms import rectified
+from agents.beliefs.surface import Surface
+from agents.box import AtPoints
+from agents.objectives.rectified import TOLERANCE
 from agents.registry import resolve_agent
 from bandit_envs.laws import delays
+from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
 
 NAMES = [name for name in agents.names() if resolve_agent(name).make.__module__ == rectified.__name__]
 CASES = {name: {} for name in NAMES} | {"epbo": {"rho": 1.0}}
-WIDTH = 3.0
+WIDTH, HERE = 3.0, np.zeros(1)
 TWO = (cost, lambda x: 0.2 - x[:, 0])
 PROBLEMS = {
     "one cost": problem(),
@@ -114,3 +120,70 @@ def test_results_say_when_an_agent_found_the_problem_infeasible():
     np.testing.assert_array_equal(result.infeasible["unsure"], -1)
     alone = evaluate(PROBLEMS["one cost"], field, trials=1)
     np.testing.assert_array_equal(alone.infeasible["sure"], 0)
+
+
+LIGHT = {"search": {"candidates": 64}}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_box_of_the_points_of_a_set_is_played_as_the_set(name):
+    setting = PROBLEMS["two costs"].setting()
+    box = replace(setting, arms=None, low=np.zeros(1), high=np.ones(1))
+    finite, other = started(name, setting), started(name, box, search=AtPoints(LINE))
+    for t in range(25):
+        arm, action = finite.act(HERE), other.act(HERE)
+        x = box.to_point(action)
+        np.testing.assert_allclose(x, LINE[arm], atol=1e-6)
+        value, costs = wave(x[None]), np.array([[each(x[None])[0] + 1.2 for each in TWO]])
+        info = delivery(t, np.array([t]), value, costs, 0)
+        finite.update(HERE, arm, value[0], info)
+        other.update(HERE, action, value[0], info)
+        assert other.infeasible == finite.infeasible
+    assert finite.infeasible_since == other.infeasible_since > 0
+
+
+def test_on_a_box_nothing_is_played_that_cannot_be_feasible():
+    box = replace(PROBLEMS["two costs"].setting(), arms=None, low=np.zeros(1), high=np.ones(1))
+    agent = started("config", box, **LIGHT)
+    for t in range(15):
+        action = agent.act(HERE)
+        x = box.to_point(action)
+        for belief in agent.objective.costs:
+            mean, std = Surface.of(belief).predict(x[None])
+            assert mean - WIDTH * std <= 2 * TOLERANCE
+        costs = np.array([[each(x[None])[0] for each in TWO]])
+        agent.update(HERE, action, 0.0, delivery(t, np.array([t]), wave(x[None]), costs, 0))
+    assert agent.infeasible_since == -1
+
+
+@pytest.mark.parametrize("constraint", NAMES)
+def test_the_composed_agent_keeps_costs_by_their_names(constraint):
+    field = {
+        "named": constraint,
+        "composed": (
+            "gp-agent",
+            {"constraint": constraint, "width": WIDTH, "constraint_options": {"cost_width": WIDTH}},
+        ),
+    }
+    actions = evaluate(PROBLEMS["two costs"], field, trials=2).actions
+    np.testing.assert_array_equal(actions["named"], actions["composed"])
+
+
+def test_the_widths_of_reward_and_costs_are_options():
+    wide, narrow = (
+        play(PROBLEMS["two costs"], "config", width=3.0, cost_width=width) for width in (3.0, "improved")
+    )
+    assert not np.array_equal(wide.arm, narrow.arm)
+    with pytest.raises(ValueError, match="cost_width must be a number or one of"):
+        agents.make("config", PROBLEMS["two costs"].setting(), cost_width="wide")
+
+
+def test_hyperparameters_are_not_learnt_where_costs_would_be_left_behind():
+    with pytest.raises(ValueError, match="refit_every must be left out"):
+        agents.make("config", PROBLEMS["two costs"].setting(), refit_every=5)
+
+
+def started(name, setting, **options):
+    agent = agents.make(name, setting, **options)
+    agent.reset(0)
+    return agent

@@ -36,6 +36,7 @@ from bandit_envs.problems.long_term import (
 )
 from gpbandits.evaluation import best_mixture, evaluate
 from gpbandits.evaluation.result import Result
+from gpbandits.evaluation.table import number
 
 TWO_DISCS = 1 - asin(0.95)
 IN_CONTEXTS = {"num_contexts": 4, "num_arms": 50, "horizon": 20, "changes": {"law": "at", "rounds": [5, 9]}}
@@ -329,7 +330,12 @@ def test_violations_are_exact_at_checkpoints_and_survive_the_file(tmp_path):
 
 def test_tables_and_figures_show_violations_where_there_are_constraints(tmp_path):
     res = result(num_constraints=2)
-    assert "violation/round" in str(res.table())
+    table = res.table()
+    assert table.header[1:3] == ("hard violation", "cumulative regret")
+    for label, hard in res.hard_violation.items():
+        (row,) = (row for row in table.rows if row[0] == label)
+        assert row[1].startswith(number(hard[:, -1].mean()))
+    assert "violation/round" in str(table)
     assert "Regret may be negative" in str(res.table())
     assert "iolation" not in str(result().table())
     res.plot(tmp_path / "v.png", metric="violation")

@@ -267,7 +267,7 @@ def test_agents_that_pay_with_violation_do_not_lead_a_summary():
     table = summary(violating)
     assert [(row[0], row[4]) for row in table.rows] == [("GP-TS", "yes"), ("GP-UCB", "yes"), ("random", "no")]
     assert table.header[:5] == (
-        "agent", "cumulative regret", "violation a round", "hard violation a round", "undominated",
+        "agent", "hard violation", "cumulative regret", "violation a round", "undominated",
     )  # fmt: skip
     assert "read together" in " ".join(table.notes)
     swapped = {"GP-UCB": 1.0, "GP-TS": 2.0, "random": 0.5}
