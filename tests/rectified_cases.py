@@ -44,14 +44,15 @@ class Played(NamedTuple):
     std: np.ndarray
     cost_mean: np.ndarray
     cost_std: np.ndarray
-    charge: np.ndarray  # (T, B, C)
+    charge: np.ndarray  # (T, B, C) of rectified objectives
+    phi: np.ndarray  # (T, B, C) of primal-dual ones
     infeasible: np.ndarray  # (T, B)
     arrived: np.ndarray  # (T, B, C) sums of the positive parts of the costs that came after the play
     seen: np.ndarray  # (T, B, C) sums of these costs
     agent: object
 
 
-def play(problem, name, trials=2, lift=0.0, **options):
+def play(problem, name, trials=2, lift=0.0, asks=False, **options):
     """Play with costs that are told larger by `lift`: environments have none that cannot be kept."""
     env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled")
     observation, _ = env.reset(seed=list(range(1, trials + 1)))
@@ -59,12 +60,16 @@ def play(problem, name, trials=2, lift=0.0, **options):
     agent.reset(list(range(trials)))
     rows, here = [], np.zeros(trials, dtype=int)
     for _ in range(problem.horizon):
+        if asks:
+            agent.recommend()
         objective, belief = agent.objective, agent.belief
         bands = [(each.mean(here), each.std(here)) for each in objective.costs]
         before = belief.mean(here).copy(), belief.std(here).copy(), *np.swapaxes(np.array(bands), 0, 1).copy()
-        charge = getattr(objective, "charge", np.zeros(0))
+        weights = [getattr(objective, name, np.zeros(0)).copy() for name in ("charge", "phi")]
         action = agent.act(observation)
-        told = charge.copy(), agent.infeasible
+        told = *weights, agent.infeasible
+        if asks:
+            agent.recommend()
         following, reward, _, _, info = env.step(action)
         info |= {"feedback_cost": info["feedback_cost"] + lift * info["feedback_mask"][..., None]}
         agent.update(observation, action, reward, info)

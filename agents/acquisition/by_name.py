@@ -22,12 +22,13 @@ from .rules import (
     PosteriorMean,
     PosteriorVariance,
     ProbabilityOfImprovement,
+    RandomUCB,
     Thompson,
 )
 
 MakeRule = Callable[[Model], Rule]
 IMPROVED = "improved"  # the width of IGP-UCB and GP-TS
-WITH_WIDTH = ("ucb", "thompson")
+WITH_WIDTH = ("ucb", "thompson", "random-ucb")
 UNITLESS = ("ei", "pi", "pims", "eims")  # their scores are logarithms or deviations
 
 
@@ -36,8 +37,8 @@ def make_rule(rule: Any, width: Any, delta: float, options: Any = None) -> MakeR
 
     Args:
         rule: a name in `RULES`, or a `Rule`: any callable that turns `Candidates` into scores, (B, A).
-        width: of "ucb" and "thompson": "improved", or what `make_width` takes. Another rule has none, or its
-            own: then it must be left out.
+        width: of "ucb", "thompson" and "random-ucb": "improved", or what `make_width` takes. Another rule has
+            none, or its own: then it must be left out.
         delta: failure probability of the width.
         options: of a named rule.
     """
@@ -77,6 +78,7 @@ def _with_width(rule: Any, union: int, width: Any, delta: float) -> MakeRule:
 RULES: dict[str, Callable[..., MakeRule]] = {
     "ucb": partial(_with_width, UCB, 1),
     "thompson": partial(_with_width, Thompson, 2),
+    "random-ucb": partial(_with_width, RandomUCB, 1),
     "ei": lambda width, delta, xi=0.0: WithMargin(ExpectedImprovement, xi),
     "pi": lambda width, delta, xi=0.01: WithMargin(ProbabilityOfImprovement, xi),
     "dmm": lambda width, delta: partial(dmm, delta=delta),

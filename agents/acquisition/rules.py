@@ -50,6 +50,27 @@ class Thompson:
 
 
 @dataclass(frozen=True)
+class RandomUCB:
+    """mu + w Z sigma, one Z ~ N(0, 1) a round for all arms, from memory of RandGP-UCB (Zhou & Ji 2022)."""
+
+    width: Width
+    draws: ClassVar[bool] = True
+
+    def __call__(self, candidates: Candidates) -> Floats:
+        """Return scores in the units of the reward, (B, A)."""
+        return candidates.mean + self._factor(candidates)[:, None] * candidates.std
+
+    def slopes(self, candidates: Candidates) -> Slopes:
+        """1 and w Z."""
+        mean = np.ones_like(candidates.mean)
+        return Slopes(mean, self._factor(candidates)[:, None] * mean)
+
+    def _factor(self, candidates: Candidates) -> Floats:
+        normal = np.array([rng.standard_normal() for rng in candidates.rngs])
+        return normal * _factor(candidates, self.width)
+
+
+@dataclass(frozen=True)
 class ExpectedImprovement:
     """log E[max(f - incumbent - xi, 0)]; the logarithm, because the expectation underflows far from data."""
 

@@ -315,6 +315,7 @@ class GPAgent(Resumable):
         """Every trial played a point, (B,), and values of plays came, (n,) each, of known noise or not."""
         trial, rounds, reward, cost = feedback
         delay = self.clock.delay(rounds, self.round)
+        self.objective.played(point, self.t)
         self.belief.play(point)
         self.restart.play(point)
         told = () if std is None or not self.weighs else (told_weights(self._given, trial, std),)

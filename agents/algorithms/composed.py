@@ -52,18 +52,19 @@ def gp_agent(
 
     Args:
         setting: what is published of the problem.
-        rule: "ucb", "thompson", "dmm", "irgp", "ei", "pi", "pims", "eims", "mean", "variance", or a `Rule`;
-            with separate models of reward and costs one whose scores are in the units of the reward, which
-            those of "ei", "pi", "pims" and "eims" are not.
-        width: of the first two: "improved" (IGP-UCB, GP-TS), or what `make_width` takes.
+        rule: "ucb", "thompson", "random-ucb", "dmm", "irgp", "ei", "pi", "pims", "eims", "mean",
+            "variance", or a `Rule`; with separate models of reward and costs one whose scores are in the
+            units of the reward, which those of "ei", "pi", "pims" and "eims" are not.
+        width: of the first three: "improved" (IGP-UCB, GP-TS), or what `make_width` takes.
         delta: failure probability.
         belief: what pending feedback counts as: "delivered" (nothing), "hallucinated" (its mean; default
             where feedback is delayed), "censored" (the least that may come; under constraints the prior mean
             of what is modelled), "ridges" (nothing, under several regularisations; default with "dmm"), or a
             builder of a `Belief`.
         constraint: "none", "dual" (Algorithm 3 of Shi & Eryilmaz 2022; default where costs are noisy),
-            "multiplicative" (Algorithm 2; default where they are exact), or "config", "rpol", "epbo", which
-            charge what is violated for sure in every round and need no multiplier; see `agents.config`.
+            "multiplicative" (Algorithm 2; default where they are exact), "config", "rpol" or "epbo", which
+            charge what is violated for sure in every round and need no multiplier, or "pdcbo" or "ckb", for
+            costs that must balance on average; see the agents of these names.
         objective: a builder of an `Objective`, in place of a constraint; it says what is maximised.
         restart: "never", "cpd" (change-point detection; default where the functions may change),
             "periodic", "oracle" (privileged), or a builder of a `Restart`.
@@ -75,8 +76,9 @@ def gp_agent(
         belief_options: {"window": ..., "reward_bound": ..., "noisy": ...} of "censored", see `Censored`;
             {"ratios": ...} of "ridges", see `dmm_ucb`.
         constraint_options: {"step": ...} or {"psi": ..., "psi_options": ...}, {"epoch": ...}, ...; see
-            `parts_of`, and {"reading": "paper"}. Of the last three {"cost_width": ..., ...}, see
-            `each_modelled`, and {"rho": ...} of "epbo".
+            `parts_of`, and {"reading": "paper"}. Of all but the first three {"cost_width": ..., ...}, see
+            `each_modelled`, and {"rho": ...} of "epbo", {"step": ...} of "pdcbo"; those of
+            "ckb" are in `Dual`.
         restart_options: {"xi_squared": ...} of "cpd" and "oracle"; of "cpd" also {"false_alarm_rate": 0.1}
             in a whole run, of the reward and all costs together, as far as the model is right, or
             {"theta": ...}, and {"ridge": ...} (default: the noise variance; or "cross-validated"), see

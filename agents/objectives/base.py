@@ -54,6 +54,9 @@ class Objective(abc.ABC):
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Keep what has come, and that the belief keeps too."""
 
+    def played(self, point: Ints, t: Ints) -> None:  # noqa: B027 (most need not know)
+        """Every trial has just played a point in its round t = 1, 2, ..., (B,) each."""
+
     @abc.abstractmethod
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
         """Scores of the arms, (B, A), with what the belief does not know of; t = 1, 2, ... as of widths."""

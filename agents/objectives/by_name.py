@@ -12,6 +12,7 @@ from ..model.model import Model
 from ..named import made
 from .penalised_parts import PenalisedParts, dual, penalised_parts
 from .penalties import PSI, Multiplicative
+from .primal_dual import CAP, Dual, primal_dual_parts
 from .rectified import rectified_parts
 from .reward import Reward
 from .schedules import RHO, Constant, Growing, Infinite, Schedule
@@ -63,6 +64,26 @@ def _epbo(
     return rectified_parts(setting, Constant(rho), delta=delta, **own, **options)
 
 
+def _pdcbo(
+    setting: Setting, delta: float, options: dict[str, Any], step: float = 1.0, **own: Any
+) -> PenalisedParts:
+    return primal_dual_parts(setting, Dual(step), delta=delta, **own, **options)
+
+
+def _ckb(
+    setting: Setting,
+    delta: float,
+    options: dict[str, Any],
+    step: float | None = None,
+    cap: float = CAP,
+    estimate: str = "ucb",
+    clip: float | None = None,
+    **own: Any,
+) -> PenalisedParts:
+    dual = Dual(step, cap, observed=False, estimate=estimate, clip=clip)
+    return primal_dual_parts(setting, dual, delta=delta, **own, **options)
+
+
 # Each from the setting, the failure probability, the options of the model and the constraint's own.
 CONSTRAINTS: dict[str, Callable[..., PenalisedParts]] = {
     "none": _unconstrained,
@@ -71,5 +92,7 @@ CONSTRAINTS: dict[str, Callable[..., PenalisedParts]] = {
     "config": partial(_rectified, Infinite),
     "rpol": partial(_rectified, Growing),
     "epbo": _epbo,
+    "pdcbo": _pdcbo,
+    "ckb": _ckb,
 }
-APART = ("config", "rpol", "epbo")  # those that always model reward and costs apart
+APART = ("config", "rpol", "epbo", "pdcbo", "ckb")  # those that always model reward and costs apart

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 IMPROVED = "improved"  # the width of IGP-UCB
+LOOK = 20  # rounds between two looks at first plays that may come late
 Band = tuple[Floats, Floats]  # scaled mean and deviation of a cost at some points, (B, A) each
 
 
@@ -79,6 +80,7 @@ class EachModelled(Objective):
         num_constraints = model.setting.num_constraints
         self.costs = [Delivered(model, num_trials) for _ in range(num_constraints)]
         self.ledger = Ledger(num_trials, 1 + num_constraints, model.gram.size)
+        self._late = assumed.standardize and model.setting.max_delay > 0
         self._width_at = partial(assumed.width_at, model)
         self._unknown = self._units()  # of the reward, then of the costs, (B, 1 + C)
         self._take(self._unknown)
@@ -112,6 +114,10 @@ class EachModelled(Objective):
     def move(self, rounds: int) -> bool:
         """After round number `rounds`: change how costs enter, and say whether scales are to be looked at."""
 
+    def looks(self, rounds: int) -> bool:
+        """Whether to look at the scales, for first plays may come late."""
+        return self._late and rounds % LOOK == 0
+
     def lower(self, j: int, band: Band, t: Ints) -> Floats:
         """lg_j = mu_j - w_j sd_j in prior deviations, (B, A)."""
         mean, std = band
@@ -120,9 +126,16 @@ class EachModelled(Objective):
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
         """What is maximised from the scaled scores of the reward, (B, A)."""
-        return self._after_first(
-            scores, ((belief.mean(context), belief.std(context)) for belief in self.costs), t
-        )
+        bands = ((belief.mean(context), self.deviation(j, context)) for j, belief in enumerate(self.costs))
+        return self._after_first(scores, bands, t)
+
+    def deviation(self, j: int, context: Ints) -> Floats:
+        """What the estimate of a cost is w times away from its mean, (B, A): its deviation."""
+        return self.costs[j].std(context)
+
+    def stretched(self, j: int, std: Floats) -> Floats:
+        """The same from the deviations of a cost at points of a box, (1, n)."""
+        return std
 
     @property
     def penalised_on_box(self) -> BoxTerms:
@@ -154,8 +167,9 @@ class EachModelled(Objective):
         self._take(self._unknown.where(begun, Units(self.centre, self.scale)))
 
     def _on_box(self, scores: Floats, pairs: Floats, t: Ints) -> Floats:
-        each = (Surface.of(belief).predict(pairs) for belief in self.costs)
-        return self._after_first(scores[None], ((mean[None], std[None]) for mean, std in each), t)[0]
+        each = enumerate(Surface.of(belief).predict(pairs) for belief in self.costs)
+        bands = ((mean[None], self.stretched(j, std[None])) for j, (mean, std) in each)
+        return self._after_first(scores[None], bands, t)[0]
 
     def _after_first(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
         combined = self.combined(self.centre[:, :1] + self.scale[:, :1] * scores, bands, t)

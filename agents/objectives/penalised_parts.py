@@ -49,7 +49,7 @@ class PenalisedParts(NamedTuple):
     """What makes an agent keep constraints."""
 
     model: Model  # of the scaled objective, with a unit kernel
-    objective: Callable[[Model, int], Objective]
+    objective: Callable[..., Objective]  # from the model and the number of trials
     delta: float  # failure probability of one epoch
 
 

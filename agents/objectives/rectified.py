@@ -21,7 +21,6 @@ from .schedules import Schedule
 if TYPE_CHECKING:
     from ..model.model import Model
 
-LOOK = 20  # rounds between two looks at first plays that may come late
 ON_BOX, TOLERANCE = 1e9, 1e-6  # on boxes: what stands for an infinite charge, and what it forgives
 
 
@@ -56,8 +55,6 @@ class Rectified(EachModelled):
         self.charge = self._first.copy()  # Q of this round, (B, C)
         self._violation = np.zeros(shape)  # [c]^+ that came in this round
         self._since = np.zeros((num_trials, 1), dtype=np.int64)
-        self._looks = assumed.standardize and model.setting.max_delay > 0
-        self.infeasible: Bools = np.zeros(num_trials, dtype=bool)
 
     def observe(self, trial: Ints, cost: Floats) -> None:
         """Add up what violates."""
@@ -65,13 +62,13 @@ class Rectified(EachModelled):
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
         """What is maximised from the scaled scores of the reward, (B, A)."""
-        self.infeasible = np.ones_like(self.infeasible)
+        self.infeasible = None
         return super().penalised(scores, context, t)
 
     @property
     def penalised_on_box(self) -> BoxTerms:
         """The same of points of a box, in one search."""
-        self.infeasible = np.ones_like(self.infeasible)
+        self.infeasible = None
         return super().penalised_on_box
 
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
@@ -82,7 +79,8 @@ class Rectified(EachModelled):
             over = np.maximum(self.lower(j, band, t) - self._forgiven, 0.0)
             total += over
             worth -= np.multiply(self.charge[:, j, None], over, out=np.zeros_like(over), where=over > 0)
-        self.infeasible &= (total > 0).all(axis=1)
+        found: Bools = np.logical_and.reduce(total > 0, axis=1)
+        self.infeasible = found if self.infeasible is None else self.infeasible & found
         lost = (worth == -np.inf).all(axis=1)
         return np.where(lost[:, None], -total, worth)
 
@@ -90,7 +88,7 @@ class Rectified(EachModelled):
         """Move the charges."""
         self.charge = self.schedule.moved(self.charge, self._violation, rounds - self._since)
         self._violation[:] = 0.0
-        return self._looks and rounds % LOOK == 0
+        return self.looks(rounds)
 
     def forget(self, trial: Ints, rounds: int) -> None:
         """Begin with the first charges too, and count rounds anew."""

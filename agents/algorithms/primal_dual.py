@@ -1,0 +1,76 @@
+"""The named algorithms for costs that must balance on average: PDCBO and CKB."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from bandit_envs.basics.arguments import require_choice
+from bandit_envs.problem.setting import Setting
+
+from ..agent.assembly import Agent
+from ..capabilities import handles
+from ..objectives.primal_dual import CAP, Dual, primal_dual_parts
+from .costs_apart import with_costs_apart
+
+RULES = {"ucb": "ucb", "ts": "thompson", "random": "random-ucb"}
+
+
+@handles("delay", "context", "constraint", "change", "box")
+def pdcbo(
+    setting: Setting,
+    *,
+    step: float = 1.0,
+    width: Any = 1.0,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """PDCBO: argmax uf - sum_j phi_j lg_j, phi <- [phi + step c_t]^+, c_t observed (Xu et al. 2023).
+
+    This is the authors' code; the paper's dual takes lg(x_t) + eps in place of c_t, from memory. Costs that
+    arrive together are summed, so that sum c_t <= (phi_{T+1} - phi_1) / step on every path.
+
+    Args:
+        setting: what is published of the problem.
+        step: of the multipliers.
+        width: of the reward's band, and unless `cost_width` says otherwise of the costs'.
+        num_trials: None, or B.
+        **options: see `with_costs_apart`, `each_modelled`, and those of the model.
+    """
+    parts_of = partial(primal_dual_parts, dual=Dual(step))
+    return with_costs_apart(setting, parts_of, num_trials, width=width, **options)
+
+
+@handles("delay", "context", "constraint", "change", "box")
+def ckb(
+    setting: Setting,
+    *,
+    rule: str = "ucb",
+    step: float | None = None,
+    cap: float = CAP,
+    clip: float | None = None,
+    width: Any = None,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """CKB: argmax fhat - sum_j phi_j ghat_j, phi <- min([phi + step ghat(x_t)]^+, cap) (Zhou & Ji 2022).
+
+    The multipliers move by the estimate at the play, not by what is observed. The constants of the paper are
+    from memory: cap >= 4 B / chi, where some mixture of arms has costs of at most -chi, and
+    step = cap / (G sqrt T).
+
+    Args:
+        setting: what is published of the problem.
+        rule: of both estimates: "ucb", "ts" or "random"; see `Dual`.
+        step: of the multipliers; default 1 / sqrt(T).
+        cap: the largest multiplier.
+        clip: see `Dual`; default off.
+        width: of both; default 3, and with "ts" 1.
+        num_trials: None, or B.
+        **options: see `with_costs_apart`, `each_modelled`, and those of the model.
+    """
+    require_choice("rule", rule, tuple(RULES))
+    parts_of = partial(primal_dual_parts, dual=Dual(step, cap, observed=False, estimate=rule, clip=clip))
+    default = 1.0 if rule == "ts" else 3.0
+    own = default if width is None else width
+    return with_costs_apart(setting, parts_of, num_trials, rule=RULES[rule], width=own, **options)
