@@ -32,6 +32,7 @@ def bench(trials: int, horizon: int):
     """The comparison on the bench."""
     keywords = {
         "horizon": horizon,
+        "num_arms": 100,
         "length_scale": 0.2,
         "noise": {"law": "gaussian", "std": 0.1},
         "constraints": {"law": "gp", "quantile": 0.3},
