@@ -19,6 +19,7 @@ from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.of_model import unit_of
 from ..acquisition.rules import AnyArm, PosteriorMean
 from ..beliefs.base import Belief, Delivered
+from ..model.bounds import rests_on_default
 from ..model.clock import Clock, in_time
 from ..model.model import Model
 from ..model.plays import Plays
@@ -86,6 +87,12 @@ class GPAgent(Resumable):
         """Rounds after which each trial noticed a change, None if it does not look for any."""
         each = self.restart.alarms
         return each if each is None or self.num_trials else each[0]
+
+    @property
+    def assumes_bound(self) -> bool:
+        """Whether it rests on a bound that was neither given nor published."""
+        require_reset(self.round >= 0)
+        return rests_on_default(self.rule) or self.belief.assumes_bound or self.objective.assumes_bound
 
     @property
     def refuted(self) -> Bools | bool | None:
