@@ -15,6 +15,9 @@ class Agent(Protocol):
     One that discards feedback after a window says so in an attribute `feedback_window`, read
     after the episode: a number, the same in all trials, in rounds, or in units of time where the setting
     publishes query times. Its simple regret then counts only plays whose feedback came in time.
+
+    One whose confidence band rests on a bound, such as that of the RKHS norm, that was neither given nor
+    published says so in an attribute `assumes_bound = True`, read after the episode; tables mark it.
     """
 
     def reset(self, seed: int) -> None:

@@ -88,6 +88,11 @@ class LearningAgent(Resumable):
         return self.agent.privileged
 
     @property
+    def assumes_bound(self) -> bool:
+        """Whether it rests on a bound that was neither given nor published."""
+        return self.agent.assumes_bound
+
+    @property
     def alarms(self) -> list[int] | None:
         """Rounds after which it noticed a change, None if it does not look for any."""
         return self.agent.alarms  # type: ignore[return-value] (it has one trial)

@@ -48,7 +48,7 @@ def sw_gp_ucb(
             too if it comes later.
         variation: B_T of the default, in prior deviations.
         width, delta, beta_scale, gamma: as for `gp_ucb`; the paper's own is for functions of bounded norm,
-            "self-normalised".
+            "self-normalised". "amm" has no theorem here: its proof wants all plays of one function.
         num_trials: None, or B.
         **options: of the model.
     """
@@ -76,7 +76,8 @@ def r_gp_ucb(
         setting: what is published of the problem.
         every: H; default ceil(gamma_T^(1/4) sqrt(T / B_T)).
         variation: B_T of the default, in prior deviations.
-        width, delta, beta_scale, gamma: as for `sw_gp_ucb`.
+        width, delta, beta_scale, gamma: as for `sw_gp_ucb`; "amm" has a theorem only where the function stays
+            the same between two starts.
         num_trials: None, or B.
         **options: of the model.
     """
@@ -103,7 +104,7 @@ def tv_gp_ucb(
         eps: drift of the function a round, in [0, 1]; default 2 / W with the default window of `sw_gp_ucb`.
         variation: B_T of the default, in prior deviations.
         width: "theory", sqrt(2 log(N pi^2 t^2 / (6 delta))), on a box "self-normalised"; "experiments",
-            sqrt(0.8 log(4 t)); or what `make_width` takes.
+            sqrt(0.8 log(4 t)); or what `make_width` takes, of which "amm" has no theorem here.
         delta: failure probability.
         num_trials: None, or B.
         **options: of the model.
@@ -133,7 +134,8 @@ def w_gp_ucb(
         discount: rho, in (0, 1]; default 1 - gamma_T^(-1/4) sqrt(B_T / T).
         variation: B_T of the default, in prior deviations.
         width: the paper's B + R / sqrt(lambda) sqrt(2 (gamma + log(1 / delta))), "self-normalised", gamma the
-            realised gain; or what `make_width` takes.
+            realised gain; or what `make_width` takes, of which "amm" has no theorem here: plays do not count
+            alike.
         delta, beta_scale, gamma: of the width.
         num_trials: None, or B.
         **options: of the model.

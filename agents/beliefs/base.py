@@ -49,6 +49,7 @@ class Belief(abc.ABC):
     window: float = math.inf  # feedback that takes longer is discarded
     others: Sequence[Posterior] = ()  # of the same plays under other regularisations than lambda
     weighs = False  # whether plays of less noise count for more; a belief that does takes their weights
+    assumes_bound = False  # whether it rests on a bound that was neither given nor published
     noisy = False  # whether deviations are those of what is observed, with its noise
 
     def __init__(self, model: Model, centre: Posterior, spread: Posterior):

@@ -114,6 +114,11 @@ class Censored(Belief):
         return np.zeros(len(point))
 
     @property
+    def assumes_bound(self) -> bool:
+        """Whether B_y is the default."""
+        return self._given is None
+
+    @property
     def reward_bound(self) -> PerTrial:
         """B_y."""
         return self._deviation if self._given is None else self._given

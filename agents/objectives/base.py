@@ -38,6 +38,7 @@ class Objective(abc.ABC):
     """
 
     epoch: int = 1  # rounds between two changes of what is maximised
+    assumes_bound = False  # whether it rests on a bound that was neither given nor published
 
     @abc.abstractmethod
     def begin(self) -> Revision:

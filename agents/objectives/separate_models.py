@@ -12,6 +12,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import Delivered
 from ..beliefs.surface import Surface
+from ..model.bounds import rests_on_default
 from ..model.units import PriorUnits, Units
 from ..posteriors import SufficientStatistics
 from ..validation import PerTrial, require_costs
@@ -86,6 +87,11 @@ class SeparateModels(Objective):
         """The penalised objective from the scaled scores of the reward, (B, A)."""
         believed = ((belief.mean(context), belief.std(context)) for belief in self.costs)
         return self._penalised(scores, believed, t)
+
+    @property
+    def assumes_bound(self) -> bool:
+        """Whether the bands of the costs do."""
+        return rests_on_default(self.bound)
 
     @property
     def penalised_on_box(self) -> BoxTerms:

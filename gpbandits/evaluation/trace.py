@@ -25,6 +25,7 @@ class Traits(NamedTuple):
     privileged: bool
     track: str | None
     window: float | None
+    assumes_bound: bool
     rounds: Ints  # (r,) counted from 1
 
 
@@ -44,6 +45,7 @@ class Trace:
         self.track: str | None = getattr(agent, "track", None)
         self.seconds = 0.0
         self.alarms: Any = [None] * self.num_trials  # of an agent without a detector
+        self.assumes_bound = False  # until it is asked
         self.window: float | None = None  # of an agent that learns whatever arrives
         self.played = 0  # rounds that are looked at
         self._setting, self._agent, self._rounds = setting, agent, rounds
@@ -63,7 +65,7 @@ class Trace:
     @property
     def traits(self) -> Traits:
         """What is known of the agent after the episode."""
-        return Traits(self.privileged, self.track, self.window, self.rounds)
+        return Traits(self.privileged, self.track, self.window, self.assumes_bound, self.rounds)
 
     def note(self, info: dict[str, Any], action: Any) -> None:
         """Keep what the round's `oracle` says of a play, and the costs that arrive."""
@@ -75,7 +77,7 @@ class Trace:
         self._block.append((*seen, _observed(info), np.array(action)))
 
     def end(self) -> None:
-        """Keep the last round, and ask the agent, after the episode, for its alarms."""
+        """Keep the last round, and ask the agent, after the episode, for its alarms and what it rests on."""
         last = self.played + len(self._block)
         if self._rounds is not None:
             self._rounds = np.append(self._rounds[self._rounds < last], last)
@@ -83,6 +85,7 @@ class Trace:
         alarms = getattr(self._agent, "alarms", None)
         if alarms is not None:
             self.alarms = alarms if self.batched else [alarms]
+        self.assumes_bound = bool(getattr(self._agent, "assumes_bound", False))
         self._agent = None
 
     def record(self, worst_regret: Floats | None) -> Record:
