@@ -1,6 +1,7 @@
 """Contested claims: what agents lose on the worst of several families, and what would change our mind."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from synthetic import result
 
 from agents.model.noise import growth_by_smoothness
 from bandit_envs.kernels.kernels import make_kernel
+from gpbandits.evaluation.result import Result
 from gpbandits.experiments import EnvironmentEntry
 from gpbandits.reproductions.contested import DIM, FIGURES, NU, OF_TIED, OPTIMAL
 from gpbandits.reproductions.verdicts import FEWEST
@@ -61,3 +63,12 @@ def test_the_powers_that_matern_kernels_are_held_against_are_those_of_the_study(
     growth = growth_by_smoothness(make_kernel("matern32", 0.2), int(DIM), 1000)
     assert growth == pytest.approx(1000 ** (DIM / (2 * NU + 2 * DIM)))
     assert DIM / (2 * NU + DIM) + 0.5 > OF_TIED > OPTIMAL == 0.625
+
+
+def test_few_trials_decide_against_expected_improvement_over_posterior_means():
+    folder = Path(__file__).parents[3] / "docs" / "results" / "contested-incumbent"
+    for path in sorted(folder.glob("samples-*.parquet")):
+        regret = Result.load(path).regret
+        mean, sample = (regret[label][:, -1] for label in ("EI, posterior mean", "EIMS"))
+        assert np.median(mean) < np.median(sample)
+        assert 1 <= (mean > 1.5 * sample.max()).sum() <= len(mean) // 6
