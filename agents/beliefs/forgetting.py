@@ -58,6 +58,12 @@ class Forgetful(Belief):
         """Go on counting the rounds where they are."""
         self._now = now - 1
 
+    def relearn(
+        self, trial: Ints, point: Ints, played: Ints, delay: Ints | Floats, value: Floats, *weight: Floats
+    ) -> None:
+        """Observe the values with the ages that their plays have by now."""
+        self._known.observe_aged(trial, point, self.residual(trial, point, value), self._now - played)
+
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         """Nothing was known."""
 

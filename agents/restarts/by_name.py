@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_integer, require_probability
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
@@ -16,7 +17,9 @@ from ..named import made, own_builder
 from ..validation import PerTrial
 from .base import Never, Oracle, Periodic, Restart
 from .calibrated_alarm import CalibratedAlarm
+from .evidence import TOLD_NOISE, UNKNOWN_NOISE, Evidence, require_scales
 from .forced_exploration import PAPER_XI_SQUARED
+from .in_order import InOrder
 from .on_alarm import Exploring
 
 MakeRestart = Callable[[Model, int], Restart]
@@ -54,6 +57,27 @@ def _on_alarm(
     return partial(Exploring, watch=watch, xi_squared=xi_squared)
 
 
+def _evidence(
+    observed: Model,
+    step: int = 10,
+    false_alarm_rate: float = FALSE_ALARM_RATE,
+    anytime: bool = False,
+    noise_scales: Any = None,
+) -> MakeRestart:
+    """At one noise level where somebody says what it is, else at several."""
+    require_probability("false_alarm_rate", false_alarm_rate, "it is that of a run without a change")
+    require_integer("step", step, 1, "it is the number of plays between starts")
+    usual = TOLD_NOISE if observed.noise_is_known else UNKNOWN_NOISE
+    watch = partial(
+        Evidence,
+        horizon=None if anytime else observed.setting.horizon,
+        step=step,
+        false_alarm_rate=false_alarm_rate,
+        scales=usual if noise_scales is None else require_scales(noise_scales),
+    )
+    return partial(InOrder, observed=observed, watch=watch)
+
+
 def _given_noise(observed: Model) -> PerTrial | None:
     """The noise of the user where it is not the setting's; None where nobody says."""
     if not observed.noise_is_known:
@@ -67,6 +91,7 @@ def _given_noise(observed: Model) -> PerTrial | None:
 RESTARTS: dict[str, Callable[..., MakeRestart]] = {
     "never": lambda observed: Never,
     "cpd": _on_alarm,
+    "evidence": _evidence,
     "periodic": lambda observed, every: partial(Periodic, every=every),
     "oracle": lambda observed, xi_squared=PAPER_XI_SQUARED: partial(
         Exploring, watch=Oracle, xi_squared=xi_squared
