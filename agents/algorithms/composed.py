@@ -66,7 +66,9 @@ def gp_agent(
         objective: a builder of an `Objective`, in place of a constraint; it says what is maximised.
         restart: "never", "cpd" (change-point detection; default where the functions may change),
             "evidence" (an alarm by likelihood ratios that needs no uniform plays, after which plays since the
-            likeliest change are kept), "periodic", "oracle" (privileged), or a builder of a `Restart`.
+            likeliest change are kept), "et" (a value outside the posterior's band), "bocpd" (Bayesian run
+            lengths), "glr" (the mean of standardised residuals), "periodic", "oracle" (privileged), or a
+            builder of a `Restart`.
         context: whether contexts are looked at.
         incumbent: what "ei" and "pi" improve on; see `gp_ei`, whose default is that of "ei". The other named
             rules improve on nothing. Not "best_value" under constraints, where the values of plays change.
@@ -84,7 +86,9 @@ def gp_agent(
             alarm on CMULight, which publishes no model, and 0 on Rosenbrock and 2 on GP, which do.
             {"every": ...} of "periodic". {"false_alarm_rate": 0.1, "step": 10, "anytime": False,
             "noise_scales": ...} of "evidence", see `Evidence`: a noise that is told too small raises false
-            alarms, unless it is learnt among several scales, such as (1, 1.5, 2.2).
+            alarms, unless it is learnt among several scales, such as (1, 1.5, 2.2). {"false_alarm_rate": 0.1}
+            of "et" and "glr". {"segment": ...} of "bocpd": expected rounds between changes, by default a
+            third of the horizon.
         num_trials: None, or B.
         **options: of the model.
     """

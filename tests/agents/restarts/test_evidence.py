@@ -2,56 +2,24 @@
 
 import numpy as np
 import pytest
+import scipy.special
 import scipy.stats
+from alarm_cases import ARMS, NOISE, SMOOTH, alarms, dense, functions, setting, told, watched
 from references import posterior
 
 import agents
 from agents.restarts.coordinates import Coordinates
 from agents.restarts.evidence import Evidence
-from agents.restarts.outcomes import Told
 from agents.restarts.starts import Starts
-from bandit_envs import Setting
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
-from bandit_envs.problem.feedback import delivery
 
-ARMS = np.linspace(0.0, 1.0, 40)[:, None]
-SMOOTH, ROUGH = make_kernel("rbf", 0.2), make_kernel("matern12", 0.2)
-NOISE, DELTA = 0.1, 0.1
-
-
-DENSE = {}  # by kernel
-
-
-def dense(kernel):
-    """The prior covariance of the arms, computed once."""
-    if repr(kernel) not in DENSE:
-        DENSE[repr(kernel)] = Gram(kernel, ARMS).dense
-    return DENSE[repr(kernel)]
-
-
-def functions(kernel, rng, count=1):
-    root = np.linalg.cholesky(dense(kernel) + 1e-10 * np.eye(len(ARMS)))
-    return (root @ rng.standard_normal((len(ARMS), count))).T
-
-
-def told(kernel=SMOOTH, noise=NOISE, costs=0, levels=(0.0, 0.0)):
-    def between(rows, columns):
-        return dense(kernel)[np.ix_(rows, columns)]
-
-    return Told(between, noise**2, noise**2, levels, costs)
+ROUGH, DELTA = make_kernel("matern12", 0.2), 0.1
 
 
 def log_likelihood(kernel, noise, point, value):
     covariance = dense(kernel)[np.ix_(point, point)] + noise**2 * np.eye(len(point))
     return scipy.stats.multivariate_normal.logpdf(value, np.zeros(len(point)), covariance)
-
-
-def watched(watch, point, value):
-    """The ages of alarms of a watch that goes on after each."""
-    value = value.reshape(len(point), -1)
-    found = [watch.observe(t, x, y, 1.0) for t, (x, y) in enumerate(zip(point.tolist(), value, strict=True))]
-    return [t for t, kept in enumerate(found) if kept is not None]
 
 
 @pytest.mark.parametrize("kernel", [SMOOTH, ROUGH])
@@ -135,38 +103,6 @@ def test_reward_and_cost_together_are_found_no_later_than_the_reward_alone():
         together = watched(Evidence(told(noise=0.3, costs=1), horizon=100), point, value)
         alone = watched(Evidence(told(noise=0.3), horizon=100), point, value[:, :1])
         assert together[0] <= alone[0]
-
-
-def setting(**keywords):
-    return Setting(**{"arms": ARMS, "horizon": 120, "kernel": SMOOTH, "noise_std": NOISE, **keywords})
-
-
-def alarms(restart, lengths, seed, order=None, noise=NOISE, options=None, **keywords):
-    """Of an agent that plays one function after another; values come late as `order` draws it."""
-    rng = np.random.default_rng(seed)
-    horizon = sum(lengths)
-    agent = agents.make(
-        "gp-agent",
-        setting(horizon=horizon, may_change=True, **keywords),
-        width=2.5,
-        belief="delivered",
-        restart=restart,
-        restart_options=options,
-    )
-    agent.reset(seed)
-    each = np.repeat([functions(SMOOTH, rng)[0] for _ in lengths], lengths, axis=0)
-    late = keywords.get("max_delay", 0)
-    due = np.arange(horizon) + (rng.integers(late + 1, size=horizon) if late else 0)
-    value, noises = np.empty(horizon), noise * rng.standard_normal(horizon)
-    for t in range(horizon):
-        arm = agent.act(np.zeros(1))
-        value[t] = each[t, arm] + noises[t]
-        (come,) = (due[: t + 1] == t).nonzero()
-        if order == "backwards":
-            come = come[::-1]
-        info = delivery(t, come, value[come], np.empty((len(come), 0)), late)
-        agent.update(np.zeros(1), arm, 0.0, info)
-    return agent.alarms
 
 
 def test_late_values_are_looked_at_in_the_order_of_play():
