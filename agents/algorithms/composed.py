@@ -85,8 +85,9 @@ def gp_agent(
             samples, and theta is for any noise. Of 20 stationary trials of uniform samples 1 had a false
             alarm on CMULight, which publishes no model, and 0 on Rosenbrock and 2 on GP, which do.
             {"every": ...} of "periodic". {"false_alarm_rate": 0.1, "step": 10, "anytime": False,
-            "noise_scales": ...} of "evidence", see `Evidence`: a noise that is told too small raises false
-            alarms, unless it is learnt among several scales, such as (1, 1.5, 2.2). {"false_alarm_rate": 0.1}
+            "noise_scales": (1, 1.5, 2.2)} of "evidence", see `Evidence`: a noise that is told too small would
+            raise false alarms, were it not learnt among several scales; so it does for "et", "bocpd" and
+            "glr". {"false_alarm_rate": 0.1}
             of "et" and "glr". {"segment": ...} of "bocpd": expected rounds between changes, by default a
             third of the horizon.
         num_trials: None, or B.

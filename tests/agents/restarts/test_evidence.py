@@ -129,11 +129,15 @@ def test_false_alarms_are_as_rare_as_stated():
 
 @pytest.mark.long
 def test_noise_that_is_told_too_small_is_learnt_by_several_levels():
-    options = {"noise_scales": (1.0, 1.5, 2.2)}
-    found = sum(
-        bool(alarms("evidence", (200,), seed, noise=2 * NOISE, options=options)) for seed in range(40)
-    )
+    found = sum(bool(alarms("evidence", (200,), seed, noise=2 * NOISE)) for seed in range(40))
     assert scipy.stats.binomtest(found, 40, DELTA, alternative="greater").pvalue > 0.02
+
+
+def test_noise_that_is_told_too_small_raises_alarms_at_that_level_alone():
+    alone = {"noise_scales": (1.0,)}
+    at_one = [alarms("evidence", (60,), seed, noise=2.5 * NOISE, options=alone) for seed in range(6)]
+    at_several = [alarms("evidence", (60,), seed, noise=2.5 * NOISE) for seed in range(6)]
+    assert sum(map(bool, at_several)) <= 1 < sum(map(bool, at_one))
 
 
 @pytest.mark.parametrize("scales", [(), (0.0,), "wide", (1.0, np.nan), 2.0])
