@@ -11,7 +11,7 @@ from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
 from agents.beliefs.base import Delivered
 from agents.beliefs.censored import Censored
-from agents.beliefs.forgetting import sliding_window, time_varying
+from agents.beliefs.forgetting import sliding_window, time_varying, wandering
 from agents.beliefs.hallucinated import Hallucinated
 from agents.beliefs.imputed import FILL_INS, Imputed
 from agents.model.model import Model
@@ -33,6 +33,7 @@ KEEPING_BELIEFS = {
     **BELIEFS,
     "sliding": partial(sliding_window, window=8),
     "drifting": partial(time_varying, eps=0.05),
+    "wandering": partial(wandering, rate=0.05),
 }
 EVERY, FIRST, ROUNDS = 25, 14, 41
 
