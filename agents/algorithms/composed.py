@@ -86,8 +86,8 @@ def gp_agent(
             alarm on CMULight, which publishes no model, and 0 on Rosenbrock and 2 on GP, which do.
             {"every": ...} of "periodic". {"false_alarm_rate": 0.1, "step": 10, "anytime": False,
             "noise_scales": (1, 1.5, 2.2)} of "evidence", see `Evidence`: a noise that is told too small would
-            raise false alarms, were it not learnt among several scales; so it does for "et", "bocpd" and
-            "glr". {"false_alarm_rate": 0.1}
+            raise false alarms, were it not learnt among several scales; told at 0.7 of its deviation it
+            raises them in most runs of "glr" and "bocpd", and at half of it of "et". {"false_alarm_rate": 0.1}
             of "et" and "glr". {"segment": ...} of "bocpd": expected rounds between changes, by default a
             third of the horizon.
         num_trials: None, or B.
