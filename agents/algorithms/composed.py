@@ -87,9 +87,9 @@ def gp_agent(
             {"every": ...} of "periodic". {"false_alarm_rate": 0.1, "step": 10, "anytime": False,
             "noise_scales": (1, 1.5, 2.2)} of "evidence", see `Evidence`: a noise that is told too small would
             raise false alarms, were it not learnt among several scales; told at 0.7 of its deviation it
-            raises them in most runs of "glr" and "bocpd", and at half of it of "et". {"false_alarm_rate": 0.1}
-            of "et" and "glr". {"segment": ...} of "bocpd": expected rounds between changes, by default a
-            third of the horizon.
+            raises them in most runs of "glr" and "bocpd", and at half of it of "et".
+            {"false_alarm_rate": 0.1} of "et" and "glr". {"segment": ...} of "bocpd": expected rounds between
+            changes, by default a third of the horizon.
         num_trials: None, or B.
         **options: of the model.
     """
