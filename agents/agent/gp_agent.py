@@ -30,6 +30,7 @@ from ..objectives.reward import Reward
 from ..restarts.base import Never, Restart
 from ..validation import require_trials, seeds_of
 from .answers import Answers
+from .diary import PENDING, Diary
 from .repeating import Holds, times
 from .resuming import Resumable
 from .streams import Streams, build
@@ -108,6 +109,7 @@ class GPAgent(Answers, Resumable):
         self.belief = build(belief, self.model, self.streams, "belief", self._size)
         self.incumbent = incumbent(self._size, self.setting.decisions)
         self.restart = build(restart, self.model, self.streams, "restart", self._size)
+        self.diary = self._new_diary()
         self.since: Ints | None = None  # first round of each trial whose feedback is not stale; None is 0
         self.plays = Plays(self._size, self.setting.horizon)
         self.holds = Holds(self._size) if self._given.repeat > 1.0 else None
@@ -165,22 +167,32 @@ class GPAgent(Answers, Resumable):
         self._revise(self.objective.end_round(self.round))
         restarted = self.restart.end_round(self.round, info)
         if len(restarted):
-            self.forget(restarted)
+            kept_from = None if self.diary is None else self.restart.kept_from
+            self.forget(restarted, None if kept_from is None else kept_from[restarted])
 
-    def forget(self, trial: Ints) -> None:
-        """Begin anew in some trials, (n,), as after a reset; feedback of their earlier plays is stale."""
+    def forget(self, trial: Ints, first: Ints | None = None) -> None:
+        """Begin anew in some trials, (n,), as after a reset; feedback of their earlier plays is stale.
+
+        Args:
+            trial: ascending.
+            first: rounds from which plays are learnt again, (n,); None is none of them.
+        """
+        begun = np.full(len(trial), self.round) if first is None else first
         for part in (self.belief, self.incumbent, self.restart):
             part.forget(trial)
         if self._opening is not None:
             self._opening.forget(trial)  # an epoch has ended in the same round
-        self.objective.forget(trial, self.round)
+        for i, rounds in zip(trial.tolist(), begun.tolist(), strict=True):
+            self.objective.forget(np.array([i]), rounds)
         self._revise(self.objective.begin())
         if self.holds is not None:
             self.holds.end(trial)
         since = np.zeros(self._size, dtype=np.int64) if self.since is None else self.since.copy()
-        since[trial] = self.round
+        since[trial] = begun
         self.since = since
-        self.t[trial] = 1
+        self.t[trial] = 1 + self.round - begun
+        if first is not None:
+            self._learn_again(trial)
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
         """Forget pending plays whose values will never come, as if they had not been played.
@@ -234,7 +246,10 @@ class GPAgent(Answers, Resumable):
         delay = self.clock.delay(rounds, self.round)
         self.belief.play(point)
         self.restart.play(point)
-        told = () if std is None or not self.weighs else (told_weights(self._given, trial, std),)
+        weight = None if std is None or not self.weighs else told_weights(self._given, trial, std)
+        told = () if weight is None else (weight,)
+        if self.diary is not None:
+            self.diary.record_round(point, trial, rounds, reward, cost, weight)
         self.belief.receive(trial, played, delay, value, *told)  # type: ignore[call-arg]
         self.incumbent.receive(trial, played, value)
         came: tuple[Any, ...] = trial, played, rounds, reward, cost
@@ -245,6 +260,29 @@ class GPAgent(Answers, Resumable):
         self.restart.receive(trial, played, rounds, reward, cost)
         self.round += 1
         self.t += self._one
+
+    def _new_diary(self) -> Diary | None:
+        """What is kept for restarts that keep plays; where first plays are uniform, none are kept."""
+        keeps = self.restart.kept_from is not None and not self._given.initial
+        return Diary(self._size, self.setting.num_constraints) if keeps else None
+
+    def _learn_again(self, trial: Ints) -> None:
+        """Tell all parts of the plays of some trials, (n,), since they began."""
+        assert self.diary is not None
+        assert self.since is not None
+        plays = self.diary.since(trial, self.since[trial])
+        pending = self.plays.pending_of(plays.trial, plays.round)
+        plays = plays.where(pending | (plays.arrived > PENDING))
+        self.belief.rejoin(self.round, plays.trial, plays.point, plays.round)
+        plays = plays.where(plays.arrived > PENDING)
+        i, point, rounds, arrived, reward, cost, weight = plays
+        delay, value = self.clock.delay(rounds, arrived), self.objective.values(i, reward, cost)
+        told = () if np.isnan(weight).all() else (np.where(np.isnan(weight), 1.0, weight),)
+        self.belief.relearn(i, point, rounds, delay, value, *told)
+        self.incumbent.receive(i, point, value)
+        kept = in_time(delay, self.belief.window)
+        self.objective.receive(i[kept], point[kept], rounds[kept], reward[kept], cost[kept])
+        self.restart.receive(i, point, rounds, reward, cost)
 
     def _rule_rngs(self) -> list[np.random.Generator]:
         return self.streams.of_round("rule", self.round)

@@ -16,7 +16,7 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.of_model import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
-from ..beliefs.forgetting import Forgetful, discounted, sliding_window, time_varying
+from ..beliefs.forgetting import Forgetful, discounted, sliding_window, time_varying, wandering
 from ..capabilities import handles
 from ..model.model import Model
 from ..restarts.base import Periodic
@@ -114,6 +114,38 @@ def tv_gp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
+@handles("delay", "context", "change")
+def ui_tvbo(
+    setting: Setting,
+    *,
+    rate: PerTrial | None = None,
+    variation: PerTrial = DEFAULT_VARIATION,
+    width: str | float | Width = 2.0,
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """UI-TVBO: GP-UCB under the kernel (1 + s^2 min(t, t')) k(x, x') (Brunzema et al. 2022).
+
+    What is not played becomes ever more uncertain, and old plays never fade, but are overlaid.
+
+    Args:
+        setting: what is published of the problem, a finite set.
+        rate: s^2, the variance of a round's step in prior variances; default 2 / W with the default window of
+            `sw_gp_ucb`, with which a step is as large as that of `tv_gp_ucb` by default (our reading).
+        variation: B_T of the default, in prior deviations.
+        width: the paper's code has 2; or what `make_width` takes.
+        delta: failure probability of a named width.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    if setting.continuous:
+        raise ValueError("setting must be a finite set, whose prior may grow, got a box; take tv-gp-ucb")
+    belief = partial(_wandering, rate=rate, variation=variation)
+    width_of = partial(make_width, width, delta=delta)
+    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
+
+
 @handles("delay", "context", "change", "box")
 def w_gp_ucb(
     setting: Setting,
@@ -156,6 +188,10 @@ def _periodic(model: Model, num_trials: int, *, every: PerTrial | None, variatio
 
 def _drifting(model: Model, num_trials: int, *, eps: PerTrial | None, variation: PerTrial) -> Forgetful:
     return time_varying(model, num_trials, eps=drift_of(model, variation) if eps is None else eps)
+
+
+def _wandering(model: Model, num_trials: int, *, rate: PerTrial | None, variation: PerTrial) -> Forgetful:
+    return wandering(model, num_trials, rate=drift_of(model, variation) if rate is None else rate)
 
 
 def _discounting(

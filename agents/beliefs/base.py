@@ -136,6 +136,19 @@ class Belief(abc.ABC):
         A fresh belief is told so where an agent goes on; trials ascend.
         """
 
+    def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
+        """After `forget`, before round `now`: plays of earlier rounds count again, (n,) each.
+
+        Their values, as far as they have come, are told next, by `relearn`; trials ascend.
+        """
+        self.resume(now, trial, point, played)
+
+    def relearn(
+        self, trial: Ints, point: Ints, played: Ints, delay: Ints | Floats, value: Floats, *weight: Floats
+    ) -> None:
+        """Values that had come after some delays, of plays of earlier rounds, come again, (n,) each."""
+        self.receive(trial, point, delay, value, *weight)
+
     def mean(self, context: Ints) -> Floats:
         """Posterior mean at the arms of each trial's context, (B,) -> (B, A)."""
         mean = self.centre.mean_at(self.cells(context))
