@@ -31,6 +31,10 @@ class Plays:
         """
         if self.rounds == len(self._points):
             self._points = np.concatenate([self._points, np.full_like(self._points, UNPLAYED)])
+        if len(point) == 1 and rounds.tolist() == [self.rounds]:  # one trial without delays: every round
+            self._points[self.rounds] = COLLECTED
+            self.rounds += 1
+            return point.copy()
         self._points[self.rounds] = point  # written anew if this round turns out to be wrong
         played = self._collect(trial, rounds)
         self.rounds += 1
