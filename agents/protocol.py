@@ -18,6 +18,9 @@ class Agent(Protocol):
 
     One that can tell that nothing keeps the constraints says in `infeasible_since`, read after the episode,
     in which round, counted from 0, it first found so, -1 if never; for B trials, B of them.
+
+    One whose confidence band rests on a bound, such as that of the RKHS norm, that was neither given nor
+    published says so in an attribute `assumes_bound = True`, read after the episode; tables mark it.
     """
 
     def reset(self, seed: int) -> None:

@@ -179,6 +179,17 @@ def aged_posterior(
     return cross.T @ np.linalg.solve(noisy, values), gram - cross.T @ np.linalg.solve(noisy, cross)
 
 
+def wandering_posterior(
+    gram: Floats, played: Ints, t: Ints, values: Floats, noise: float, rate: float, now: int
+) -> tuple[Floats, Floats]:
+    """Mean (N,) and covariance (N, N) in round now of a GP of covariance (1 + rate min(t, t')) k(x, x')."""
+    cross = (1.0 + rate * np.minimum(t, now))[:, None] * gram[played]
+    shared = 1.0 + rate * np.minimum.outer(t, t)
+    noisy = shared * gram[np.ix_(played, played)] + noise * np.eye(len(played))
+    prior = (1.0 + rate * now) * gram
+    return cross.T @ np.linalg.solve(noisy, values), prior - cross.T @ np.linalg.solve(noisy, cross)
+
+
 def exact_posterior(
     covariance: np.ndarray, noise: float, count: np.ndarray, total: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -26,11 +26,22 @@ def record(num_trials=8, horizon=60, num_constraints=0, dim=0, exponent=0.5, see
     )
 
 
-def result(privileged=frozenset(), approximate=frozenset(), labels=("GP-UCB", "GP-TS", "random"), **shape):
+def result(
+    privileged=frozenset(),
+    approximate=frozenset(),
+    assuming=frozenset(),
+    labels=("GP-UCB", "GP-TS", "random"),
+    **shape,
+):
     records = {
         label: record(exponent=exponent, seed=i, **shape)
         for i, (label, exponent) in enumerate(zip(labels, (0.5, 0.6, 1.0), strict=False))
     }
     return Result(
-        "GP, length-scale 0.2", 3, records, frozenset(privileged), approximate=frozenset(approximate)
+        "GP, length-scale 0.2",
+        3,
+        records,
+        frozenset(privileged),
+        approximate=frozenset(approximate),
+        assuming=frozenset(assuming),
     )

@@ -57,6 +57,11 @@ class Balanced(Several):
         """Which candidates may have the next turn, (B, K)."""
         return self.alive & self._is_open(self.round + 1)
 
+    @property
+    def assumes_bound(self) -> bool:
+        """Whether a norm B_k was neither given nor published: turns rest on it whatever the bands do."""
+        return not all(agent.model.bound_is_known for agent in self.agents)
+
     def _turn(self, observation: Floats, uniform: Floats) -> tuple[Any, Ints]:
         loss = self._regret_bound()
         score = np.where(self.open, -loss, -np.inf)

@@ -55,6 +55,11 @@ class SideBySide:
         return getattr(self.agents[0], "privileged", False)
 
     @property
+    def assumes_bound(self) -> bool:
+        """Whether any rests on a bound that was neither given nor published."""
+        return any(getattr(agent, "assumes_bound", False) for agent in self.agents)
+
+    @property
     def alarms(self) -> list[list[int]] | None:
         """Rounds after which each trial noticed a change, None if they do not look for any."""
         each = [getattr(agent, "alarms", None) for agent in self.agents]

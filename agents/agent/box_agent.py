@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.candidates import Rule
@@ -84,15 +84,15 @@ class BoxAgent(GPAgent):
         """Choose an action in [-1, 1]^d for the observed context, (dz,) -> (d,)."""
         context = self._context(observation)
         uniform = self.tie_breaker()
-        holds = self.holds
-        if holds is None:
+        if self.holds is None:
             return self.setting.to_action(self._choose_on_box(context, uniform))
-        if holds.free(self.round)[ONLY]:
-            arm = self._choose_on_box(context, uniform)
-            _, std = Surface.of(self.belief).predict(with_context(context, arm[None]))
-            plays = self._plays(self._rows, std**2)
-            holds.begin(self.round, self._rows, self.setting.to_action(arm)[None], plays)
-        return holds.action[ONLY].copy()
+        return self.holds.action_in(self.round, partial(self._begin_hold_on_box, context, uniform))[ONLY]
+
+    def _begin_hold_on_box(self, context: Floats, uniform: Floats, free: Bools) -> tuple[Ints, Floats, Ints]:
+        arm = self._choose_on_box(context, uniform)
+        _, std = Surface.of(self.belief).predict(with_context(context, arm[None]))
+        trial = self.belief.rows
+        return trial, self.setting.to_action(arm)[None], self._times(trial, std**2)
 
     def _choose_on_box(self, context: Floats, uniform: Floats) -> Floats:
         """The arm of the largest score, (d,)."""

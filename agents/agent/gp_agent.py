@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.feedback import Feedback, deviations
 
 from ..acquisition.candidates import Rule
-from ..acquisition.combined import Starting, refuted
+from ..acquisition.combined import Starting
 from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.of_model import unit_of
 from ..acquisition.rules import AnyArm, PosteriorMean
@@ -23,15 +24,15 @@ from ..model.clock import Clock, in_time
 from ..model.model import Model
 from ..model.plays import Plays
 from ..model.precision import told_weights
-from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, argmax_with_ties
 from ..objectives.base import Objective, Revision
 from ..objectives.reward import Reward
 from ..restarts.base import Never, Restart
-from ..validation import arms_of, require_context, require_reset, require_trials, seeds_of
+from ..validation import require_trials, seeds_of
+from .answers import Answers
 from .declared import Declared
-from .recommending import best_arms
-from .repeating import Holds, plays_of
+from .diary import PENDING, Diary
+from .repeating import Holds, times
 from .resuming import Resumable
 from .streams import Streams, build
 from .view import View
@@ -40,7 +41,7 @@ from .view import View
 TIE = 1e-9
 
 
-class GPAgent(Resumable):
+class GPAgent(Answers, Resumable):
     """Scores the arms with a rule on its belief and plays the best.
 
     Without `num_trials` it plays one environment; with `num_trials=B`, B at once, a leading axis in every
@@ -68,54 +69,16 @@ class GPAgent(Resumable):
         restart: Callable[[Model, int], Restart] = Never,
     ):
         require_trials(num_trials)
-        self.setting, self._rule_of = model.setting, rule_of
-        self.num_trials = num_trials
+        self.setting, self.num_trials, self._rule_of = model.setting, num_trials, rule_of
         self._parts = belief, incumbent, objective, restart
-        self._given = model
-        self._size = num_trials or 1
-        self._rows = np.arange(self._size)
+        self._given, self._size = model, num_trials or 1
         self._one = np.ones(self._size, dtype=np.int64)
         self._only_context = np.zeros(self._size, dtype=np.int64)
         unseeded = Streams([0] * self._size)
         self.privileged = build(restart, model, unseeded, "restart", self._size).privileged
         self.clock = Clock.of(model.setting)
         self.round = -1  # before the first reset
-        self.declared = Declared(self._size)
         self._assume(model)
-
-    @property
-    def alarms(self) -> list[list[int]] | list[int] | None:
-        """Rounds after which each trial noticed a change, None if it does not look for any."""
-        each = self.restart.alarms
-        return each if each is None or self.num_trials else each[0]
-
-    @property
-    def refuted(self) -> Bools | bool | None:
-        """Whether feedback contradicts B, R or the kernel, (B,) or one; None if the rule cannot tell."""
-        require_reset(self.round >= 0)
-        each = refuted(self.rule, self.belief)
-        return each if each is None or self.num_trials else bool(each[0])
-
-    @property
-    def infeasible(self) -> Bools | bool | None:
-        """Whether nothing that could last be chosen keeps the costs, (B,) or one; None if it cannot tell."""
-        return self.declared.last(self.num_trials)
-
-    @property
-    def infeasible_since(self) -> Ints | int | None:
-        """The round (0-based) in which a trial first found so, (B,) or one; -1 where it never did."""
-        return self.declared.first(self.num_trials)
-
-    @property
-    def feedback_window(self) -> float | None:
-        """How long feedback may take to be learnt, in rounds or units of time; None if all that comes is."""
-        window = self.belief.window
-        return window if math.isfinite(window) else None
-
-    @property
-    def weighs(self) -> bool:
-        """Whether plays count for as much as is told of their noise; else for as little as any."""
-        return self.belief.weighs and isinstance(self.objective, Reward)
 
     @property
     def generators(self) -> dict[str, list[np.random.Generator]]:
@@ -147,6 +110,7 @@ class GPAgent(Resumable):
         self.belief = build(belief, self.model, self.streams, "belief", self._size)
         self.incumbent = incumbent(self._size, self.setting.decisions)
         self.restart = build(restart, self.model, self.streams, "restart", self._size)
+        self.diary = self._new_diary()
         self.since: Ints | None = None  # first round of each trial whose feedback is not stale; None is 0
         self.plays = Plays(self._size, self.setting.horizon)
         self.holds = Holds(self._size) if self._given.repeat > 1.0 else None
@@ -159,8 +123,10 @@ class GPAgent(Resumable):
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
         context = self._contexts(observation)
         uniform = self.tie_breaker()  # in every round: a trial's draws do not depend on which others choose
-        holds = self.holds
-        arm = self._choose(context, uniform) if holds is None else self._hold(holds, context, uniform)
+        if self.holds is None:
+            arm = self._choose(context, uniform)
+        else:
+            arm = self.holds.action_in(self.round, partial(self._begin_hold, context, uniform))
         return arm if self.num_trials else int(arm[0])
 
     def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
@@ -176,22 +142,17 @@ class GPAgent(Resumable):
         self._opening = None
         return argmax_with_ties(scores, TIE * unit_of(self.rule, self.model), uniform)
 
-    def _hold(self, holds: Holds, context: Ints, uniform: Floats) -> Ints:
-        """The arm that a trial holds, or chooses and holds from now on, (B,)."""
-        if holds.next_choice <= self.round:
-            free = holds.free(self.round)
-            (trial,) = free.nonzero()
-            arm = self._choose(context, uniform, free)[trial]
-            point = self.setting.decisions.point_index(context[trial], arm)
-            variance = self.belief.spread.variance_of(trial, point)
-            holds.begin(self.round, trial, arm, self._plays(trial, variance))
-        return holds.action.copy()
+    def _begin_hold(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:
+        """The trials that are free, which are given as (B,), what they choose, and how often to play it."""
+        (trial,) = free.nonzero()
+        arm = self._choose(context, uniform, free)[trial]
+        point = self.setting.decisions.point_index(context[trial], arm)
+        return trial, arm, self._times(trial, self.belief.spread.variance_of(trial, point))
 
-    def _plays(self, trial: Ints, variance: Floats) -> Ints:
-        """How often to play arms with these variances, (n,) each; those of the first rounds once."""
+    def _times(self, trial: Ints, variance: Floats) -> Ints:
+        """How often to play arms with these variances, (n,) each."""
         left = self.setting.horizon - self.round
-        plays = plays_of(self.model.repeat, self.belief.spread.noise[trial], variance, left)
-        return np.where(self.t[trial] > self.model.initial, plays, 1)
+        return times(self.model, self.belief.spread.noise[trial], variance, left, self.t[trial])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
@@ -209,32 +170,32 @@ class GPAgent(Resumable):
         self._revise(self.objective.end_round(self.round))
         restarted = self.restart.end_round(self.round, info)
         if len(restarted):
-            self.forget(restarted)
+            kept_from = None if self.diary is None else self.restart.kept_from
+            self.forget(restarted, None if kept_from is None else kept_from[restarted])
 
-    def forget(self, trial: Ints) -> None:
-        """Begin anew in some trials, (n,), as after a reset; feedback of their earlier plays is stale."""
+    def forget(self, trial: Ints, first: Ints | None = None) -> None:
+        """Begin anew in some trials, (n,), as after a reset; feedback of their earlier plays is stale.
+
+        Args:
+            trial: ascending.
+            first: rounds from which plays are learnt again, (n,); None is none of them.
+        """
+        begun = np.full(len(trial), self.round) if first is None else first
         for part in (self.belief, self.incumbent, self.restart):
             part.forget(trial)
         if self._opening is not None:
             self._opening.forget(trial)  # an epoch has ended in the same round
-        self.objective.forget(trial, self.round)
+        for i, rounds in zip(trial.tolist(), begun.tolist(), strict=True):
+            self.objective.forget(np.array([i]), rounds)
         self._revise(self.objective.begin())
         if self.holds is not None:
             self.holds.end(trial)
         since = np.zeros(self._size, dtype=np.int64) if self.since is None else self.since.copy()
-        since[trial] = self.round
+        since[trial] = begun
         self.since = since
-        self.t[trial] = 1
-
-    @property
-    def features(self) -> Floats:
-        """Features of all points, (N, dz + d)."""
-        return self.setting.decisions.points
-
-    def points(self, observation: Floats, action: Any) -> Ints:
-        """Indices of actions in their contexts, (B,)."""
-        context, arm = self._contexts(observation), self._arms(action)
-        return arm if self.setting.contexts is None else self.setting.decisions.point_index(context, arm)
+        self.t[trial] = 1 + self.round - begun
+        if first is not None:
+            self._learn_again(trial)
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
         """Forget pending plays whose values will never come, as if they had not been played.
@@ -255,35 +216,6 @@ class GPAgent(Resumable):
         self._assume(model)
         if self.holds is not None:
             self.holds.end()
-
-    def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
-        """Mean and deviation of each arm's mean reward in a context, (dz,) -> (A,) or (B, A) each; copies."""
-        context = self._contexts(observation)
-        mean, std = self.belief.mean(context).copy(), self.belief.std(context).copy()
-        return (mean, std) if self.num_trials else (mean[0], std[0])
-
-    def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
-        """Mean and deviation of the mean reward of an action a trial, (B,) each."""
-        trial, point, belief = self._rows, self.points(observation, action), self.belief
-        mean = belief.centre.mean_of(trial, point) + belief.prior_mean[trial, point]
-        return mean, np.sqrt(np.maximum(belief.spread.variance_of(trial, point), 0.0))
-
-    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """The arm of the largest posterior mean, in a context where there are several.
-
-        Under constraints it is that of the penalised objective. With separate models the reward's mean and
-        deviation come with it; else those of the objective, of which the agent has its only model.
-
-        Args:
-            observation: the context, as `act` sees it; may be left out where there is only one.
-            among: the actions to choose from, such as those played so far, (n,) or on a box (n, d), the same
-                in all trials; default all.
-        """
-        require_context(observation, self.setting.decisions.num_contexts > 1)
-        shape = (self._size, self.setting.scaled_contexts.shape[1])
-        context = self._contexts(np.zeros(shape) if observation is None else observation)
-        best = best_arms(self.setting, self.belief, self.objective, context, self.t, among)
-        return best if self.num_trials else best.alone
 
     def _assume(self, model: Model) -> None:
         rule = self._rule_of(model)
@@ -318,7 +250,10 @@ class GPAgent(Resumable):
         self.objective.played(point, self.t)
         self.belief.play(point)
         self.restart.play(point)
-        told = () if std is None or not self.weighs else (told_weights(self._given, trial, std),)
+        weight = None if std is None or not self.weighs else told_weights(self._given, trial, std)
+        told = () if weight is None else (weight,)
+        if self.diary is not None:
+            self.diary.record_round(point, trial, rounds, reward, cost, weight)
         self.belief.receive(trial, played, delay, value, *told)  # type: ignore[call-arg]
         self.incumbent.receive(trial, played, value)
         came: tuple[Any, ...] = trial, played, rounds, reward, cost
@@ -330,14 +265,28 @@ class GPAgent(Resumable):
         self.round += 1
         self.t += self._one
 
+    def _new_diary(self) -> Diary | None:
+        """What is kept for restarts that keep plays; where first plays are uniform, none are kept."""
+        keeps = self.restart.kept_from is not None and not self._given.initial
+        return Diary(self._size, self.setting.num_constraints) if keeps else None
+
+    def _learn_again(self, trial: Ints) -> None:
+        """Tell all parts of the plays of some trials, (n,), since they began."""
+        assert self.diary is not None
+        assert self.since is not None
+        plays = self.diary.since(trial, self.since[trial])
+        pending = self.plays.pending_of(plays.trial, plays.round)
+        plays = plays.where(pending | (plays.arrived > PENDING))
+        self.belief.rejoin(self.round, plays.trial, plays.point, plays.round)
+        plays = plays.where(plays.arrived > PENDING)
+        i, point, rounds, arrived, reward, cost, weight = plays
+        delay, value = self.clock.delay(rounds, arrived), self.objective.values(i, reward, cost)
+        told = () if np.isnan(weight).all() else (np.where(np.isnan(weight), 1.0, weight),)
+        self.belief.relearn(i, point, rounds, delay, value, *told)
+        self.incumbent.receive(i, point, value)
+        kept = in_time(delay, self.belief.window)
+        self.objective.receive(i[kept], point[kept], rounds[kept], reward[kept], cost[kept])
+        self.restart.receive(i, point, rounds, reward, cost)
+
     def _rule_rngs(self) -> list[np.random.Generator]:
         return self.streams.of_round("rule", self.round)
-
-    def _contexts(self, observation: Floats) -> Ints:
-        require_reset(self.round >= 0)
-        if self.setting.contexts is None:
-            return self._only_context
-        return self.setting.context_index(observation if self.num_trials else np.asarray(observation)[None])
-
-    def _arms(self, action: Any) -> Ints:
-        return arms_of(action, self._size, self.setting.decisions.num_arms)

@@ -98,6 +98,11 @@ class LearningAgent(Resumable):
         return self.agent.privileged
 
     @property
+    def assumes_bound(self) -> bool:
+        """Whether it rests on a bound that was neither given nor published."""
+        return self.agent.assumes_bound
+
+    @property
     def alarms(self) -> list[int] | None:
         """Rounds after which it noticed a change, None if it does not look for any."""
         return self.agent.alarms  # type: ignore[return-value] (it has one trial)
@@ -133,7 +138,7 @@ class LearningAgent(Resumable):
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round, and fit when it is time."""
-        now = self.agent.round
+        now, before = self.agent.round, self.agent.since
         self.agent.update(observation, action, reward, info)
         self._training_data.play(int(self.agent.points(observation, action)[0]))
         trial, rounds, reward, cost = Feedback.arrived(info)
@@ -142,8 +147,8 @@ class LearningAgent(Resumable):
         weight = None if told is None or not self.weighs else told_weights(self._first, trial, told)[kept]
         self._training_data.receive(rounds[kept], reward[kept], cost[kept], weight)
         since = self.agent.since
-        if since is not None and since[0] == self.agent.round:
-            self._training_data.forget()  # it has started over; what was learnt of the kernel stays
+        if since is not None and since is not before:
+            self._training_data.forget(int(since[0]))  # what was learnt of the kernel stays
         if self._due(self.agent.round):
             self._overdue = True
         if self._overdue and not self._listens:

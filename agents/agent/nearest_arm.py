@@ -36,6 +36,11 @@ class NearestArm:
         self.setting, self._box = setting, in_box(setting)
         self.agent = make(self._box)
 
+    @property
+    def assumes_bound(self) -> bool:
+        """Whether the agent rests on a bound that was neither given nor published."""
+        return getattr(self.agent, "assumes_bound", False)
+
     def reset(self, seed: int) -> None:
         """Forget everything."""
         self.agent.reset(seed)

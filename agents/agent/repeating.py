@@ -10,6 +10,7 @@ times, at most to the horizon, and learnt from at the next choice. The rule is t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -50,6 +51,18 @@ class Holds:
         self.action: Any = None  # (B,) arms or (B, d) actions on a box, of the last choices
         self._until = np.zeros(num_trials, dtype=np.int64)  # the round in which a trial chooses again
         self.next_choice = 0  # the round in which some trial does
+
+    def action_in(self, now: int, choose: Callable[[Bools], tuple[Ints, Any, Ints]]) -> Any:
+        """What trials hold in a round, or choose and hold from now on, (B,) arms or (B, d) actions.
+
+        Args:
+            now: the round.
+            choose: from which trials are free, (B,), these trials, (n,), what they choose and how often they
+                play it.
+        """
+        if self.next_choice <= now:
+            self.begin(now, *choose(self.free(now)))
+        return self.action.copy()
 
     def free(self, now: int) -> Bools:
         """Which trials choose in a round, (B,); none before `next_choice`."""
@@ -93,6 +106,17 @@ def plays_of(factor: float, noise: Floats, variance: Floats, left: int) -> Ints:
     enough = gained >= most * variance  # also where the variance is 0
     plays = np.where(enough, most, gained / np.where(enough, 1.0, variance))
     return np.maximum(plays.astype(np.int64), 1)
+
+
+def times(model: Model, noise: Floats, variance: Floats, left: int, t: Ints) -> Ints:
+    """How often an agent plays the arms it has chosen, (n,); those of the first rounds once.
+
+    Args:
+        model: says C2, and how many first rounds are played at random.
+        noise, variance, left: see `plays_of`.
+        t: 1, 2, ..., of each trial, (n,).
+    """
+    return np.where(t > model.initial, plays_of(model.repeat, noise, variance, left), 1)
 
 
 def require_repeatable(model: Model, rule: Rule, parts: dict[str, Any]) -> None:

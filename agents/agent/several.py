@@ -66,6 +66,11 @@ class Several(abc.ABC):
         """How many rounds were played; -1 before the first reset."""
         return self.agents[0].round
 
+    @property
+    def assumes_bound(self) -> bool:
+        """Whether a candidate rests on a bound that was neither given nor published."""
+        return any(agent.assumes_bound for agent in self.agents)
+
     def reset(self, seed: int | Sequence[int]) -> None:
         """Forget everything; one integer, or B of them."""
         for agent in self.agents:

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from bandit_envs.basics.arguments import require_at_least_one, require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 
 from ..acquisition.candidates import Rule
 from ..beliefs.base import Belief
 from ..kernels.shortened import has_length_scale, inflation, shortened
+from ..model.bounds import multiple
 from ..model.model import Model
 from ..model.recommendation import Recommendation
 from .gp_agent import GPAgent
@@ -71,6 +70,11 @@ class Shrinking:
         """What is believed now."""
         return self.agent.belief
 
+    @property
+    def assumes_bound(self) -> bool:
+        """Whether it rests on a bound that was neither given nor published."""
+        return self.agent.assumes_bound
+
     def reset(self, seed: int | Sequence[int]) -> None:
         """Forget everything; one integer, or B of them."""
         self.agent.reset(seed)
@@ -116,5 +120,5 @@ def shrunk(first: Model, factor: float, more: float = 1.0, now: Model | None = N
         now: a model of the same agent, of which everything else is taken; default the first.
     """
     scale = factor if has_length_scale(first.kernel) else 1.0
-    bound = np.multiply(more * inflation(scale, first.setting.pairs_width), first.rkhs_bound)
+    bound = multiple(first.rkhs_bound, more * inflation(scale, first.setting.pairs_width))
     return replace(now or first, kernel=shortened(first.kernel, scale), rkhs_bound=bound)

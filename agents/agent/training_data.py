@@ -47,9 +47,9 @@ class TrainingData:
         for t, y, g in zip(rounds.tolist(), reward.tolist(), cost, strict=True):
             self._outcome[t] = y, g
 
-    def forget(self) -> None:
-        """The trial starts over."""
-        self._first = len(self._point)
+    def forget(self, first: int) -> None:
+        """The trial starts over; plays from a round on count."""
+        self._first = first
 
     def drop(self, rounds: Ints) -> None:
         """Leave plays out of all samples, (n,)."""

@@ -67,7 +67,10 @@ def gp_agent(
             costs that must balance on average; see the agents of these names.
         objective: a builder of an `Objective`, in place of a constraint; it says what is maximised.
         restart: "never", "cpd" (change-point detection; default where the functions may change),
-            "periodic", "oracle" (privileged), or a builder of a `Restart`.
+            "evidence" (an alarm by likelihood ratios that needs no uniform plays, after which plays since the
+            likeliest change are kept), "et" (a value outside the posterior's band), "bocpd" (Bayesian run
+            lengths), "glr" (the mean of standardised residuals), "periodic", "oracle" (privileged), or a
+            builder of a `Restart`.
         context: whether contexts are looked at.
         incumbent: what "ei" and "pi" improve on; see `gp_ei`, whose default is that of "ei". The other named
             rules improve on nothing. Not "best_value" under constraints, where the values of plays change.
@@ -82,10 +85,15 @@ def gp_agent(
         restart_options: {"xi_squared": ...} of "cpd" and "oracle"; of "cpd" also {"false_alarm_rate": 0.1}
             in a whole run, of the reward and all costs together, as far as the model is right, or
             {"theta": ...}, and {"ridge": ...} (default: the noise variance; or "cross-validated"), see
-            `ChangePointDetector`; {"every": ...} of "periodic". Where nobody says how much noise there is,
-            the scale is that of the samples, and theta is for any noise. Of 20 stationary trials of uniform
-            samples 1 had a false alarm on CMULight, which publishes no model, and 0 on Rosenbrock and 2 on
-            GP, which do.
+            `ChangePointDetector`. Where nobody says how much noise there is, the scale is that of the
+            samples, and theta is for any noise. Of 20 stationary trials of uniform samples 1 had a false
+            alarm on CMULight, which publishes no model, and 0 on Rosenbrock and 2 on GP, which do.
+            {"every": ...} of "periodic". {"false_alarm_rate": 0.1, "step": 10, "anytime": False,
+            "noise_scales": (1, 1.5, 2.2)} of "evidence", see `Evidence`: a noise that is told too small would
+            raise false alarms, were it not learnt among several scales; told at 0.7 of its deviation it
+            raises them in most runs of "glr" and "bocpd", and at half of it of "et".
+            {"false_alarm_rate": 0.1} of "et" and "glr". {"segment": ...} of "bocpd": expected rounds between
+            changes, by default a third of the horizon.
         num_trials: None, or B.
         **options: of the model.
     """

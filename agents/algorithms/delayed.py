@@ -24,6 +24,7 @@ from ..beliefs.censored import Censored
 from ..beliefs.hallucinated import Hallucinated
 from ..beliefs.imputed import FILL_INS, Imputed
 from ..capabilities import handles
+from ..model.bounds import DefaultBound
 from ..model.model import Model
 from ..validation import PerTrial
 from ..widths.base import Width
@@ -142,7 +143,7 @@ def _width(
 ) -> Width:
     if isinstance(width, str) and width == "delayed":
         information = make_gamma("realised" if gamma is None else gamma, model)
-        most = 1.0 if reward_bound is None else reward_bound / model.deviation
+        most = DefaultBound(1.0) if reward_bound is None else reward_bound / model.deviation
         return DelayedWidth(model.rkhs_bound, model.relative_noise, most, information, delta, union)
     return make_width(width, model, delta, gamma=gamma)
 

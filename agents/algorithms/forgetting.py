@@ -16,7 +16,7 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.of_model import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
-from ..beliefs.forgetting import Forgetful, discounted, sliding_window, time_varying
+from ..beliefs.forgetting import Forgetful, discounted, sliding_window, time_varying, wandering
 from ..capabilities import handles
 from ..model.model import Model
 from ..restarts.base import Periodic
@@ -48,7 +48,7 @@ def sw_gp_ucb(
             too if it comes later.
         variation: B_T of the default, in prior deviations.
         width, delta, beta_scale, gamma: as for `gp_ucb`; the paper's own is for functions of bounded norm,
-            "self-normalised".
+            "self-normalised". "amm" has no theorem here: its proof wants all plays of one function.
         num_trials: None, or B.
         **options: of the model.
     """
@@ -76,7 +76,8 @@ def r_gp_ucb(
         setting: what is published of the problem.
         every: H; default ceil(gamma_T^(1/4) sqrt(T / B_T)).
         variation: B_T of the default, in prior deviations.
-        width, delta, beta_scale, gamma: as for `sw_gp_ucb`.
+        width, delta, beta_scale, gamma: as for `sw_gp_ucb`; "amm" has a theorem only where the function stays
+            the same between two starts.
         num_trials: None, or B.
         **options: of the model.
     """
@@ -103,13 +104,45 @@ def tv_gp_ucb(
         eps: drift of the function a round, in [0, 1]; default 2 / W with the default window of `sw_gp_ucb`.
         variation: B_T of the default, in prior deviations.
         width: "theory", sqrt(2 log(N pi^2 t^2 / (6 delta))), on a box "self-normalised"; "experiments",
-            sqrt(0.8 log(4 t)); or what `make_width` takes.
+            sqrt(0.8 log(4 t)); or what `make_width` takes, of which "amm" has no theorem here.
         delta: failure probability.
         num_trials: None, or B.
         **options: of the model.
     """
     belief = partial(_drifting, eps=eps, variation=variation)
     width_of = partial(_time_varying_width, width, delta=delta)
+    return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
+
+
+@handles("delay", "context", "change")
+def ui_tvbo(
+    setting: Setting,
+    *,
+    rate: PerTrial | None = None,
+    variation: PerTrial = DEFAULT_VARIATION,
+    width: str | float | Width = 2.0,
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """UI-TVBO: GP-UCB under the kernel (1 + s^2 min(t, t')) k(x, x') (Brunzema et al. 2022).
+
+    What is not played becomes ever more uncertain, and old plays never fade, but are overlaid.
+
+    Args:
+        setting: what is published of the problem, a finite set.
+        rate: s^2, the variance of a round's step in prior variances; default 2 / W with the default window of
+            `sw_gp_ucb`, with which a step is as large as that of `tv_gp_ucb` by default (our reading).
+        variation: B_T of the default, in prior deviations.
+        width: the paper's code has 2; or what `make_width` takes.
+        delta: failure probability of a named width.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    if setting.continuous:
+        raise ValueError("setting must be a finite set, whose prior may grow, got a box; take tv-gp-ucb")
+    belief = partial(_wandering, rate=rate, variation=variation)
+    width_of = partial(make_width, width, delta=delta)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
@@ -133,7 +166,8 @@ def w_gp_ucb(
         discount: rho, in (0, 1]; default 1 - gamma_T^(-1/4) sqrt(B_T / T).
         variation: B_T of the default, in prior deviations.
         width: the paper's B + R / sqrt(lambda) sqrt(2 (gamma + log(1 / delta))), "self-normalised", gamma the
-            realised gain; or what `make_width` takes.
+            realised gain; or what `make_width` takes, of which "amm" has no theorem here: plays do not count
+            alike.
         delta, beta_scale, gamma: of the width.
         num_trials: None, or B.
         **options: of the model.
@@ -154,6 +188,10 @@ def _periodic(model: Model, num_trials: int, *, every: PerTrial | None, variatio
 
 def _drifting(model: Model, num_trials: int, *, eps: PerTrial | None, variation: PerTrial) -> Forgetful:
     return time_varying(model, num_trials, eps=drift_of(model, variation) if eps is None else eps)
+
+
+def _wandering(model: Model, num_trials: int, *, rate: PerTrial | None, variation: PerTrial) -> Forgetful:
+    return wandering(model, num_trials, rate=drift_of(model, variation) if rate is None else rate)
 
 
 def _discounting(

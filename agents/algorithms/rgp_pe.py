@@ -56,6 +56,11 @@ class RGPPE(PlanningAgent):
         super().__init__(model)
         self.budget, self.eta, self.psi, self.extra, self.delta = budget, eta, psi, extra, delta
 
+    @property
+    def assumes_bound(self) -> bool:
+        """Whether B was neither given nor published."""
+        return not self.model.bound_is_known
+
     def begin(self) -> None:
         """All arms may be the best."""
         self.active = np.ones(self.setting.decisions.num_arms, dtype=bool)

@@ -6,6 +6,7 @@ the AMM width.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -112,7 +113,7 @@ def tgp_ucb(
     """
     model = Model.of(setting, **options)
     if options.get("noise_variance") is None:
-        model = Model.of(setting, **{**options, "noise_variance": max(model.deviation**2, 1e-12)})
+        model = replace(model, noise_variance=max(model.deviation**2, 1e-12))  # a WhiteKernel is the noise
     width_of = partial(_truncated_width, alpha=alpha, moment=moment, delta=delta)
     objective = partial(Truncated, alpha=alpha, moment=moment)
     return assemble(model, WithWidth(UCB, width_of), num_trials, belief=Alike, objective=objective)

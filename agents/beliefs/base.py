@@ -49,6 +49,7 @@ class Belief(abc.ABC):
     window: float = math.inf  # feedback that takes longer is discarded
     others: Sequence[Posterior] = ()  # of the same plays under other regularisations than lambda
     weighs = False  # whether plays of less noise count for more; a belief that does takes their weights
+    assumes_bound = False  # whether it rests on a bound that was neither given nor published
     noisy = False  # whether deviations are those of what is observed, with its noise
 
     def __init__(self, model: Model, centre: Posterior, spread: Posterior):
@@ -134,6 +135,19 @@ class Belief(abc.ABC):
 
         A fresh belief is told so where an agent goes on; trials ascend.
         """
+
+    def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
+        """After `forget`, before round `now`: plays of earlier rounds count again, (n,) each.
+
+        Their values, as far as they have come, are told next, by `relearn`; trials ascend.
+        """
+        self.resume(now, trial, point, played)
+
+    def relearn(
+        self, trial: Ints, point: Ints, played: Ints, delay: Ints | Floats, value: Floats, *weight: Floats
+    ) -> None:
+        """Values that had come after some delays, of plays of earlier rounds, come again, (n,) each."""
+        self.receive(trial, point, delay, value, *weight)
 
     def mean(self, context: Ints) -> Floats:
         """Posterior mean at the arms of each trial's context, (B,) -> (B, A)."""

@@ -87,6 +87,12 @@ class Censored(Belief):
         rounds[played, trial] = point
         self._points.replace(rounds)
 
+    def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
+        """Count all of them, for now as pending ones; they enter the bias again."""
+        assert self._since is not None  # some trials have just been forgotten
+        np.minimum.at(self._since, trial, played)
+        self._wait_for(trial, point)
+
     def _wait_for(self, trial: Ints, point: Ints) -> None:
         """Count pending plays as 0, (n,) each; trials ascend."""
         observe(self.centre, trial, point, np.zeros(len(point)))
@@ -112,6 +118,11 @@ class Censored(Belief):
     def assumed(self, trial: Ints, point: Ints) -> Floats:
         """Zeros, (n,)."""
         return np.zeros(len(point))
+
+    @property
+    def assumes_bound(self) -> bool:
+        """Whether B_y is the default."""
+        return self._given is None
 
     @property
     def reward_bound(self) -> PerTrial:

@@ -9,6 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..model.bounds import rests_on_default
 from ..model.model import Model
 from .base import Delivered
 from .conditioning import make_posterior, observe, recentre, reweigh, successor, withdraw
@@ -42,6 +43,11 @@ class Eliminating(Delivered):
         self._band_of, self._band = band_of, band_of(model)
         self._nothing = np.zeros(num_trials)
         self._active = np.ones((num_trials, self.decisions.num_contexts, self.decisions.num_arms), dtype=bool)
+
+    @property
+    def assumes_bound(self) -> bool:
+        """Whether W does."""
+        return rests_on_default(self._band)
 
     def active(self, context: Ints) -> Bools:
         """Whether the arms of each trial's context may still be the best, (B,) -> (B, A)."""

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_at_least_one, require_share
+from bandit_envs.basics.arguments import require_at_least_one, require_not_negative, require_share
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
@@ -21,6 +21,7 @@ from ..posteriors import (
     LastCounts,
     LastPlays,
     Memory,
+    Wandering,
 )
 from ..validation import PerTrial
 from .base import Belief
@@ -57,6 +58,17 @@ class Forgetful(Belief):
     def resume(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
         """Go on counting the rounds where they are."""
         self._now = now - 1
+
+    def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
+        """Count the rounds since the first of the plays."""
+        each, first = np.unique(trial, return_index=True)
+        self._known.elapse(each, now - played[first])
+
+    def relearn(
+        self, trial: Ints, point: Ints, played: Ints, delay: Ints | Floats, value: Floats, *weight: Floats
+    ) -> None:
+        """Observe the values with the ages that their plays have by now."""
+        self._known.observe_aged(trial, point, self.residual(trial, point, value), self._now - played)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         """Nothing was known."""
@@ -99,6 +111,18 @@ def time_varying(model: Model, num_trials: int, *, eps: PerTrial) -> Forgetful:
     require_share("eps", eps, "the kernel is (1 - eps)^(|t - t'| / 2) k(x, x')")
     each = np.broadcast_to(eps, num_trials).tolist()
     return Forgetful(model, [partial(Drifting, eps=float(one)) for one in each])
+
+
+def wandering(model: Model, num_trials: int, *, rate: PerTrial) -> Forgetful:
+    """The function wanders off: kernel (1 + s^2 min(t, t')) k(x, x'), for the next round (Brunzema 2022).
+
+    Args:
+        model, num_trials: as for every belief; a finite set, for on a box priors do not grow.
+        rate: s^2 >= 0, the variance of a step in prior variances, or one a trial (B,); 0 is no drift.
+    """
+    require_not_negative("rate", rate, "it is the variance of a round's step, in prior variances")
+    each = np.broadcast_to(rate, num_trials).tolist()
+    return Forgetful(model, [partial(Wandering, rate=float(one)) for one in each])
 
 
 def discounted(model: Model, num_trials: int, *, discount: PerTrial) -> Forgetful:

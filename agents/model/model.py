@@ -25,11 +25,12 @@ from ..kernels.shape import largest_deviation
 from ..kernels.visited import Visited, VisitedGram
 from ..options import require_left_out, typed
 from ..validation import PerTrial
+from .bounds import DefaultBound
 from .defaults import assumed_kernel, check_mean, least_reward, tells_mean
 from .hyperparameters import Hyperparameters, Learning
 from .noise import LEARNT_NOISE_FLOOR, assumed_noise, growth_by_smoothness, require_untied
 
-DEFAULT_BOUND = 1.0  # where the setting states no RKHS bound; the norm has no unit
+DEFAULT_BOUND = DefaultBound(1.0)  # where the setting states no RKHS bound; the norm has no unit
 SPREAD_ON_BOX = 3**0.5  # of log length-scales: tells a feature that counts from one that was not varied
 OF_THE_REWARD = (
     "kernel",
@@ -116,6 +117,7 @@ class Model:
                 R^2 T^(d / (2 nu + 2 d)) on Matern kernels, see `growth_by_smoothness`; not where it
                 is learnt.
             rkhs_bound: default the setting's, else 1; of the norm in the kernel's own space, without a unit.
+                Agents say that they rest on the 1, see `bounds`.
             prior_mean: default the setting's. A belief that censors pending feedback takes it too, else the
                 least that may come (Verma et al. 2022): the published lower bound, or 3 prior deviations
                 below the published mean.
@@ -214,6 +216,11 @@ class Model:
         return largest_deviation(self.kernel, self.setting.decisions.points)
 
     @property
+    def bound_is_known(self) -> bool:
+        """Whether B is given or published, and is no default."""
+        return not isinstance(self.rkhs_bound, DefaultBound)
+
+    @property
     def relative_noise(self) -> PerTrial:
         """R / s, for what papers state with k(x, x) <= 1; s is the largest prior deviation."""
         return self.noise_std / self.deviation
@@ -236,6 +243,8 @@ def _mean_of(mean: Floats | float, trial: int) -> Floats | float:
 
 
 def _pick(value: PerTrial, trial: int) -> float:
+    if isinstance(value, float):  # as it is: a `DefaultBound` stays one
+        return value
     return float(value[trial]) if isinstance(value, np.ndarray) and value.ndim else float(value)
 
 

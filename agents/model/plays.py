@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bandit_envs.basics.types import Ints
+from bandit_envs.basics.types import Bools, Ints
 
 COLLECTED, UNPLAYED = -1, -2
 
@@ -31,6 +31,10 @@ class Plays:
         """
         if self.rounds == len(self._points):
             self._points = np.concatenate([self._points, np.full_like(self._points, UNPLAYED)])
+        if len(point) == 1 and rounds.tolist() == [self.rounds]:  # one trial without delays: every round
+            self._points[self.rounds] = COLLECTED
+            self.rounds += 1
+            return point.copy()
         self._points[self.rounds] = point  # written anew if this round turns out to be wrong
         played = self._collect(trial, rounds)
         self.rounds += 1
@@ -48,6 +52,10 @@ class Plays:
         points = self._points[: self.rounds].T  # (B, T)
         trial, rounds = ((points >= 0) & (np.arange(self.rounds) >= since[:, None])).nonzero()
         return trial, points[trial, rounds], rounds
+
+    def pending_of(self, trial: Ints, rounds: Ints) -> Bools:
+        """Which of some plays, (n,) each, are waited for."""
+        return self._points[rounds, trial] >= 0
 
     def _collect(self, trial: Ints, rounds: Ints) -> Ints:
         if len(rounds) == 1:

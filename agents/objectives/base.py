@@ -38,9 +38,9 @@ class Objective(abc.ABC):
     """
 
     epoch: int = 1  # rounds between two changes of what is maximised
-    infeasible: Bools | None = (
-        None  # (B,) whether nothing that was last scored can keep the costs, as far as told
-    )
+    # (B,) whether nothing that was last scored can keep the costs, as far as told
+    infeasible: Bools | None = None
+    assumes_bound = False  # whether it rests on a bound that was neither given nor published
 
     @abc.abstractmethod
     def begin(self) -> Revision:

@@ -14,6 +14,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import Delivered
 from ..beliefs.surface import Surface
+from ..model.bounds import rests_on_default
 from ..model.units import PriorUnits, Units
 from ..posteriors import SufficientStatistics
 from ..validation import PerTrial, require_costs
@@ -84,6 +85,11 @@ class EachModelled(Objective):
         self._width_at = partial(assumed.width_at, model)
         self._unknown = self._units()  # of the reward, then of the costs, (B, 1 + C)
         self._take(self._unknown)
+
+    @property
+    def assumes_bound(self) -> bool:
+        """Whether the bands of the costs do."""
+        return any(map(rests_on_default, self.widths))
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Scaled rewards, (n,)."""

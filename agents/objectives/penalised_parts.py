@@ -18,6 +18,7 @@ from bandit_envs.basics.arguments import (
 from bandit_envs.problem.setting import Setting
 
 from ..kernels.amplitude import unit_kernel
+from ..model.bounds import DefaultBound
 from ..model.centred import centred_model
 from ..model.model import Model
 from ..model.noise import require_noise_variance
@@ -30,7 +31,7 @@ from .builders import OfPenalised, OfSeparateModels
 from .first_plays import GivenUnits, Values
 from .penalties import LinearDual, Penalty
 
-EPOCH, FIRST, NOISE_VARIANCE, BOUND = 20, 5, 0.01, 2.0
+EPOCH, FIRST, NOISE_VARIANCE, BOUND = 20, 5, 0.01, DefaultBound(2.0)
 PAPER_STEP = 0.5
 READINGS: dict[str, dict[str, Any]] = {
     "default": {},

@@ -8,6 +8,7 @@ from .forgetting.discounted import Discounted
 from .forgetting.drifting import Drifting
 from .forgetting.memory import Memory
 from .forgetting.sliding_window import LastCounts, LastPlays
+from .forgetting.wandering import Wandering
 from .kronecker import KroneckerPosterior
 from .pairs import PairPosterior
 from .plays import PlayPosterior
@@ -33,6 +34,7 @@ __all__ = [
     "Posterior",
     "SufficientStatistics",
     "TablePosterior",
+    "Wandering",
     "WeightSpacePosterior",
     "posterior",
 ]

@@ -1,6 +1,7 @@
 """What adds up over the plays, written down at once and summed when somebody asks.
 
-Indexed additions would take a tenth of a step of one trial, and most agents never look at the counts.
+Indexed additions would take a tenth of a step of one trial, and most agents never look at the counts. The
+gain is summed at once, for widths ask for it in every round.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Journal:
         self._total = np.zeros((len(noise), num_points))
         self._gain = np.zeros(len(noise))  # sums of 1/2 log(s / lambda)
         self._entries: list[tuple[Ints, Floats]] = []
-        self._singles: list[tuple[int, int, float, float]] = []
+        self._singles: list[tuple[int, int, float]] = []
 
     def write(self, cell: Ints, value: Floats, scale: Floats) -> None:
         """Record plays, (n,) each; the arrays now belong to the journal.
@@ -44,7 +45,8 @@ class Journal:
 
     def write_one(self, trial: int, point: int, value: float, scale: float) -> None:
         """Record one play; see `write`."""
-        self._singles.append((trial, point, value, scale))
+        self._singles.append((trial, point, value))
+        self._gain[trial] += math.log(scale / self._noise_std.item(trial))
         if len(self._singles) == LONGEST:
             self._sum()
 
@@ -64,8 +66,6 @@ class Journal:
     @property
     def gain(self) -> Floats:
         """Information gain, (B,)."""
-        if self._singles:  # rules ask in every round
-            self._sum()
         return self._gain
 
     @property
@@ -81,10 +81,9 @@ class Journal:
         return self._total
 
     def _sum(self) -> None:
-        for trial, point, value, scale in self._singles:
+        for trial, point, value in self._singles:
             self._count[trial, point] += 1.0
             self._total[trial, point] += value
-            self._gain[trial] += math.log(scale / self._noise_std.item(trial))
         self._singles.clear()
         if not self._entries:
             return

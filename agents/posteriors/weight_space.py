@@ -64,7 +64,7 @@ class WeightSpacePosterior(TablePosterior):
         return _products(self._covariance, pull) @ self._root
 
     def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
-        rate = self.count[0].take(played) / self.noise
+        rate = self.count[0].take(played) / self.noise.item()  # a number: half the time of an array of one
         pull = weight - (noise * np.sqrt(rate)).dot(self._feature.take(played, axis=0))
         return self._covariance[0].dot(pull).dot(self._root)
 

@@ -37,6 +37,14 @@ class Restart(abc.ABC):
         """Which trials play any arm in this round, whatever they believe, (B,); None is no trial."""
         return None
 
+    @property
+    def kept_from(self) -> Ints | None:
+        """The first round whose plays are kept where a trial starts over, (B,); None keeps none.
+
+        A restart that keeps plays is shown what came of them again.
+        """
+        return None
+
     @abc.abstractmethod
     def play(self, point: Ints) -> None:
         """Every trial has just played a point, (B,)."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_at_least_one, require_integer, require_probability
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.setting import Setting
 
@@ -16,11 +18,17 @@ from ..named import made, own_builder
 from ..validation import PerTrial
 from .base import Never, Oracle, Periodic, Restart
 from .calibrated_alarm import CalibratedAlarm
+from .event_triggered import EventTriggered
+from .evidence import TOLD_NOISE, UNKNOWN_NOISE, Evidence, require_scales
 from .forced_exploration import PAPER_XI_SQUARED
+from .in_order import InOrder
+from .likelihood_ratio import LikelihoodRatio
 from .on_alarm import Exploring
+from .run_lengths import RunLengths
 
 MakeRestart = Callable[[Model, int], Restart]
 FALSE_ALARM_RATE = 0.1  # of a whole run
+SEGMENTS = 3  # of a run, where nobody says how many to expect
 
 
 def make_restart(restart: Any, setting: Setting, observed: Model, options: Any = None) -> MakeRestart:
@@ -54,6 +62,49 @@ def _on_alarm(
     return partial(Exploring, watch=watch, xi_squared=xi_squared)
 
 
+def _evidence(
+    observed: Model,
+    step: int = 10,
+    false_alarm_rate: float = FALSE_ALARM_RATE,
+    anytime: bool = False,
+    noise_scales: Any = None,
+) -> MakeRestart:
+    """At a few noise levels where somebody says what it is, else at more."""
+    require_probability("false_alarm_rate", false_alarm_rate, "it is that of a run without a change")
+    require_integer("step", step, 1, "it is the number of plays between starts")
+    usual = TOLD_NOISE if observed.noise_is_known else UNKNOWN_NOISE
+    watch = partial(
+        Evidence,
+        horizon=None if anytime else observed.setting.horizon,
+        step=step,
+        false_alarm_rate=false_alarm_rate,
+        scales=usual if noise_scales is None else require_scales(noise_scales),
+    )
+    return partial(InOrder, observed=observed, watch=watch)
+
+
+def _event_triggered(observed: Model, false_alarm_rate: float = FALSE_ALARM_RATE) -> MakeRestart:
+    return _of_rate(EventTriggered, observed, false_alarm_rate)
+
+
+def _likelihood_ratio(observed: Model, false_alarm_rate: float = FALSE_ALARM_RATE) -> MakeRestart:
+    return _of_rate(LikelihoodRatio, observed, false_alarm_rate)
+
+
+def _of_rate(kind: type, observed: Model, false_alarm_rate: float) -> MakeRestart:
+    require_probability("false_alarm_rate", false_alarm_rate, "it is that of a run without a change")
+    return partial(InOrder, observed=observed, watch=partial(kind, false_alarm_rate=false_alarm_rate))
+
+
+def _run_lengths(observed: Model, segment: float | None = None) -> MakeRestart:
+    """By default a run has as many segments as a guess says."""
+    length = max(observed.setting.horizon / SEGMENTS, 2.0) if segment is None else segment
+    require_at_least_one("segment", length, "it is the expected number of rounds between changes")
+    if length == 1 or not math.isfinite(length):
+        raise ValueError(f"segment must be a finite number above 1, got {length}")
+    return partial(InOrder, observed=observed, watch=partial(RunLengths, segment=length))
+
+
 def _given_noise(observed: Model) -> PerTrial | None:
     """The noise of the user where it is not the setting's; None where nobody says."""
     if not observed.noise_is_known:
@@ -67,6 +118,10 @@ def _given_noise(observed: Model) -> PerTrial | None:
 RESTARTS: dict[str, Callable[..., MakeRestart]] = {
     "never": lambda observed: Never,
     "cpd": _on_alarm,
+    "evidence": _evidence,
+    "et": _event_triggered,
+    "bocpd": _run_lengths,
+    "glr": _likelihood_ratio,
     "periodic": lambda observed, every: partial(Periodic, every=every),
     "oracle": lambda observed, xi_squared=PAPER_XI_SQUARED: partial(
         Exploring, watch=Oracle, xi_squared=xi_squared

@@ -14,6 +14,8 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 
+NUMBER = float, int
+
 
 def elementwise(formula: Callable[[Any, Any], Any]) -> Callable[[Any, Floats | Ints], Floats]:
     """Decorate a method that is a formula of one array, (B,) -> (B,), with this module's functions."""
@@ -29,7 +31,7 @@ def elementwise(formula: Callable[[Any, Any], Any]) -> Callable[[Any, Floats | I
 
 def log(value: Any) -> Any:
     """Natural logarithm of a number or of each entry."""
-    return math.log(value) if isinstance(value, float | int) else np.log(value)
+    return math.log(value) if isinstance(value, NUMBER) else np.log(value)
 
 
 def sqrt(value: Any) -> Any:

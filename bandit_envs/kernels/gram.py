@@ -175,7 +175,7 @@ class Gram(Shares):
         """
         return rng.standard_normal(self.most_rows)[: len(self.root)]
 
-    @property
+    @cached_property
     def most_rows(self) -> int:
         """Of the root, (r,)."""
         return self.size if self.low_rank_root is None else self._largest_low_rank

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bandit_envs.basics.arguments import ArgumentError, require_choice, shown, written_as
+from bandit_envs.basics.arguments import ArgumentError, is_number, require, require_choice, shown, written_as
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.laws.bumps import Bumps
 from bandit_envs.laws.functions import FunctionLaw
@@ -58,6 +58,7 @@ def hard(
         >>> env = gym.make("GPBandit-Hard-v0", kernel="matern52", horizon=1000)
     """
     require_choice("function", function, LAWS)
+    require(is_number(rkhs_norm) and rkhs_norm > 0, "rkhs_norm", "a positive number", rkhs_norm)
     keywords = with_defaults(features, horizon=1000, noise_std=0.1, rkhs_bound=rkhs_norm)
     if function == "hard":
         _require_left_out(function, eps=eps)

@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 
 from bandit_envs.basics.types import Ints
+from gpbandits.evaluation.marks import signs
 from gpbandits.evaluation.record import Record, check_shapes
 from gpbandits.evaluation.thinning import check_rounds
 
@@ -32,6 +33,7 @@ class Comparison:
         windows: label -> how long feedback may take, of agents that discard what comes later, in rounds or
             units of time.
         approximate: labels of the agents whose posterior is not exact.
+        assuming: labels of the agents that rest on a bound that was neither given nor published.
     """
 
     environment: str
@@ -43,11 +45,12 @@ class Comparison:
     tracks: Mapping[str, str] = dataclasses.field(default_factory=dict)
     windows: Mapping[str, float] = dataclasses.field(default_factory=dict)
     approximate: frozenset[str] = frozenset()
+    assuming: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if not self.records:
             raise ValueError("a result needs the record of at least one agent, got none")
-        for name in ("privileged", "tracks", "windows", "approximate"):
+        for name in ("privileged", "tracks", "windows", "approximate", "assuming"):
             if unknown := set(getattr(self, name)) - self.records.keys():
                 raise ValueError(f"{name} names agents without a record: {', '.join(sorted(unknown))}")
         for label, record in self.records.items():
@@ -95,9 +98,8 @@ class Comparison:
         return frozenset(label for label, track in self.tracks.items() if track == PRETRAINED)
 
     def marked(self, label: str) -> str:
-        """The label as tables and figures print it: † if privileged, ‡ if pretrained, ≈ if approximate."""
-        approximately = "≈" * (label in self.approximate)
-        return label + "†" * (label in self.privileged) + "‡" * (label in self.pretrained) + approximately
+        """The label as tables and figures print it, with its `MARKS`."""
+        return label + signs(self, label)
 
     def comparable(self, label: str) -> bool:
         """Whether others may be held against it: it is neither privileged nor pretrained."""
@@ -125,6 +127,7 @@ class Comparison:
             records={label: self.records[label] for label in labels},
             privileged=self.privileged & set(labels),
             approximate=self.approximate & set(labels),
+            assuming=self.assuming & set(labels),
             tracks={label: track for label, track in self.tracks.items() if label in labels},
             windows={label: window for label, window in self.windows.items() if label in labels},
         )

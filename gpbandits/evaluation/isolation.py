@@ -19,7 +19,8 @@ from bandit_envs.problem.setting import Setting
 
 PATIENCE = 5.0  # seconds that a process has to end by itself
 SAID = ("privileged", "track")  # attributes of an agent that say what it is
-ASKED = ("alarms", "feedback_window", "infeasible_since")  # that are read after the episode
+# that are read after the episode
+ASKED = ("alarms", "feedback_window", "assumes_bound", "infeasible_since")
 
 
 class AgentProcessError(RuntimeError):
@@ -79,6 +80,11 @@ class Isolated:
     def feedback_window(self) -> Any:
         """See `agents.Agent`."""
         return self._ask("feedback_window")
+
+    @property
+    def assumes_bound(self) -> Any:
+        """See `agents.Agent`."""
+        return self._ask("assumes_bound")
 
     def reset(self, seed: Any) -> None:
         """Forget everything."""

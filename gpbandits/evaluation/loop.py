@@ -93,6 +93,7 @@ def evaluate(
         tracks={name: each.track for name, each in traits.items() if each.track},
         windows={name: each.window for name, each in traits.items() if each.window is not None},
         approximate=approximate,
+        assuming=frozenset(name for name, each in traits.items() if each.assumes_bound),
     )
 
 

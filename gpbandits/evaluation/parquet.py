@@ -103,6 +103,7 @@ def _arguments(header: dict[str, Any], table: pa.Table) -> tuple[Any, ...]:
         header.get("tracks", {}),
         header.get("windows", {}),
         frozenset(header.get("approximate", ())),
+        frozenset(header.get("assuming", ())),
     )
 
 
@@ -121,6 +122,7 @@ def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:
         "tracks": dict(result.tracks),
         "windows": dict(result.windows),
         "approximate": sorted(result.approximate),
+        "assuming": sorted(result.assuming),
         "seconds": [seconds.tolist() for seconds in result.seconds.values()],
         "changes": [record.changes.tolist() for record in result.records.values()],
         "alarms": [record.alarms.tolist() for record in result.records.values()],

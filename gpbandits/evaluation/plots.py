@@ -14,6 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.curves import Curves, Metric, Scale
+from gpbandits.evaluation.marks import marks_in
 from gpbandits.evaluation.overlay import Overlay, check_overlays
 from gpbandits.evaluation.overlay_plot import draw_overlays
 from gpbandits.evaluation.statistics import bootstrap_interval
@@ -161,12 +162,8 @@ def _finish(axes: Axes, result: Curves, scale: Scale, label: str) -> None:
         axes.set_xlim(0, result.horizon)
         axes.xaxis.set_major_locator(MaxNLocator(_TICKS, integer=True))
         axes.set_ylim(bottom=min(0.0, float(np.nanmin(_heights(axes)))))  # below 0: regret while violating
-    if result.privileged:
-        axes.plot([], [], " ", label="† privileged: told what\n   a learner cannot know")
-    if result.pretrained:
-        axes.plot([], [], " ", label="‡ pretrained: learnt on\n   other functions beforehand")
-    if result.approximate:
-        axes.plot([], [], " ", label="≈ approximate posterior")
+    for mark in marks_in([result]):
+        axes.plot([], [], " ", label=mark.legend)
     title = f"mean of {result.num_trials} trials\nand 95 % interval" if result.num_trials > 1 else "one trial"
     axes.legend(
         title=title,

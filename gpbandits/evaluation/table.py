@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gpbandits.evaluation.curves import Curves
+from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.statistics import (
     RESAMPLES,
     Interval,
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 MISSING = "-"
-APPROXIMATE = "≈ approximate: the posterior is not exact."
 HARD, SOFT = "hard violation", "violation/round"  # columns where there are constraints
 # A console of fewer columns has no room for the bands, nor for averages, which are regret over the horizon.
 _NARROW, _SPARED = 90, ("median [10, 90 %]", "average")
@@ -195,15 +195,10 @@ def _notes(result: Curves) -> tuple[str, ...]:
         "constraint is violated."
     )
     window = "Simple regret is that of the best play that has arrived, in time if the agent has a window."
-    dagger = "† privileged: told what a learner cannot know."
-    double = "‡ pretrained: learnt on other functions beforehand; not comparable with learning from scratch."
     notes = {
         size: True,
         method: result.num_trials > 1,
         violation: result.num_constraints > 0,
         window: bool(result.windows),
-        dagger: bool(result.privileged),
-        double: bool(result.pretrained),
-        APPROXIMATE: bool(result.approximate),
     }
-    return tuple(note for note, applies in notes.items() if applies)
+    return (*(note for note, applies in notes.items() if applies), *footnotes(result))

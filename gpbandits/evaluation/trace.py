@@ -25,6 +25,7 @@ class Traits(NamedTuple):
     privileged: bool
     track: str | None
     window: float | None
+    assumes_bound: bool
     rounds: Ints  # (r,) counted from 1
 
 
@@ -45,6 +46,7 @@ class Trace:
         self.seconds = 0.0
         self.alarms: Any = [None] * self.num_trials  # of an agent without a detector
         self.infeasible: Any = [None] * self.num_trials  # of an agent that cannot tell
+        self.assumes_bound = False  # until it is asked
         self.window: float | None = None  # of an agent that learns whatever arrives
         self.played = 0  # rounds that are looked at
         self._setting, self._agent, self._rounds = setting, agent, rounds
@@ -64,7 +66,7 @@ class Trace:
     @property
     def traits(self) -> Traits:
         """What is known of the agent after the episode."""
-        return Traits(self.privileged, self.track, self.window, self.rounds)
+        return Traits(self.privileged, self.track, self.window, self.assumes_bound, self.rounds)
 
     def note(self, info: dict[str, Any], action: Any) -> None:
         """Keep what the round's `oracle` says of a play, and the costs that arrive."""
@@ -76,7 +78,7 @@ class Trace:
         self._block.append((*seen, _observed(info), np.array(action)))
 
     def end(self) -> None:
-        """Keep the last round, and ask the agent, after the episode, for what it noticed."""
+        """Keep the last round, and ask the agent, after the episode, what it noticed and what it rests on."""
         last = self.played + len(self._block)
         if self._rounds is not None:
             self._rounds = np.append(self._rounds[self._rounds < last], last)
@@ -87,6 +89,7 @@ class Trace:
         since = getattr(self._agent, "infeasible_since", None)
         if since is not None:
             self.infeasible = list(since) if self.batched else [since]
+        self.assumes_bound = bool(getattr(self._agent, "assumes_bound", False))
         self._agent = None
 
     def record(self, worst_regret: Floats | None) -> Record:

@@ -19,6 +19,7 @@ def joined(environment: str, seed: int, rows: Rows) -> Result:
         tracks={label: track for label, row in rows.items() for track in row[0].tracks.values()},
         windows={label: window for label, row in rows.items() for window in row[0].windows.values()},
         approximate=frozenset(label for label, row in rows.items() if row[0].approximate),
+        assuming=frozenset(label for label, row in rows.items() if row[0].assuming),
     )
 
 

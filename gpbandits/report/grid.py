@@ -20,6 +20,7 @@ _ESCAPES = str.maketrans(
         "†": r"$^\dagger$",
         "‡": r"$^\ddagger$",
         "≈": r"$^\approx$",
+        "§": r"$^\S$",
         "τ": r"$\tau$",
         "µ": r"$\mu$",
         "λ": r"$\lambda$",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from gpbandits.evaluation.marks import Mark, marks_in
 from gpbandits.evaluation.plots import COLOURS
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.experiments.study import EnvironmentEntry, Study
@@ -123,19 +124,9 @@ class Report:
             yield from ((f"{section.name}-{table.name}", table) for table in section.tables)
 
     @property
-    def pretrained(self) -> bool:
-        """Whether any agent has learnt on other functions beforehand."""
-        return any(section.result.pretrained for section in self.sections)
-
-    @property
-    def privileged(self) -> bool:
-        """Whether any agent was told what a learner cannot know."""
-        return any(section.result.privileged for section in self.sections)
-
-    @property
-    def approximate(self) -> bool:
-        """Whether the posterior of any agent is not exact."""
-        return any(section.result.approximate for section in self.sections)
+    def marks(self) -> list[Mark]:
+        """What the signs behind labels say."""
+        return marks_in(section.result for section in self.sections)
 
     def html(self) -> str:
         """One page that needs no other file and no network."""

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bandit_envs.basics.types import Floats
+from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import (
     Interval,
@@ -18,9 +19,7 @@ from gpbandits.evaluation.statistics import (
     pooled_score,
 )
 from gpbandits.evaluation.statistics.across import RESAMPLES
-from gpbandits.evaluation.table import APPROXIMATE
 from gpbandits.report.grid import Cell, Grid
-from gpbandits.report.tables import DAGGER, DOUBLE_DAGGER
 from gpbandits.report.violations import KINDS, MEANING, relative_violation
 
 INDISTINCT = 0.1  # from the reference's score: an environment whose agents are all nearer ranks chance
@@ -75,7 +74,7 @@ class Standings:
         return performance_profile(self.of(label), THRESHOLDS)
 
     def marked(self, label: str) -> str:
-        """The label, with a dagger if the agent is privileged."""
+        """The label with its marks."""
         return next(result.marked(label) for result in self.results if label in result.agents)
 
     def _comparable(self, label: str) -> bool:
@@ -101,7 +100,7 @@ class Standings:
             self._apart(),
             *([MEANING] if kinds else []),
             *self._thinned(),
-            *self._dagger(),
+            *footnotes(*self.results),
         )
         header = ("agent", "environments", "score", "relative rank", *kinds)
         return Grid("overall", "Across environments", header, rows, notes)
@@ -124,7 +123,11 @@ class Standings:
             "where all trials agree."
         )
         header = ("agent", "environments", f"P(less than {name})")
-        notes = (f"n = {self._trials()} of each agent on each environment.", method, *self._dagger())
+        notes = (
+            f"n = {self._trials()} of each agent on each environment.",
+            method,
+            *footnotes(*self.results),
+        )
         return Grid("improvement", f"Probability of improvement over {name}", header, rows, notes)
 
     def by_environment(self) -> Grid:
@@ -139,7 +142,7 @@ class Standings:
         header = ("agent", *(result.environment for result in self.results))
         notes = (
             f"n = {self._trials()}; mean scores, a dash where an agent does not handle the environment.",
-            *self._dagger(),
+            *footnotes(*self.results),
         )
         return Grid("environments", "Environment by environment", header, tuple(rows), notes)
 
@@ -156,11 +159,6 @@ class Standings:
         return (
             [_THINNED] if any(r.num_constraints and r.checkpoints is not None for r in self.results) else []
         )
-
-    def _dagger(self) -> list[str]:
-        marks = [DAGGER] * any(result.privileged for result in self.results)
-        marks += [DOUBLE_DAGGER] * any(result.pretrained for result in self.results)
-        return marks + [APPROXIMATE] * any(result.approximate for result in self.results)
 
 
 def relative_losses(result: Result, reference: str) -> dict[str, Floats]:

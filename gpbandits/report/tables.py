@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from bandit_envs.basics.types import Floats
+from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import (
     RESAMPLES,
@@ -15,7 +16,6 @@ from gpbandits.evaluation.statistics import (
     log_log_slope,
     quantile_band,
 )
-from gpbandits.evaluation.table import APPROXIMATE
 from gpbandits.report.grid import Grid, p_text
 from gpbandits.report.holdings import Count
 from gpbandits.report.views import NAMES
@@ -34,8 +34,6 @@ _VIOLATION = (
 )
 HARD: dict[str, Metric] = {"hard violation": "hard-violation"}
 SOFT: dict[str, Metric] = {"violation a round": "average-violation"}
-DAGGER = "† privileged: told what a learner cannot know."
-DOUBLE_DAGGER = "‡ pretrained: learnt on other functions beforehand."
 
 
 def ranked(result: Result, metric: Metric = "cumulative") -> list[str]:
@@ -203,5 +201,4 @@ def _slope(result: Result, label: str, window: tuple[int, int]) -> Interval | No
 def _notes(result: Result, *methods: str) -> tuple[str, ...]:
     trials = "trial" if result.num_trials == 1 else "trials"
     size = f"n = {result.num_trials} {trials} of {result.horizon} rounds, seed {result.seed}."
-    marks = [DAGGER] * bool(result.privileged) + [DOUBLE_DAGGER] * bool(result.pretrained)
-    return (size, *methods, *marks, *[APPROXIMATE] * bool(result.approximate))
+    return (size, *methods, *footnotes(result))

@@ -7,6 +7,7 @@ from gpbandits.reproductions import (
     avanesov2020,
     beyond,
     chowdhury2017,
+    contested,
     readings,
     shi2022,
     srinivas2010,
@@ -17,7 +18,7 @@ from gpbandits.reproductions.study_figure import StudyFigure, study_path
 
 __all__ = ["PAPERS", "REPRODUCTIONS", "Findings", "Reproduction", "StudyFigure", "find", "study_path"]
 
-PAPERS = (srinivas2010, chowdhury2017, verma2022, shi2022, avanesov2020, readings, beyond)
+PAPERS = (srinivas2010, chowdhury2017, verma2022, shi2022, avanesov2020, readings, beyond, contested)
 REPRODUCTIONS: dict[str, Reproduction] = {
     reproduction.name: reproduction for paper in PAPERS for reproduction in paper.FIGURES
 }

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from gpbandits.evaluation.result import Result
-from gpbandits.evaluation.statistics import Interval, bootstrap_interval
-from gpbandits.reproductions.verdicts import Row, interval, of_order
+from gpbandits.evaluation.statistics import bootstrap_interval
+from gpbandits.reproductions.verdicts import Row, beyond, interval, of_order
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,7 +25,11 @@ class SeldomBeforeChange:
     label: str
     at_most: float
     environment: str = ""
-    at: None = None
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """None."""
+        return ()
 
     def rows(self, results: Sequence[Result]) -> list[Row]:
         """One an environment in which the agent has played."""
@@ -41,6 +45,6 @@ class SeldomBeforeChange:
         ends = [changes[0] if changes else result.horizon for changes in record.changes]
         early = [bool(alarms) and alarms[0] < end for alarms, end in zip(record.alarms, ends, strict=True)]
         share = bootstrap_interval(np.array(early, dtype=np.float64))
-        margin = Interval(*(self.at_most - end for end in (share.estimate, share.high, share.low)))
+        margin = beyond(share, self.at_most, above=False)
         tested = f"share of trials in which {self.label} alarms before the first change < {self.at_most}"
         return Row(result.environment, tested, interval(share), of_order(margin, result.num_trials))

@@ -8,7 +8,7 @@ from gpbandits.evaluation.statistics import Interval
 from gpbandits.reproductions.alarms import SeldomBeforeChange
 from gpbandits.reproductions.claims import Claim, Statement
 from gpbandits.reproductions.power_law import Power
-from gpbandits.reproductions.powers import Exponent, PowerFigure, Sublinear
+from gpbandits.reproductions.powers import Exponent, Growth, PowerFigure
 from gpbandits.reproductions.study_figure import StudyFigure
 
 _MORE = "More on the page of readings."
@@ -54,7 +54,7 @@ FIGURES = (
                 "The curve C T^c with the optimal power coefficient is 1.86 T^0.74, (0.64, 0.84).",
                 (Exponent(_CPD, "T", IN_T.exponent),),
             ),
-            Statement("The dependence is clearly sub-linear.", (Sublinear(_CPD, "T"),)),
+            Statement("The dependence is clearly sub-linear.", (Growth(_CPD, "T"),)),
             Statement(
                 "It is in strict accordance with Theorem 3.1, which suggests c = 0.786.",
                 (Exponent(_CPD, "T", _proved(11 / 14)),),
@@ -74,14 +74,14 @@ FIGURES = (
                 "The fitted curve is 502 K^0.282, with (0.21, 0.35) for the power coefficient.",
                 (Exponent(_CPD, "K", IN_K.exponent),),
             ),
-            Statement("The dependence is evidently sub-linear.", (Sublinear(_CPD, "K"),)),
+            Statement("The dependence is evidently sub-linear.", (Growth(_CPD, "K"),)),
             Statement(
                 "It strictly follows Theorem 3.1.",
                 (Exponent(_CPD, "K", _proved(3 / 14)),),
                 "The theorem bounds the regret by K^(3/14), of which the exponent is tested.",
             ),
         ),
-        differs="Sublinear, and the sizes are the paper's within a tenth, but the power is larger.",
+        differs="Growth, and the sizes are the paper's within a tenth, but the power is larger.",
     ),
     _figure(
         StudyFigure,

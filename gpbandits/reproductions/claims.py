@@ -52,6 +52,11 @@ class Claim:
     alike: bool = False
     environment: str = ""
 
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """The round, unless it is the last."""
+        return () if self.at is None else (self.at,)
+
     def rows(self, results: Sequence[Result]) -> list[Row]:
         """One an environment in which both agents have played."""
         return [self.row(result) for result in results if self.applies_to(result)]
@@ -93,6 +98,11 @@ class Across:
     more: str
     metric: Metric = "cumulative"
     at: int | None = None
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """The round, unless it is the last."""
+        return () if self.at is None else (self.at,)
 
     def rows(self, results: Sequence[Result]) -> list[Row]:
         """One, where the agent has played in both."""

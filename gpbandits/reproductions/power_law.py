@@ -46,7 +46,9 @@ def final(results: Sequence[Result], label: str) -> Floats:
     return np.stack([result.regret[label][:, -1] for result in results], axis=1)
 
 
-def power_figure(x: Floats, results: Sequence[Result], name: str, paper: Power) -> Figure:
+def power_figure(
+    x: Floats, results: Sequence[Result], name: str, paper: Power, named: str = "the paper"
+) -> Figure:
     """Mean regrets with intervals on logarithmic axes, our fits and the paper's.
 
     Args:
@@ -54,6 +56,7 @@ def power_figure(x: Floats, results: Sequence[Result], name: str, paper: Power) 
         results: n, of the same agents and trials.
         name: of x, for its axis.
         paper: what the paper fits.
+        named: what that is called.
     """
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     FigureCanvasAgg(figure)
@@ -61,7 +64,7 @@ def power_figure(x: Floats, results: Sequence[Result], name: str, paper: Power) 
     axes.set(xscale="log", yscale="log", xlabel=name, ylabel="cumulative regret at the horizon")
     for label, colour, marker in zip(results[0].agents, cycle(COLOURS), cycle(MARKERS), strict=False):
         _draw(axes, x, final(results, label), results[0].marked(label), colour, marker)
-    axes.plot(x, paper(x), color="0.3", linestyle="--", linewidth=1.2, label=_legend("the paper", paper))
+    axes.plot(x, paper(x), color="0.3", linestyle="--", linewidth=1.2, label=_legend(named, paper))
     if results[0].privileged:
         axes.plot([], [], " ", label="† privileged: told of the changes")
     _finish(axes, x)

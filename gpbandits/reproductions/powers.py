@@ -15,7 +15,7 @@ from gpbandits.reproductions.base import Findings, Results
 from gpbandits.reproductions.power_law import Power, final, power_figure, power_law
 from gpbandits.reproductions.quick import shortened
 from gpbandits.reproductions.study_figure import StudyFigure
-from gpbandits.reproductions.verdicts import DIFFERS, HOLDS, Row, interval, of_order, table
+from gpbandits.reproductions.verdicts import DIFFERS, HOLDS, Row, beyond, interval, of_order, table
 
 LONGEST = 10_000  # rounds of a short version
 
@@ -28,11 +28,13 @@ class PowerFigure(StudyFigure):
         of: the symbol of x; T is the horizon, whatever the label says: the short version has a shorter one.
         axis: what x is.
         printed: the paper's C and c, and the interval of c.
+        named: what it is called beside its line.
     """
 
     of: str
     axis: str
     printed: Power
+    named: str = "the paper"
 
     def short(self, study: Study) -> Study:
         """Fewer trials, of as many rounds: a power of the horizon needs horizons."""
@@ -44,7 +46,7 @@ class PowerFigure(StudyFigure):
         if not found:
             return Findings({}, "", self.judged(results))
         x = variable(found, self.of)
-        figure = power_figure(x, found, self.axis, self.printed)
+        figure = power_figure(x, found, self.axis, self.printed, self.named)
         size = f"{found[0].num_trials} trials, seed {found[0].seed}; cumulative regret at the horizon:"
         return Findings({self.name: figure}, f"{size}\n\n{self._table(x, found)}", self.judged(results))
 
@@ -75,7 +77,11 @@ class Exponent:
     label: str
     of: str
     printed: Interval
-    at: None = None
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """None: regret at the horizon."""
+        return ()
 
     def rows(self, results: Sequence[Result]) -> list[Row]:
         """One of all results; a line needs two points."""
@@ -88,26 +94,34 @@ class Exponent:
 
 
 @dataclasses.dataclass(frozen=True)
-class Sublinear:
-    """The regret of an agent at the horizon grows more slowly than x.
+class Growth:
+    """The regret of an agent at the horizon grows more slowly than x^bar, or faster.
 
     Args:
         label: of the agent.
         of: the symbol of x, see `PowerFigure`.
+        bar: the power that its own is held against.
+        above: whether it grows faster.
     """
 
     label: str
     of: str
-    at: None = None
+    bar: float = 1.0
+    above: bool = False
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """None: regret at the horizon."""
+        return ()
 
     def rows(self, results: Sequence[Result]) -> list[Row]:
         """One of all results; a line needs two points."""
         if len(results) < 2:
             return []
         ours = _exponent(results, self.label, self.of)
-        margin = Interval(1.0 - ours.estimate, 1.0 - ours.high, 1.0 - ours.low)
-        verdict = of_order(margin, results[0].num_trials)
-        return [Row(_span(results), f"exponent of {self.of} ({self.label}) < 1", interval(ours), verdict)]
+        verdict = of_order(beyond(ours, self.bar, self.above), results[0].num_trials)
+        tested = f"exponent of {self.of} ({self.label}) {'>' if self.above else '<'} {self.bar:g}"
+        return [Row(_span(results), tested, interval(ours), verdict)]
 
 
 def _exponent(results: Sequence[Result], label: str, of: str) -> Interval:

@@ -73,7 +73,7 @@ class StudyFigure:
     def rounds(self) -> tuple[int, ...]:
         """Those at which agents are compared, beside the last."""
         checks = [check for statement in self.statements for check in statement.checks]
-        return tuple(sorted({check.at for check in checks if check.at is not None}))
+        return tuple(sorted({at for check in checks for at in check.reads}))
 
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
         """Compute what is missing of the studies, and draw and tabulate this figure's part of them."""

@@ -28,8 +28,8 @@ class Check(Protocol):
     """What a claim means in numbers."""
 
     @property
-    def at(self) -> int | None:
-        """The round that it is about; None for the last, and for all that is recorded once a trial."""
+    def reads(self) -> tuple[int, ...]:
+        """The rounds that it is about beside the last; none for what is recorded once a trial."""
         ...
 
     def rows(self, results: Sequence[Result]) -> list[Row]:
@@ -49,6 +49,13 @@ class Judged(NamedTuple):
     def of(cls, says: str, reading: str, rows: Sequence[Row]) -> Judged:
         """With the verdict of the rows together."""
         return cls(says, reading, rows, together([row.verdict for row in rows]))
+
+
+def beyond(power: Interval, bar: float, above: bool) -> Interval:
+    """How far a number is above a bar, or below it."""
+    if above:
+        return Interval(power.estimate - bar, power.low - bar, power.high - bar)
+    return Interval(bar - power.estimate, bar - power.high, bar - power.low)
 
 
 def of_order(difference: Interval, trials: int) -> str:

@@ -11,6 +11,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel
 
 import agents
 import bandit_envs
+from agents.agent.answers import Answers
 from agents.posteriors import TABLES
 from agents.registry import resolve_agent
 from agents.widths.by_name import GAMMAS, WIDTHS, takes
@@ -359,6 +360,17 @@ def test_a_round_with_wrong_feedback_can_be_told_again(name, wrong):
 def test_an_agent_asked_before_its_reset_says_so(name):
     with pytest.raises(RuntimeError, match="call reset"):
         agents.make(name, SETTING).act(np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    "question", ["alarms", "assumes_bound", "feedback_window", "infeasible", "infeasible_since", "refuted"]
+)
+@pytest.mark.parametrize(
+    "name", [name for name in GAUSSIAN if isinstance(resolve_agent(name)(SETTING), Answers)]
+)
+def test_what_an_agent_says_of_itself_waits_for_its_first_reset(name, question):
+    with pytest.raises(RuntimeError, match="call reset"):
+        getattr(resolve_agent(name)(SETTING), question)
 
 
 @pytest.mark.parametrize("number", [np.float32(2), np.float64(2), np.int64(2)])

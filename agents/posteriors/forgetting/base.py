@@ -37,6 +37,12 @@ class ForgettingPosterior(Posterior):
         for memory in self._trial:
             memory.advance()
 
+    def elapse(self, trial: Ints, rounds: Ints) -> None:
+        """So many rounds have passed in some trials, (n,) each, which know nothing yet."""
+        for i, count in zip(trial.tolist(), rounds.tolist(), strict=True):
+            for _ in range(count):
+                self._trial[i].advance()
+
     def observe_aged(self, trial: Ints, point: Ints, value: Floats, age: Ints) -> None:
         """Condition on observations of earlier rounds, (n,) each; age 0 is the latest. Trials may repeat."""
         rows = zip(trial.tolist(), point.tolist(), value.tolist(), age.tolist(), strict=True)

@@ -28,6 +28,11 @@ class Memory(abc.ABC):
     def __init__(self, gram: Gram, noise: float):
         self.gram, self.noise = gram, noise
 
+    @property
+    def growth(self) -> float:
+        """Prior variance of the next round, in those of the kernel; above 1 on finite sets alone."""
+        return 1.0
+
     @abc.abstractmethod
     def advance(self) -> None:
         """A round has begun: everything is one round older."""
@@ -76,7 +81,7 @@ class Memory(abc.ABC):
         """Posterior variance for the next round, (A,)."""
         rows = self.rows(cells)
         diagonal = self.gram.diagonal if cells is None else self.gram.diagonal[cells]
-        return diagonal - np.einsum("ka,ka->a", rows, rows)
+        return self.growth * diagonal - np.einsum("ka,ka->a", rows, rows)
 
     def weight_norm(self, cells: Ints | None) -> Floats:
         """|a_x| in the mean for the next round, (A,)."""
@@ -85,7 +90,7 @@ class Memory(abc.ABC):
     def deviation(self, cells: Ints | None, rng: np.random.Generator) -> Floats:
         """Draw f - mean jointly for the next round, (A,); O(A^3)."""
         rows, place = self.rows(cells), np.arange(self.gram.size) if cells is None else cells
-        covariance = self.gram.between(place, place)
+        covariance = self.growth * self.gram.between(place, place)
         covariance -= rows.T @ rows
-        root, _ = pivoted_root(covariance, TOLERANCE * float(self.gram.diagonal.max()))
+        root, _ = pivoted_root(covariance, TOLERANCE * self.growth * float(self.gram.diagonal.max()))
         return white(rng, root) @ root

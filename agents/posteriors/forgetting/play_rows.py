@@ -113,13 +113,20 @@ class PlayRows:
         """k(x, x_i) of the plays, (k,); a copy."""
         return self.gram.between(np.array([x]), self.plays["point"])[0]
 
-    def append(self, play: tuple[int, float, float, float, int, int], covariance: Floats) -> None:
-        """Add a play, in the order of `PLAY`, whose covariances with the others are given, (k,)."""
+    def append(
+        self, play: tuple[int, float, float, float, int, int], covariance: Floats, growth: float = 1.0
+    ) -> None:
+        """Add a play, in the order of `PLAY`, whose covariances with the others are given, (k,).
+
+        Args:
+            play, covariance: as above.
+            growth: prior variance of its round, in those of the kernel.
+        """
         self._reserve()
         k, e = self.used, len(self._plays)
         x, value, noise, weight, *_ = play
         shared = self._solve(covariance)
-        scale = math.sqrt(noise + self.gram.diagonal[x] - shared @ shared)
+        scale = math.sqrt(noise + growth * self.gram.diagonal[x] - shared @ shared)
         self._matrix[:k, k], self._matrix[k, k] = shared, scale
         self._matrix[k, e] = (value - shared @ self.innovation) / scale
         if self._width:

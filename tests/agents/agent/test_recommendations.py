@@ -12,6 +12,7 @@ import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.agent.nearest_arm import NearestArm
 from agents.algorithms.constrained_ei import constrained_ei
+from agents.model.recommendation import Recommendation
 from agents.tuning import Advice
 from bandit_envs import Setting
 from bandit_envs.problem.decisions import unit_grid
@@ -203,7 +204,7 @@ class Chooser(FirstArm):
     """A plug-in whose answer takes no list to choose from."""
 
     def recommend(self, observation=None):
-        return agents.agent.gp_agent.Recommendation(0, np.zeros(1), 1.0, 0.0)
+        return Recommendation(0, np.zeros(1), 1.0, 0.0)
 
 
 def test_an_agent_that_cannot_choose_among_what_was_tried_says_so():

@@ -108,7 +108,14 @@ def test_constraints_and_changes_of_named_parts_are_those_of_the_named_algorithm
     np.testing.assert_array_equal(changes["parts"], changes["named"])
 
 
-OF_RESTARTS = {"periodic": {"every": 15}, "cpd": {"theta": 3.0}}  # the latter has alarms often
+OF_RESTARTS = {  # detectors that have alarms often
+    "periodic": {"every": 15},
+    "cpd": {"theta": 3.0},
+    "evidence": {"false_alarm_rate": 0.9},
+    "et": {"false_alarm_rate": 0.9},
+    "glr": {"false_alarm_rate": 0.9},
+    "bocpd": {"segment": 10.0},
+}
 
 
 def assert_a_batch_equals_singles(**options):

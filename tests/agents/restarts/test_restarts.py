@@ -11,6 +11,7 @@ from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
 from agents.beliefs.base import Delivered
 from agents.beliefs.censored import Censored
+from agents.beliefs.forgetting import sliding_window, time_varying, wandering
 from agents.beliefs.hallucinated import Hallucinated
 from agents.beliefs.imputed import FILL_INS, Imputed
 from agents.model.model import Model
@@ -28,7 +29,13 @@ BELIEFS = {
     "imputed": partial(Imputed, window=6, fill=FILL_INS["mean"]),
 }
 RULES = {"ucb": UCB(FixedWidth(2.0)), "ei": ExpectedImprovement()}
-EVERY, ROUNDS = 25, 41
+KEEPING_BELIEFS = {
+    **BELIEFS,
+    "sliding": partial(sliding_window, window=8),
+    "drifting": partial(time_varying, eps=0.05),
+    "wandering": partial(wandering, rate=0.05),
+}
+EVERY, FIRST, ROUNDS = 25, 14, 41
 
 
 def problem(**laws):
@@ -83,6 +90,51 @@ def test_after_a_restart_everything_equals_a_fresh_agent_that_saw_only_what_came
         agent.incumbent(agent.belief, context, mean), fresh.incumbent(fresh.belief, context, mean)
     )
     np.testing.assert_array_equal(agent.t, fresh.t)
+
+
+class KeepingSome(Periodic):
+    """Starts over and keeps the plays of the last rounds."""
+
+    @property
+    def kept_from(self):
+        return np.array([FIRST])
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("belief", BELIEFS)
+def test_plays_that_are_kept_are_all_that_is_known(belief, form):
+    env = BanditEnv(problem())
+    model = Model.of(env.setting, form=form)
+    make = partial(assemble, model, Always(RULES["ucb"]), belief=KEEPING_BELIEFS[belief], incumbent=BestValue)
+    agent = make(restart=partial(KeepingSome, every=EVERY))
+    shown = played(agent, env, ROUNDS)
+    fresh = make()
+    fresh.reset(3)
+    for observation, action, info in shown[FIRST:]:
+        fresh.act(observation)
+        fresh.update(observation, action, 0.0, without_feedback_before(FIRST, info))
+    context = np.array([1])
+    np.testing.assert_allclose(agent.belief.mean(context), fresh.belief.mean(context), atol=1e-9)
+    np.testing.assert_allclose(agent.belief.std(context), fresh.belief.std(context), atol=1e-9)
+    np.testing.assert_allclose(agent.belief.gain, fresh.belief.gain, atol=1e-9)
+    np.testing.assert_allclose(agent.belief.bias, fresh.belief.bias, atol=1e-9)
+    mean = agent.belief.mean(context)
+    np.testing.assert_allclose(
+        agent.incumbent(agent.belief, context, mean), fresh.incumbent(fresh.belief, context, mean)
+    )
+    np.testing.assert_array_equal(agent.t, fresh.t)
+
+
+def test_fits_look_at_the_plays_that_are_kept():
+    env = BanditEnv(problem(delay=delays.Immediate()))
+    agent = assemble(
+        Model.of(env.setting, refit_every=10),
+        Always(RULES["ucb"]),
+        restart=partial(KeepingSome, every=EVERY),
+    )
+    played(agent, env, ROUNDS)
+    point, value = agent._training_data.sample(agent.belief, everything=False)
+    assert len(point) == len(value) == ROUNDS - FIRST
 
 
 def test_the_oracle_starts_over_after_the_first_round_of_a_new_segment():

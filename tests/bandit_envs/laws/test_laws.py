@@ -23,11 +23,14 @@ from bandit_envs.problem.decisions import unit_grid
 MODULES = (import_module(f"{laws.__name__}.{found.name}") for found in pkgutil.iter_modules(laws.__path__))
 REGISTRIES = {m.__name__.rpartition(".")[2]: m.LAWS for m in MODULES if hasattr(m, "LAWS")}
 GRAM = Gram(RBF(0.2), unit_grid(9))
-UNNAMED = (  # how names are read, what a draw offers, what is made of other laws, what shifts costs
+UNNAMED = (  # how names are read, what a draw offers or is made of, what shifts costs, one problem's own
     "by_name",
     "drawn",
     "derived",
     "feasibility",
+    "hard",
+    "bumps",
+    "bump_shape",
 )
 DRAWN_FROM = {"contexts": (20, 3), "functions": (GRAM,)}  # the other laws draw for a horizon
 

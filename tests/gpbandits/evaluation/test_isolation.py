@@ -55,6 +55,7 @@ def test_one_that_says_what_it_is_and_does_is_asked_for_it():
     )
     assert (apart.windows, apart.privileged) == (here.windows, here.privileged) == ({"sdf": 3.0}, {"oracle"})
     assert apart.alarms.keys() == here.alarms.keys() == {"cpd"}
+    assert apart.assuming == here.assuming == {"sdf"}
 
 
 @pytest.mark.parametrize("isolate", [False, True])

@@ -14,6 +14,7 @@ import pytest
 from study_cases import called
 from synthetic import result as synthetic_result
 
+from gpbandits.evaluation.marks import MARKS
 from gpbandits.experiments import run
 from gpbandits.experiments.folder import keep_study, open_results
 from gpbandits.experiments.toml import parse_study
@@ -292,14 +293,14 @@ def test_privileged_agents_are_marked_in_every_table_and_legend(folder):
         assert "†" in table.csv() + table.latex().replace(r"$^\dagger$", "†")
 
 
-def test_agents_that_approximate_are_marked_in_every_table(folder):
+@pytest.mark.parametrize("which", ["privileged", "approximate", "assuming"])
+def test_the_page_says_at_its_top_what_marks_mean(folder, which):
     report = Report.of(Holdings(*open_results(folder)), STUDY, folder)
-    result = dataclasses.replace(report.sections[0].result, approximate=frozenset({"GP-UCB"}))
+    result = dataclasses.replace(report.sections[0].result, **{which: frozenset({"GP-UCB"})})
     report.sections[0] = dataclasses.replace(report.sections[0], result=result)
-    source = report.html()
-    assert "whose posterior is not exact" in source
-    for table in report.sections[0].tables:
-        assert "≈" in table.csv() + table.latex().replace(r"$^\approx$", "≈")
+    (mark,) = (mark for mark in MARKS if mark.which == which)
+    facts = f'<p class="facts"><strong>{mark.sign}</strong> {mark.note}.</p>'
+    assert facts in report.html()
 
 
 @pytest.mark.parametrize("width", [1200, 390])

@@ -9,7 +9,7 @@ from synthetic import result
 from gpbandits.evaluation.statistics import Interval
 from gpbandits.reproductions import REPRODUCTIONS
 from gpbandits.reproductions.power_law import power_law
-from gpbandits.reproductions.powers import Exponent, PowerFigure, Sublinear
+from gpbandits.reproductions.powers import Exponent, Growth, PowerFigure
 from gpbandits.reproductions.verdicts import DIFFERS, FEWEST, HOLDS, REVERSED
 
 X = np.array([10.0, 20.0, 40.0])
@@ -58,10 +58,10 @@ def test_an_exponent_holds_where_its_interval_meets_the_printed_one():
 @pytest.mark.parametrize(("power", "expected"), [(0.25, HOLDS), (1.5, REVERSED)])
 def test_regret_is_sublinear_where_the_interval_of_its_exponent_is_below_one(power, expected):
     results = [scaled(f"K = {x:.0f}, even", x**power, num_trials=FEWEST) for x in X]
-    (row,) = Sublinear("GP-UCB", "K").rows(results)
+    (row,) = Growth("GP-UCB", "K").rows(results)
     assert row.verdict == expected
     assert row.measured.startswith(f"{power}")
-    assert Sublinear("GP-UCB", "K").rows(results[:1]) == []
+    assert Growth("GP-UCB", "K").rows(results[:1]) == []
 
 
 def test_without_results_a_power_figure_says_nothing():

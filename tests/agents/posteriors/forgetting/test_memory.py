@@ -16,6 +16,7 @@ from agents.posteriors import (
     LastCounts,
     LastPlays,
     SufficientStatistics,
+    Wandering,
     posterior,
 )
 from bandit_envs import Setting
@@ -23,18 +24,20 @@ from bandit_envs.kernels.gram import DENSE_LIMIT, Gram
 from bandit_envs.kernels.kernels import make_kernel
 
 NOISE = np.array([0.02, 0.5, 1e-3])  # (B,) differs from trial to trial
-WINDOW, DRIFT, DISCOUNT = 15, 0.06, 0.93
+WINDOW, DRIFT, DISCOUNT, RATE = 15, 0.06, 0.93, 0.04
 MEMORIES = {
     "window": partial(LastPlays, window=WINDOW),
     "counted window": partial(LastCounts, window=WINDOW),
     "drift": partial(Drifting, eps=DRIFT),
     "discount": partial(Discounted, discount=DISCOUNT),
+    "wandering": partial(Wandering, rate=RATE),
 }
 NEUTRAL = {
     "window": partial(LastPlays, window=10_000),
     "counted window": partial(LastCounts, window=10_000),
     "drift": partial(Drifting, eps=0.0),
     "discount": partial(Discounted, discount=1.0),
+    "wandering": partial(Wandering, rate=0.0),
 }
 every_memory = pytest.mark.parametrize("name", MEMORIES)
 
@@ -50,7 +53,8 @@ def forgetting(name, gram, noise=NOISE):
 class Plays:
     """Every play of one trial whose value has come, for the formulas."""
 
-    def __init__(self):
+    def __init__(self, begun=-1):
+        self.begun = begun  # rounds are counted from it
         self.point, self.round, self.value = [], [], []
 
     def add(self, point, round_, value):
@@ -62,6 +66,13 @@ class Plays:
         """Mean, covariance and information gain for the round after `now` by the definition."""
         point, value = np.array(self.point, dtype=np.int64), np.array(self.value)
         age = now - np.array(self.round, dtype=np.int64)
+        if name == "wandering":
+            t = now - self.begun - age
+            shared = (1.0 + RATE * np.minimum.outer(t, t)) * gram.dense[np.ix_(point, point)]
+            gain = 0.5 * np.linalg.slogdet(np.eye(len(age)) + shared / noise)[1]
+            following = now - self.begun + 1
+            known = references.wandering_posterior(gram.dense, point, t, value, noise, RATE, following)
+            return *known, gain
         if "window" in name:
             kept = age < WINDOW
             point, value, age = point[kept], value[kept], age[kept]
@@ -83,7 +94,7 @@ def run(name, gram, rounds, max_delay, seed=0, reset_at=()):
         model.advance()
         if now in reset_at:
             model.reset(np.array([1]))
-            known[1] = Plays()
+            known[1] = Plays(now)
             pending = [each for each in pending if each[1] != 1]
         for i in range(len(NOISE)):
             x = int(rng.integers(gram.size))
@@ -259,6 +270,26 @@ def test_what_has_faded_is_left_out_and_not_missed(make):
     mean, covariance = references.aged_posterior(gram.dense, point, age, value, faded, decay)
     np.testing.assert_allclose(memory.mean(None), mean, atol=1e-9)
     np.testing.assert_allclose(memory.variance(None), np.diag(covariance), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["drift", "wandering"])
+def test_on_a_finite_set_it_is_the_recursion_over_rounds(name):
+    gram, noise, rng = make_gram(), 0.02, np.random.default_rng(6)
+    memory, prior = MEMORIES[name](gram, noise), gram.dense
+    root = np.sqrt(1.0 - DRIFT)
+    mean, covariance = np.zeros(gram.size), prior * (1.0 + RATE if name == "wandering" else 1.0)
+    for _ in range(60):
+        x, value = int(rng.integers(gram.size)), float(rng.standard_normal())
+        gain = covariance[x] / (covariance[x, x] + noise)
+        mean, covariance = mean + gain * (value - mean[x]), covariance - np.outer(gain, covariance[x])
+        if name == "drift":
+            mean, covariance = root * mean, (1.0 - DRIFT) * covariance + DRIFT * prior
+        else:
+            covariance = covariance + RATE * prior
+        memory.advance()
+        memory.observe(x, value, 0)
+        np.testing.assert_allclose(memory.mean(None), mean, atol=1e-12)
+        np.testing.assert_allclose(memory.variance(None), np.diag(covariance), atol=1e-12)
 
 
 @pytest.mark.parametrize(("num_points", "window", "form"), [(20, 60, LastCounts), (20, 15, LastPlays)])

@@ -1,0 +1,131 @@
+"""What a Gaussian-process agent says when it is asked; no answer changes the agent."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.candidates import Rule
+from ..acquisition.combined import refuted
+from ..beliefs.base import Belief
+from ..model.bounds import rests_on_default
+from ..model.recommendation import Recommendation
+from ..objectives.base import Objective
+from ..objectives.reward import Reward
+from ..restarts.base import Restart
+from ..validation import arms_of, require_context, require_reset
+from .declared import Declared
+from .recommending import best_arms
+
+
+class Answers:
+    """Answers about points of a finite set; a subclass builds the parts at its reset and lets them learn."""
+
+    setting: Setting
+    num_trials: int | None
+    _size: int  # B, 1 of one environment
+    _only_context: Ints  # (B,) zeros
+    rule: Rule
+    belief: Belief
+    objective: Objective
+    restart: Restart
+    declared: Declared
+    round: int  # -1 before the first reset
+    t: Ints  # (B,) of each trial: rounds started since it began
+
+    @property
+    def alarms(self) -> list[list[int]] | list[int] | None:
+        """Rounds after which each trial noticed a change, None if it does not look for any."""
+        require_reset(self.round >= 0)
+        each = self.restart.alarms
+        return each if each is None or self.num_trials else each[0]
+
+    @property
+    def assumes_bound(self) -> bool:
+        """Whether it rests on a bound that was neither given nor published."""
+        require_reset(self.round >= 0)
+        return rests_on_default(self.rule) or self.belief.assumes_bound or self.objective.assumes_bound
+
+    @property
+    def refuted(self) -> Bools | bool | None:
+        """Whether feedback contradicts B, R or the kernel, (B,) or one; None if the rule cannot tell."""
+        require_reset(self.round >= 0)
+        each = refuted(self.rule, self.belief)
+        return each if each is None or self.num_trials else bool(each[0])
+
+    @property
+    def infeasible(self) -> Bools | bool | None:
+        """Whether nothing that could last be chosen keeps the costs, (B,) or one; None if it cannot tell."""
+        require_reset(self.round >= 0)
+        return self.declared.last(self.num_trials)
+
+    @property
+    def infeasible_since(self) -> Ints | int | None:
+        """The round (0-based) in which a trial first found so, (B,) or one; -1 where it never did."""
+        require_reset(self.round >= 0)
+        return self.declared.first(self.num_trials)
+
+    @property
+    def feedback_window(self) -> float | None:
+        """How long feedback may take to be learnt, in rounds or units of time; None if all that comes is."""
+        require_reset(self.round >= 0)
+        window = self.belief.window
+        return window if math.isfinite(window) else None
+
+    @property
+    def weighs(self) -> bool:
+        """Whether plays count for as much as is told of their noise; else for as little as any."""
+        return self.belief.weighs and isinstance(self.objective, Reward)
+
+    @property
+    def features(self) -> Floats:
+        """Features of all points, (N, dz + d)."""
+        return self.setting.decisions.points
+
+    def points(self, observation: Floats, action: Any) -> Ints:
+        """Indices of actions in their contexts, (B,)."""
+        context, arm = self._contexts(observation), self._arms(action)
+        return arm if self.setting.contexts is None else self.setting.decisions.point_index(context, arm)
+
+    def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
+        """Mean and deviation of each arm's mean reward in a context, (dz,) -> (A,) or (B, A) each; copies."""
+        context = self._contexts(observation)
+        mean, std = self.belief.mean(context).copy(), self.belief.std(context).copy()
+        return (mean, std) if self.num_trials else (mean[0], std[0])
+
+    def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
+        """Mean and deviation of the mean reward of an action a trial, (B,) each."""
+        trial, point, belief = self.belief.rows, self.points(observation, action), self.belief
+        mean = belief.centre.mean_of(trial, point) + belief.prior_mean[trial, point]
+        return mean, np.sqrt(np.maximum(belief.spread.variance_of(trial, point), 0.0))
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """The arm of the largest posterior mean, in a context where there are several.
+
+        Under constraints it is that of the penalised objective. With separate models the reward's mean and
+        deviation come with it; else those of the objective, of which the agent has its only model.
+
+        Args:
+            observation: the context, as `act` sees it; may be left out where there is only one.
+            among: the actions to choose from, such as those played so far, (n,) or on a box (n, d), the same
+                in all trials; default all.
+        """
+        require_context(observation, self.setting.decisions.num_contexts > 1)
+        shape = (len(self.belief.rows), self.setting.scaled_contexts.shape[1])
+        context = self._contexts(np.zeros(shape) if observation is None else observation)
+        best = best_arms(self.setting, self.belief, self.objective, context, self.t, among)
+        return best if self.num_trials else best.alone
+
+    def _contexts(self, observation: Floats) -> Ints:
+        require_reset(self.round >= 0)
+        if self.setting.contexts is None:
+            return self._only_context
+        return self.setting.context_index(observation if self.num_trials else np.asarray(observation)[None])
+
+    def _arms(self, action: Any) -> Ints:
+        return arms_of(action, self._size, self.setting.decisions.num_arms)

@@ -1,0 +1,142 @@
+"""Restarts that look for changes in what any plays earn, value after value in the order of play."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..kernels.visited import VisitedGram
+from ..model.noise import NOISE_FLOOR
+from ..model.precision import profile_weights
+from .base import Restart
+from .detection.places import Places
+from .outcomes import Told
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+
+class Watch(Protocol):
+    """Looks at the values of one trial since it began."""
+
+    def observe(self, age: int, point: int, value: Floats, share: float) -> int | None:
+        """What a play earned, (1 + C,) minus what is expected of the reward before any play.
+
+        Args:
+            age: rounds from the beginning to the play; it ascends.
+            point: that was played.
+            value: of the reward and the costs.
+            share: of its noise variance in what is told.
+
+        Returns:
+            After a change the age from which on plays tell of the functions of today; else None.
+        """
+        ...
+
+
+class InOrder(Restart):
+    """Shows each trial's values to a watch in the order of play, and keeps the plays after a change.
+
+    A value that comes before those of earlier plays waits for them; one that has not come after `max_delay`
+    rounds is lost, and skipped. (Where a delay depends on what is delayed, losses tell something too, and no
+    bound on false alarms holds.) It plays nothing at random.
+
+    Args:
+        model: kernel and setting.
+        num_trials: B.
+        watch: builds what looks at the values, from what is told of them.
+        observed: the model of the reward for agents whose own model is of something made of it.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        num_trials: int,
+        *,
+        watch: Callable[[Told], Watch],
+        observed: Model | None = None,
+    ):
+        observed = observed or model
+        self.places, self._late = Places(model, observed), model.setting.max_delay
+        self._weights = profile_weights(model.setting)
+        noise = np.broadcast_to(observed.noise_std, num_trials)
+        told = [_told(model, observed, float(each)) for each in noise]
+        self._make = [lambda each=each: watch(each) for each in told]
+        self.watches = [make() for make in self._make]
+        self._waiting: list[dict[int, tuple[int, Floats]]] = [{} for _ in range(num_trials)]
+        self._alarms: list[list[int]] = [[] for _ in range(num_trials)]
+        self._first = np.zeros(num_trials, dtype=np.int64)  # round from which ages are counted
+        self._next = np.zeros(num_trials, dtype=np.int64)  # round whose value is due
+        self._kept = np.zeros(num_trials, dtype=np.int64)
+        self._alarmed = np.zeros(num_trials, dtype=bool)
+        self._now = 0
+
+    @property
+    def alarms(self) -> list[list[int]]:
+        """Rounds after which each trial noticed a change."""
+        return self._alarms
+
+    @property
+    def kept_from(self) -> Ints:
+        """The first round whose plays are kept, (B,)."""
+        return self._kept
+
+    def play(self, point: Ints) -> None:
+        """Count the rounds."""
+        self._now += 1
+
+    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+        """Let values wait until it is their turn."""
+        value = np.column_stack([reward - self.places.prior_mean(trial, point), cost])
+        for i, x, t, y in zip(trial.tolist(), point.tolist(), rounds.tolist(), value, strict=True):
+            self._waiting[i][t] = x, y
+
+    def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
+        """The trials whose watch sees a change."""
+        for i in range(len(self.watches)):
+            first = self._look(i, rounds)
+            if first is not None:
+                self._alarms[i].append(rounds - 1)
+                self._kept[i], self._alarmed[i] = first, True
+        return self._alarmed.nonzero()[0]
+
+    def forget(self, trial: Ints) -> None:
+        """Begin to watch anew, what is kept first."""
+        for i in trial.tolist():
+            if not self._alarmed[i]:
+                self._kept[i] = self._now
+            self._first[i] = self._next[i] = self._kept[i]
+            self.watches[i], self._waiting[i] = self._make[i](), {}
+        self._alarmed[trial] = False
+
+    def _look(self, trial: int, rounds: int) -> int | None:
+        """Show a trial's values whose turn it is; the first round to keep, if there was a change."""
+        waiting, now, first = self._waiting[trial], int(self._next[trial]), int(self._first[trial])
+        kept = None
+        while kept is None and (now in waiting or now + self._late < rounds):
+            if now in waiting:
+                point, value = waiting.pop(now)
+                share = 1.0 if self._weights is None else 1.0 / self._weights.item(point)
+                kept = self.watches[trial].observe(now - first, point, value, share)
+            now += 1
+        self._next[trial] = now
+        return None if kept is None else first + kept
+
+
+def _told(model: Model, observed: Model, noise_std: float) -> Told:
+    """What is assumed of one trial's values; costs have the reward's kernel and unknown levels."""
+    setting, variance = model.setting, observed.deviation**2
+    gram = observed.gram if model.visited is None else VisitedGram(observed.kernel, model.visited)
+    given = setting.constraint_noise_std
+    cost_noise = noise_std if given is None else float(given)
+    return Told(
+        gram.between,
+        max(noise_std**2, NOISE_FLOOR * variance),
+        max(cost_noise**2, NOISE_FLOOR * variance),
+        (0.0 if observed.mean_is_known else variance, variance),
+        setting.num_constraints,
+    )

@@ -1,0 +1,55 @@
+"""The signs that tables and figures put behind an agent's label, and what they say."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
+
+WIDTH = 29  # characters of a legend
+
+
+class Mark(NamedTuple):
+    """A sign, the attribute of a result that has the labels of the agents with it, and its footnote."""
+
+    sign: str
+    which: str
+    note: str
+
+    def of(self, result: Any) -> Collection[str]:
+        """The labels that carry it."""
+        return getattr(result, self.which)
+
+    @property
+    def footnote(self) -> str:
+        """A sentence beneath a table."""
+        return f"{self.sign} {self.note}."
+
+    @property
+    def legend(self) -> str:
+        """The same in lines of a legend."""
+        return textwrap.fill(f"{self.sign} {self.note}", WIDTH, subsequent_indent="   ")
+
+
+MARKS = (
+    Mark("†", "privileged", "privileged: told what a learner cannot know"),
+    Mark("‡", "pretrained", "pretrained: learnt on other functions beforehand"),
+    Mark("≈", "approximate", "approximate: the posterior is not exact"),
+    Mark("§", "assuming", "default bound: rests on one that was neither given nor published"),
+)
+
+
+def signs(result: Any, label: str) -> str:
+    """The signs of an agent."""
+    return "".join(mark.sign for mark in MARKS if label in mark.of(result))
+
+
+def marks_in(results: Iterable[Any]) -> list[Mark]:
+    """The marks that any agent of some results carries."""
+    results = list(results)
+    return [mark for mark in MARKS if any(map(mark.of, results))]
+
+
+def footnotes(*results: Any) -> list[str]:
+    """What is said beneath a table of these results."""
+    return [mark.footnote for mark in marks_in(results)]

@@ -1,0 +1,130 @@
+"""Alarms that look at values in the order of play: their formulas, and what all of them have in common."""
+
+import math
+
+import numpy as np
+import pytest
+from alarm_cases import ARMS, NOISE, SMOOTH, alarms, dense, functions, setting, told, watched
+from references import posterior
+
+import agents
+from agents.restarts.by_name import RESTARTS
+from agents.restarts.event_triggered import EventTriggered
+from agents.restarts.in_order import InOrder
+from agents.restarts.likelihood_ratio import LikelihoodRatio
+from agents.restarts.run_lengths import RunLengths
+
+
+def looks_in_order(name):
+    """Whether a named restart can be made without options and looks at the values of any plays."""
+    try:
+        agent = agents.make("gp-agent", setting(may_change=True), restart=name)
+    except ValueError:
+        return False
+    agent.reset(0)
+    return isinstance(agent.restart, InOrder)
+
+
+IN_ORDER = [name for name in RESTARTS if looks_in_order(name)]
+
+
+def sample(seed, lengths):
+    rng = np.random.default_rng(seed)
+    point = rng.integers(len(ARMS), size=sum(lengths))
+    each = np.repeat([functions(SMOOTH, rng)[0] for _ in lengths], lengths, axis=0)
+    return point, each[np.arange(len(point)), point] + NOISE * rng.standard_normal(len(point))
+
+
+def predictions(point, value, first=0):
+    """Mean and variance of each value from those before it since the first, (n,) each."""
+    each = []
+    for t in range(first, len(point)):
+        mean, covariance = posterior(dense(SMOOTH), NOISE**2, point[first:t], value[first:t])
+        each.append((mean[point[t]], covariance[point[t], point[t]]))
+    return np.array(each).T
+
+
+@pytest.mark.parametrize("restart", IN_ORDER)
+def test_a_change_to_another_function_is_found_and_no_earlier(restart):
+    found = alarms(restart, (40, 40), 3)
+    assert len(found) == 1
+    assert 40 <= found[0] <= 50
+
+
+@pytest.mark.parametrize("restart", IN_ORDER)
+def test_late_values_are_waited_for(restart):
+    found = alarms(restart, (40, 40), 3, max_delay=10)
+    assert 40 <= found[0] <= 60
+
+
+@pytest.mark.parametrize("restart", IN_ORDER)
+def test_what_is_played_after_an_alarm_is_learnt(restart):
+    agent = agents.make("gp-agent", setting(may_change=True), restart=restart)
+    agent.reset(0)
+    assert agent.diary is not None
+
+
+def test_the_trigger_is_the_papers():
+    point, value = sample(1, (30, 30))
+    mean, variance = predictions(point, value)
+    n = 1.0 + np.arange(len(point))
+    r = 2.0 * np.log(2.0 * (np.pi**2 * n**2 / 6.0) / 0.1)
+    outside = np.abs(value - mean) > np.sqrt(r * variance) + np.sqrt(r * NOISE**2)
+    (first, *_) = np.flatnonzero(outside)
+    assert watched(EventTriggered(told(), false_alarm_rate=0.1), point, value)[0] == first
+
+
+def test_the_likelihood_ratio_is_that_of_two_means_against_one():
+    point, value = sample(2, (25,))
+    mean, variance = predictions(point, value)
+    residual = (value - mean) / np.sqrt(variance + NOISE**2)
+    watch = LikelihoodRatio(told(), false_alarm_rate=1e-6)
+    assert not watched(watch, point, value)
+    n = len(residual)
+    for s in range(1, n):
+        parts = [(s, residual[:s]), (n - s, residual[s:])]
+        expected = sum(size * (part.mean() - residual.mean()) ** 2 / 2.0 for size, part in parts)
+        assert watch.statistics[s - 1, 0] == pytest.approx(expected, abs=1e-6)
+
+
+def test_probabilities_of_starts_are_those_of_bayes():
+    point, value = sample(3, (8,))
+    segment = 5.0
+    watch = RunLengths(told(), segment=segment)
+    for t, x in enumerate(point.tolist()):
+        watch.observe(t, x, value[[t]], 1.0)
+    log = np.zeros(len(point))
+    log[1:] = -math.log(segment)
+    for s in range(len(point)):
+        mean, variance = predictions(point, value, s)
+        square = variance + NOISE**2
+        log[s] += (len(point) - 1 - s) * math.log(1.0 - 1.0 / segment)
+        log[s] += (-0.5 * np.log(2 * np.pi * square) - 0.5 * (value[s:] - mean) ** 2 / square).sum()
+        if s:
+            log[s] += _log_predictive(point, value, s, segment)
+    start, probability = watch.probabilities
+    expected = np.exp(log - np.logaddexp.reduce(log))
+    np.testing.assert_allclose(probability, expected[start] / expected[start].sum(), atol=1e-4)
+
+
+def _log_predictive(point, value, end, segment):
+    """log p(y_1:end) under all starts, by the same recursion written out."""
+    log = np.full(end, -np.inf)
+    log[0] = 0.0
+    for t in range(end):
+        if t:
+            log[:t], log[t] = (
+                log[:t] + math.log(1 - 1 / segment),
+                np.logaddexp.reduce(log[:t]) - math.log(segment),
+            )
+        for s in range(t + 1):
+            mean, variance = predictions(point[: t + 1], value[: t + 1], s)
+            square = variance[-1] + NOISE**2
+            log[s] += -0.5 * math.log(2 * math.pi * square) - 0.5 * (value[t] - mean[-1]) ** 2 / square
+    return float(np.logaddexp.reduce(log))
+
+
+@pytest.mark.parametrize("segment", [0.5, 1.0, math.inf])
+def test_a_segment_is_longer_than_a_round(segment):
+    with pytest.raises(ValueError, match="segment"):
+        agents.make("gp-agent", setting(), restart="bocpd", restart_options={"segment": segment})

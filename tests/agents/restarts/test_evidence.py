@@ -1,0 +1,157 @@
+"""Alarms by the evidence for a change: what they compute, what they promise, and what they find."""
+
+import numpy as np
+import pytest
+import scipy.special
+import scipy.stats
+from alarm_cases import ARMS, NOISE, SMOOTH, alarms, dense, functions, setting, told, watched
+from references import posterior
+
+import agents
+from agents.restarts.coordinates import Coordinates
+from agents.restarts.evidence import Evidence
+from agents.restarts.starts import Starts
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.kernels import make_kernel
+
+ROUGH, DELTA = make_kernel("matern12", 0.2), 0.1
+
+
+def log_likelihood(kernel, noise, point, value):
+    covariance = dense(kernel)[np.ix_(point, point)] + noise**2 * np.eye(len(point))
+    return scipy.stats.multivariate_normal.logpdf(value, np.zeros(len(point)), covariance)
+
+
+@pytest.mark.parametrize("kernel", [SMOOTH, ROUGH])
+@pytest.mark.parametrize("level", [0.0, 2.0])
+def test_each_start_has_the_posterior_of_the_plays_since_it(kernel, level):
+    rng = np.random.default_rng(1)
+    point, value = rng.integers(len(ARMS), size=50), rng.standard_normal((50, 2))
+    gram = Gram(kernel, ARMS)
+    starts = Starts(Coordinates(gram.between, level), np.array([0.01, 0.3]), 2)
+    begun = [0, 20, 35]
+    for t, x in enumerate(point.tolist()):
+        if t in begun[1:]:
+            starts.begin()
+        starts.learn(x, value[t], 1.0)
+    starts.keep(np.array([True, False, True]))
+    for w, first in enumerate([0, 35]):
+        for g, noise in enumerate(starts.noise):
+            each = [posterior(gram.dense + level, noise, point[first:], column[first:]) for column in value.T]
+            for x in (0, 17, 39):
+                mean, variance = starts.predict(x)
+                np.testing.assert_allclose(mean[g, w], [m[x] for m, _ in each], atol=1e-5)
+                np.testing.assert_allclose(variance[g, w], each[0][1][x, x], atol=1e-6)
+
+
+def test_factors_are_those_of_the_marginal_likelihoods():
+    rng = np.random.default_rng(2)
+    point, value = rng.integers(len(ARMS), size=24), rng.standard_normal(24)
+    watch = Evidence(told(ROUGH, 0.5), horizon=None, step=6, false_alarm_rate=1e-9)
+    watched(watch, point, value)
+    whole = log_likelihood(ROUGH, 0.5, point, value)
+    for s, factor in zip((6, 12, 18), watch.log_factors[1:], strict=True):
+        parts = [log_likelihood(ROUGH, 0.5, point[part], value[part]) for part in (slice(s), slice(s, None))]
+        assert factor == pytest.approx(sum(parts) - whole, abs=1e-6)
+
+
+def test_several_noise_levels_are_one_model_that_averages_over_them():
+    rng = np.random.default_rng(3)
+    point, value = rng.integers(len(ARMS), size=12), rng.standard_normal(12)
+    scales = (1.0, 3.0)
+    watch = Evidence(told(ROUGH, 0.5), horizon=None, step=6, false_alarm_rate=1e-9, scales=scales)
+    watched(watch, point, value)
+    first, last = slice(6), slice(6, None)
+
+    def each(*parts):
+        logs = [
+            sum(log_likelihood(ROUGH, 0.5 * scale, point[part], value[part]) for part in parts)
+            for scale in scales
+        ]
+        return scipy.special.logsumexp(logs)
+
+    assert watch.log_factors[1] == pytest.approx(each(first, last) - each(slice(None)), abs=1e-6)
+
+
+@pytest.mark.parametrize("horizon", [24, None])
+def test_the_evidence_has_mean_one_without_a_change(horizon):
+    rng, last = np.random.default_rng(4), []
+    for _ in range(100):
+        point = rng.integers(len(ARMS), size=24)
+        value = functions(SMOOTH, rng)[0, point] + 2.0 * rng.standard_normal(24)
+        watch = Evidence(told(noise=2.0), horizon=horizon, step=6, false_alarm_rate=1e-9)
+        watched(watch, point, value)
+        last.append(np.exp(watch.log_evidence))
+    assert abs(np.mean(last) - 1.0) < 4.0 * np.std(last) / np.sqrt(len(last))  # four standard errors
+
+
+def test_a_reversal_is_found_within_a_few_plays():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        point = rng.integers(len(ARMS), size=100)
+        value = functions(SMOOTH, rng)[0, point] * np.repeat([1, -1], 50) + NOISE * rng.standard_normal(100)
+        watch = Evidence(told(), horizon=100)
+        assert 50 <= watched(watch, point, value)[0] <= 54
+
+
+def test_reward_and_cost_together_are_found_no_later_than_the_reward_alone():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        point = rng.integers(len(ARMS), size=100)
+        both = np.hstack([functions(SMOOTH, rng, 2)[:, point[:50]], functions(SMOOTH, rng, 2)[:, point[50:]]])
+        value = both.T + 0.3 * rng.standard_normal((100, 2))
+        together = watched(Evidence(told(noise=0.3, costs=1), horizon=100), point, value)
+        alone = watched(Evidence(told(noise=0.3), horizon=100), point, value[:, :1])
+        assert together[0] <= alone[0]
+
+
+def test_late_values_are_looked_at_in_the_order_of_play():
+    found = alarms("evidence", (60, 60), 1, max_delay=15)
+    assert len(found) == 1
+    assert 60 <= found[0] <= 60 + 15 + 5
+
+
+def test_no_play_of_it_is_uniform():
+    agent = agents.make("gp-agent", setting(may_change=True), restart="evidence")
+    agent.reset(0)
+    assert agent.restart.exploring is None
+
+
+def test_stationary_runs_have_few_false_alarms():
+    assert sum(bool(alarms("evidence", (60,), seed)) for seed in range(20)) <= 4  # P(5 or more) = 4 %
+
+
+@pytest.mark.long
+def test_false_alarms_are_as_rare_as_stated():
+    found = sum(bool(alarms("evidence", (200,), seed)) for seed in range(200))
+    assert scipy.stats.binomtest(found, 200, DELTA, alternative="greater").pvalue > 0.02
+
+
+@pytest.mark.long
+def test_noise_that_is_told_too_small_is_learnt_by_several_levels():
+    found = sum(bool(alarms("evidence", (200,), seed, noise=2 * NOISE)) for seed in range(40))
+    assert scipy.stats.binomtest(found, 40, DELTA, alternative="greater").pvalue > 0.02
+
+
+def test_noise_that_is_told_too_small_raises_alarms_at_that_level_alone():
+    alone = {"noise_scales": (1.0,)}
+    at_one = [alarms("evidence", (60,), seed, noise=2.5 * NOISE, options=alone) for seed in range(6)]
+    at_several = [alarms("evidence", (60,), seed, noise=2.5 * NOISE) for seed in range(6)]
+    assert sum(map(bool, at_several)) <= 1 < sum(map(bool, at_one))
+
+
+@pytest.mark.parametrize("scales", [(), (0.0,), "wide", (1.0, np.nan), 2.0])
+def test_scales_of_the_noise_must_be_positive_numbers(scales):
+    with pytest.raises(ValueError, match="noise_scales"):
+        agents.make("gp-agent", setting(), restart="evidence", restart_options={"noise_scales": scales})
+
+
+def test_units_of_the_reward_change_no_alarm():
+    rng = np.random.default_rng(5)
+    point = rng.integers(len(ARMS), size=60)
+    value = functions(SMOOTH, rng)[0, point] * np.repeat([1, -1], 30) + NOISE * rng.standard_normal(60)
+    found = []
+    for unit in (1e-3, 1.0, 1e3):
+        kernel = unit**2 * SMOOTH
+        found.append(watched(Evidence(told(kernel, unit * NOISE), horizon=60), point, unit * value))
+    assert found[0] == found[1] == found[2] != []
