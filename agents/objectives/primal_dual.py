@@ -64,7 +64,8 @@ class PrimalDual(EachModelled):
     r"""argmax fhat - sum_j phi_j ghat_j.
 
     With observed costs and no cap, phi never falls short of what came: on every path
-    sum_t c_t <= (phi_{T+1} - phi_1) / step. When a trial starts over phi does so too, which is our reading.
+    sum_t c_t <= (phi_{T+1} - phi_1) / step. When a trial starts over phi does so too, which is our reading,
+    and the observed costs of plays that are kept move it at once, with those of the next round.
 
     Args:
         model: of the reward; the costs share its kernel, lambda and bound.

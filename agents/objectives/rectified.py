@@ -37,6 +37,9 @@ class Rectified(EachModelled):
     and costs up to 1e-6 count as feasible: the end of the sequence rho x 10 of the sheet, for the search
     compares points there and needs no slopes; infeasible is what has no candidate of the search.
 
+    When a trial starts over Q does so too; what violated in plays that are kept moves it at once, with the
+    next round, and t counts from the first of them.
+
     Args:
         model: of the reward; the costs share its kernel, lambda and bound.
         num_trials: B.

@@ -1,0 +1,89 @@
+"""Where plays are kept after a restart, what is known of their costs is kept too."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from rectified_cases import problem
+
+import agents
+from agents.algorithms import primal_dual, rectified
+from agents.registry import resolve_agent
+from agents.restarts.base import Periodic
+from bandit_envs import BanditEnv
+from bandit_envs.laws import delays
+
+MODULES = (rectified.__name__, primal_dual.__name__)
+NAMES = [name for name in agents.names() if resolve_agent(name).make.__module__ in MODULES]
+EVERY, FIRST, ROUNDS = 25, 14, 41
+LATE, LIFT = problem(delay=delays.Poisson(4)), 0.9
+
+
+class KeepingSome(Periodic):
+    """Starts over and keeps the plays of the last rounds."""
+
+    @property
+    def kept_from(self):
+        return np.array([FIRST])
+
+
+def restarted(name, rounds=ROUNDS):
+    """An agent that starts over, and its actions and what it was told; costs violate more than they do."""
+    env = BanditEnv(LATE)
+    agent = agents.make(name, env.setting, restart=partial(KeepingSome, every=EVERY))
+    observation, _ = env.reset(seed=1)
+    agent.reset(3)
+    told = []
+    for _ in range(rounds):
+        action = agent.act(observation)
+        following, reward, _, _, info = env.step(action)
+        info |= {"feedback_cost": info["feedback_cost"] + LIFT}
+        agent.update(observation, action, reward, info)
+        told.append((observation, action, info))
+        observation = following
+    return agent, told
+
+
+def since_first(info):
+    """The info in which earlier plays never had any feedback, and rounds count from the first one."""
+    mask = info["feedback_mask"] & (info["feedback_step"] >= FIRST)
+    return {**info, "feedback_mask": mask, "feedback_step": info["feedback_step"] - FIRST}
+
+
+def come(told):
+    """Costs that came of kept plays, (n,)."""
+    each = [since_first(info) for *_, info in told]
+    return np.concatenate([info["feedback_cost"][info["feedback_mask"], 0] for info in each])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_models_are_those_of_an_agent_that_saw_the_kept_plays_alone(name):
+    agent, told = restarted(name)
+    fresh = agents.make(name, BanditEnv(LATE).setting)
+    fresh.reset(3)
+    for observation, action, info in told[FIRST:]:
+        fresh.act(observation)
+        fresh.update(observation, action, 0.0, since_first(info))
+    here = np.zeros(1, dtype=int)
+    for ours, theirs in zip(
+        (agent.belief, *agent.objective.costs), (fresh.belief, *fresh.objective.costs), strict=True
+    ):
+        np.testing.assert_allclose(ours.mean(here), theirs.mean(here), atol=1e-9)
+        np.testing.assert_allclose(ours.std(here), theirs.std(here), atol=1e-9)
+        np.testing.assert_allclose(ours.gain, theirs.gain, atol=1e-9)
+    np.testing.assert_array_equal(agent.t, fresh.t)
+
+
+@pytest.mark.parametrize("rounds", [EVERY + 1, ROUNDS])
+def test_the_multiplier_still_pays_for_all_costs_that_came_of_kept_plays(rounds):
+    agent, told = restarted("pdcbo", rounds)
+    paid = come(told).sum()
+    assert paid > 0
+    assert agent.objective.phi[0, 0] >= paid - 1e-9
+
+
+@pytest.mark.parametrize("rounds", [EVERY + 1, ROUNDS])
+def test_the_charge_still_counts_all_violations_of_kept_plays_and_rounds_since_the_first(rounds):
+    agent, told = restarted("rpol", rounds)
+    charge = agent.objective.charge[0, 0]
+    assert charge >= max(1.0 + np.maximum(come(told), 0.0).sum(), np.sqrt(rounds - FIRST)) - 1e-9
