@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,10 +13,12 @@ from players import FirstArm
 
 import agents
 import agents.model.model
+import agents.objectives.each_modelled_parts
 import agents.objectives.penalised_parts
 from agents.acquisition.rules import UCB
 from agents.agent.nearest_arm import NearestArm
 from agents.model.bounds import DefaultBound
+from agents.objectives.by_name import APART
 from agents.widths.by_name import WIDTHS
 from agents.widths.improved import ImprovedWidth
 from agents.widths.information_gain import Realised
@@ -45,6 +48,7 @@ def test_an_agent_whose_plays_depend_on_a_default_bound_says_so(name, monkeypatc
     before = played([name], home(name))
     monkeypatch.setattr(agents.model.model, "DEFAULT_BOUND", OTHER)
     monkeypatch.setattr(agents.objectives.penalised_parts, "BOUND", OTHER)
+    monkeypatch.setattr(agents.objectives.each_modelled_parts, "BOUND", OTHER)
     after = played([name], home(name))
     depends = not np.array_equal(before.actions[name], after.actions[name])
     assert name in before.assuming or not depends
@@ -69,6 +73,15 @@ def test_a_band_says_so_if_and_only_if_it_takes_the_default(width, monkeypatch):
     other = agents.make("gp-agent", SETTING, width=width)
     t, gain = np.array([3]), np.array([0.5])
     assert says(agent) == bool(agent.rule.width(t, gain) != other.rule.width(t, gain))
+
+
+@pytest.mark.parametrize("constraint", APART)
+def test_a_band_of_the_costs_counts_as_one_of_the_reward_does(constraint):
+    setting = replace(SETTING, num_constraints=1, constraint_noise_std=0.1)
+    make = partial(agents.make, "gp-agent", setting, constraint=constraint, width=1.0)
+    assert says(make(constraint_options={"cost_width": "improved"}))
+    assert not says(make(constraint_options={"cost_width": "improved"}, rkhs_bound=2.0))
+    assert not says(make(constraint_options={"cost_width": 1.0}))
 
 
 def test_a_width_that_the_user_made_rests_on_what_the_user_knows():
