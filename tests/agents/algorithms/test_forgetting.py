@@ -28,12 +28,14 @@ NEUTRAL = {
     "sw-gp-ucb": {"window": 60},
     "r-gp-ucb": {"every": 61},
     "tv-gp-ucb": {"eps": 0.0},
+    "ui-tvbo": {"rate": 0.0, "width": "finite-set"},
     "w-gp-ucb": {"discount": 1.0, "width": "finite-set"},
 }
 FORGETFUL = {
     "sw-gp-ucb": {"window": 12},
     "r-gp-ucb": {"every": 12},
     "tv-gp-ucb": {"eps": 0.1},
+    "ui-tvbo": {"rate": 0.1},
     "w-gp-ucb": {"discount": 0.9},
 }
 
