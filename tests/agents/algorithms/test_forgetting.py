@@ -28,12 +28,14 @@ NEUTRAL = {
     "sw-gp-ucb": {"window": 60},
     "r-gp-ucb": {"every": 61},
     "tv-gp-ucb": {"eps": 0.0},
+    "ui-tvbo": {"rate": 0.0, "width": "finite-set"},
     "w-gp-ucb": {"discount": 1.0, "width": "finite-set"},
 }
 FORGETFUL = {
     "sw-gp-ucb": {"window": 12},
     "r-gp-ucb": {"every": 12},
     "tv-gp-ucb": {"eps": 0.1},
+    "ui-tvbo": {"rate": 0.1},
     "w-gp-ucb": {"discount": 0.9},
 }
 
@@ -72,7 +74,12 @@ def test_a_batch_of_trials_plays_the_actions_of_the_trials_one_by_one(name, opti
 def test_a_peer_that_forgets_recovers_from_a_change_that_gp_ucb_does_not(name):
     # 3 deviations of the paired difference; the change comes when GP-UCB is sure of the old function.
     width = {"beta_scale": 0.2} if name != "tv-gp-ucb" else {"width": "experiments"}
-    given = {"sw-gp-ucb": {"window": 60}, "r-gp-ucb": {"every": 60}, "tv-gp-ucb": {"eps": 0.03}}
+    given = {
+        "sw-gp-ucb": {"window": 60},
+        "r-gp-ucb": {"every": 60},
+        "tv-gp-ucb": {"eps": 0.03},
+        "ui-tvbo": {"rate": 0.03, "width": "finite-set"},
+    }
     options = given.get(name, {"discount": 0.97, "width": "finite-set"}) | width
     changing = problem(400, changes=changes.AtRounds((200,)))
     contenders = {"peer": (name, options), "GP-UCB": ("gp-ucb", {"beta_scale": 0.2})}
