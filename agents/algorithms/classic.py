@@ -135,6 +135,8 @@ def gp_ei(
 ) -> Agent:
     """GP-EI: expected improvement (Mockus 1975) over the incumbent plus xi.
 
+    An arm without deviation has none, so one that is known and best may never be played.
+
     Args:
         setting: what is published of the problem.
         incumbent: "max_mean" (largest posterior mean over played points; default), "best_value" (best noisy

@@ -42,5 +42,9 @@ def pims(setting: Setting, *, num_trials: int | None = None, **options: Any) -> 
 
 @handles("delay", "context", "box", "noise")
 def eims(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
-    """EIMS: expected improvement on the maximum of a posterior sample (Takeno et al. 2025)."""
+    """EIMS: expected improvement on the maximum of a posterior sample (Takeno et al. 2025).
+
+    An arm without deviation has no expected improvement, so one that is known and best may never be played:
+    regret beside a known arm is linear ("Contested claims" of the page of reproductions).
+    """
     return assemble(Model.of(setting, **options), Always(EIMS()), num_trials)
