@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bandit_envs.basics.arguments import require_at_least_one, require_not_negative
+from bandit_envs.basics.arguments import ArgumentError, require_at_least_one, require_not_negative, shown
 from bandit_envs.basics.types import Floats, Ints
 
 from ..acquisition.candidates import Rule
@@ -16,6 +16,17 @@ from ..model.bounds import multiple
 from ..model.model import Model
 from ..model.recommendation import Recommendation
 from .gp_agent import GPAgent
+
+MOST_POWER = 16.0  # T^16 is a number for every horizon that is played
+
+
+def require_power(name: str, value: Any, remedy: str) -> None:
+    """Raise unless t^value is a number that does not fall with t."""
+    require_not_negative(name, value, remedy)
+    if value > MOST_POWER:
+        raise ArgumentError(
+            name, f"must be at most {MOST_POWER:g}, a power of t, got {shown(value)}; {remedy}"
+        )
 
 
 @dataclass(frozen=True)
@@ -31,7 +42,7 @@ class Growth:
     start: float = 1.0
 
     def __post_init__(self) -> None:
-        require_not_negative("g", self.power, "length-scales are divided by g(t) = max(start, t^g)")
+        require_power("g", self.power, "length-scales are divided by g(t) = max(start, t^g)")
         require_at_least_one("start", self.start, "length-scales are divided by g(t) = max(start, t^g)")
 
     def __call__(self, t: int) -> float:

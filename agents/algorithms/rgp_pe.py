@@ -73,8 +73,9 @@ class RGPPE(PlanningAgent):
             self._strike_off()
         self.epoch += 1
         length = FIRST * 2**self.epoch
-        count = self._planned(length)
-        (point,) = count.nonzero()
+        order = order_of(uniform, len(self.active))
+        count = self._planned(length, order)
+        point = order[count[order] > 0.0]  # for an epoch may be cut short by the end
         times = np.ceil(np.maximum(count[point], length * self.psi) - TIE).astype(np.int64)
         self.size = int(times.sum())
         self._epochs = Alike(self.model, 1)
@@ -110,23 +111,30 @@ class RGPPE(PlanningAgent):
         lower = np.where(self.active, mean - half, -np.inf).max()
         self.active &= mean + half >= lower
 
-    def _planned(self, length: int) -> Floats:
-        """How often each arm is the most uncertain in a plan of some points, (A,); ties go to the first.
+    def _planned(self, length: int, order: Ints) -> Floats:
+        """How often each arm is the most uncertain in a plan of some points, (A,).
 
         Variances are looked at again only when det(I + K / lambda) has grown by more than eta, so an arm is
-        planned until 1 + n sigma^2 / lambda > eta.
+        planned until 1 + n sigma^2 / lambda > eta. Ties go to the first in `order`, (A,), a permutation that
+        is drawn for each plan: in that of the listing, regret would depend on how arms are listed.
         """
         known, left = make_posterior(self.model, 1), length
         count, noise = np.zeros(len(self.active)), known.noise.item()
         while left:
             variance = np.where(self.active, known.variance_at(None)[0], -np.inf)
-            x = int((variance >= variance.max() - TIE * self.model.deviation**2).argmax())
+            tied = variance >= variance.max() - TIE * self.model.deviation**2
+            x = int(order[tied[order].argmax()])
             enough = noise * (self.eta - 1.0) / max(variance[x], noise * (self.eta - 1.0) / left)
             plays = min(int(enough + TIE) + 1, left)
             known.observe_sums(HERE, np.array([x]), np.array([float(plays)]), np.zeros(1))
             count[x] += plays
             left -= plays
         return count
+
+
+def order_of(uniform: Floats, count: int) -> Ints:
+    """A permutation of so many arms, drawn by a uniform in [0, 1), (1,)."""
+    return np.random.default_rng(int(uniform.item() * 2**53)).permutation(count)
 
 
 @handles()

@@ -20,7 +20,6 @@ from bandit_envs.basics.arguments import (
     require,
     require_choice,
     require_probability,
-    shown,
 )
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.setting import Setting
@@ -32,7 +31,7 @@ from ..agent.balanced import Balanced
 from ..agent.batching import SideBySide
 from ..agent.optimistic import Optimistic
 from ..agent.several import Several, together
-from ..agent.shrinking import Growth, Shrinking, shrunk
+from ..agent.shrinking import Growth, Shrinking, require_power, shrunk
 from ..capabilities import handles
 from ..kernels.order import order_of
 from ..kernels.shortened import has_length_scale
@@ -195,14 +194,18 @@ def _schedule(model: Model, power: float) -> Scales:
 
 def _listed(scales: Any) -> Floats:
     words = "positive numbers, multiples of the length-scale such as (1, 0.5, 0.25)"
-    known = isinstance(scales, list | tuple | np.ndarray) and len(scales) > 0
-    require(known and all(is_number(each) and each > 0 for each in scales), "scales", words, scales)
+    listed = isinstance(scales, list | tuple) or (isinstance(scales, np.ndarray) and scales.ndim == 1)
+    require(
+        listed and len(scales) > 0 and all(is_number(each) and each > 0 for each in scales),
+        "scales",
+        words,
+        scales,
+    )
     return np.asarray(scales, dtype=np.float64)
 
 
 def _bound_growth(power: float) -> Growth:
-    if not is_number(power) or power < 0:
-        raise ArgumentError("b", f"must not be negative, got {shown(power)}; the norm grows by t^b")
+    require_power("b", power, "the norm grows by t^b")
     return Growth(power)
 
 

@@ -10,7 +10,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from bandit_envs.basics.arguments import require_integer, require_positive, require_switch
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    require_integer,
+    require_positive,
+    require_switch,
+    shown,
+)
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.drawn import Drawn
@@ -18,6 +24,7 @@ from bandit_envs.laws.functions import FunctionLaw
 
 TOLERANCE = 1.001  # how far the largest d_x may be above d_T; |f_z| is then at most B / 4 times its root
 MOST_STEPS = 20_000
+MOST_NORM = 1e6  # noise deviations: beyond, V has no factor in double precision
 LEAST_DIMENSION = 4.0  # of d_T, from which on the lower bound is proved
 _DESIGNS: WeakKeyDictionary[Gram, dict[float, Design]] = WeakKeyDictionary()
 
@@ -97,6 +104,9 @@ class HardFunctions(FunctionLaw):
     def __post_init__(self) -> None:
         require_positive("bound", self.bound, "it is the largest norm of the functions")
         require_positive("noise_std", self.noise_std, "without noise no function is hard for long")
+        if self.bound > MOST_NORM * self.noise_std:
+            complaint = f"must be at most {MOST_NORM:g} deviations of the noise, got {shown(self.bound)}"
+            raise ArgumentError("bound", f"{complaint}; take a larger noise_std")
         require_integer("horizon", self.horizon, 1, "it is the number of rounds")
         require_switch("rescaled", self.rescaled)
 

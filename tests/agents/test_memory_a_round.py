@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from agent_cases import LISTENING
 
+from agents.posteriors import Drifting, Wandering
 from agents.registry import resolve_agent
 from bandit_envs import Setting
 from bandit_envs.kernels.kernels import make_kernel
@@ -18,7 +19,7 @@ from bandit_envs.problem.feedback import delivery
 
 ARMS, LATE = np.linspace(0, 1, 5)[:, None], 2
 BEGIN, ROUNDS = 200, 500
-MOST_BYTES = 90  # a round: an array of one number takes 120
+MOST_BYTES = 90  # a round and process: an array of one number takes 120
 QUICK = ("gp-ucb-sdf", "gp-ucb-no-detector")
 
 
@@ -54,12 +55,25 @@ def made(name: str) -> tuple[Any, int]:
         return resolve_agent(name)(setting(1), None), 1
 
 
+def processes(agent: Any) -> int:
+    """How many Gaussian processes it keeps, each of which records its plays: of candidates or subproblems."""
+    return len(getattr(agent, "agents", [agent])) + len(getattr(agent, "processes", ()))
+
+
+def covaries_over_time(agent: Any) -> bool:
+    """Whether its posterior has a row of a factor for each play: two plays of one arm are not alike."""
+    memories = getattr(getattr(agent, "belief", None), "spread", None)
+    return any(isinstance(each, Drifting | Wandering) for each in getattr(memories, "_trial", ()))
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param(each, marks=() if each in QUICK else pytest.mark.long) for each in LISTENING]
 )
 def test_an_agent_keeps_a_few_numbers_of_a_round(name):
     agent, costs = made(name)
     agent.reset(0)
+    if covaries_over_time(agent):
+        pytest.skip("values of one arm cannot be summed: its plays covary over time")
     play(agent, costs, range(BEGIN))
     gc.collect()
     tracemalloc.start()
@@ -69,4 +83,4 @@ def test_an_agent_keeps_a_few_numbers_of_a_round(name):
         kept, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert kept < MOST_BYTES * ROUNDS
+    assert kept < MOST_BYTES * ROUNDS * processes(agent)

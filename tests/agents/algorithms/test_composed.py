@@ -13,7 +13,7 @@ from agents.beliefs.by_name import BELIEFS
 from agents.beliefs.censored import Censored
 from agents.beliefs.hallucinated import Hallucinated
 from agents.kernels.context_free import InContext, without_contexts
-from agents.objectives.by_name import CONSTRAINTS
+from agents.objectives.by_name import APART, CONSTRAINTS
 from agents.objectives.multipliers import Multipliers
 from agents.objectives.penalised import Penalised
 from agents.objectives.penalties import LinearDual, Multiplicative
@@ -140,7 +140,16 @@ def test_all_parts_go_together_and_a_batch_equals_singles(belief, constraint, re
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
 @pytest.mark.parametrize("restart", RESTARTS)
 def test_every_rule_goes_with_all_of_them(rule, belief, constraint, restart):
+    if rule in UNITLESS and constraint in APART:
+        pytest.skip("such scores cannot be weighed against costs: refused, see the next test")
     assert_a_batch_equals_singles(rule=rule, belief=belief, constraint=constraint, restart=restart)
+
+
+@pytest.mark.parametrize("rule", UNITLESS)
+@pytest.mark.parametrize("constraint", APART)
+def test_a_rule_without_units_is_refused_where_scores_are_weighed_against_costs(rule, constraint):
+    with pytest.raises(ValueError, match="rule must score in the units of the reward"):
+        made(rule=rule, constraint=constraint)
 
 
 @pytest.mark.parametrize("rule", RULES)

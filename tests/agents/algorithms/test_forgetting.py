@@ -73,14 +73,13 @@ def test_a_batch_of_trials_plays_the_actions_of_the_trials_one_by_one(name, opti
 @pytest.mark.parametrize("name", PEERS)
 def test_a_peer_that_forgets_recovers_from_a_change_that_gp_ucb_does_not(name):
     # 3 deviations of the paired difference; the change comes when GP-UCB is sure of the old function.
-    width = {"beta_scale": 0.2} if name != "tv-gp-ucb" else {"width": "experiments"}
     given = {
-        "sw-gp-ucb": {"window": 60},
-        "r-gp-ucb": {"every": 60},
-        "tv-gp-ucb": {"eps": 0.03},
-        "ui-tvbo": {"rate": 0.03, "width": "finite-set"},
+        "sw-gp-ucb": {"window": 60, "beta_scale": 0.2},
+        "r-gp-ucb": {"every": 60, "beta_scale": 0.2},
+        "tv-gp-ucb": {"eps": 0.03, "width": "experiments"},
+        "ui-tvbo": {"rate": 0.03},
     }
-    options = given.get(name, {"discount": 0.97, "width": "finite-set"}) | width
+    options = given.get(name, {"discount": 0.97, "width": "finite-set", "beta_scale": 0.2})
     changing = problem(400, changes=changes.AtRounds((200,)))
     contenders = {"peer": (name, options), "GP-UCB": ("gp-ucb", {"beta_scale": 0.2})}
     result = evaluate(changing, contenders, trials=30)
