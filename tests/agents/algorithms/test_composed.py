@@ -144,7 +144,7 @@ def in_turn():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("rule", "belief", "constraint", "restart"), in_turn())
+@pytest.mark.parametrize(("rule", "belief", "constraint", "restart"), list(in_turn()))
 def test_every_rule_goes_with_all_of_them(rule, belief, constraint, restart):
     assert_a_batch_equals_singles(rule=rule, belief=belief, constraint=constraint, restart=restart)
 
