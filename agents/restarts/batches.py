@@ -27,12 +27,12 @@ class BatchEnds(Unobservant):
     """
 
     def __init__(self, model: Model, num_trials: int, lengths: Sequence[int]):
-        self._ends = set(np.cumsum(lengths)[:-1].tolist())
+        self.ends = set(np.cumsum(lengths)[:-1].tolist())
         self._everybody = np.arange(num_trials)
 
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
         """All trials, where a batch is over."""
-        return self._everybody if rounds in self._ends else NOBODY
+        return self._everybody if rounds in self.ends else NOBODY
 
 
 def growing_lengths(horizon: int) -> list[int]:
