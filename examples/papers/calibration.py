@@ -112,12 +112,12 @@ def robust_rows(horizon: int) -> Iterator[Row]:
     struck = hill(corruption={"law": "near-optimal", "budget": 3.0})
     tails = hill(noise={"law": "student-t", "degrees": 2.1, "std": 0.46}, noise_std=None)
     amm = ("gp-ucb", {"width": "amm"})
-    yield Row("EC-GP-UCB, |f - f_0| ≤ 0.1", True, far, "ec-gp-ucb")
-    yield Row("EC-GP-UCB, the paper's", True, far, ("ec-gp-ucb", {"extra": "paper"}))
+    yield Row("EC-GP-UCB, ε = 0.1", True, far, "ec-gp-ucb")
+    yield Row("EC-GP-UCB, the paper's, ε = 0.1", True, far, ("ec-gp-ucb", {"extra": "paper"}))
     yield Row("RGP-UCB, C = 3", True, struck, "rgp-ucb")
-    yield Row("RGP-UCB, the paper's", True, struck, ("rgp-ucb", {"extra": "paper"}))
+    yield Row("RGP-UCB, the paper's, C = 3", True, struck, ("rgp-ucb", {"extra": "paper"}))
     yield Row("TGP-UCB, Student's t", True, tails, "tgp-ucb")
-    yield Row("AMM, |f - f_0| ≤ 0.1", False, far, amm)
+    yield Row("AMM, ε = 0.1", False, far, amm)
     yield Row("AMM, C = 3", False, struck, amm)
 
 
