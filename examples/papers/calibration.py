@@ -188,7 +188,7 @@ def draw(findings: list[Finding], path: Path) -> None:
     left.set(xlim=(-0.02, 1.02), xlabel="share of trials whose band fails\n(95 % interval)")
     right.axvline(1.0, color="black", linestyle=":", linewidth=1)
     right.set(xscale="log", xlabel="factor that the width would need\n(median, 10 and 90 % of trials)")
-    for label, color in (("theorem", PROMISED), ("papers' experiments", EXPERIMENT)):
+    for label, color in (("theorem", PROMISED), ("no theorem", EXPERIMENT)):
         right.plot([], [], "o-", color=color, label=label)
     figure.legend(frameon=False, ncols=2, loc="outside upper right")
     figure.savefig(path, dpi=150)
