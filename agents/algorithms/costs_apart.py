@@ -45,7 +45,7 @@ def with_costs_apart(
         cost_width: that of the costs' bands; default the same.
         belief, belief_options: what pending feedback counts as for the reward, see `gp_agent`; costs are
             learnt as they come.
-        restart, restart_options: see `gp_agent`; default "cpd" where the functions may change, else "never".
+        restart, restart_options: see `gp_agent`, also for the default.
         **options: see `each_modelled`, and those of the model.
     """
     own = width if cost_width is None else cost_width
