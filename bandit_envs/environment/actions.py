@@ -9,7 +9,6 @@ from gymnasium import spaces
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.decisions import Decisions
-from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.setting import SLACK
 
 
@@ -26,12 +25,11 @@ class AvailableArms(spaces.Discrete):
         return super().sample(self.now if mask is None and probability is None else mask, probability)
 
 
-def action_space(problem: Problem) -> spaces.Space:
+def action_space(decisions: Decisions, volatile: bool = False) -> spaces.Space:
     """`Discrete(A)`, or `Box(-1, 1, (d,))`."""
-    decisions = problem.decisions
     if decisions.continuous:
         return spaces.Box(-1.0, 1.0, (decisions.arms.shape[1],), np.float32)
-    return AvailableArms(decisions.num_arms) if problem.volatile else spaces.Discrete(decisions.num_arms)
+    return AvailableArms(decisions.num_arms) if volatile else spaces.Discrete(decisions.num_arms)
 
 
 def shaped_actions(actions: Any, batch: tuple[int, ...], decisions: Decisions) -> np.ndarray:

@@ -106,7 +106,7 @@ class BanditEnv(gym.Env):
 def spaces_of(problem: Problem) -> tuple[spaces.Space, spaces.Space]:
     """Observation and action space of one trial."""
     width = problem.setting().scaled_contexts.shape[1]
-    return spaces.Box(0.0, 1.0, (width,), np.float32), action_space(problem)
+    return spaces.Box(0.0, 1.0, (width,), np.float32), action_space(problem.decisions, problem.volatile)
 
 
 def entropy_word(rng: np.random.Generator) -> int:
