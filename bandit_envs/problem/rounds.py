@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.outcome import Outcome
 from bandit_envs.problem.problem import Problem, Trial
-from bandit_envs.problem.volatile import mask_of
+from bandit_envs.problem.volatile import is_in, mask_of
 
 # Of a trial before it is played:
 DRAWN = ("context", "wait", "segment", "version", "optimum", "noise", "attack", "bits")
@@ -136,7 +136,7 @@ class Rounds:
         """Raise unless the arms may be played in the trials' rounds, (n,) each."""
         if not self.volatile:
             return
-        missing = np.take_along_axis(self.masks(rows), np.reshape(arms, (-1, 1)), axis=1)[:, 0] == 0
+        missing = ~is_in(self.bits[rows, self.round[rows], arms >> 3], arms)
         if missing.any():
             i = int(missing.argmax())
             where = f"trial {rows[i]}, " if len(self.round) > 1 else ""

@@ -56,6 +56,11 @@ def mask_of(bits: Bits, num_arms: int) -> np.ndarray:
     return np.unpackbits(bits, axis=-1, count=num_arms).view(np.int8)
 
 
+def is_in(byte: Any, arm: Any) -> Any:
+    """Whether arms are in the bytes that tell of them, (...) each; byte arm // 8 tells of an arm."""
+    return (byte >> (7 - (arm & 7))) & 1 == 1
+
+
 def _at(means: Any, version: Ints, context: Ints, num_arms: int) -> Floats:
     """Mean reward and costs of all arms in some rounds, (n, 1 + C, A)."""
     first = context * num_arms
@@ -67,6 +72,7 @@ def _best(law: Availability, values: Floats, rng: np.random.Generator) -> Roster
     """The arms of some rounds, and what is best among them."""
     feasible: Bools = np.asarray((values[:, 1:] <= 0).all(axis=1))
     available = law.draw(feasible, rng)
-    best = values[:, 0].max(axis=1, where=available & feasible, initial=-np.inf)
-    worst = values[:, 0].min(axis=1, where=available, initial=np.inf)
+    # Several times as fast as the `where` of max and min.
+    best = np.where(available & feasible, values[:, 0], -np.inf).max(axis=1)
+    worst = np.where(available, values[:, 0], np.inf).min(axis=1)
     return Roster(np.packbits(available, axis=-1), best, worst)
