@@ -16,9 +16,13 @@ from agents.model.tie_breaking import argmax_with_ties
 from agents.objectives.each_modelled_parts import each_modelled
 from agents.objectives.rectified import OfRectified
 from agents.objectives.schedules import Infinite
+from agents.saving.data import decode, encode
+from agents.saving.files import read, write
+from agents.saving.recorded import FORM
 from bandit_envs import BanditEnv, Problem
 from bandit_envs.problems import build
-from gpbandits import evaluate
+from gpbandits import check_agent, evaluate
+from gpbandits.evaluation import AgentCheckError
 
 SMALL = {"num_arms": 12, "horizon": 20}
 HALF = {"law": "bernoulli", "p": 0.5}
@@ -197,3 +201,54 @@ def test_everything_at_once_with_volatile_arms_is_played_by_those_who_handle_it_
     result = evaluate(problem, ["config", "gp-agent", "random"], trials=4)
     hard = {label: result.hard_violation[label][:, -1].mean() for label in result.agents}
     assert max(hard["config"], hard["gp-agent"]) < 0.8 * hard["random"]
+
+
+def test_a_file_of_before_there_were_volatile_arms_is_read(tmp_path):
+    agent, path = agents.make("gp-ucb", build("gp", SMALL)), tmp_path / "agent.json"
+    agent.reset(0)
+    arm = agent.act(np.zeros(1))
+    agent.save(path)
+    content = read(path, FORM)
+    columns = decode(content["columns"])
+    assert columns.pop() == []  # of the calls of start
+    write(path, FORM, content | {"columns": encode(columns)})
+    assert agents.load(path).act(np.zeros(1)) == agent.act(np.zeros(1))
+    assert arm in range(12)
+
+
+class FirstArm:
+    """Plays the first arm, be it there or not."""
+
+    def __init__(self, setting: Any):
+        self.arm = 0
+
+    def reset(self, seed: int) -> None:
+        pass
+
+    def act(self, observation: Any) -> int:
+        return self.arm
+
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        pass
+
+
+class FirstThatIsThere(FirstArm):
+    """Plays the first arm that is there."""
+
+    def start(self, info: dict[str, Any]) -> None:
+        self.arm = int(info["action_mask"].argmax())
+
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        self.start(info)
+
+
+def test_an_agent_of_ones_own_takes_part_by_start_and_update():
+    check_agent(FirstThatIsThere, {"volatile": volatile()})
+    assert evaluate(volatile(), {"mine": FirstThatIsThere}, trials=2).regret["mine"].shape == (2, 20)
+
+
+def test_an_agent_of_ones_own_that_looks_at_no_mask_is_told_so():
+    with pytest.raises(AgentCheckError, match=r"\[available arms\].*method start\(info\)"):
+        check_agent(FirstArm, {"volatile": volatile()})
+    with pytest.raises(ValueError, match=r"available, got 0, which is missing from round \d+; choose where"):
+        evaluate(volatile(), {"mine": FirstArm}, trials=3)
