@@ -19,6 +19,7 @@ from bandit_envs.laws import (
     KnownFunction,
     RKHSFunction,
     Uniform,
+    availability,
     changes,
     delays,
 )
@@ -99,6 +100,7 @@ BY_HAND = {
     "contexts": by_hand(decisions=IN_CONTEXTS),
     "constraints": by_hand(constraints=COSTS, constraint_noise=Uniform(0.05)),
     "changes": by_hand(changes=changes.AtRounds((10, 25))),
+    "volatile arms": by_hand(availability=availability.Bernoulli(0.8)),
     "everything": by_hand(
         decisions=IN_CONTEXTS,
         constraints=COSTS,
@@ -106,6 +108,7 @@ BY_HAND = {
         changes=changes.AtRounds((10, 25)),
         delay=delays.Poisson(4),
         max_delay=6,
+        availability=availability.Bernoulli(0.8),
     ),
     "box with contexts, changes and delays": by_hand(
         decisions=Decisions(unit_grid(9), contexts=CONTEXTS[:2], continuous=True),

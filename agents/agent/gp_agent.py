@@ -22,13 +22,14 @@ from ..acquisition.rules import AnyArm, PosteriorMean
 from ..beliefs.base import Belief, Delivered
 from ..model.clock import Clock, in_time
 from ..model.model import Model
+from ..model.offered import offered_in, only_offered, require_offered
 from ..model.plays import Plays
 from ..model.precision import told_weights
 from ..model.tie_breaking import TieBreaker, argmax_with_ties
 from ..objectives.base import Objective, Revision
 from ..objectives.reward import Reward
 from ..restarts.base import Never, Restart
-from ..validation import require_trials, seeds_of
+from ..validation import require_reset, require_trials, seeds_of
 from .answers import Answers
 from .declared import Declared
 from .diary import PENDING, Diary
@@ -117,7 +118,13 @@ class GPAgent(Answers, Resumable):
         self.round = 0
         self.t = self._one.copy()  # of each trial: rounds started since it began
         self.declared = Declared(self._size)
+        self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
         self._revise(self.objective.begin())
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn from the `info` of the environment's reset which arms the first round has; see `Agent`."""
+        require_reset(self.round >= 0)
+        self.offered = offered_in(info, self.setting, self.num_trials)
 
     def act(self, observation: Floats) -> Any:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
@@ -132,15 +139,16 @@ class GPAgent(Answers, Resumable):
     def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
         """The arm of the largest score, (B,); only free trials, (B,), draw samples, by default all."""
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
-        view = View(belief, self.incumbent, context, self.t, self.samplers, self._rule_rngs)
+        require_offered(self.offered, self.setting)
+        view = View(belief, self.incumbent, context, self.t, self.samplers, self._rule_rngs, self.offered)
         view = view if free is None else view.drawing(free)
-        scores = self.objective.penalised(rule(view), context, self.t)
+        scores = self.objective.penalised(only_offered(rule(view), self.offered), context, self.t)
         self.declared.note(self.round, self.objective.infeasible)
         exploring = self.restart.exploring
         if exploring is not None:
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random
         self._opening = None
-        return argmax_with_ties(scores, TIE * unit_of(self.rule, self.model), uniform)
+        return argmax_with_ties(scores, TIE * unit_of(self.rule, self.model), uniform, self.offered)
 
     def _begin_hold(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:
         """The trials that are free, which are given as (B,), what they choose, and how often to play it."""
@@ -157,9 +165,14 @@ class GPAgent(Answers, Resumable):
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
         point = self.points(observation, action)
-        feedback, std = Feedback.arrived(info), deviations(info)
+        feedback, std, offered = (
+            Feedback.arrived(info),
+            deviations(info),
+            offered_in(info, self.setting, self.num_trials),
+        )
         value = self.objective.values(feedback.trial, feedback.reward, feedback.cost)
         played = self.plays.record_round(point, feedback.trial, feedback.round)  # the last check
+        self.offered = offered
         if self.since is not None:
             fresh = feedback.round >= self.since[feedback.trial]
             feedback, value, played = feedback.where(fresh), value[fresh], played[fresh]

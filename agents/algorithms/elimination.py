@@ -3,7 +3,8 @@
 They are near-optimal in rate, R_T = O~(sqrt(T gamma_T log N)) with probability 1 - delta, and poor in
 practice: four times worse than an upper confidence bound or more, at every horizon of docs/elimination.md.
 Plays of a batch depend on no value of it, so delays up to the end of a batch change nothing. Where
-hyperparameters are learnt (`refit_every`) they do look, by way of the kernel, and no bound is promised.
+hyperparameters are learnt (`refit_every`) they do look, by way of the kernel, and no bound is promised. Nor
+is one where arms come and go: then they play the design among the arms that are there and left, or any arm.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ BANDS = {"split": SplitBand, "plain": PlainBand}
 FIRST = 16  # plays of the first batch where batches double
 
 
-@handles("delay", "noise")
+@handles("delay", "noise", "availability")
 def bpe(
     setting: Setting,
     *,
@@ -61,7 +62,7 @@ def bpe(
     return _eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
 
 
-@handles("delay", "noise")
+@handles("delay", "noise", "availability")
 def phased_elimination(
     setting: Setting,
     *,
@@ -84,7 +85,7 @@ def phased_elimination(
     return _eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
 
 
-@handles("delay", "noise")
+@handles("delay", "noise", "availability")
 def reds(
     setting: Setting,
     *,
@@ -99,7 +100,7 @@ def reds(
     return _eliminating(setting, AnyArm(), lengths, band, delta, num_trials, options)
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def mvr(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """MVR: plays of the largest variance, pending ones counted; recommend at the end (Vakili et al. 2021).
 

@@ -59,7 +59,10 @@ class Objective(abc.ABC):
 
     @abc.abstractmethod
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """Scores of the arms, (B, A), with what the belief does not know of; t = 1, 2, ... as of widths."""
+        """Scores of the arms, (B, A), with what the belief does not know of; t = 1, 2, ... as of widths.
+
+        Those of arms that may not be played in this round are minus infinity, and mean nothing later.
+        """
 
     @property
     @abc.abstractmethod

@@ -20,6 +20,7 @@ from bandit_envs.basics.arguments import (
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.validity import require_valid
 from bandit_envs.kernels.white import require_no_white
+from bandit_envs.laws.availability import Availability
 from bandit_envs.laws.changes import Changes
 from bandit_envs.laws.contexts import Context
 from bandit_envs.laws.corruption import Corruption
@@ -41,6 +42,7 @@ LAWS: dict[str, tuple[type, str]] = {  # of each random part: what it must be, a
     "changes": (Changes, "AtRounds((300, 900))"),
     "drift": (Drift, "OrnsteinUhlenbeck(0.01)"),
     "corruption": (Corruption, "AgainstTheBest(3.0)"),
+    "availability": (Availability, "Bernoulli(0.8)"),
     "feasibility": (Feasibility, "FeasibleShare(0.3)"),
 }
 TRIED = 250  # points of a box on which a kernel that is not known is looked at
@@ -125,6 +127,9 @@ def _check_box(problem: Composition) -> None:
         raise ValueError(
             "continuous must be False: this reward or a cost is only known at its points; got True"
         )
+    armless = problem.volatile and problem.decisions.continuous
+    needed = "left out on a box, which has no arms that could be missing; or leave out continuous=True"
+    require(not armless, "availability", needed, problem.availability)
 
 
 def _check_drift(problem: Composition) -> None:

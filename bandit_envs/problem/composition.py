@@ -9,6 +9,7 @@ from typing import Any
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws import changes, contexts, delays
+from bandit_envs.laws.availability import EVERY_ARM, Availability
 from bandit_envs.laws.corruption import UNTOUCHED, Corruption
 from bandit_envs.laws.drift import STILL, Drift
 from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility
@@ -34,6 +35,7 @@ class Composition:
     changes: changes.Changes = changes.Stationary()
     drift: Drift = STILL
     corruption: Corruption = UNTOUCHED
+    availability: Availability = EVERY_ARM
     horizon: int = 1000
     prior_mean: Floats | float = 0.0
     rkhs_bound: str | float | None = "true"
@@ -50,6 +52,11 @@ class Composition:
     def drifts(self) -> bool:
         """Whether each round has functions of its own."""
         return self.drift != STILL
+
+    @property
+    def volatile(self) -> bool:
+        """Whether arms may be missing from a round."""
+        return self.availability != EVERY_ARM
 
     @cached_property
     def window(self) -> int:

@@ -30,10 +30,11 @@ class Outcome(NamedTuple):
     delay: Any  # (n,) of the play
     segment: Any  # (n,)
     corruption: Any  # (n,) what was added to the reward of the play
+    available: Any  # (n, A) int8, which arms may be played next, where some may not; else (n, 0)
 
     @classmethod
-    def of_reset(cls, observation: Floats, slots: int, told: int, values: int) -> Outcome:
-        """Before the first round, given the first contexts, (n, dz), K, the slots of deviations and 1 + C."""
+    def of_reset(cls, observation: Floats, available: Any, slots: int, told: int, values: int) -> Outcome:
+        """Before the first round, given what it shows, (n, ...), K, the slots of deviations and 1 + C."""
         n = len(observation)
         return cls(
             observation=observation,
@@ -50,6 +51,7 @@ class Outcome(NamedTuple):
             delay=np.zeros(n, dtype=np.int64),
             segment=np.zeros(n, dtype=np.int64),
             corruption=np.zeros(n),
+            available=available,
         )
 
     def each(self, change: Callable[[Any], Any]) -> Outcome:

@@ -19,8 +19,18 @@ from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.drifting import Course, Playback
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.truth import Extremes, Truth, of_box
+from bandit_envs.problem.volatile import Bits, Roster, roster_of
 
-ROLES = ("functions", "noise", "delay", "context", "changes", "constraint_noise", "corruption")
+ROLES = (
+    "functions",
+    "noise",
+    "delay",
+    "context",
+    "changes",
+    "constraint_noise",
+    "corruption",
+    "availability",
+)
 MOST_FOUND = 1024  # trials on a box whose extremes are kept
 
 
@@ -29,13 +39,14 @@ class Trial(NamedTuple):
 
     means: Any  # (V, 1 + C, N) reward, then costs (feasible when <= 0), of each version, by its index
     between: list[list[Callable[[Floats], Floats]]]  # the same functions on a box; empty on a finite set
-    optimum: Floats  # (T,) largest mean reward of a feasible arm in the round's segment and context
-    worst: Floats  # (T,) smallest mean reward
+    optimum: Floats  # (T,) largest mean reward of what may be played and is feasible in the round
+    worst: Floats  # (T,) smallest mean reward of what may be played
     segment: Ints  # (T,) how many changes there were so far
     version: Ints  # (T,) which functions hold: the segment's, or with drift the round's own
     context: Ints  # (T + 1,)
     noise: Floats  # (T, 1 + C)
     attack: Floats  # (T,) what would be added to each reward while the budget lasts, if the play is struck
+    bits: Bits  # (T + 1, ...) which arms may be played, see `volatile.mask_of`; (T + 1, 0) where all may
     wait: Floats  # (T,) for feedback, infinite if it never arrives, before the played arm stretches it
     setting: Setting
 
@@ -57,6 +68,7 @@ class Problem(Composition):
         context, changes: laws of the contexts' sequence and of the change-points.
         drift: how functions change within a segment, by default not at all.
         corruption: who changes rewards after they are drawn, by default nobody; its budget is published.
+        availability: which arms may be played in a round, by default all.
         horizon: rounds a trial.
         prior_mean: the model's mean of the reward, one number or (N,).
         rkhs_bound: what is published of ||f||: "true" (the exact norm where one is known), "paper"
@@ -90,18 +102,20 @@ class Problem(Composition):
         context = self.context.draw(self.horizon + 1, self.decisions.num_contexts, rngs["context"])
         truth = self._truth(segment, seeds["functions"], frozen)
         version = np.arange(self.horizon) if self.drifts else segment
+        roster = self._roster(truth, version, context, rngs["availability"])
         return Trial(
             means=Playback(truth.means) if self.drifts else truth.means,
             between=[[f.between for f in row if f.between] for row in truth.drawn]
             if self.decisions.continuous
             else [],
-            optimum=truth.optimum[version, context[:-1]],
-            worst=truth.worst[version, context[:-1]],
+            optimum=roster.optimum,
+            worst=roster.worst,
             segment=segment,
             version=version,
             context=context,
             noise=self._noise(truth.extent, rngs),
             attack=self.corruption.draw(self.horizon, rngs["corruption"]),
+            bits=roster.bits,
             wait=self.delay.draw(self.horizon, rngs["delay"]),
             setting=self.setting(truth),
         )
@@ -146,6 +160,7 @@ class Problem(Composition):
             constraint_noise_std=self.constraint_noise.stated_std if publish else None,
             query_times=self.delay.query_times(self.horizon),
             may_change=self.drifts or not isinstance(self.changes, changes.Stationary),
+            volatile=self.volatile,
             **self._facts(None),
         )
 
@@ -191,6 +206,14 @@ class Problem(Composition):
                 return truth
             self._kept[key] = truth
         return self._kept[key]
+
+    def _roster(self, truth: Truth, version: Ints, context: Ints, rng: np.random.Generator) -> Roster:
+        """What may be played in each round, and what is best of it."""
+        if not self.volatile:
+            at = version, context[:-1]
+            return Roster(np.empty((len(context), 0), np.uint8), truth.optimum[at], truth.worst[at])
+        means = Playback(truth.means) if self.drifts else truth.means
+        return roster_of(self.availability, means, version, context, self.decisions, rng)
 
     def _by_segment(self, segment: Ints, seed: np.random.SeedSequence) -> Truth:
         drawn = self._functions(int(segment[-1]) + 1, seed)

@@ -9,9 +9,10 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.outcome import Outcome
 from bandit_envs.problem.problem import Problem, Trial
+from bandit_envs.problem.volatile import is_in, mask_of
 
 # Of a trial before it is played:
-DRAWN = ("context", "wait", "segment", "version", "optimum", "noise", "attack")
+DRAWN = ("context", "wait", "segment", "version", "optimum", "noise", "attack", "bits")
 
 
 class Rounds:
@@ -37,6 +38,10 @@ class Rounds:
         self.optimum = np.zeros(shape)
         self.noise = np.zeros((*shape, 1 + costs))
         self.attack = np.zeros(shape)
+        self.volatile = problem.volatile
+        arms = problem.decisions.num_arms if self.volatile else 0
+        self.bits = np.zeros((num_trials, horizon + 1, -(-arms // 8)), dtype=np.uint8)
+        self.no_masks = np.zeros((num_trials, 0), dtype=np.int8)
         self.earned = np.zeros(shape)  # noiseless reward of each play
         self.spent = np.zeros(num_trials)  # of the budget of corruption
         self.actions = np.zeros((*shape, problem.decisions.arms.shape[1])[: 2 + problem.decisions.continuous])
@@ -76,7 +81,13 @@ class Rounds:
         first = self.views[self.context[rows, 0]]
         slots = len(self.slots)
         told = slots if self.deviation_since.size else 0
-        return Outcome.of_reset(first, slots, told, self.noise.shape[2])
+        return Outcome.of_reset(first, self.masks(rows), slots, told, self.noise.shape[2])
+
+    def masks(self, rows: Any) -> Any:
+        """Which arms trials may play in their round, int8 (n, A); (n, 0) where all may."""
+        if not self.volatile:
+            return self.no_masks[rows]
+        return mask_of(self.bits[rows, self.round[rows]], self.problem.decisions.num_arms)
 
     def _take(self, row: int, name: str, drawn: Any) -> None:
         """Keep what a trial has drawn of each round; that of the only trial stays where it is."""
@@ -119,4 +130,18 @@ class Rounds:
             raise RuntimeError(
                 f"step was called after the last of {self.problem.horizon} rounds;"
                 " call reset to start a new trial"
+            )
+
+    def check_available(self, rows: Ints, arms: Any) -> None:
+        """Raise unless the arms may be played in the trials' rounds, (n,) each."""
+        if not self.volatile:
+            return
+        missing = ~is_in(self.bits[rows, self.round[rows], arms >> 3], arms)
+        if missing.any():
+            i = int(missing.argmax())
+            where = f"trial {rows[i]}, " if len(self.round) > 1 else ""
+            raise ValueError(
+                f"action must be an arm that is available, got {np.ravel(arms)[i]}, which is missing from "
+                f'{where}round {self.round[rows[i]]}; choose where info["action_mask"] is 1, as '
+                'env.action_space.sample(info["action_mask"]) does'
             )

@@ -63,6 +63,8 @@ class Setting:
         num_constraints: C.
         constraint_noise_std: standard deviation of the noise on costs.
         may_change: whether the functions may change during a run; when they do is not published.
+        volatile: whether arms may be missing from a round; "action_mask" in `info` then says which may be
+            played in the next one.
         query_times: when each round starts, (T,), where delays are in units of time; else None. Default what
             the law of delays says.
 
@@ -93,6 +95,7 @@ class Setting:
     noise_profile: Floats | None = None
     misspecification: float | None = None
     corruption: float | None = None
+    volatile: bool = False
 
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):
@@ -132,6 +135,9 @@ class Setting:
         check_deviations(noise_std=self.noise_std, constraint_noise_std=self.constraint_noise_std)
         check_kernel_kind(self.kernel)
         require_switch("may_change", self.may_change)
+        require_switch("volatile", self.volatile)
+        still = not (self.volatile and self.arms is None)
+        require(still, "volatile", "False on a box, which has no arms", self.volatile)
         check_least(self.reward_lower_bound)
 
     def _take_out_white(self) -> None:

@@ -19,6 +19,7 @@ class Simulator(Rounds):
         """Play one action in each of the given rows, (n,): arms, or actions in [-1, 1]^d."""
         t = self.round[rows]
         self._check_started(t.min(initial=0), t.max(initial=0))
+        self.check_available(rows, actions)
         segment, context = self.segment[rows, t], self.context[rows, t]
         means = self._means(rows, self.version[rows, t], context, actions)
         delay = self._delay(self.wait[rows, t], actions)
@@ -49,6 +50,7 @@ class Simulator(Rounds):
             delay=delay,
             segment=segment,
             corruption=corruption,
+            available=self.masks(rows),
         )
 
     def view(self, row: int) -> SingleSimulator:
@@ -102,6 +104,6 @@ class Simulator(Rounds):
 
 _BATCHED = (
     *("round", "trials", "context", "segment", "version", "wait", "optimum", "noise", "actions", "earned"),
-    *("attack", "spent", "deviation_since"),
+    *("attack", "bits", "spent", "deviation_since"),
     *("due_since", "observed_since", "tables", "shown"),
 )

@@ -30,6 +30,7 @@ class SingleSimulator(Rounds):
         """Play an arm, or an action in [-1, 1]^d."""
         t = self.round.item()
         self._check_started(t, t)
+        self.check_available(ROW, action)
         means = self._means(self.version.item(t), self.context.item(t), action)
         delay = self._delay(self.wait.item(t), action)
         latest = t + len(self.slots)  # columns of slots K - 1..0 end before it
@@ -59,6 +60,7 @@ class SingleSimulator(Rounds):
             delay=delay,
             segment=self.segment.item(t),
             corruption=corruption,
+            available=self.masks(0),
         )
 
     def _means(self, version: int, context: int, action: Any) -> Floats:

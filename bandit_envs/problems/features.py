@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bandit_envs.basics.arguments import ArgumentError, require_switch, written_as
+from bandit_envs.laws import availability as _availability
 from bandit_envs.laws import contexts, delays, functions, noise
 from bandit_envs.laws import corruption as _corruption
 from bandit_envs.laws import drift as _drift
@@ -40,6 +41,7 @@ def compose(
     drift: str | Mapping[str, Any] | None = None,
     misspecification: float | None = None,
     corruption: str | Mapping[str, Any] | None = None,
+    availability: str | Mapping[str, Any] | None = None,
     constraints: str | Mapping[str, Any] | Sequence[functions.FunctionLaw] | None = None,
     num_constraints: int | None = None,
     constraint_noise: str | Mapping[str, Any] | None = None,
@@ -80,6 +82,9 @@ def compose(
         corruption: {"law": "near-optimal" | "random" | "start", "budget": 3, "by": 0.6, ...}: rewards are
             changed by `by` after a play is seen, until the budget is spent; see `laws.corruption`.
             "corruption" in `oracle` says by how much.
+        availability: {"law": "bernoulli", "p": 0.8}: arms may be missing from a round, but not all that are
+            feasible. `info["action_mask"]` says which may be played next; regret is to the best of them. See
+            `laws.availability`. None is "all".
         constraints: {"law": "gp" | "rkhs", "quantile": 0.3, "kernel": ..., "length_scale": ...}: cost
             functions like the reward's, less a constant that leaves this share of the arms feasible under
             all of them in every segment and context. Their kernel, over (context, arm) features, is the
@@ -114,6 +119,9 @@ def compose(
         changes=changes_of(changes, change_points, num_segments),
         drift=parse("drift", "still" if drift is None else drift, _drift.LAWS),
         corruption=parse("corruption", "none" if corruption is None else corruption, _corruption.LAWS),
+        availability=parse(
+            "availability", "all" if availability is None else availability, _availability.LAWS
+        ),
         horizon=horizon,
         prior_mean=prior.mean,
         rkhs_bound=rkhs_bound,
