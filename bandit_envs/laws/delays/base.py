@@ -50,16 +50,17 @@ class Delay(abc.ABC):
         """When each round starts, (T,), where waits are in units of time; else None."""
         return None
 
-    def window(self, horizon: int, times: Floats | None = None) -> int:
+    def window(self, horizon: int, times: Floats | None = None, late: float = TAIL) -> int:
         """Smallest k with P(d > k) <= 1e-6 for feedback that is not lost, at most horizon - 1.
 
         Args:
             horizon: number of rounds T.
             times: when rounds start, (T,), where they are not the law's own; waits are then in their units.
+            late: the share that comes later, in place of 1e-6.
         """
         if times is not None:
-            return min(_longest(self.quantile(), np.asarray(times, dtype=np.float64)), horizon - 1)
-        longest = self.in_rounds(np.array([self.quantile()]))
+            return min(_longest(self.quantile(late), np.asarray(times, dtype=np.float64)), horizon - 1)
+        longest = self.in_rounds(np.array([self.quantile(late)]))
         return int(min(longest[0], horizon - 1))
 
     @abc.abstractmethod
