@@ -11,7 +11,7 @@ from bandit_envs.problem.outcome import Outcome
 from bandit_envs.problem.problem import Problem, Trial
 
 # Of a trial before it is played:
-DRAWN = ("context", "wait", "segment", "version", "optimum", "noise", "attack")
+DRAWN = ("context", "wait", "segment", "version", "optimum", "worst", "noise", "attack")
 
 
 class Rounds:
@@ -35,6 +35,7 @@ class Rounds:
         self.version = np.zeros(shape, dtype=np.int64)
         self.wait = np.zeros(shape)
         self.optimum = np.zeros(shape)
+        self.worst = np.zeros(shape)
         self.noise = np.zeros((*shape, 1 + costs))
         self.attack = np.zeros(shape)
         self.earned = np.zeros(shape)  # noiseless reward of each play
@@ -104,6 +105,15 @@ class Rounds:
         unit = np.atleast_2d((actions + 1.0) / 2.0)
         each = np.stack([law.shape(unit) for law in self.laws], axis=1)
         return each if actions.ndim == 2 else each[0]
+
+    def _waits(self, rows: Any, t: Any, reward: Any) -> Any:
+        """How long the feedback of plays takes that earned so much, (n,), before the arms stretch it."""
+        law, drawn = self.problem.delay, self.wait[rows, t]
+        if not law.looks_at_rewards:
+            return drawn
+        best, worst = self.optimum[rows, t], self.worst[rows, t]
+        extent = np.where(best > worst, best - worst, np.inf)  # no arm of a constant function falls short
+        return law.wait(drawn, np.clip((best - reward) / extent, 0.0, 1.0))
 
     def _stated_std(self, row: int) -> Any:
         """Deviation of the noise that a trial states."""

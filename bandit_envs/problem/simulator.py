@@ -21,13 +21,13 @@ class Simulator(Rounds):
         self._check_started(t.min(initial=0), t.max(initial=0))
         segment, context = self.segment[rows, t], self.context[rows, t]
         means = self._means(rows, self.version[rows, t], context, actions)
-        delay = self._delay(self.wait[rows, t], actions)
         self.actions[rows, t], self.earned[rows, t] = actions, means[:, 0]
         loudness = self._loudness(actions)
         self.observed[rows, t] = means + loudness * self.noise[rows, t]
         self._note_deviation(rows, t, loudness[:, 0])
         regret = self.optimum[rows, t] - means[:, 0]
         corruption = self._corrupt(rows, t, regret)
+        delay = self._delay(self._waits(rows, t, self.observed[rows, t, 0]), actions)
         self.due[rows, t] = np.where(delay < 0, -1, t + delay)
         self.round[rows] = t + 1
 
@@ -101,7 +101,19 @@ class Simulator(Rounds):
 
 
 _BATCHED = (
-    *("round", "trials", "context", "segment", "version", "wait", "optimum", "noise", "actions", "earned"),
+    *(
+        "round",
+        "trials",
+        "context",
+        "segment",
+        "version",
+        "wait",
+        "optimum",
+        "worst",
+        "noise",
+        "actions",
+        "earned",
+    ),
     *("attack", "spent", "deviation_since"),
     *("due_since", "observed_since", "tables", "shown"),
 )

@@ -31,7 +31,6 @@ class SingleSimulator(Rounds):
         t = self.round.item()
         self._check_started(t, t)
         means = self._means(self.version.item(t), self.context.item(t), action)
-        delay = self._delay(self.wait.item(t), action)
         latest = t + len(self.slots)  # columns of slots K - 1..0 end before it
         self.actions[0, t], self.earned[0, t] = action, means[0]
         loudness = self._loudness(action)
@@ -39,6 +38,7 @@ class SingleSimulator(Rounds):
         optimum = self.optimum.item(t)
         regret = optimum - means.item(0)
         corruption = self._corrupt(t, latest - 1, regret)
+        delay = self._delay(self._waits(0, t, self.observed_since[0, latest - 1, 0]), action)
         self.due_since[0, latest - 1] = -1 if delay < 0 else t + delay
         self.round[0] = t + 1
 

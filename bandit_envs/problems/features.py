@@ -64,8 +64,8 @@ def compose(
             function's range, which only for functions of deviation 1 has no unit. `noise_std` is its "std".
         normalize: rescale each function to have minimum 0 and maximum 1; its prior is then of such functions.
         delay: {"law": "immediate" | "constant" | "cyclic" | "poisson" | "geometric" | "uniform" |
-            "heavy-tailed" | "exponential" | "log-normal" | "by-arm", ...}, each with "lost", the
-            probability of never arriving; see `bandit_envs.laws.delays`.
+            "heavy-tailed" | "exponential" | "log-normal" | "by-arm" | "by-reward", ...}, each with "lost",
+            the probability of never arriving; see `bandit_envs.laws.delays`.
         max_delay: delay beyond which feedback never arrives.
         context: {"law": "uniform" | "blocks" | "recorded" | "walk", ...}, the sequence of contexts.
         changes: {"law": "stationary" | "at" | "evenly" | "geometric", ...}: when all functions change to

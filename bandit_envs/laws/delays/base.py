@@ -20,11 +20,14 @@ class Delay(abc.ABC):
 
     A *wait* is what the law draws, in rounds or in units of time, before any arm is known. The arm that is
     played stretches it by `slowdown`, and `in_rounds` turns the result into a delay. So all agents meet
-    the same waits, whatever they play.
+    the same waits, whatever they play. A law that looks at rewards draws uniforms, which `wait` turns into
+    waits when a reward is known.
 
     Args:
         lost: probability that a round's feedback never arrives.
     """
+
+    looks_at_rewards = False  # whether waits depend on what is earned
 
     _: KW_ONLY
     lost: float = 0.0
@@ -37,6 +40,15 @@ class Delay(abc.ABC):
         waits = np.asarray(self._draw_waits(horizon, rng), dtype=np.float64)
         # The uniforms are drawn last and always: `lost` leaves the other waits as they were.
         return np.where(rng.random(horizon) < self.lost, np.inf, waits)
+
+    def wait(self, drawn: Any, shortfall: Any) -> Any:
+        """Waits of plays from what was drawn, (n,) -> (n,); here that is them.
+
+        Args:
+            drawn: of their rounds.
+            shortfall: how much less than the best they earned, as a share of the range, in [0, 1].
+        """
+        return drawn
 
     def in_rounds(self, waits: Floats) -> Floats:
         """Whole rounds of stretched waits, infinity included; here rounded down, (n,) -> (n,)."""
