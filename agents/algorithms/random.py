@@ -46,7 +46,7 @@ class RandomAgent:
         return rng.uniform(-1.0, 1.0, self.setting.dim).astype(np.float32)
 
 
-@handles("delay", "context", "constraint", "change", "box")
+@handles("delay", "context", "constraint", "change", "box", "aggregated")
 def random(setting: Setting, *, num_trials: int | None = None) -> RandomAgent:
     """Random: uniform plays, the agent to beat."""
     return RandomAgent(setting, num_trials)

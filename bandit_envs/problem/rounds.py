@@ -44,7 +44,7 @@ class Rounds:
         # K - 1 rounds that never arrive come first: the slots of round t are the columns t..t + K - 1.
         self.due_since = np.full((num_trials, lead + horizon), -1)
         self.observed_since = np.zeros((num_trials, lead + horizon, 1 + costs))
-        told = lead + horizon if problem.noise.tells_shape and problem.publish_model else 0
+        told = lead + horizon if problem.tells_deviations else 0
         self.deviation_since = np.zeros((num_trials, told))  # of the noise on the rewards
         self.tables = np.zeros(
             (num_trials, 1 + costs, len(problem.decisions.points))
@@ -75,7 +75,7 @@ class Rounds:
         self.round[rows] = self.shown[rows] = 0
         self.spent[rows] = 0.0
         first = self.views[self.context[rows, 0]]
-        slots = len(self.slots)
+        slots = self.problem.slots
         told = slots if self.deviation_since.size else 0
         return Outcome.of_reset(first, slots, told, self.noise.shape[2])
 

@@ -53,6 +53,7 @@ class Setting:
         misspecification: eps: the reward is at most so far from a function of the kernel's space, whose norm
             `rkhs_bound` bounds; None if that is not said or it is one.
         corruption: C: all that is added to rewards by an attacker is at most so much; None for none.
+        aggregated: whether `info` tells the sum of what arrives in a round, and not which rounds earned it.
         noise_bound: almost sure bound on the noise, None if there is none.
         rkhs_bound: B with ||f|| <= B, None if unknown.
         reward_lower_bound: what f is never or seldom below, a constant of its law; None if unknown.
@@ -93,6 +94,7 @@ class Setting:
     noise_profile: Floats | None = None
     misspecification: float | None = None
     corruption: float | None = None
+    aggregated: bool = False
 
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):
@@ -132,6 +134,7 @@ class Setting:
         check_deviations(noise_std=self.noise_std, constraint_noise_std=self.constraint_noise_std)
         check_kernel_kind(self.kernel)
         require_switch("may_change", self.may_change)
+        require_switch("aggregated", self.aggregated)
         check_least(self.reward_lower_bound)
 
     def _take_out_white(self) -> None:

@@ -34,7 +34,7 @@ class Simulator(Rounds):
         column = t[:, None] + self.slots[::-1]  # of slots 0..K - 1
         arrived = self.due_since[rows[:, None], column] == t[:, None]
         values = np.where(arrived[:, :, None], self.observed_since[rows[:, None], column], 0.0)
-        return Outcome(
+        outcome = Outcome(
             observation=self.views[self.context[rows, t + 1]],
             reward=values[:, :, 0].sum(axis=1),
             finished=t + 1 >= self.problem.horizon,
@@ -50,6 +50,7 @@ class Simulator(Rounds):
             segment=segment,
             corruption=corruption,
         )
+        return outcome.aggregated if self.problem.aggregated else outcome
 
     def view(self, row: int) -> SingleSimulator:
         """Return one trial as a simulator of its own that shares this one's memory."""

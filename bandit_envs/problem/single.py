@@ -44,7 +44,7 @@ class SingleSimulator(Rounds):
 
         arrived = self.due_since[0, t:latest][::-1] == t
         values = np.where(arrived[:, None], self.observed_since[0, t:latest][::-1], 0.0)
-        return Outcome(
+        outcome = Outcome(
             observation=self.views[self.context.item(t + 1)].copy(),
             reward=values[:, 0].sum().item(),
             finished=t + 1 >= self.problem.horizon,
@@ -60,6 +60,7 @@ class SingleSimulator(Rounds):
             segment=self.segment.item(t),
             corruption=corruption,
         )
+        return outcome.aggregated if self.problem.aggregated else outcome
 
     def _means(self, version: int, context: int, action: Any) -> Floats:
         """Noiseless reward and costs of the play, (1 + C,)."""

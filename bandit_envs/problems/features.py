@@ -33,6 +33,7 @@ def compose(
     normalize: bool = False,
     delay: str | Mapping[str, Any] | None = None,
     max_delay: int | None = None,
+    aggregated: bool = False,
     context: str | Mapping[str, Any] | None = None,
     changes: str | Mapping[str, Any] | None = None,
     change_points: Sequence[int] | None = None,
@@ -67,6 +68,8 @@ def compose(
             "heavy-tailed" | "exponential" | "log-normal" | "by-arm" | "by-reward", ...}, each with "lost",
             the probability of never arriving; see `bandit_envs.laws.delays`.
         max_delay: delay beyond which feedback never arrives.
+        aggregated: `info` has the sum of what arrives, and not whose it is, in one slot of step -1; agents
+            with the feature `aggregated` take part.
         context: {"law": "uniform" | "blocks" | "recorded" | "walk", ...}, the sequence of contexts.
         changes: {"law": "stationary" | "at" | "evenly" | "geometric", ...}: when all functions change to
             independent ones; see `bandit_envs.laws.changes`. None is never.
@@ -110,6 +113,7 @@ def compose(
         ),
         delay=parse("delay", "immediate" if delay is None else delay, delays.LAWS),
         max_delay=max_delay,
+        aggregated=aggregated,
         context=parse("context", "uniform" if context is None else context, contexts.LAWS),
         changes=changes_of(changes, change_points, num_segments),
         drift=parse("drift", "still" if drift is None else drift, _drift.LAWS),
