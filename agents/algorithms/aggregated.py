@@ -15,15 +15,13 @@ from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..agent.batching import SideBySide
-from ..agent.streams import Streams
+from ..agent.lone_agent import LoneAgent
 from ..agent.surrogate_agent import each_trial
 from ..beliefs.functionals import Functionals
 from ..capabilities import handles
 from ..model.model import Model
-from ..model.plays import Plays
-from ..model.recommendation import Recommendation
-from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
-from ..validation import PerTrial, arms_of, require_context, require_reset
+from ..model.tie_breaking import argmax_with_ties
+from ..validation import PerTrial, arms_of
 from ..widths.base import Width
 from ..widths.by_name import make_width
 
@@ -32,7 +30,7 @@ TIE = 1e-9  # in prior deviations
 ONE = np.ones(1)
 
 
-class AggregatedUCB:
+class AggregatedUCB(LoneAgent):
     r"""argmax mu + w sigma, where a round tells s_t = sum_k p_k f(x_{t-k}) + e_t in the mean.
 
     p_k is the chance that feedback takes k rounds. Given f the variance of s_t is that of the noise,
@@ -47,31 +45,27 @@ class AggregatedUCB:
         width: w.
     """
 
-    num_trials = None
-
     def __init__(self, model: Model, chances: Floats, width: Width):
-        self.model, self.setting, self.chances, self.width = model, model.setting, chances, width
-        self.round = -1  # before the first reset
+        super().__init__(model)
+        self.chances, self.width = chances, width
 
-    def reset(self, seed: int) -> None:
-        """Forget everything."""
-        self.tie_breaker = TieBreaker(Streams([int(seed)]).of("ties"))
+    def begin(self) -> None:
+        """Start a trial."""
         self.belief = Functionals(self.model)
-        self.plays = Plays(1, self.setting.horizon)
         self.recent: deque[int] = deque(maxlen=len(self.chances))  # points, the latest first
-        self.round = 0
 
     def act(self, observation: Floats) -> int:
         """Choose an arm for the observed context."""
-        point, uniform = self._points(observation), self.tie_breaker()
+        mean, std = self.believed(self.context(observation))
+        uniform = self.tie_breaker()
         width = self.width(np.array([self.round + 1]), np.array([self.belief.gain]))
-        scores = self.belief.mean[point] + width * self.belief.std[point]
+        scores = mean + width * std
         return int(argmax_with_ties(scores[None], TIE * self.model.deviation, uniform)[0])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
         arm = arms_of(action, 1, self.setting.decisions.num_arms)
-        point, summed = self._points(observation)[arm], self.setting.aggregated
+        point, summed = self._points(self.context(observation))[arm], self.setting.aggregated
         trial, rounds, value, _ = Feedback.arrived(info)
         whose = slice(0, 0) if summed else slice(None)
         played = self.plays.record_round(point, trial[whose], rounds[whose])  # the last check
@@ -82,25 +76,13 @@ class AggregatedUCB:
             self.belief.observe(x, ONE, y, float(self.model.noise_variance))
         self.round += 1
 
-    def drop(self, rounds: Ints) -> None:
-        """Forget pending plays whose values will never come, (n,): nothing was known of them."""
-        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
-        self.plays.drop(np.zeros_like(rounds), rounds)
+    def dropped(self, rounds: Ints, point: Ints) -> None:
+        """Nothing was known of them."""
 
-    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """The arm of the largest posterior mean.
-
-        Args:
-            observation: the context, as `act` sees it; may be left out where there is only one.
-            among: the arms to choose from, (n,); default all.
-        """
-        require_reset(self.round >= 0)
-        require_context(observation, self.setting.has_contexts)
-        point = self._points(np.zeros(1) if observation is None else observation)
-        arms = arms_among(among, self.setting.decisions.num_arms)
-        arm = int(arms[self.belief.mean[point[arms]].argmax()])
-        mean, std = self.belief.mean[point[arm]], self.belief.std[point[arm]]
-        return Recommendation(arm, self.setting.to_point(arm), float(mean), float(std))
+    def believed(self, context: Ints) -> tuple[Floats, Floats]:
+        """Of what came."""
+        point = self._points(context)
+        return self.belief.mean[point], self.belief.std[point]
 
     def _learn_sum(self, total: float) -> None:
         """Learn the sum of what came in this round."""
@@ -111,10 +93,8 @@ class AggregatedUCB:
         if chance.any():
             self.belief.observe(point, chance, total, noise + uncertain)
 
-    def _points(self, observation: Floats) -> Ints:
-        """Points of the arms in the observed context, (A,)."""
-        require_reset(self.round >= 0)
-        context = self.setting.context_index(np.asarray(observation)[None])
+    def _points(self, context: Ints) -> Ints:
+        """Points of the arms in a context, (A,)."""
         return self.setting.decisions.point_index(context, np.arange(self.setting.decisions.num_arms))
 
 
