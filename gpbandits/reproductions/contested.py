@@ -201,9 +201,8 @@ FIGURES = (
         ),
         differs=(
             "arXiv 2603.13501 has the claim, by its abstract; problems and widths are ours. GP-UCB-SDF has "
-            "the paper's width of 1 and its bias, which sums a deviation over all plays in its window. At long "
-            "delays, too, GP-BUCB comes out ahead, by less than a tenth: pending plays are worth little there, "
-            "where most regret is what nobody can avoid before anything has come. "
+            "the paper's width of 1 and its bias, which sums a deviation over all plays in its window. At "
+            "long delays, too, GP-BUCB comes out ahead, by less than a tenth. "
             f"{_BEFORE} What would change our mind: at delays of 5 and 20 rounds, that a width tuned for "
             "each agent closes the gap between GP-UCB and GP-BUCB; at longer ones, a paired difference that "
             "a hundred trials tell from 0."
