@@ -15,7 +15,8 @@ class Features(NamedTuple):
     "feedback_std"; other agents take the largest deviation for all of them, which is valid and wasteful.
     `privileged` agents are told the truth; `on_policy` ones learn from nothing but plays of their own choice;
     the posterior of `approximate` ones is not exact. `availability`: it plays where arms may be missing; one
-    that declares its features without it is refused there.
+    that declares its features without it is refused there. `aggregated` ones do not need to be told which
+    rounds earned what arrives, and are alone in playing where that is not told.
     """
 
     delay: bool = False
@@ -29,6 +30,7 @@ class Features(NamedTuple):
     noise: bool = False
     approximate: bool = False
     availability: bool = False
+    aggregated: bool = False
 
 
 def handles(*names: str) -> Callable[[Factory], Factory]:

@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from bandit_envs.basics.arguments import entry, require
+from bandit_envs.basics.arguments import ArgumentError, entry, require
 from bandit_envs.basics.hints import hint
 
 from .capabilities import Features
@@ -77,12 +77,20 @@ class AgentFactory:
         try:
             with entry(self._entry):
                 require_annotated(self.make, self.options, num_trials or 1)
+                self._require_slots(setting)
                 return self.make(setting, **size, **self.options)
         except TypeError as error:
             stranger = UNEXPECTED.search(str(error))
             if stranger is None or stranger[1] not in self.options:
                 raise
             raise ValueError(self._unknown_option(stranger[1])) from error
+
+    def _require_slots(self, setting: Any) -> None:
+        """Raise where feedback is a sum and the agent has to know of what."""
+        if getattr(setting, "aggregated", False) and not self.features.aggregated:
+            complaint = "must tell which rounds earned what arrives, got aggregated=True"
+            remedy = 'take "gp-ucb-aggregated", or declare @handles("aggregated")'
+            raise ArgumentError("setting", f"{complaint}; {remedy}")
 
     def _unknown_option(self, option: str) -> str:
         own = [name for name in inspect.signature(self.make).parameters if name not in _NOT_OPTIONS]

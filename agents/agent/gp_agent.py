@@ -221,7 +221,9 @@ class GPAgent(Answers, Resumable):
         trial = np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64)
         played = self.plays.drop(trial, rounds)
         known = np.ones(len(rounds), dtype=bool) if self.since is None else rounds >= self.since[trial]
-        self.belief.drop(trial[known], played[known], self.round - rounds[known])
+        gone = trial[known], played[known], self.round - rounds[known]
+        self.belief.drop(*gone)
+        self.objective.drop(*gone)
 
     def remodel(self, model: Model) -> None:
         """Go over to another kernel and noise, for what was learnt too."""
@@ -290,7 +292,8 @@ class GPAgent(Answers, Resumable):
         plays = self.diary.since(trial, self.since[trial])
         pending = self.plays.pending_of(plays.trial, plays.round)
         plays = plays.where(pending | (plays.arrived > PENDING))
-        self.belief.rejoin(self.round, plays.trial, plays.point, plays.round)
+        for part in (self.belief, self.objective):
+            part.rejoin(self.round, plays.trial, plays.point, plays.round)
         plays = plays.where(plays.arrived > PENDING)
         i, point, rounds, arrived, reward, cost, weight = plays
         delay, value = self.clock.delay(rounds, arrived), self.objective.values(i, reward, cost)

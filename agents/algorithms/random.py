@@ -58,7 +58,7 @@ class RandomAgent:
         return rng.uniform(-1.0, 1.0, self.setting.dim).astype(np.float32)
 
 
-@handles("delay", "context", "constraint", "change", "box", "availability")
+@handles("delay", "context", "constraint", "change", "box", "availability", "aggregated")
 def random(setting: Setting, *, num_trials: int | None = None) -> RandomAgent:
     """Random: uniform plays, the agent to beat."""
     return RandomAgent(setting, num_trials)

@@ -34,7 +34,9 @@ def config(setting: Setting, *, num_trials: int | None = None, **options: Any) -
 def rpol(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """RPOL: argmax uf - sum_j Q_j [lg_j]^+, Q_{t+1} = max(Q_t + [c_t]^+, sqrt t) (Guo et al. 2023).
 
-    Under delay Q moves with the costs that come; see `Growing` for our readings.
+    Under delay Q moves with the costs that come; see `Growing` for our readings. With censored rewards and
+    costs, `cost_belief="censored"`, it is RPOL under delay, whose regret and violation are
+    O((gamma_T / rho_m) (sqrt T + m) + m gamma_T) in a window of m rounds (Guo et al. 2023, Theorem 6).
 
     Args:
         setting: what is published of the problem.

@@ -57,6 +57,15 @@ class Objective(abc.ABC):
     def played(self, point: Ints, t: Ints) -> None:  # noqa: B027 (most need not know)
         """Every trial has just played a point in its round t = 1, 2, ..., (B,) each."""
 
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:  # noqa: B027 (most need not know)
+        """Pending plays of `ago` rounds ago will never yield anything, (n,) each."""
+
+    def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:  # noqa: B027 (most need not know)
+        """After `forget`, before round `now`: plays of earlier rounds count again, (n,) each.
+
+        What came of them is received next; trials ascend.
+        """
+
     @abc.abstractmethod
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
         """Scores of the arms, (B, A), with what the belief does not know of; t = 1, 2, ... as of widths.

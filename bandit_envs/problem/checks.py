@@ -119,6 +119,7 @@ def _check_numbers(problem: Composition) -> None:
     share = problem.constraint_noise.share  # would differ by cost and trial; a setting publishes one number
     require(share is None, "constraint_noise", 'without "share"; give "std"', share)
     require_switch("publish_model", problem.publish_model)
+    require_switch("aggregated", problem.aggregated)
 
 
 def _check_box(problem: Composition) -> None:

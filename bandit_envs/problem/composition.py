@@ -31,6 +31,7 @@ class Composition:
     constraint_noise: Noise = NoNoise()
     delay: delays.Delay = delays.Immediate()
     max_delay: int | None = None
+    aggregated: bool = False
     context: contexts.Context = contexts.Uniform()
     changes: changes.Changes = changes.Stationary()
     drift: Drift = STILL
@@ -57,6 +58,16 @@ class Composition:
     def volatile(self) -> bool:
         """Whether arms may be missing from a round."""
         return self.availability != EVERY_ARM
+
+    @property
+    def slots(self) -> int:
+        """Slots of feedback in `info`, K: one a delay, or one for the sum of all that arrives."""
+        return 1 if self.aggregated else self.window + 1
+
+    @property
+    def tells_deviations(self) -> bool:
+        """Whether `info` says the deviation of the noise on what arrives."""
+        return self.noise.tells_shape and self.publish_model and not self.aggregated
 
     @cached_property
     def window(self) -> int:

@@ -59,6 +59,14 @@ class Outcome(NamedTuple):
         return Outcome(*[change(part) for part in self])
 
     @property
+    def aggregated(self) -> Outcome:
+        """The same with one slot of step -1, in which the sum of what arrives is: nobody knows whose."""
+        values = self.values.sum(axis=-2, keepdims=True)
+        values[..., 0, 0] = self.reward
+        one = values[..., 0]
+        return self._replace(arrived=np.ones_like(one, bool), step=np.full_like(one, -1, int), values=values)
+
+    @property
     def alone(self) -> Outcome:
         """That of the only trial, without its axis."""
         return self.each(lambda part: part[0] if part.ndim > 1 else part.item())

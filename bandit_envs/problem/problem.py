@@ -65,6 +65,7 @@ class Problem(Composition):
         constraint_noise: law of the noise on each cost; of a stated deviation, not of a share of the range.
         delay, max_delay: law of the delays, and the delay beyond which feedback never arrives
             (default: the smallest k with P(d > k) < 1e-6, at most horizon - 1).
+        aggregated: feedback is anonymous: `info` has one slot, of step -1, with the sum of what arrives.
         context, changes: laws of the contexts' sequence and of the change-points.
         drift: how functions change within a segment, by default not at all.
         corruption: who changes rewards after they are drawn, by default nobody; its budget is published.
@@ -155,6 +156,7 @@ class Problem(Composition):
             corruption=(self.corruption.budget or None) if publish else None,
             noise_profile=self._published_profile(),
             max_delay=self.window,
+            aggregated=self.aggregated,
             delay=self.delay if publish else None,
             num_constraints=len(self.constraints),
             constraint_noise_std=self.constraint_noise.stated_std if publish else None,

@@ -12,7 +12,7 @@ from bandit_envs.problem.problem import Problem, Trial
 from bandit_envs.problem.volatile import is_in, mask_of
 
 # Of a trial before it is played:
-DRAWN = ("context", "wait", "segment", "version", "optimum", "noise", "attack", "bits")
+DRAWN = ("context", "wait", "segment", "version", "optimum", "worst", "noise", "attack", "bits")
 
 
 class Rounds:
@@ -36,6 +36,7 @@ class Rounds:
         self.version = np.zeros(shape, dtype=np.int64)
         self.wait = np.zeros(shape)
         self.optimum = np.zeros(shape)
+        self.worst = np.zeros(shape)
         self.noise = np.zeros((*shape, 1 + costs))
         self.attack = np.zeros(shape)
         self.volatile = problem.volatile
@@ -48,7 +49,7 @@ class Rounds:
         # K - 1 rounds that never arrive come first: the slots of round t are the columns t..t + K - 1.
         self.due_since = np.full((num_trials, lead + horizon), -1)
         self.observed_since = np.zeros((num_trials, lead + horizon, 1 + costs))
-        told = lead + horizon if problem.noise.tells_shape and problem.publish_model else 0
+        told = lead + horizon if problem.tells_deviations else 0
         self.deviation_since = np.zeros((num_trials, told))  # of the noise on the rewards
         self.tables = np.zeros(
             (num_trials, 1 + costs, len(problem.decisions.points))
@@ -79,7 +80,7 @@ class Rounds:
         self.round[rows] = self.shown[rows] = 0
         self.spent[rows] = 0.0
         first = self.views[self.context[rows, 0]]
-        slots = len(self.slots)
+        slots = self.problem.slots
         told = slots if self.deviation_since.size else 0
         return Outcome.of_reset(first, self.masks(rows), slots, told, self.noise.shape[2])
 
@@ -115,6 +116,15 @@ class Rounds:
         unit = np.atleast_2d((actions + 1.0) / 2.0)
         each = np.stack([law.shape(unit) for law in self.laws], axis=1)
         return each if actions.ndim == 2 else each[0]
+
+    def _waits(self, rows: Any, t: Any, reward: Any) -> Any:
+        """How long the feedback of plays takes that earned so much, (n,), before the arms stretch it."""
+        law, drawn = self.problem.delay, self.wait[rows, t]
+        if not law.looks_at_rewards:
+            return drawn
+        best, worst = self.optimum[rows, t], self.worst[rows, t]
+        extent = np.where(best > worst, best - worst, np.inf)  # no arm of a constant function falls short
+        return law.wait(drawn, np.clip((best - reward) / extent, 0.0, 1.0))
 
     def _stated_std(self, row: int) -> Any:
         """Deviation of the noise that a trial states."""

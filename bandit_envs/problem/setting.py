@@ -53,6 +53,7 @@ class Setting:
         misspecification: eps: the reward is at most so far from a function of the kernel's space, whose norm
             `rkhs_bound` bounds; None if that is not said or it is one.
         corruption: C: all that is added to rewards by an attacker is at most so much; None for none.
+        aggregated: whether `info` tells the sum of what arrives in a round, and not which rounds earned it.
         noise_bound: almost sure bound on the noise, None if there is none.
         rkhs_bound: B with ||f|| <= B, None if unknown.
         reward_lower_bound: what f is never or seldom below, a constant of its law; None if unknown.
@@ -96,6 +97,7 @@ class Setting:
     misspecification: float | None = None
     corruption: float | None = None
     volatile: bool = False
+    aggregated: bool = False
 
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):
@@ -138,6 +140,7 @@ class Setting:
         require_switch("volatile", self.volatile)
         still = not (self.volatile and self.arms is None)
         require(still, "volatile", "False on a box, which has no arms", self.volatile)
+        require_switch("aggregated", self.aggregated)
         check_least(self.reward_lower_bound)
 
     def _take_out_white(self) -> None:

@@ -22,20 +22,20 @@ class Simulator(Rounds):
         self.check_available(rows, actions)
         segment, context = self.segment[rows, t], self.context[rows, t]
         means = self._means(rows, self.version[rows, t], context, actions)
-        delay = self._delay(self.wait[rows, t], actions)
         self.actions[rows, t], self.earned[rows, t] = actions, means[:, 0]
         loudness = self._loudness(actions)
         self.observed[rows, t] = means + loudness * self.noise[rows, t]
         self._note_deviation(rows, t, loudness[:, 0])
         regret = self.optimum[rows, t] - means[:, 0]
         corruption = self._corrupt(rows, t, regret)
+        delay = self._delay(self._waits(rows, t, self.observed[rows, t, 0]), actions)
         self.due[rows, t] = np.where(delay < 0, -1, t + delay)
         self.round[rows] = t + 1
 
         column = t[:, None] + self.slots[::-1]  # of slots 0..K - 1
         arrived = self.due_since[rows[:, None], column] == t[:, None]
         values = np.where(arrived[:, :, None], self.observed_since[rows[:, None], column], 0.0)
-        return Outcome(
+        outcome = Outcome(
             observation=self.views[self.context[rows, t + 1]],
             reward=values[:, :, 0].sum(axis=1),
             finished=t + 1 >= self.problem.horizon,
@@ -52,6 +52,7 @@ class Simulator(Rounds):
             corruption=corruption,
             available=self.masks(rows),
         )
+        return outcome.aggregated if self.problem.aggregated else outcome
 
     def view(self, row: int) -> SingleSimulator:
         """Return one trial as a simulator of its own that shares this one's memory."""
@@ -103,7 +104,7 @@ class Simulator(Rounds):
 
 
 _BATCHED = (
-    *("round", "trials", "context", "segment", "version", "wait", "optimum", "noise", "actions", "earned"),
-    *("attack", "bits", "spent", "deviation_since"),
+    *("round", "trials", "context", "segment", "version", "wait", "optimum", "worst", "noise"),
+    *("actions", "earned", "attack", "bits", "spent", "deviation_since"),
     *("due_since", "observed_since", "tables", "shown"),
 )

@@ -32,7 +32,6 @@ class SingleSimulator(Rounds):
         self._check_started(t, t)
         self.check_available(ROW, action)
         means = self._means(self.version.item(t), self.context.item(t), action)
-        delay = self._delay(self.wait.item(t), action)
         latest = t + len(self.slots)  # columns of slots K - 1..0 end before it
         self.actions[0, t], self.earned[0, t] = action, means[0]
         loudness = self._loudness(action)
@@ -40,12 +39,13 @@ class SingleSimulator(Rounds):
         optimum = self.optimum.item(t)
         regret = optimum - means.item(0)
         corruption = self._corrupt(t, latest - 1, regret)
+        delay = self._delay(self._waits(0, t, self.observed_since[0, latest - 1, 0]), action)
         self.due_since[0, latest - 1] = -1 if delay < 0 else t + delay
         self.round[0] = t + 1
 
         arrived = self.due_since[0, t:latest][::-1] == t
         values = np.where(arrived[:, None], self.observed_since[0, t:latest][::-1], 0.0)
-        return Outcome(
+        outcome = Outcome(
             observation=self.views[self.context.item(t + 1)].copy(),
             reward=values[:, 0].sum().item(),
             finished=t + 1 >= self.problem.horizon,
@@ -62,6 +62,7 @@ class SingleSimulator(Rounds):
             corruption=corruption,
             available=self.masks(0),
         )
+        return outcome.aggregated if self.problem.aggregated else outcome
 
     def _means(self, version: int, context: int, action: Any) -> Floats:
         """Noiseless reward and costs of the play, (1 + C,)."""

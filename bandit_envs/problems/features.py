@@ -34,6 +34,7 @@ def compose(
     normalize: bool = False,
     delay: str | Mapping[str, Any] | None = None,
     max_delay: int | None = None,
+    aggregated: bool = False,
     context: str | Mapping[str, Any] | None = None,
     changes: str | Mapping[str, Any] | None = None,
     change_points: Sequence[int] | None = None,
@@ -66,9 +67,11 @@ def compose(
             function's range, which only for functions of deviation 1 has no unit. `noise_std` is its "std".
         normalize: rescale each function to have minimum 0 and maximum 1; its prior is then of such functions.
         delay: {"law": "immediate" | "constant" | "cyclic" | "poisson" | "geometric" | "uniform" |
-            "heavy-tailed" | "exponential" | "log-normal" | "by-arm", ...}, each with "lost", the
-            probability of never arriving; see `bandit_envs.laws.delays`.
+            "heavy-tailed" | "exponential" | "log-normal" | "by-arm" | "by-reward", ...}, each with "lost",
+            the probability of never arriving; see `bandit_envs.laws.delays`.
         max_delay: delay beyond which feedback never arrives.
+        aggregated: `info` has the sum of what arrives, and not whose it is, in one slot of step -1; agents
+            with the feature `aggregated` take part.
         context: {"law": "uniform" | "blocks" | "recorded" | "walk", ...}, the sequence of contexts.
         changes: {"law": "stationary" | "at" | "evenly" | "geometric", ...}: when all functions change to
             independent ones; see `bandit_envs.laws.changes`. None is never.
@@ -115,6 +118,7 @@ def compose(
         ),
         delay=parse("delay", "immediate" if delay is None else delay, delays.LAWS),
         max_delay=max_delay,
+        aggregated=aggregated,
         context=parse("context", "uniform" if context is None else context, contexts.LAWS),
         changes=changes_of(changes, change_points, num_segments),
         drift=parse("drift", "still" if drift is None else drift, _drift.LAWS),
