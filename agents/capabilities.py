@@ -14,7 +14,8 @@ class Features(NamedTuple):
     `noise` says that plays whose noise is told count for as much as they tell: `Setting.noise_profile` and
     "feedback_std"; other agents take the largest deviation for all of them, which is valid and wasteful.
     `privileged` agents are told the truth; `on_policy` ones learn from nothing but plays of their own choice;
-    the posterior of `approximate` ones is not exact.
+    the posterior of `approximate` ones is not exact; those with `seed` need a safe seed where there are
+    costs.
     """
 
     delay: bool = False
@@ -27,6 +28,7 @@ class Features(NamedTuple):
     on_policy: bool = False
     noise: bool = False
     approximate: bool = False
+    seed: bool = False
 
 
 def handles(*names: str) -> Callable[[Factory], Factory]:

@@ -25,6 +25,11 @@ def takes(name: str, **options: Any) -> bool:
     return True
 
 
+def seed_for(name: str) -> dict[str, bool]:
+    """Keywords of a problem with costs that let an agent play it: some need a safe seed."""
+    return {"safe_seed": True} if agents.features(name).seed else {}
+
+
 def draws_functions(name: str) -> bool:
     """Whether what it plays hangs on a draw, which depends on how the posterior is represented."""
     return isinstance(getattr(agents.make(name, SETTING), "rule", None), Thompson | PIMS | EIMS)

@@ -132,13 +132,15 @@ class GPAgent(Answers, Resumable):
     def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
         """The arm of the largest score, (B,); only free trials, (B,), draw samples, by default all."""
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
-        view = View(belief, self.incumbent, context, self.t, self.samplers, self._rule_rngs)
+        safety = self.objective.safety(context, self.t)
+        view = View(belief, self.incumbent, context, self.t, self.samplers, self._rule_rngs, safety)
         view = view if free is None else view.drawing(free)
         scores = self.objective.penalised(rule(view), context, self.t)
         self.declared.note(self.round, self.objective.infeasible)
         exploring = self.restart.exploring
         if exploring is not None:
-            scores[exploring] = 0.0  # the same for all arms: ties are broken at random
+            level = np.zeros_like(scores) if safety is None else np.where(safety.safe, 0.0, -np.inf)
+            scores[exploring] = level[exploring]  # the same for all arms: ties are broken at random
         self._opening = None
         return argmax_with_ties(scores, TIE * unit_of(self.rule, self.model), uniform)
 
@@ -267,7 +269,7 @@ class GPAgent(Answers, Resumable):
 
     def _new_diary(self) -> Diary | None:
         """What is kept for restarts that keep plays; where first plays are uniform, none are kept."""
-        keeps = self.restart.kept_from is not None and not self._given.initial
+        keeps = self.restart.kept_from is not None and not self._given.initial and self.objective.keeps_plays
         return Diary(self._size, self.setting.num_constraints) if keeps else None
 
     def _learn_again(self, trial: Ints) -> None:

@@ -12,6 +12,7 @@ from ..acquisition.incumbents import Incumbent
 from ..acquisition.rules import sample
 from ..beliefs.base import Belief, Ridge
 from ..beliefs.pulls import Pulls, pulls
+from ..beliefs.safety import Safety
 
 
 class View:
@@ -24,6 +25,7 @@ class View:
         t: 1, 2, ..., the rounds started since the last restart, (B,).
         samplers: generators of samples, one a trial.
         draw: makes the generators of the rule in this round, one a trial.
+        safety: what is known of costs that must be kept in every round.
     """
 
     def __init__(
@@ -34,9 +36,11 @@ class View:
         t: Ints,
         samplers: Sequence[np.random.Generator],
         draw: Callable[[], Sequence[np.random.Generator]],
+        safety: Safety | None = None,
     ):
         self._belief, self._incumbent, self._context = belief, incumbent, context
         self._t, self._samplers, self._draw = t, samplers, draw
+        self.safety = safety
         self._rngs: Sequence[np.random.Generator] | None = None
 
     @property
@@ -108,4 +112,6 @@ class View:
         """The same, but only these trials, (B,), draw samples; the others' generators stay where they are."""
         spare = np.random.default_rng(0)  # what it draws is thrown away
         samplers = [rng if draws else spare for rng, draws in zip(self._samplers, trials, strict=True)]
-        return View(self._belief, self._incumbent, self._context, self._t, samplers, lambda: self.rngs)
+        return View(
+            self._belief, self._incumbent, self._context, self._t, samplers, lambda: self.rngs, self.safety
+        )
