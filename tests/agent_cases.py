@@ -30,6 +30,11 @@ def seed_for(name: str) -> dict[str, bool]:
     return {"safe_seed": True} if agents.features(name).seed else {}
 
 
+def told_for(name: str, slope: float = 20.0) -> dict[str, Any]:
+    """Options without which an agent cannot be made where the model is withheld."""
+    return {"lipschitz": [slope]} if takes(name, lipschitz=[slope]) else {}
+
+
 def draws_functions(name: str) -> bool:
     """Whether what it plays hangs on a draw, which depends on how the posterior is represented."""
     return isinstance(getattr(agents.make(name, SETTING), "rule", None), Thompson | PIMS | EIMS)

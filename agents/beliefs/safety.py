@@ -21,6 +21,7 @@ class Safety:
         costs: what is believed of each, from delivered feedback alone.
         context: of each trial, (B,).
         width: w_j of each cost, (C, B).
+        shape: B and A.
         safe_of: finds the arms that may be played, S, (B, A).
         expands: says which safe arms may certify others.
         settled: trials that need not expand any more, (B,).
@@ -31,11 +32,12 @@ class Safety:
         costs: Sequence[Belief],
         context: Ints,
         width: Floats,
+        shape: tuple[int, int],
         safe_of: Callable[[Safety], Bools],
         expands: Expands,
         settled: Bools,
     ):
-        self.costs, self.context, self.width = costs, context, width
+        self.costs, self.context, self.width, self._shape = costs, context, width, shape
         self._safe_of, self._expands, self.settled = safe_of, expands, settled
 
     @cached_property
@@ -68,6 +70,13 @@ class Safety:
         """The widest band of a cost, max_j (ug_j - lg_j), (B, A); 0 without costs."""
         return (2.0 * self.width[:, :, None] * self.std).max(axis=0, initial=0.0)
 
+    def upper_everywhere(self) -> Floats:
+        """ug_j at the points of all contexts, (C, B, N); costs have no prior mean."""
+        centres, spreads = ([getattr(each, name) for each in self.costs] for name in ("centre", "spread"))
+        mean = np.array([each.mean_at(None) for each in centres])
+        std = np.sqrt(np.maximum([each.variance_at(None) for each in spreads], 0.0))
+        return mean + self.width[:, :, None] * std
+
     def expands(self, trial: int, arms: Ints) -> Bools:
         """Whether the best that safe arms of a trial may turn out to be certifies an arm outside S, (n,)."""
         return self._expands(self, trial, arms)
@@ -80,8 +89,7 @@ class Safety:
         return covariance(belief, trial, everywhere[arms], everywhere)
 
     def _each(self, rows: list[Floats]) -> Floats:
-        num_arms = self.costs[0].decisions.num_arms if self.costs else 1
-        return np.array(rows) if rows else np.zeros((0, len(self.context), num_arms))
+        return np.array(rows).reshape(len(rows), *self._shape)
 
 
 def covariance(belief: Belief, trial: int, rows: Ints, columns: Ints) -> Floats:

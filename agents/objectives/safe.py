@@ -19,12 +19,11 @@ from .each_modelled import Band, EachModelled, OfCosts
 from .each_modelled_parts import each_modelled
 from .first_plays import FirstPlays, first_plays_of
 from .penalised_parts import PenalisedParts
-from .safe_masks import ByBands, SafeMask
+from .safe_masks import SafeMask
+from .safe_sets import make_mask
 
 if TYPE_CHECKING:
     from ..model.model import Model
-
-MakeMask = Callable[[Bools], SafeMask]  # from the seed, (B, Z, A)
 
 
 class Safe(EachModelled):
@@ -65,7 +64,8 @@ class Safe(EachModelled):
         """What is known of the costs in the contexts of round t, (B,) each."""
         widths = [width(t, belief.gain) for width, belief in zip(self.widths, self.costs, strict=True)]
         wide = np.array(widths).reshape(len(widths), len(t))
-        return Safety(self.costs, context, wide, self.mask.safe, self.mask.expands, self._settled)
+        shape = len(t), self.mask.seed.shape[2]
+        return Safety(self.costs, context, wide, shape, self.mask.safe, self.mask.expands, self._settled)
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
         """The scores of S, minus infinity elsewhere, (B, A)."""
@@ -117,13 +117,13 @@ class OfSafe:
     Args:
         assumed: of the costs.
         seed: arms that are safe, (n,) or one row a trial, (B, n).
-        mask: makes what finds S.
+        mask: makes what finds S from the seed, (B, Z, A).
         patience: see `Safe`.
     """
 
     assumed: OfCosts
     seed: Ints
-    mask: MakeMask
+    mask: Callable[[Bools], SafeMask]
     patience: int | None
 
     def __call__(self, model: Model, num_trials: int) -> Safe:
@@ -141,7 +141,9 @@ def safe_parts(
     setting: Setting,
     *,
     safe_seed: Any = None,
-    mask: MakeMask = ByBands,
+    sets: str = "bands",
+    lipschitz: Any = None,
+    cost_noise_bound: float | None = None,
     patience: int | None = None,
     **options: Any,
 ) -> PenalisedParts:
@@ -151,7 +153,7 @@ def safe_parts(
         setting: what is published of the problem.
         safe_seed: arms whose costs are known to be kept in every context, (n,) or (B, n); default the
             setting's. There is no play without one.
-        mask: makes what finds S from the seed.
+        sets, lipschitz, cost_noise_bound: what finds S, see `make_mask`.
         patience: see `Safe`.
         **options: see `each_modelled`, but for what comes of uniform first plays, which would not be safe.
             lambda is by default the larger one of the reward's and the costs' noise.
@@ -166,6 +168,7 @@ def safe_parts(
     model, assumed = each_modelled(setting, **{**options, "standardize": False, "initial": 0})
     if options.get("noise_variance") is None:
         model = replace(model, noise_variance=np.maximum(model.noise_variance, np.square(assumed.noise)))
+    mask = make_mask(sets, setting, assumed, lipschitz, cost_noise_bound)
     return PenalisedParts(model, OfSafe(assumed, seed, mask, patience), assumed.delta)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agent_cases import seed_for
+from agent_cases import seed_for, told_for
 from subsets import FEATURES, SUBSETS
 
 import agents
@@ -44,7 +44,7 @@ def handled(name: str, off: dict[str, None]) -> bool:
 
 def bold(name: str) -> dict[str, Any]:
     """Options with which an agent leaves its safe seed within a few rounds."""
-    return {"cost_width": 1.0} if HANDLED[name].seed else {}
+    return {"cost_width": 1.0, **told_for(name, 1.0)} if HANDLED[name].seed else {}
 
 
 def played(specs: Any, trials: int = 2, **keywords: Any) -> Result:
