@@ -2,8 +2,8 @@
 
     python examples/papers/safe_bench.py [trials] [horizon]
 
-It prints, for bands of width 2 and 5.4, the runs with an unsafe play, regret a round against the best arm that
-is connected with the seed, and violation. SE kernel of length-scale 0.2, noise of deviation 0.1 on both.
+It prints, for bands of width 2 and 5.4, the runs with an unsafe play, regret a round against the best arm
+that is connected with the seed, and violation. SE kernel of length-scale 0.2, noise of deviation 0.1 on both.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def bench(horizon: int):
 
 
 def out_of_reach(problem, trials: int) -> float:
-    """What the best feasible arm is better by than the best one that is connected with the seed, on average."""
+    """What the best feasible arm is better by than the best one connected with the seed, on average."""
     env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled")
     env.reset(seed=[trial_seeds(0, i)[0] for i in range(trials)])
     gaps = []
