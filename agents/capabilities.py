@@ -16,7 +16,8 @@ class Features(NamedTuple):
     `privileged` agents are told the truth; `on_policy` ones learn from nothing but plays of their own choice;
     the posterior of `approximate` ones is not exact. `availability`: it plays where arms may be missing; one
     that declares its features without it is refused there. `aggregated` ones do not need to be told which
-    rounds earned what arrives, and are alone in playing where that is not told.
+    rounds earned what arrives, and are alone in playing where that is not told. Those with `seed` need a safe
+    seed where there are costs.
     """
 
     delay: bool = False
@@ -31,6 +32,7 @@ class Features(NamedTuple):
     approximate: bool = False
     availability: bool = False
     aggregated: bool = False
+    seed: bool = False
 
 
 def handles(*names: str) -> Callable[[Factory], Factory]:

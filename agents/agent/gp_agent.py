@@ -140,13 +140,16 @@ class GPAgent(Answers, Resumable):
         """The arm of the largest score, (B,); only free trials, (B,), draw samples, by default all."""
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
         require_offered(self.offered, self.setting)
-        view = View(belief, self.incumbent, context, self.t, self.samplers, self._rule_rngs, self.offered)
+        safety = self.objective.safety(context, self.t)
+        draws = self.samplers, self._rule_rngs
+        view = View(belief, self.incumbent, context, self.t, *draws, self.offered, safety)
         view = view if free is None else view.drawing(free)
         scores = self.objective.penalised(only_offered(rule(view), self.offered), context, self.t)
         self.declared.note(self.round, self.objective.infeasible)
         exploring = self.restart.exploring
         if exploring is not None:
-            scores[exploring] = 0.0  # the same for all arms: ties are broken at random
+            level = np.zeros_like(scores) if safety is None else np.where(safety.safe, 0.0, -np.inf)
+            scores[exploring] = level[exploring]  # the same for all arms: ties are broken at random
         self._opening = None
         return argmax_with_ties(scores, TIE * unit_of(self.rule, self.model), uniform, self.offered)
 
@@ -282,7 +285,7 @@ class GPAgent(Answers, Resumable):
 
     def _new_diary(self) -> Diary | None:
         """What is kept for restarts that keep plays; where first plays are uniform, none are kept."""
-        keeps = self.restart.kept_from is not None and not self._given.initial
+        keeps = self.restart.kept_from is not None and not self._given.initial and self.objective.keeps_plays
         return Diary(self._size, self.setting.num_constraints) if keeps else None
 
     def _learn_again(self, trial: Ints) -> None:

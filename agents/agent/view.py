@@ -12,6 +12,7 @@ from ..acquisition.incumbents import Incumbent
 from ..acquisition.rules import sample
 from ..beliefs.base import Belief, Ridge
 from ..beliefs.pulls import Pulls, pulls
+from ..beliefs.safety import Safety
 from ..model.offered import only_offered
 
 
@@ -26,6 +27,7 @@ class View:
         samplers: generators of samples, one a trial.
         draw: makes the generators of the rule in this round, one a trial.
         offered: which arms may be played in this round, (B, A); None is all.
+        safety: what is known of costs that must be kept in every round.
     """
 
     def __init__(
@@ -37,9 +39,11 @@ class View:
         samplers: Sequence[np.random.Generator],
         draw: Callable[[], Sequence[np.random.Generator]],
         offered: Bools | None = None,
+        safety: Safety | None = None,
     ):
         self._belief, self._incumbent, self._context = belief, incumbent, context
         self._t, self._samplers, self._draw, self._offered = t, samplers, draw, offered
+        self.safety = safety
         self._rngs: Sequence[np.random.Generator] | None = None
 
     @property
@@ -112,5 +116,6 @@ class View:
         spare = np.random.default_rng(0)  # what it draws is thrown away
         samplers = [rng if draws else spare for rng, draws in zip(self._samplers, trials, strict=True)]
         return View(
-            self._belief, self._incumbent, self._context, self._t, samplers, lambda: self.rngs, self._offered
+            *(self._belief, self._incumbent, self._context, self._t, samplers, lambda: self.rngs),
+            *(self._offered, self.safety),
         )

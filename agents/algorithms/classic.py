@@ -49,9 +49,9 @@ def gp_ucb(
     Args:
         setting: what is published of the problem.
         width: "finite-set" (Theorem 1, the default on a finite set), "compact" (Theorem 2), "rkhs" (Theorem
-            3), "self-normalised" (the default on a box), "amm" (never larger than that, for the same
-            functions), "dmm" (narrower still, see `dmm_ucb`), "constant" (sqrt(2 + 2 log(N / 2)) on N arms,
-            without a bound on regret), a number, or a `Width`.
+            3), "self-normalised" (the default on a box), "real-beta" (that, and larger for lambda > 1),
+            "amm" (never larger than that, for the same functions), "dmm" (narrower still, see `dmm_ucb`),
+            "constant" (sqrt(2 + 2 log(N / 2)) on N arms, without a bound on regret), a number, or a `Width`.
         delta: failure probability.
         beta_scale: factor of beta_t with "finite-set" and "compact", default 1; the paper's experiments use
             0.2.

@@ -10,6 +10,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..beliefs.safety import Safety
 from ..posteriors import SufficientStatistics
 
 NOBODY = np.empty(0, dtype=np.int64)
@@ -41,6 +42,7 @@ class Objective(abc.ABC):
     # (B,) whether nothing that was last scored can keep the costs, as far as told
     infeasible: Bools | None = None
     assumes_bound = False  # whether it rests on a bound that was neither given nor published
+    keeps_plays = True  # whether plays after a change may be learnt again where a trial starts over
 
     @abc.abstractmethod
     def begin(self) -> Revision:
@@ -65,6 +67,10 @@ class Objective(abc.ABC):
 
         What came of them is received next; trials ascend.
         """
+
+    def safety(self, context: Ints, t: Ints) -> Safety | None:
+        """What is known of costs that must be kept in every round; None where none must."""
+        return None
 
     @abc.abstractmethod
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:

@@ -54,6 +54,7 @@ def check_problem(problem: Composition) -> None:
     _check_numbers(problem)
     _check_box(problem)
     _check_drift(problem)
+    _check_safe_seed(problem)
     check_kernel(problem.kernel, problem.decisions)
     for law in problem.constraints:
         if isinstance(law, UnderKernel):
@@ -140,3 +141,14 @@ def _check_drift(problem: Composition) -> None:
     drift.check(problem.reward, problem.horizon)
     for law in problem.constraints:
         drift.of_costs.check(law, problem.horizon)
+
+
+def _check_safe_seed(problem: Composition) -> None:
+    require_switch("safe_seed", problem.safe_seed)
+    where = {
+        "with constraints": bool(problem.constraints),
+        "on a finite set": not problem.decisions.continuous,
+        "without drift": not problem.drifts,
+    }
+    for words, given in where.items():
+        require(given or not problem.safe_seed, "safe_seed", f"False but {words}", True)

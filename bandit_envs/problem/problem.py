@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws import changes
 from bandit_envs.laws.changes import change_points_of
@@ -17,6 +18,7 @@ from bandit_envs.laws.functions import Drawn
 from bandit_envs.problem.checks import check_problem, check_seed
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.drifting import Course, Playback
+from bandit_envs.problem.safety import MARGIN, TRIES, lipschitz, safe_arm
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.truth import Extremes, Truth, of_box
 from bandit_envs.problem.volatile import Bits, Roster, roster_of
@@ -78,6 +80,8 @@ class Problem(Composition):
         publish_model: whether learners are told prior, noise, bound and the law of the delays. Withheld means
             None (a prior mean of 0); `max_delay` and query times, by which feedback is read, are told anyway.
         function_seed: freezes the functions (and so the optima), not noise, delays or contexts.
+        safe_seed: publish an arm whose costs are at most -0.1 prior deviations in every context and segment,
+            and with the model how steep each cost is. Costs are drawn again until there is such an arm.
     """
 
     def __post_init__(self) -> None:
@@ -127,8 +131,19 @@ class Problem(Composition):
 
         Chowdhury & Gopalan (2017) tell the learner two numbers of each function: noise is a share of its
         range, and B is its norm, from which the bound -B s follows. Nothing else that is published is
-        computed from the truth. Without the model these are withheld as well.
+        computed from the truth. Without the model these are withheld as well. A safe seed is one more, which
+        no agent could do without that must keep costs in every round, and with it how steep costs are.
         """
+        return (*self._facts_of_reward, *self._facts_of_costs)
+
+    @property
+    def _facts_of_costs(self) -> tuple[str, ...]:
+        if not self.safe_seed or all(law.is_fixed for law in self.constraints):
+            return ()
+        return ("safe_seed", "lipschitz") if self.publish_model else ("safe_seed",)
+
+    @property
+    def _facts_of_reward(self) -> tuple[str, ...]:
         if not self.publish_model or self.reward.is_fixed:
             return ()
         norm_is_drawn = {"true": self.reward.norm_is_drawn, "paper": True}.get(str(self.rkhs_bound), False)
@@ -160,6 +175,7 @@ class Problem(Composition):
             delay=self.delay if publish else None,
             num_constraints=len(self.constraints),
             constraint_noise_std=self.constraint_noise.stated_std if publish else None,
+            constraint_noise_bound=self._cost_noise_bound() if publish else None,
             query_times=self.delay.query_times(self.horizon),
             may_change=self.drifts or not isinstance(self.changes, changes.Stationary),
             volatile=self.volatile,
@@ -173,8 +189,23 @@ class Problem(Composition):
             return None
         return np.tile(self.noise.shape(decisions.unit_arms), decisions.num_contexts)
 
+    def _cost_noise_bound(self) -> float | None:
+        """Almost sure bound on the noise on costs, where there are costs and it has one."""
+        bound, std = self.constraint_noise.relative_bound, self.constraint_noise.stated_std
+        return None if bound is None or std is None or not self.constraints else bound * std
+
     def _facts(self, truth: Truth | None) -> dict[str, Any]:
         """What may be said of the functions that were drawn, or of all that can be."""
+        safe = self._told_of_costs(truth.means[:, 1:]) if truth and self.safe_seed else {}
+        return {**self._told_of_reward(truth), **safe}
+
+    def _told_of_costs(self, costs: Floats) -> dict[str, Any]:
+        """A safe arm, and how steep costs are, (V, C, N)."""
+        seed = np.array([safe_arm(costs, self.decisions).arm])
+        steep = {"lipschitz": lipschitz(costs, self.decisions.points)} if self.publish_model else {}
+        return {"safe_seed": seed, **steep}
+
+    def _told_of_reward(self, truth: Truth | None) -> dict[str, Any]:
         rewards = [functions[0] for functions in truth.drawn] if truth else []
         std = self.noise.scale(truth.extent[:, 0]) if truth else self.noise.stated_std
         norm, bound = self._published_bound(rewards), self.noise.relative_bound
@@ -241,7 +272,27 @@ class Problem(Composition):
         """The reward and the costs of each segment, every law from its own stream."""
         of_costs = list(map(np.random.default_rng, seed.spawn(len(self.constraints))))
         of_reward = np.random.default_rng(seed)
-        return [[self.reward.draw(self.gram, of_reward), *self._costs(of_costs)] for _ in range(segments)]
+        rewards = [self.reward.draw(self.gram, of_reward) for _ in range(segments)]
+        draw = self._safe_costs if self.safe_seed else self._all_costs
+        return [[reward, *costs] for reward, costs in zip(rewards, draw(segments, of_costs), strict=True)]
+
+    def _all_costs(self, segments: int, rngs: list[np.random.Generator]) -> list[list[Drawn]]:
+        return [self._costs(rngs) for _ in range(segments)]
+
+    def _safe_costs(self, segments: int, rngs: list[np.random.Generator]) -> list[list[Drawn]]:
+        """The costs of all segments, drawn again until an arm keeps them everywhere."""
+        least = MARGIN * float(np.sqrt(self.gram.diagonal.max()))
+        tries = 1 if all(law.is_fixed for law in self.constraints) else TRIES
+        for _ in range(tries):
+            drawn = self._all_costs(segments, rngs)
+            costs = np.array([[cost.values for cost in row] for row in drawn])
+            if safe_arm(costs, self.decisions).worst <= -least:
+                return drawn
+        raise ArgumentError(
+            "safe_seed",
+            f"must be False here: in {tries} draws of the costs no arm had costs of at most {-least:.3g} in "
+            "all contexts and segments, got True; let more arms be feasible, or fewer segments be drawn",
+        )
 
     def _costs(self, rngs: list[np.random.Generator]) -> list[Drawn]:
         """The costs of one segment."""

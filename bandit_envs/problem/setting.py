@@ -23,10 +23,13 @@ from bandit_envs.problem.told import (
     check_prior_mean,
     check_scales,
     check_times,
+    checked_arms,
     checked_profile,
+    checked_slopes,
 )
 
-PER_TRIAL = ("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound")
+PER_TRIAL = ("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound", "safe_seed", "lipschitz")
+OF_COSTS = ("safe_seed", "lipschitz")  # several numbers a trial
 SLACK = 1e-6  # how far rounding may carry an action out of the box [-1, 1]
 
 
@@ -68,10 +71,14 @@ class Setting:
             played in the next one.
         query_times: when each round starts, (T,), where delays are in units of time; else None. Default what
             the law of delays says.
+        safe_seed: arms whose costs are known to be kept in every context and segment, (n,); None if none is.
+        lipschitz: L_j of each cost, (C,): |g_j(x) - g_j(x')| <= L_j |x - x'| in the kernel's units of
+            (context, arm) features; None if unknown.
+        constraint_noise_bound: almost sure bound on the noise on costs, None if there is none.
 
     `noise_std`, `noise_bound`, `rkhs_bound` and `reward_lower_bound` may differ from trial to trial;
-    they are then (B,) arrays in the setting of a batch. `Problem.trial_facts` says where they do: nothing
-    else is computed from the function that will be played.
+    they are then (B,) arrays in the setting of a batch, and `safe_seed` and `lipschitz` (B, n) and (B, C).
+    `Problem.trial_facts` says where they do: nothing else is computed from the function that will be played.
     """
 
     arms: Floats | None = None
@@ -98,6 +105,9 @@ class Setting:
     corruption: float | None = None
     volatile: bool = False
     aggregated: bool = False
+    safe_seed: Ints | None = None
+    lipschitz: Floats | None = None
+    constraint_noise_bound: float | None = None
 
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):
@@ -133,6 +143,9 @@ class Setting:
     def _check_model(self) -> None:
         check_counts(max_delay=self.max_delay, num_constraints=self.num_constraints)
         check_scales(noise_bound=self.noise_bound, rkhs_bound=self.rkhs_bound)
+        check_scales(constraint_noise_bound=self.constraint_noise_bound)
+        for name, check in ((OF_COSTS[0], self._checked_seed), (OF_COSTS[1], self._checked_lipschitz)):
+            object.__setattr__(self, name, check(getattr(self, name)))
         check_scales(misspecification=self.misspecification, corruption=self.corruption)
         check_deviations(noise_std=self.noise_std, constraint_noise_std=self.constraint_noise_std)
         check_kernel_kind(self.kernel)
@@ -142,6 +155,14 @@ class Setting:
         require(still, "volatile", "False on a box, which has no arms", self.volatile)
         require_switch("aggregated", self.aggregated)
         check_least(self.reward_lower_bound)
+
+    def _checked_seed(self, seed: Any) -> Ints | None:
+        known = seed is None or (self.arms is not None and self.num_constraints > 0)
+        require(known, "safe_seed", "None without constraints and on a box", seed)
+        return None if seed is None else checked_arms("safe_seed", seed, len(self.arms))  # type: ignore[arg-type]
+
+    def _checked_lipschitz(self, slopes: Any) -> Floats | None:
+        return None if slopes is None else checked_slopes("lipschitz", slopes, self.num_constraints)
 
     def _take_out_white(self) -> None:
         """What a WhiteKernel says of the noise is the noise, not the functions' covariance."""
@@ -247,7 +268,7 @@ class Setting:
 
     def of_trial(self, trial: int) -> Setting:
         """The setting of one trial of a batch."""
-        return self.with_facts(**{name: _pick(getattr(self, name), trial) for name in PER_TRIAL})
+        return self.with_facts(**{name: _pick(name, getattr(self, name), trial) for name in PER_TRIAL})
 
     def with_facts(self, **facts: Any) -> Setting:
         """The same setting with other numbers; what is of the size of the decision set is shared."""
@@ -270,11 +291,16 @@ def batch_settings(settings: list[Setting]) -> Setting:
 
 def _merge(settings: list[Setting], name: str) -> Any:
     values = [getattr(setting, name) for setting in settings]
-    return values[0] if all(value == values[0] for value in values) else np.array(values, dtype=np.float64)
+    alike = all(np.array_equal(value, values[0]) for value in values)
+    return values[0] if alike else np.array(values, dtype=np.int64 if name == "safe_seed" else np.float64)
 
 
-def _pick(value: Any, trial: int) -> Any:
-    return float(value[trial]) if isinstance(value, np.ndarray) else value
+def _pick(name: str, value: Any, trial: int) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value
+    if name in OF_COSTS:
+        return value if value.ndim == 1 else value[trial]
+    return float(value[trial])
 
 
 def _brief(value: Any) -> str:

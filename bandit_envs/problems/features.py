@@ -50,6 +50,7 @@ def compose(
     rkhs_bound: str | float | None = "true",
     publish_model: bool = True,
     function_seed: int | None = None,
+    safe_seed: bool = False,
 ) -> Problem:
     """Compose a problem from its decision set, its reward and the features that all problems share.
 
@@ -97,6 +98,9 @@ def compose(
         rkhs_bound: "true", "paper", a number or None; what is published of the function's norm.
         publish_model: whether learners are told prior, noise, bound and the law of the delays.
         function_seed: freezes the functions.
+        safe_seed: tell learners an arm that keeps all costs by 0.1 prior deviations in every context and
+            segment, drawing costs until there is one, and with the model how steep each cost is:
+            `setting.safe_seed` and `setting.lipschitz`. For agents that must keep costs in every round.
     """
     require_switch("normalize", normalize)
     law = Normalized.of(reward, decisions.points) if normalize else reward
@@ -131,6 +135,7 @@ def compose(
         rkhs_bound=rkhs_bound,
         publish_model=publish_model,
         function_seed=function_seed,
+        safe_seed=safe_seed,
         name=name,
     )
 

@@ -61,12 +61,12 @@ def _context() -> Problem:
 
 
 def _constraint() -> Problem:
-    return _by_hand(constraints=(KnownFunction(_cost),))
+    return _by_hand(constraints=(KnownFunction(_cost),), safe_seed=True)
 
 
-def _by_hand(contexts: Floats | None = None, constraints: tuple[KnownFunction, ...] = ()) -> Problem:
+def _by_hand(contexts: Floats | None = None, **laws: Any) -> Problem:
     decisions = Decisions(unit_grid(SMALL["num_arms"]), contexts=contexts)
-    return Problem(decisions, GPSample(), RBF(0.2), constraints=constraints, horizon=SMALL["horizon"])
+    return Problem(decisions, GPSample(), RBF(0.2), horizon=SMALL["horizon"], **laws)
 
 
 def _cost(x: Floats) -> Floats:
