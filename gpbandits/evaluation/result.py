@@ -11,6 +11,7 @@ from bandit_envs.basics.extras import from_extra
 from gpbandits.evaluation.curves import Curves, Metric, Scale
 from gpbandits.evaluation.overlay import Overlay
 from gpbandits.evaluation.record import Record, join_trials
+from gpbandits.evaluation.showing import result_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,12 +21,18 @@ if TYPE_CHECKING:
 __all__ = ["Metric", "Record", "Result", "Scale", "join_trials"]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Result(Curves):
     """Agents' curves on the same trials of one environment, with tables, figures and files of them.
 
     The arguments are those of `Comparison`.
     """
+
+    def __repr__(self) -> str:
+        return result_text(self)
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
 
     def table(self, baseline: str | None = None) -> Table:
         """Final regret of each agent with intervals; differences are to `baseline`, or to the best agent."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.notebook import html_table
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.statistics import (
@@ -116,6 +117,9 @@ class Table:
         lines = [_line(cells, widths) for cells in (self.header, *self.rows)]
         rule = "─" * len(lines[0])
         return "\n".join([self.title, rule, lines[0], rule, *lines[1:], rule, *self.notes])
+
+    def _repr_html_(self) -> str:
+        return html_table(self.title, self.header, self.rows, self.notes)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich import box
