@@ -12,6 +12,7 @@ from synthetic import result
 import agents
 from agents import Categorical, Linear, Tuner
 from agents.registry import resolve_agent
+from agents.tuning.parameters import KINDS
 from bandit_envs.basics.notebook import brief, html_table
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import build, data_files
@@ -107,3 +108,16 @@ def test_a_tuner_shows_its_latest_experiments_and_the_best():
 def test_long_arrays_are_named_by_their_shape():
     assert brief(np.zeros((7, 2))) == "array(7, 2)"
     assert len(brief("x" * 10_000)) < 300
+
+
+def test_completion_of_agents_offers_every_factory_and_what_is_called_by_hand_and_nothing_else():
+    offered = dir(agents)
+    by_hand = {"make", "names", "features", "compose", "load", "Tuner", "sb3", "pretrained", *KINDS}
+    registered = {name.replace("-", "_") for name in agents.names()}
+    assert registered | by_hand == set(offered)
+    assert all(callable(getattr(agents, name)) for name in offered)
+
+
+@pytest.mark.parametrize("name", agents.names())
+def test_every_registered_agent_is_an_attribute_of_agents(name):
+    assert getattr(agents, name.replace("-", "_")) is resolve_agent(name).make
