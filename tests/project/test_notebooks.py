@@ -14,8 +14,10 @@ from agents import Categorical, Linear, Tuner
 from agents.registry import resolve_agent
 from agents.tuning.parameters import KINDS
 from bandit_envs.basics.notebook import brief, html_table
+from bandit_envs.environment.envs import BanditEnv
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import build, data_files
+from gpbandits import watch
 
 OFFLINE = sorted({name for name in IDS.values() if not data_files(name)})
 VOID = {"img", "br"}
@@ -121,3 +123,27 @@ def test_completion_of_agents_offers_every_factory_and_what_is_called_by_hand_an
 @pytest.mark.parametrize("name", agents.names())
 def test_every_registered_agent_is_an_attribute_of_agents(name):
     assert getattr(agents, name.replace("-", "_")) is resolve_agent(name).make
+
+
+def test_a_rendered_trial_is_shown_as_a_picture_and_as_lines_and_still_is_an_array_and_text():
+    for mode, kind in (("rgb_array", np.ndarray), ("ansi", str)):
+        env = BanditEnv("gp", num_arms=10, horizon=5, render_mode=mode)
+        env.reset(seed=0)
+        shown = env.render()
+        assert isinstance(shown, kind)
+        if mode == "ansi":
+            assert shown._repr_html_().startswith("<pre>")
+        else:
+            assert shown._repr_png_().startswith(b"\x89PNG")
+            assert shown[0]._repr_png_() is None
+
+
+def test_a_film_is_shown_and_saved_as_the_same_gif(tmp_path):
+    film = watch("GPBandit-GP-v0", "gp-ucb", count=3, env_kwargs={"num_arms": 10, "horizon": 4})
+    assert "data:image/gif;base64," in film._repr_html_()
+    film.save(tmp_path / "made" / "film.gif")
+    assert (tmp_path / "made" / "film.gif").read_bytes() == film.gif
+    assert film.gif.startswith(b"GIF89a")
+    assert "3 pictures" in repr(film)
+    with pytest.raises(ValueError, match="fps must be positive"):
+        watch("GPBandit-GP-v0", "gp-ucb", fps=0)
