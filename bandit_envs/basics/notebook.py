@@ -31,7 +31,7 @@ def html_facts(title: str, facts: Mapping[str, str]) -> str:
 
 def brief(value: Any) -> str:
     """A value on one line and not too long: of an array its shape, of a dataclass its fields."""
-    if isinstance(value, np.ndarray) and value.size > FEW:
+    if isinstance(value, np.ndarray) and not 0 < value.size <= FEW:
         return f"array{value.shape}"
     text = _of_fields(value) if is_dataclass(value) else repr(value)
     text = " ".join(text.split())

@@ -72,13 +72,13 @@ class Problem(Composition):
         check_problem(self)
 
     def __repr__(self) -> str:
-        return f"Problem({', '.join(f'{name}={text}' for name, text in self._composed.items())})"
+        return f"Problem({', '.join(f'{name}={text}' for name, text in self.composed.items())})"
 
     def _repr_html_(self) -> str:
-        return html_facts(f"Problem {self.name}", self._composed)
+        return html_facts(f"Problem {self.name}", self.composed)
 
     @property
-    def _composed(self) -> dict[str, str]:
+    def composed(self) -> dict[str, str]:
         """What it is composed of, by name; features that it is without are left out."""
         given = {each.name: getattr(self, each.name) for each in fields(self)}
         absent = {each.name for each in fields(self) if given[each.name] is each.default}
