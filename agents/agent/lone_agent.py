@@ -13,11 +13,12 @@ from ..model.model import Model
 from ..model.plays import Plays
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, arms_among
+from ..showing import Shown
 from ..validation import require_context, require_reset
 from .streams import Streams
 
 
-class LoneAgent(abc.ABC):
+class LoneAgent(Shown, abc.ABC):
     """What is the same whatever is believed: a subclass acts, learns and says what it believes.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, require, shown
+from bandit_envs.basics.arguments import ArgumentError, is_number, require, shown
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.delays import ByArm
 from bandit_envs.problem.feedback import Feedback
@@ -126,7 +126,7 @@ def gp_ucb_aggregated(
         if options.get(name):
             raise ArgumentError(name, f"must be left out: this agent has none, got {shown(options[name])}")
     if options.get("repeat", 1.0) != 1.0:
-        raise ArgumentError("repeat", f"must be 1: sums tell of no arm, got {shown(options['repeat'])}")
+        raise ArgumentError("repeat", f"must be 1, got {shown(options['repeat'])}: sums tell of no arm")
     model = Model.of(setting, **options)
     make = partial(_of_trial, model, chances_of(setting, chances), width, delta, gamma)
     return each_trial(make, num_trials)
@@ -142,9 +142,11 @@ def _of_trial(
 def chances_of(setting: Setting, given: Any = None) -> Floats:
     """The chances that feedback takes k = 0..K - 1 rounds, (K,), given or of the published law."""
     if given is not None:
-        chances = np.atleast_1d(np.asarray(given, dtype=np.float64))
-        valid = chances.ndim == 1 and (chances >= 0.0).all() and 0.0 < chances.sum() <= 1.0 + 1e-9
-        require(valid, "chances", "numbers >= 0 with a sum in (0, 1]", given)
+        words = "a list of numbers >= 0 with a sum in (0, 1]"
+        listed = isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim == 1)
+        require(listed and all(is_number(each) and each >= 0.0 for each in given), "chances", words, given)
+        chances = np.array(given, dtype=np.float64)
+        require(0.0 < chances.sum() <= 1.0 + 1e-9, "chances", words, given)
         return chances
     law = setting.delay
     if not setting.max_delay:

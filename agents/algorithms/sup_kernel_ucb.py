@@ -138,7 +138,7 @@ class SupKernelUCB(LoneAgent):
 def sup_kernel_ucb(
     setting: Setting,
     *,
-    width: float | None = None,
+    band: float | None = None,
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
     **options: Any,
@@ -147,7 +147,8 @@ def sup_kernel_ucb(
 
     Args:
         setting: what is published of the problem, on a finite set.
-        width: w, of which nothing is proved; default B + (R / sqrt(lambda)) sqrt(2 log(2 T N / delta)).
+        band: w of W = w sigma, of which nothing is proved; default B + (R / sqrt(lambda))
+            sqrt(2 log(2 T N / delta)).
         delta: failure probability.
         num_trials: None, or B.
         **options: of the model.
@@ -158,16 +159,16 @@ def sup_kernel_ucb(
         if options.get(name):
             raise ArgumentError(name, f"must be left out: stages choose plays, got {shown(options[name])}")
     if options.get("repeat", 1.0) != 1.0:
-        raise ArgumentError("repeat", f"must be 1: stages choose plays, got {shown(options['repeat'])}")
+        raise ArgumentError("repeat", f"must be 1, got {shown(options['repeat'])}: stages choose plays")
     require_probability("delta", delta)
-    if width is not None:
-        require_positive("width", width, "it multiplies a standard deviation")
-    return each_trial(partial(_of_trial, Model.of(setting, **options), width, delta), num_trials)
+    if band is not None:
+        require_positive("band", band, "it multiplies a standard deviation")
+    return each_trial(partial(_of_trial, Model.of(setting, **options), band, delta), num_trials)
 
 
-def _of_trial(model: Model, width: float | None, delta: PerTrial, trial: int) -> SupKernelUCB:
+def _of_trial(model: Model, band: float | None, delta: PerTrial, trial: int) -> SupKernelUCB:
     own = model.of_trial(trial)
     level = float(np.broadcast_to(delta, trial + 1)[trial])
     values = own.gram.size * own.setting.horizon
     plain = partial(PlainBand, own.rkhs_bound, own.noise_std, own.noise_variance, level, values)
-    return SupKernelUCB(own, plain() if width is None else ConstantBand(width))
+    return SupKernelUCB(own, plain() if band is None else ConstantBand(band))

@@ -23,8 +23,8 @@ WAITING = {
     "BPE": ("bpe", {"band": BAND}),
     "BPE-Delay": ("bpe-delay", {"band": BAND}),
     "BPE-Delay, sub-exponential": ("bpe-delay", {"band": BAND, "wait": "sub-exponential"}),
-    "SupKernelUCB, w = 2.45": ("sup-kernel-ucb", {"width": 2.45}),
-    "SupKernelUCB, w = 5.4": ("sup-kernel-ucb", {"width": 5.4}),
+    "SupKernelUCB, w = 2.45": ("sup-kernel-ucb", {"band": 2.45}),
+    "SupKernelUCB, w = 5.4": ("sup-kernel-ucb", {"band": 5.4}),
 }
 KINDS: dict[str, dict[str, Any]] = {
     "delivered": {},

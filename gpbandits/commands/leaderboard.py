@@ -59,7 +59,9 @@ def leaderboard(
     settings += [] if time_limit is None else ["--time-limit", f"{time_limit:g}"]
     command = shlex.join(["gpbandits", "leaderboard", *settings, *chosen])
     page = write_board(Standings(results, REFERENCE), out, command, [*entries.excluded, *alike, *raised])
-    console().print(f"Leaderboard in {page}, its figures in {out}/figures, its tables in {out}/tables.")
+    console().print(
+        f"Leaderboard in {page}, its figures in {out}/figures, its tables in {out}/tables.", soft_wrap=True
+    )
     if failed:
         print_failures(failed)
         raise typer.Exit(1)

@@ -65,7 +65,7 @@ def _reproduce(reproduction: "Reproduction", out: Path, quick: bool, compute: "C
         f"Why we differ: {reproduction.differs}",
     )
     console().print(Markdown("\n\n".join(parts)))
-    console().print(f"Figures in {figures}.")
+    console().print(f"Figures in {figures}.", soft_wrap=True)
 
 
 def _computing(backend: "Backend", announced: int) -> "Compute":

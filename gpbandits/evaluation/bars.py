@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from bandit_envs.basics.arguments import require
 from bandit_envs.basics.extras import from_extra
-
-Progress = Callable[[str, int], None]  # an agent's label and the number of trials that it has just finished
-
-
-def reporting(progress: Progress | bool | None, total: int) -> Any:
-    """A context with what is called as trials end: what was given, a bar for True, or None."""
-    usable = progress is None or isinstance(progress, bool) or callable(progress)
-    require(usable, "progress", "True, False or a callable (label, trials)", progress)
-    if progress is True:
-        return bar(total)
-    return nullcontext(progress if callable(progress) else None)
+from gpbandits.evaluation.progress import Progress
 
 
 @contextmanager

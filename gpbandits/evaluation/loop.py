@@ -14,10 +14,10 @@ from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Ints
 from bandit_envs.environment.making import EnvLike
 from bandit_envs.problem.problem import Problem
-from gpbandits.evaluation.bars import Progress, reporting
 from gpbandits.evaluation.isolation import isolated
 from gpbandits.evaluation.parts import Part, play_here, play_in_processes
 from gpbandits.evaluation.play import Stage
+from gpbandits.evaluation.progress import Progress, reporting
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.thinning import check_rounds
 

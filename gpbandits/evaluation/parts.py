@@ -12,8 +12,8 @@ from agents.registry import AgentFactory
 from bandit_envs.basics.extras import from_extra
 from bandit_envs.basics.threads import chosen_threads, threads
 from bandit_envs.basics.types import Ints
-from gpbandits.evaluation.bars import Progress
 from gpbandits.evaluation.play import Stage
+from gpbandits.evaluation.progress import Progress
 from gpbandits.evaluation.record import Record, join_trials
 from gpbandits.evaluation.trace import Traits
 

@@ -29,7 +29,7 @@ LATE = {"law": "poisson", "mean": 10}
 def ends(setting: Setting, **options) -> set[int]:
     agent = agents.make("bpe-delay", setting, **options)
     agent.reset(0)
-    return agent.restart._ends
+    return agent.restart.ends
 
 
 def regret(agent: Any, delay: Any = LATE) -> np.ndarray:

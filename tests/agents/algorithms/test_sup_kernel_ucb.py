@@ -56,7 +56,7 @@ def book(stages: list[tuple[list[int], list[float]]], width: float) -> tuple[np.
 
 @pytest.mark.parametrize("width", [0.3, 2.0])
 def test_what_is_played_and_kept_is_by_the_book(width):
-    agent: Any = agents.make("sup-kernel-ucb", SETTING, width=width, noise_variance=LAMBDA)
+    agent: Any = agents.make("sup-kernel-ucb", SETTING, band=width, noise_variance=LAMBDA)
     agent.reset(0)
     stages: list[tuple[list[int], list[float]]] = [([], []) for _ in range(5)]  # ceil(log2 sqrt 120) + 1
     kept = []
@@ -81,7 +81,7 @@ def test_the_default_width_is_that_of_the_theorem():
 
 
 def test_a_stage_is_designed_without_its_own_values_and_later_stages_with_them():
-    agent: Any = agents.make("sup-kernel-ucb", SETTING, width=1.0)
+    agent: Any = agents.make("sup-kernel-ucb", SETTING, band=1.0)
     agent.reset(0)
     arms, changed, uniform = [], set(), np.full(1, 0.5)
     for t in range(HORIZON):
@@ -102,7 +102,7 @@ def test_a_stage_is_designed_without_its_own_values_and_later_stages_with_them()
 
 
 def test_a_play_counts_in_its_stage_before_its_value_comes_and_until_it_never_will():
-    agent: Any = agents.make("sup-kernel-ucb", SETTING, width=1.0)
+    agent: Any = agents.make("sup-kernel-ucb", SETTING, band=1.0)
     agent.reset(0)
     before = agent.psi[0].std(HERE)
     arm = agent.act(ONE)
@@ -116,7 +116,7 @@ def test_a_play_counts_in_its_stage_before_its_value_comes_and_until_it_never_wi
 def test_contexts_have_arms_of_their_own_and_late_values_are_learnt():
     env = BanditEnv(CONTEXTUAL)
     observation, _ = env.reset(seed=0)
-    agent: Any = agents.make("sup-kernel-ucb", env.setting, width=1.0)
+    agent: Any = agents.make("sup-kernel-ucb", env.setting, band=1.0)
     agent.reset(0)
     truth: Any = env.simulator.trials[0]
     for _ in range(CONTEXTUAL.horizon):
@@ -133,7 +133,7 @@ def test_contexts_have_arms_of_their_own_and_late_values_are_learnt():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"width": -1.0}, "width must"),
+        ({"band": -1.0}, "band must"),
         ({"delta": 1.0}, "delta must"),
         ({"initial": 3}, "initial must"),
         ({"refit_every": 3}, "refit_every must"),

@@ -32,7 +32,8 @@ UNNAMED = (  # how names are read, what a draw offers or is made of, what shifts
     "bumps",
     "bump_shape",
 )
-DRAWN_FROM = {"contexts": (20, 3), "functions": (GRAM,)}  # the other laws draw for a horizon
+ALL_WANTED = np.ones((20, 4), dtype=bool)
+DRAWN_FROM = {"contexts": (20, 3), "functions": (GRAM,), "availability": (ALL_WANTED,)}  # else for a horizon
 
 
 def rng(seed: int = 0) -> np.random.Generator:
