@@ -70,10 +70,15 @@ class BanditEnv(gym.Env):
         return outcome.observation, info_of(outcome, self.oracle)
 
     def step(self, action: Any) -> tuple[Floats, float, bool, bool, Info]:
-        """Play an action; the reward is the sum of what *arrives* in this round."""
+        """Play an action; the reward is the sum of what *arrives* in this round.
+
+        Where plays cost, one that does not fit into what is left of the budget is not made and ends the
+        episode: `terminated` is true, "played" in `info` false, the reward 0, nothing arrives, and the
+        observation stays. `terminated` is true nowhere else; `truncated` is true in the last of the rounds.
+        """
         outcome = self.simulator.play(checked_action(action, self.problem.decisions))
         info = info_of(outcome, self.oracle)
-        return outcome.observation, outcome.reward, False, outcome.finished, info
+        return outcome.observation, outcome.reward, outcome.terminated, outcome.finished, info
 
     def render(self) -> Any:
         """The truth, the plays and what has arrived: an RGB array or text.

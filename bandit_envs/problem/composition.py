@@ -14,6 +14,7 @@ from bandit_envs.laws.drift import STILL, Drift
 from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.noise import Gaussian, Noise, NoNoise
+from bandit_envs.laws.play_costs import FREE, PlayCosts
 from bandit_envs.problem.decisions import Decisions
 
 
@@ -34,6 +35,7 @@ class Composition:
     changes: changes.Changes = changes.Stationary()
     drift: Drift = STILL
     corruption: Corruption = UNTOUCHED
+    play_costs: PlayCosts = FREE
     horizon: int = 1000
     prior_mean: Floats | float = 0.0
     rkhs_bound: str | float | None = "true"

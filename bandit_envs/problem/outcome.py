@@ -30,10 +30,22 @@ class Outcome(NamedTuple):
     delay: Any  # (n,) of the play
     segment: Any  # (n,)
     corruption: Any  # (n,) what was added to the reward of the play
+    played: Any  # (n,) whether a play was made
+    terminated: Any  # (n,) whether it was not, for it did not fit into the budget
+    spent: Any  # (n,) by the play
+    paid: Floats  # (n, K) seen of what the plays cost that arrive, where there is a budget; else (n, 0)
+    rate: Any  # (n,) largest mean reward a unit of cost
 
     @classmethod
-    def of_reset(cls, observation: Floats, slots: int, told: int, values: int) -> Outcome:
-        """Before the first round, given the first contexts, (n, dz), K, the slots of deviations and 1 + C."""
+    def of_reset(cls, observation: Floats, slots: int, told: int, values: int, paid: int) -> Outcome:
+        """Before the first round.
+
+        Args:
+            observation: the first contexts, (n, dz).
+            slots: K.
+            told, paid: those of deviations and of what plays cost, K or 0.
+            values: 1 + C.
+        """
         n = len(observation)
         return cls(
             observation=observation,
@@ -50,6 +62,11 @@ class Outcome(NamedTuple):
             delay=np.zeros(n, dtype=np.int64),
             segment=np.zeros(n, dtype=np.int64),
             corruption=np.zeros(n),
+            played=np.zeros(n, dtype=bool),
+            terminated=np.zeros(n, dtype=bool),
+            spent=np.zeros(n),
+            paid=np.zeros((n, paid)),
+            rate=np.zeros(n),
         )
 
     def each(self, change: Callable[[Any], Any]) -> Outcome:

@@ -18,9 +18,10 @@ from bandit_envs.problem.checks import check_problem, check_seed
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.drifting import Course, Playback
 from bandit_envs.problem.setting import Setting
-from bandit_envs.problem.truth import Extremes, Truth, of_box
+from bandit_envs.problem.truth import Extremes, Truth, best_rates, of_box
 
-ROLES = ("functions", "noise", "delay", "context", "changes", "constraint_noise", "corruption")
+ROLES = ("functions", "noise", "delay", "context", "changes", "constraint_noise", "corruption", "cost_noise")
+OF_COSTS = 10**6  # a spawn key of the functions' seed that nothing else has
 MOST_FOUND = 1024  # trials on a box whose extremes are kept
 
 
@@ -37,6 +38,9 @@ class Trial(NamedTuple):
     noise: Floats  # (T, 1 + C)
     attack: Floats  # (T,) what would be added to each reward while the budget lasts, if the play is struck
     wait: Floats  # (T,) for feedback, infinite if it never arrives, before the played arm stretches it
+    play_costs: Drawn  # of each point, the same in all rounds
+    cost_noise: Floats  # (T,) standard normals
+    rate: Floats  # (T,) largest mean reward a unit of cost of a feasible arm, 0 if that is negative
     setting: Setting
 
 
@@ -57,6 +61,7 @@ class Problem(Composition):
         context, changes: laws of the contexts' sequence and of the change-points.
         drift: how functions change within a segment, by default not at all.
         corruption: who changes rewards after they are drawn, by default nobody; its budget is published.
+        play_costs: law of what plays cost, and the budget that ends a trial; by default nothing is spent.
         horizon: rounds a trial.
         prior_mean: the model's mean of the reward, one number or (N,).
         rkhs_bound: what is published of ||f||: "true" (the exact norm where one is known), "paper"
@@ -90,6 +95,7 @@ class Problem(Composition):
         context = self.context.draw(self.horizon + 1, self.decisions.num_contexts, rngs["context"])
         truth = self._truth(segment, seeds["functions"], frozen)
         version = np.arange(self.horizon) if self.drifts else segment
+        costs = self._play_costs(seeds["functions"])
         return Trial(
             means=Playback(truth.means) if self.drifts else truth.means,
             between=[[f.between for f in row if f.between] for row in truth.drawn]
@@ -103,7 +109,10 @@ class Problem(Composition):
             noise=self._noise(truth.extent, rngs),
             attack=self.corruption.draw(self.horizon, rngs["corruption"]),
             wait=self.delay.draw(self.horizon, rngs["delay"]),
-            setting=self.setting(truth),
+            play_costs=costs,
+            cost_noise=rngs["cost_noise"].standard_normal(self.horizon),
+            rate=self._rates(truth, costs, version, context[:-1]),
+            setting=self.setting(truth, costs),
         )
 
     @property
@@ -114,16 +123,20 @@ class Problem(Composition):
         range, and B is its norm, from which the bound -B s follows. Nothing else that is published is
         computed from the truth. Without the model these are withheld as well.
         """
+        of_costs = ("known_costs",) if self.play_costs.known and not self.play_costs.is_fixed else ()
         if not self.publish_model or self.reward.is_fixed:
-            return ()
+            return of_costs
         norm_is_drawn = {"true": self.reward.norm_is_drawn, "paper": True}.get(str(self.rkhs_bound), False)
         facts = () if self.noise.share is None else ("noise_std", "noise_bound")
-        return facts + (("rkhs_bound", "reward_lower_bound") if norm_is_drawn else ())
+        return facts + (("rkhs_bound", "reward_lower_bound") if norm_is_drawn else ()) + of_costs
 
-    def setting(self, truth: Truth | None = None) -> Setting:
+    def setting(self, truth: Truth | None = None, costs: Drawn | None = None) -> Setting:
         """What a learner may know; without a draw, what holds for all trials."""
         kernel = deepcopy(self._published.kernel)  # an agent may fit it in place
-        return self._published.with_facts(kernel=kernel, **(self._facts(truth) if truth else {}))
+        facts = self._facts(truth) if truth else {}
+        if costs is not None and self.play_costs.known:
+            facts["known_costs"] = costs.between if self.decisions.continuous else costs.values
+        return self._published.with_facts(kernel=kernel, **facts)
 
     @cached_property
     def _published(self) -> Setting:
@@ -146,8 +159,23 @@ class Problem(Composition):
             constraint_noise_std=self.constraint_noise.stated_std if publish else None,
             query_times=self.delay.query_times(self.horizon),
             may_change=self.drifts or not isinstance(self.changes, changes.Stationary),
+            budget=None if self.play_costs.is_free else self.play_costs.budget,
+            cost_min=None if self.play_costs.is_free else self.play_costs.least,
+            play_costs=None if self.play_costs.is_free or not publish else self.play_costs,
             **self._facts(None),
         )
+
+    def _play_costs(self, seed: np.random.SeedSequence) -> Drawn:
+        """What plays cost in a trial, from a stream of its own."""
+        of_costs = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, OF_COSTS))
+        return self.play_costs.draw(self.gram, np.random.default_rng(of_costs))
+
+    def _rates(self, truth: Truth, costs: Drawn, version: Ints, context: Ints) -> Floats:
+        """What a unit of cost earns at best in each round, (T,)."""
+        if self.play_costs.is_free:
+            return np.zeros(self.horizon)
+        truth = truth._replace(means=Playback(truth.means)) if self.drifts else truth
+        return best_rates(truth, costs, self.decisions)[version, context]
 
     def _published_profile(self) -> Floats | None:
         """How the noise differs from point to point, where the law tells and there are points, (N,)."""

@@ -14,19 +14,23 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.white import require_same_noise, split_white
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.delays import LAWS, Delay
+from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import Decisions, corner
 from bandit_envs.problem.told import (
+    check_budget,
     check_counts,
     check_deviations,
     check_kernel_kind,
+    check_known_costs,
     check_least,
     check_prior_mean,
     check_scales,
+    check_size,
     check_times,
     checked_profile,
 )
 
-PER_TRIAL = ("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound")
+PER_TRIAL = ("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound", "known_costs")
 SLACK = 1e-6  # how far rounding may carry an action out of the box [-1, 1]
 
 
@@ -62,13 +66,19 @@ class Setting:
             Its quantiles are in rounds, or in units of time where it has query times.
         num_constraints: C.
         constraint_noise_std: standard deviation of the noise on costs.
+        budget: B, what plays may cost together; the episode ends when the next one does not fit. None for no
+            end but the horizon.
+        cost_min: what no play costs less than, positive; None where it is not known.
+        known_costs: what each play costs, (N,), on a box a function of (context, arm) features,
+            (n, dz + d) -> (n,); None where that is to be learnt. Of a batch (B, N), or B functions.
+        play_costs: law of what plays cost, for its prior and its noise; None if it is withheld.
         may_change: whether the functions may change during a run; when they do is not published.
         query_times: when each round starts, (T,), where delays are in units of time; else None. Default what
             the law of delays says.
 
-    `noise_std`, `noise_bound`, `rkhs_bound` and `reward_lower_bound` may differ from trial to trial;
-    they are then (B,) arrays in the setting of a batch. `Problem.trial_facts` says where they do: nothing
-    else is computed from the function that will be played.
+    `noise_std`, `noise_bound`, `rkhs_bound`, `reward_lower_bound` and `known_costs` may differ from trial
+    to trial; they are then (B,) arrays in the setting of a batch. `Problem.trial_facts` says where they
+    do: nothing else is computed from the function that will be played.
     """
 
     arms: Floats | None = None
@@ -93,6 +103,10 @@ class Setting:
     noise_profile: Floats | None = None
     misspecification: float | None = None
     corruption: float | None = None
+    budget: float | None = None
+    cost_min: float | None = None
+    known_costs: Any = None
+    play_costs: PlayCosts | None = None
 
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):
@@ -104,6 +118,7 @@ class Setting:
             object.__setattr__(self, name, value)
         if self.arms is not None:
             check_prior_mean(self.prior_mean, self.decisions)
+            check_size(self.known_costs, self.decisions)
         if self.noise_profile is not None:
             object.__setattr__(self, "noise_profile", checked_profile(self.noise_profile, self.decisions))
         if np.ndim(self.prior_mean):
@@ -128,6 +143,8 @@ class Setting:
     def _check_model(self) -> None:
         check_counts(max_delay=self.max_delay, num_constraints=self.num_constraints)
         check_scales(noise_bound=self.noise_bound, rkhs_bound=self.rkhs_bound)
+        check_budget(self.budget, self.cost_min)
+        check_known_costs(self.known_costs, self.continuous)
         check_scales(misspecification=self.misspecification, corruption=self.corruption)
         check_deviations(noise_std=self.noise_std, constraint_noise_std=self.constraint_noise_std)
         check_kernel_kind(self.kernel)
@@ -238,7 +255,7 @@ class Setting:
 
     def of_trial(self, trial: int) -> Setting:
         """The setting of one trial of a batch."""
-        return self.with_facts(**{name: _pick(getattr(self, name), trial) for name in PER_TRIAL})
+        return self.with_facts(**{name: _pick(name, getattr(self, name), trial) for name in PER_TRIAL})
 
     def with_facts(self, **facts: Any) -> Setting:
         """The same setting with other numbers; what is of the size of the decision set is shared."""
@@ -261,10 +278,19 @@ def batch_settings(settings: list[Setting]) -> Setting:
 
 def _merge(settings: list[Setting], name: str) -> Any:
     values = [getattr(setting, name) for setting in settings]
+    if name == "known_costs":
+        return None if values[0] is None else _together(values)
     return values[0] if all(value == values[0] for value in values) else np.array(values, dtype=np.float64)
 
 
-def _pick(value: Any, trial: int) -> Any:
+def _together(costs: list[Any]) -> Any:
+    """Known costs of the trials of a batch: (B, N), or B functions."""
+    return tuple(costs) if callable(costs[0]) else np.stack(costs)
+
+
+def _pick(name: str, value: Any, trial: int) -> Any:
+    if name == "known_costs":
+        return value[trial] if isinstance(value, tuple) or np.ndim(value) == 2 else value
     return float(value[trial]) if isinstance(value, np.ndarray) else value
 
 

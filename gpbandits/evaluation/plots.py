@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from itertools import cycle
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 from matplotlib import rc_context
@@ -13,10 +14,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from bandit_envs.basics.types import Floats, Ints
-from gpbandits.evaluation.curves import Curves, Metric, Scale
+from gpbandits.evaluation.curves import Axis, Curves, Metric, Scale
 from gpbandits.evaluation.marks import marks_in
 from gpbandits.evaluation.overlay import Overlay, check_overlays
 from gpbandits.evaluation.overlay_plot import draw_overlays
+from gpbandits.evaluation.spending import budget_grid, over_budget
 from gpbandits.evaluation.statistics import bootstrap_interval
 
 # Okabe & Ito (2008) without their yellow, which is too light for a line, and with a grey.
@@ -33,6 +35,7 @@ LABELS: dict[Metric, str] = {
     "average-violation": r"average violation $\|[\sum_t g(x_t)]^+\|/t$",
     "hard-violation": r"hard violation $\sum_t \|[g(x_t)]^+\|$",
     "noisy-violation": r"violation of noisy costs $\|[\sum_t (g(x_t) + \eta_t)]^+\|$",
+    "budget": r"budget regret $\sum_t \rho^* k(x_t) - f(x_t)$ (reward units)",
     "average-hard-violation": r"average hard violation $\sum_t \|[g(x_t)]^+\|/t$",
 }
 _SPACINGS: dict[Scale, Callable[..., Floats]] = {"linear": np.linspace, "log-log": np.geomspace}
@@ -48,11 +51,13 @@ def regret_figure(
     scale: Scale = "linear",
     metric: Metric = "cumulative",
     bounds: Sequence[Overlay] = (),
+    x: Axis = "round",
 ) -> Figure:
     """Mean over trials of each agent's regret or violation, with its 95 % bootstrap interval as a band.
 
     Change-points that all trials share are marked, and the alarms of a single trial. Learners from scratch
-    and pretrained policies do not share a figure. Bounds of theorems are drawn in grey.
+    and pretrained policies do not share a figure. Bounds of theorems are drawn in grey. Over what is spent
+    each trial counts with what it had at that budget.
     """
     if scale not in _SPACINGS:
         raise ValueError(f"unknown scale {scale!r}; choose one of {', '.join(_SPACINGS)}")
@@ -61,6 +66,10 @@ def regret_figure(
             f"a figure must show one track, got {' and '.join(tracks)}: what was learnt beforehand is not "
             "comparable; plot each result of by_track()"
         )
+    if x == "spent":
+        return _over_spent(result, scale, metric, bounds)
+    if x != "round":
+        raise ValueError(f"unknown x {x!r}; choose one of {', '.join(get_args(Axis))}")
     check_overlays(bounds, result.horizon, scale, metric)
     curves = result.curves(metric)
     figure, axes = _blank(len(curves) + len(bounds))
@@ -75,6 +84,25 @@ def regret_figure(
     ends = np.array([values[:, -1].mean() for values in curves.values()])
     draw_overlays(axes, bounds, ends[ends > 0])
     _finish(axes, result, scale, LABELS[metric])
+    return figure
+
+
+def _over_spent(result: Curves, scale: Scale, metric: Metric, bounds: Sequence[Overlay]) -> Figure:
+    """The same over what is spent."""
+    if not result.spent:
+        raise ValueError('x must be "round" where plays cost nothing, got "spent"')
+    if bounds:
+        raise ValueError("bounds must be left out over what is spent: they are stated by round")
+    curves, grid = result.curves(metric), budget_grid(list(result.spent.values()))
+    figure, axes = _blank(len(curves))
+    styles = zip(cycle(COLOURS), cycle(DASHES), cycle(MARKERS))
+    for i, (label, style) in enumerate(zip(curves, styles, strict=False)):
+        values = over_budget(curves[label], result.spent[label], grid)
+        _draw(axes, grid, values, result.marked(label), style, _MARKER_GAP * (i + 0.5) / len(curves))
+    _finish(axes, result, scale, LABELS[metric])
+    axes.set_xlabel("spent budget")
+    if scale == "linear":
+        axes.set_xlim(0, grid[-1])
     return figure
 
 
@@ -134,7 +162,7 @@ def visible(rounds: Ints, scale: Scale, points: int = _POINTS) -> Ints:
     return np.unique(np.searchsorted(rounds, np.rint(wanted)).clip(max=len(rounds) - 1))
 
 
-def _draw(axes: Axes, rounds: Ints, values: Floats, label: str, style: tuple, offset: float) -> None:
+def _draw(axes: Axes, rounds: Ints | Floats, values: Floats, label: str, style: tuple, offset: float) -> None:
     colour, dashes, marker = style
     mean, low, high = bootstrap_interval(values)
     axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)

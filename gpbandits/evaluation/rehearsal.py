@@ -45,6 +45,8 @@ def rehearse(env: Any, agent: Any, env_seed: Any, agent_seed: Any, show: Show) -
         _check_action(action, env.action_space)
         actions.append(np.array(action))
         following, reward, terminated, truncated, info = env.step(action)
+        if not np.all(info.get("played", True)):
+            break  # the budget is spent, and `evaluate` does not tell either
         shown = show(info)
         kept = deepcopy(shown)
         _call(agent.update, seen, action, reward, shown)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bandit_envs.basics.extras import from_extra
-from gpbandits.evaluation.curves import Curves, Metric, Scale
+from gpbandits.evaluation.curves import Axis, Curves, Metric, Scale
 from gpbandits.evaluation.overlay import Overlay
 from gpbandits.evaluation.record import Record, join_trials
 
@@ -39,6 +39,7 @@ class Result(Curves):
         scale: Scale = "linear",
         metric: Metric = "cumulative",
         bounds: Sequence[Overlay] = (),
+        x: Axis = "round",
     ) -> None:
         """Draw the mean of a metric with its interval into a .png, .pdf or .svg file.
 
@@ -47,11 +48,12 @@ class Result(Curves):
             scale, metric: what is drawn, on which axes.
             bounds: what theory says beside it, by `gpbandits.theory.overlays.bound`; rates ask for "log-log"
                 axes, on which they are slopes.
+            x: "round", or "spent" for what plays have cost, where there is a budget.
         """
         with from_extra("eval", "figures"):
             from gpbandits.evaluation.plots import regret_figure, save_figure
 
-        save_figure(regret_figure(self, scale, metric, bounds), path)
+        save_figure(regret_figure(self, scale, metric, bounds, x), path)
 
     def detection_table(self) -> Table:
         """Detection delay, missed changes and false alarms of each agent that detects."""
