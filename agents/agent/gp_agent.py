@@ -12,7 +12,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.decisions import Decisions
-from bandit_envs.problem.feedback import Feedback, deviations
+from bandit_envs.problem.feedback import Feedback, deviations, spendings
 
 from ..acquisition.candidates import Rule
 from ..acquisition.combined import Starting
@@ -132,7 +132,8 @@ class GPAgent(Answers, Resumable):
     def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
         """The arm of the largest score, (B,); only free trials, (B,), draw samples, by default all."""
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
-        view = View(belief, self.incumbent, context, self.t, self.samplers, self._rule_rngs)
+        prices = partial(self.objective.prices, context)
+        view = View(belief, self.incumbent, context, self.t, self.samplers, self._rule_rngs, prices)
         view = view if free is None else view.drawing(free)
         scores = self.objective.penalised(rule(view), context, self.t)
         self.declared.note(self.round, self.objective.infeasible)
@@ -157,9 +158,11 @@ class GPAgent(Answers, Resumable):
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
         point = self.points(observation, action)
-        feedback, std = Feedback.arrived(info), deviations(info)
+        feedback, std, spent = Feedback.arrived(info), deviations(info), spendings(info)
         value = self.objective.values(feedback.trial, feedback.reward, feedback.cost)
         played = self.plays.record_round(point, feedback.trial, feedback.round)  # the last check
+        if spent is not None:
+            self.objective.paid(feedback.trial, played, spent)
         if self.since is not None:
             fresh = feedback.round >= self.since[feedback.trial]
             feedback, value, played = feedback.where(fresh), value[fresh], played[fresh]

@@ -14,6 +14,11 @@ from ..beliefs.base import Belief, Ridge
 from ..beliefs.pulls import Pulls, pulls
 
 
+def nothing() -> Floats:
+    """The price of improvements where plays cost nothing, (1, 1)."""
+    return np.zeros((1, 1))
+
+
 class View:
     """The arms of each trial's context; nothing is computed before it is asked for.
 
@@ -24,6 +29,7 @@ class View:
         t: 1, 2, ..., the rounds started since the last restart, (B,).
         samplers: generators of samples, one a trial.
         draw: makes the generators of the rule in this round, one a trial.
+        price: what improvements are to be worth, (B, A).
     """
 
     def __init__(
@@ -34,9 +40,10 @@ class View:
         t: Ints,
         samplers: Sequence[np.random.Generator],
         draw: Callable[[], Sequence[np.random.Generator]],
+        price: Callable[[], Floats] = nothing,
     ):
         self._belief, self._incumbent, self._context = belief, incumbent, context
-        self._t, self._samplers, self._draw = t, samplers, draw
+        self._t, self._samplers, self._draw, self._price = t, samplers, draw, price
         self._rngs: Sequence[np.random.Generator] | None = None
 
     @property
@@ -96,6 +103,11 @@ class View:
         """The value to improve on, (B,)."""
         return self._incumbent(self._belief, self._context, self.mean)
 
+    @property
+    def price(self) -> Floats:
+        """What improvements are to be worth, (B, A)."""
+        return self._price()
+
     def deviation(self) -> Floats:
         """Draw one joint posterior sample of f - mean, (B, A)."""
         return self._belief.deviation(self._context, self._samplers)
@@ -108,4 +120,5 @@ class View:
         """The same, but only these trials, (B,), draw samples; the others' generators stay where they are."""
         spare = np.random.default_rng(0)  # what it draws is thrown away
         samplers = [rng if draws else spare for rng, draws in zip(self._samplers, trials, strict=True)]
-        return View(self._belief, self._incumbent, self._context, self._t, samplers, lambda: self.rngs)
+        seen = self._belief, self._incumbent, self._context, self._t
+        return View(*seen, samplers, lambda: self.rngs, self._price)

@@ -73,6 +73,15 @@ def deviations(info: dict[str, Any]) -> Floats | None:
     return std
 
 
+def spendings(info: dict[str, Any]) -> Floats | None:
+    """What is seen of what the plays cost that `Feedback.arrived` reads, (n,); None where it is nothing."""
+    if "feedback_spent" not in info:
+        return None
+    spent = info["feedback_spent"][info["feedback_mask"]]
+    _check_finite("feedback_spent", spent)
+    return spent
+
+
 def delivery(
     t: int, rounds: Ints, reward: Floats, cost: Floats, max_delay: int = 0, std: Floats | None = None
 ) -> dict[str, Any]:
