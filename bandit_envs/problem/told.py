@@ -52,9 +52,10 @@ def check_known_costs(costs: Any, continuous: bool) -> None:
 
 def check_size(costs: Any, decisions: Decisions) -> None:
     """Raise unless known costs are None, or one a point of a finite set."""
-    size = len(decisions.points)
-    sized = costs is None or np.shape(costs)[-1] == size
-    require(sized, "known_costs", f"{size} numbers, one a (context, arm) pair", np.shape(costs))
+    if costs is None:
+        return
+    size, given = len(decisions.points), np.shape(costs)
+    require(given[-1] == size, "known_costs", f"{size} numbers, one a (context, arm) pair", given)
 
 
 def check_kernel_kind(kernel: Any) -> None:

@@ -12,6 +12,7 @@ import agents
 from agents.acquisition.improvement import log_expected_improvement
 from agents.acquisition.per_cost import gittins_index
 from gpbandits import evaluate
+from gpbandits.evaluation.spending import over_budget
 
 BUDGETS = ("ratio-ucb", "ei-per-cost", "pbgi")
 PLAIN = {"ratio-ucb": ("gp-ucb", {"width": 2.0}), "ei-per-cost": ("gp-ei", {})}
@@ -155,6 +156,18 @@ def test_it_plays_on_a_box_with_contexts_delays_and_changes(name):
 def test_ratio_ucb_prefers_the_arm_that_earns_most_a_unit_of_cost():
     result = evaluate("GPBandit-Budget-v0", ["ratio-ucb", "gp-ucb"], trials=4, env_kwargs={"budget": 20})
     ours, theirs = (result.budget_regret[name][:, -1].mean() for name in ("ratio-ucb", "gp-ucb"))
+    assert ours < theirs / 2
+
+
+def test_where_costs_differ_much_improvement_per_cost_finds_more_with_a_small_budget():
+    field = {"EIpu": ("ei-per-cost", {"cooling": False}), "EI": "gp-ei"}
+    costs = {"law": "log-gp", "budget": 5, "median": 0.2, "known": True}
+    keywords = {"budget": costs, "length_scale": 0.05, "noise_std": 0.01, "normalize": False, "horizon": 60}
+    result = evaluate("GPBandit-Budget-v0", field, trials=8, env_kwargs=keywords)
+    at = np.array([1.0])
+    ours, theirs = (
+        over_budget(result.simple_regret[label], result.spent[label], at).mean() for label in ("EIpu", "EI")
+    )
     assert ours < theirs / 2
 
 
