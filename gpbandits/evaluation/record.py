@@ -51,7 +51,8 @@ class Record(NamedTuple):
 def join_trials(blocks: Sequence[Record]) -> Record:
     """One record from blocks of trials of the same agent, in their order."""
     *arrays, spendings = zip(*blocks, strict=True)
-    return Record(*map(np.concatenate, arrays))._replace(spending=join(spendings))
+    joined: list[Any] = [np.concatenate(parts) for parts in arrays]
+    return Record(*joined)._replace(spending=join(spendings))
 
 
 def ragged(rounds: Sequence[Any]) -> Any:
