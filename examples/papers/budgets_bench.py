@@ -2,8 +2,8 @@
 
 python examples/papers/budgets_bench.py
 
-The cumulative figures grow as in the numpy runs that they repeat (36, 40, 47, 57 with costs to be learnt, 2.4 to 4.6 with
-known ones, GP-UCB 171 to 1307): here f has a range of 1 instead of about 3, which divides them.
+The cumulative figures grow as in the numpy runs that they repeat (36, 40, 47, 57 with costs to be learnt, 2.4
+to 4.6 with known ones, GP-UCB 171 to 1307): here f has a range of 1 instead of about 3, which divides them.
 """
 
 import numpy as np
