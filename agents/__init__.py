@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .acquisition.candidates import Candidates
     from .agent.gp_agent import GPAgent
     from .algorithms.admmbo import admmbo
+    from .algorithms.aggregated import gp_ucb_aggregated
     from .algorithms.bandit_oco import bandit_oco
     from .algorithms.classic import (
         gp_ei,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .algorithms.constrained_ei import constrained_ei
     from .algorithms.delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
     from .algorithms.elimination import bpe, mvr, phased_elimination, reds
+    from .algorithms.elimination_under_delay import bpe_delay
     from .algorithms.random import random
     from .algorithms.randomised import eims, irgp_ucb, pims
     from .algorithms.regularised import dmm_ucb
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from .algorithms.risk_averse import rahbo
     from .algorithms.robust import ec_gp_ucb, rgp_ucb, tgp_ucb
     from .algorithms.sketched import bbkb, bkb
+    from .algorithms.stable import stable_opt
+    from .algorithms.sup_kernel_ucb import sup_kernel_ucb
     from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
     from .capabilities import Features, handles
     from .making import compose, make
@@ -55,6 +59,10 @@ _HOMES = {
     "algorithms.admmbo": ["admmbo"],
     "algorithms.bandit_oco": ["bandit_oco"],
     "algorithms.elimination": ["bpe", "mvr", "phased_elimination", "reds"],
+    "algorithms.aggregated": ["gp_ucb_aggregated"],
+    "algorithms.elimination_under_delay": ["bpe_delay"],
+    "algorithms.stable": ["stable_opt"],
+    "algorithms.sup_kernel_ucb": ["sup_kernel_ucb"],
     "algorithms.random": ["random"],
     "algorithms.randomised": ["eims", "irgp_ucb", "pims"],
     "algorithms.regularised": ["dmm_ucb"],
@@ -89,6 +97,7 @@ __all__ = [
     "bbkb",
     "bkb",
     "bpe",
+    "bpe_delay",
     "compose",
     "constrained_ei",
     "dmm_ucb",
@@ -102,6 +111,7 @@ __all__ = [
     "gp_ts",
     "gp_ts_sdf",
     "gp_ucb",
+    "gp_ucb_aggregated",
     "gp_ucb_noiseless_constraints",
     "gp_ucb_noisy_constraints",
     "gp_ucb_sdf",
@@ -126,6 +136,8 @@ __all__ = [
     "rgp_pe",
     "rgp_ucb",
     "sb3",
+    "stable_opt",
+    "sup_kernel_ucb",
     "tgp_ucb",
     "train_policy",
 ]

@@ -19,6 +19,7 @@ from bandit_envs.laws import (
     KnownFunction,
     RKHSFunction,
     Uniform,
+    availability,
     changes,
     delays,
     play_costs,
@@ -100,6 +101,7 @@ BY_HAND = {
     "contexts": by_hand(decisions=IN_CONTEXTS),
     "constraints": by_hand(constraints=COSTS, constraint_noise=Uniform(0.05)),
     "changes": by_hand(changes=changes.AtRounds((10, 25))),
+    "volatile arms": by_hand(availability=availability.Bernoulli(0.8)),
     "everything": by_hand(
         decisions=IN_CONTEXTS,
         constraints=COSTS,
@@ -107,6 +109,7 @@ BY_HAND = {
         changes=changes.AtRounds((10, 25)),
         delay=delays.Poisson(4),
         max_delay=6,
+        availability=availability.Bernoulli(0.8),
     ),
     "everything with a budget": by_hand(
         decisions=IN_CONTEXTS,
@@ -115,6 +118,7 @@ BY_HAND = {
         changes=changes.AtRounds((10, 25)),
         delay=delays.Poisson(4),
         max_delay=6,
+        availability=availability.Bernoulli(0.8),
         play_costs=play_costs.GPCosts(16.0, noise_std=0.1),
     ),
     "box with a budget": by_hand(

@@ -39,8 +39,15 @@ def same(ours: Any, theirs: Any) -> None:
         assert ours == theirs
 
 
+def random_actions(env: Any) -> Any:
+    """Of each copy, among those that it may play."""
+    problem = env.get_attr("unwrapped")[0].problem
+    masks = tuple(mask.astype(np.int8) for mask in env.call("action_masks")) if problem.volatile else None
+    return env.action_space.sample(masks)
+
+
 def step_both(ours: Any, theirs: Any) -> tuple[Any, Any]:
-    mine, other = ours.step(ours.action_space.sample()), theirs.step(theirs.action_space.sample())
+    mine, other = ours.step(random_actions(ours)), theirs.step(random_actions(theirs))
     same(mine, other)
     return mine, other
 

@@ -11,6 +11,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import Ridge
 from ..beliefs.pulls import Pulls
+from ..beliefs.safety import Safety
 
 
 class Candidates(Protocol):
@@ -64,6 +65,11 @@ class Candidates(Protocol):
     @property
     def active(self) -> Bools:
         """Whether they may still be the best, (B, A); all may, but in beliefs that strike off arms."""
+        ...
+
+    @property
+    def safety(self) -> Safety | None:
+        """What is known of costs that must be kept in every round; None where none must."""
         ...
 
     @property

@@ -91,6 +91,11 @@ class SideBySide:
         for agent, each in zip(self.agents, seeds_of(seed, self.num_trials), strict=True):
             agent.reset(each)
 
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn which arms the first round has; see `GPAgent`."""
+        for i, agent in enumerate(self.agents):
+            getattr(agent, "start")(of_trial(info, i))  # noqa: B009 (those that cannot are refused)
+
     def act(self, observation: Floats) -> Any:
         """Choose for the observed context of each trial, (B, dz) -> arms (B,) or actions (B, d)."""
         return np.array([agent.act(row) for agent, row in zip(self.agents, observation, strict=True)])

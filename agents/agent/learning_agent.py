@@ -132,6 +132,10 @@ class LearningAgent(Resumable):
         self._recalled = None
         self._listens = self._overdue = False
 
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn which arms the first round has; see `GPAgent`."""
+        self.agent.start(info)
+
     def act(self, observation: Floats) -> Any:
         """Choose an action for the observed context, (dz,)."""
         return self.agent.act(observation)

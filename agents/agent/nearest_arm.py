@@ -17,7 +17,8 @@ from ..model.tie_breaking import arms_among
 
 def in_box(setting: Setting) -> Setting:
     """The same problem with the box around its arms as decision set."""
-    return replace(setting, arms=None, prior_mean=float(np.mean(setting.prior_mean)), noise_profile=None)
+    mean = float(np.mean(setting.prior_mean))
+    return replace(setting, arms=None, prior_mean=mean, noise_profile=None, safe_seed=None)
 
 
 class NearestArm:

@@ -80,6 +80,11 @@ class Several(abc.ABC):
         self._ties = TieBreaker(Streams(seeds_of(seed, self.num_trials)).of("turns"))
         self._proposed: tuple[Any, Ints] | None = None
 
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn which arms the first round has; see `GPAgent`."""
+        for agent in self.agents:
+            agent.start(info)
+
     def act(self, observation: Floats) -> Any:
         """Choose an action for the observed context; see `GPAgent`."""
         require_reset(self.round >= 0)

@@ -92,6 +92,10 @@ class Shrinking:
         self._now = 1.0, 1.0
         self._follow()
 
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn which arms the first round has; see `GPAgent`."""
+        self.agent.start(info)
+
     def act(self, observation: Floats) -> Any:
         """Choose an action for the observed context; see `GPAgent`."""
         return self.agent.act(observation)

@@ -22,7 +22,7 @@ WIDTH = 2.0
 LAM, HALVED_LAM = 1e-4, 0.1  # of PBGI and of PBGI-D
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def ratio_ucb(
     setting: Setting,
     *,
@@ -55,7 +55,7 @@ def ratio_ucb(
     return assemble(Model.of(setting, **options), rule, num_trials, objective=objective)
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def ei_per_cost(
     setting: Setting,
     *,
@@ -85,7 +85,7 @@ def ei_per_cost(
     return assemble(Model.of(setting, **options), rule, num_trials, incumbent=best, objective=objective)
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def pbgi(
     setting: Setting,
     *,

@@ -63,6 +63,11 @@ class BoxView:
         return np.ones(self.mean.shape, dtype=bool)
 
     @property
+    def safety(self) -> None:
+        """None: a box has no safe set."""
+        return
+
+    @property
     def rngs(self) -> Sequence[np.random.Generator]:
         """The rule's own generators, (1,)."""
         if self._rngs is None:

@@ -60,6 +60,11 @@ class SB3Agent:
         self._round = 0
         self._rendezvous.question()
 
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn which arms the first round has; see `Agent`."""
+        require_reset(self._rendezvous is not None)
+        self._news = 0.0, {key: value for key, value in info.items() if key not in HIDDEN}
+
     def act(self, observation: Floats) -> Any:
         """Tell the learner what the last round brought, and wait for its next action."""
         require_reset(self._rendezvous is not None)

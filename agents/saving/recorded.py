@@ -30,6 +30,7 @@ READ = (
     "feedback_std",
     "feedback_cost",
     "cost",
+    "action_mask",
 )  # of `info`
 MADE = {"name": str, "setting": Setting, "num_trials": int | None, "options": dict[str, Any]}
 
@@ -58,6 +59,12 @@ class Recorded:
         words = list(map(int, seed)) if isinstance(seed, Sequence | np.ndarray) else int(seed)
         self._journal = Journal()
         self._journal.write("reset", words)
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn which arms the first round has, if the agent looks; see `Agent`."""
+        if hasattr(self._agent, "start"):
+            self._agent.start(info)
+            self._journal.write("start", {key: info[key] for key in READ if key in info})
 
     def act(self, observation: Any) -> Any:
         """Choose; see the agent's own."""
@@ -108,6 +115,7 @@ class Recorded:
             require_types("an agent", made, MADE)
             require_registered(made["name"], trust)
             columns = decode(content["columns"])
+            columns += [[]] * (len(columns) == EVENTS.index("start"))  # older files have no such calls
             rows = {
                 kind: zip(*map(rows_of, each), strict=True)
                 for kind, each in zip(EVENTS, columns, strict=True)

@@ -27,6 +27,8 @@ def info_of(outcome: Outcome, oracle: bool) -> Info:
         # Positive parts before the sum, as safe-RL libraries count: costs do not cancel.
         info["cost"] = _number(np.maximum(costs, 0.0).sum(axis=(-2, -1)))
         info["feedback_cost"] = costs.copy()
+    if outcome.available.size:
+        info["action_mask"] = outcome.available
     if outcome.paid.shape[-1]:
         info["feedback_spent"] = outcome.paid.copy()
         info["played"] = outcome.played

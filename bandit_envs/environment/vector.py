@@ -158,7 +158,8 @@ class BanditVectorEnv(gym.vector.VectorEnv):
     def _step_after_end(self, actions: np.ndarray) -> tuple[Floats, Floats, Bools, Bools, Info]:
         """Begin the finished copies anew, ignoring their actions, and play the others."""
         begun, playing = self._rows[self._done], self._rows[~self._done]
-        checked = checked_actions(actions[playing], self.problem.decisions)  # before anything changes
+        checked = checked_actions(actions[playing], self.problem.decisions)
+        self.simulator.check_available(playing, checked)  # before anything changes
         self._done[begun] = False
         outcomes = [self._begin(begun), self._play(playing, checked)]
         order = np.argsort(np.concatenate([begun, playing]))

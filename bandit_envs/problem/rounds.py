@@ -9,9 +9,13 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.outcome import Outcome
 from bandit_envs.problem.problem import Problem, Trial
+from bandit_envs.problem.volatile import is_in, mask_of
 
 # Of a trial before it is played:
-DRAWN = ("context", "wait", "segment", "version", "optimum", "noise", "attack", "rate", "cost_noise")
+DRAWN = (
+    *("context", "wait", "segment", "version", "optimum", "worst", "noise", "attack", "bits"),
+    *("rate", "cost_noise"),
+)
 
 
 class Rounds:
@@ -35,8 +39,13 @@ class Rounds:
         self.version = np.zeros(shape, dtype=np.int64)
         self.wait = np.zeros(shape)
         self.optimum = np.zeros(shape)
+        self.worst = np.zeros(shape)
         self.noise = np.zeros((*shape, 1 + costs))
         self.attack = np.zeros(shape)
+        self.volatile = problem.volatile
+        arms = problem.decisions.num_arms if self.volatile else 0
+        self.bits = np.zeros((num_trials, horizon + 1, -(-arms // 8)), dtype=np.uint8)
+        self.no_masks = np.zeros((num_trials, 0), dtype=np.int8)
         self.earned = np.zeros(shape)  # noiseless reward of each play
         self.spent = np.zeros(num_trials)  # of the budget of corruption
         self.rate, self.cost_noise = np.zeros(shape), np.zeros(shape)
@@ -46,7 +55,7 @@ class Rounds:
         # K - 1 rounds that never arrive come first: the slots of round t are the columns t..t + K - 1.
         self.due_since = np.full((num_trials, lead + horizon), -1)
         self.observed_since = np.zeros((num_trials, lead + horizon, 1 + costs))
-        told = lead + horizon if problem.noise.tells_shape and problem.publish_model else 0
+        told = lead + horizon if problem.tells_deviations else 0
         self.deviation_since = np.zeros((num_trials, told))  # of the noise on the rewards
         priced = 0 if problem.play_costs.is_free else lead + horizon
         self.paid_since = np.zeros((num_trials, priced))  # what is seen of what each play cost
@@ -83,10 +92,16 @@ class Rounds:
 
     def _nothing(self, rows: Ints) -> Outcome:
         """What a round yields in which nothing is played, but for its number, (n,)."""
-        slots = len(self.slots)
+        slots = self.problem.slots
         told, paid = (slots if each.size else 0 for each in (self.deviation_since, self.paid_since))
         context = self.views[self.context[rows, self.round[rows]]]
-        return Outcome.of_reset(context, slots, told, self.noise.shape[2], paid)
+        return Outcome.of_reset(context, self.masks(rows), slots, told, self.noise.shape[2], paid)
+
+    def masks(self, rows: Any) -> Any:
+        """Which arms trials may play in their round, int8 (n, A); (n, 0) where all may."""
+        if not self.volatile:
+            return self.no_masks[rows]
+        return mask_of(self.bits[rows, self.round[rows]], self.problem.decisions.num_arms)
 
     def _stop(self, rows: Ints) -> Outcome:
         """End trials, (n,), whose next play does not fit into what is left of the budget."""
@@ -137,6 +152,15 @@ class Rounds:
         each = np.stack([law.shape(unit) for law in self.laws], axis=1)
         return each if actions.ndim == 2 else each[0]
 
+    def _waits(self, rows: Any, t: Any, reward: Any) -> Any:
+        """How long the feedback of plays takes that earned so much, (n,), before the arms stretch it."""
+        law, drawn = self.problem.delay, self.wait[rows, t]
+        if not law.looks_at_rewards:
+            return drawn
+        best, worst = self.optimum[rows, t], self.worst[rows, t]
+        extent = np.where(best > worst, best - worst, np.inf)  # no arm of a constant function falls short
+        return law.wait(drawn, np.clip((best - reward) / extent, 0.0, 1.0))
+
     def _stated_std(self, row: int) -> Any:
         """Deviation of the noise that a trial states."""
         trial = self.trials[row]
@@ -153,4 +177,18 @@ class Rounds:
             raise RuntimeError(
                 f"step was called after the last of {self.problem.horizon} rounds;"
                 " call reset to start a new trial"
+            )
+
+    def check_available(self, rows: Ints, arms: Any) -> None:
+        """Raise unless the arms may be played in the trials' rounds, (n,) each."""
+        if not self.volatile:
+            return
+        missing = ~is_in(self.bits[rows, self.round[rows], arms >> 3], arms)
+        if missing.any():
+            i = int(missing.argmax())
+            where = f"trial {rows[i]}, " if len(self.round) > 1 else ""
+            raise ValueError(
+                f"action must be an arm that is available, got {np.ravel(arms)[i]}, which is missing from "
+                f'{where}round {self.round[rows[i]]}; choose where info["action_mask"] is 1, as '
+                'env.action_space.sample(info["action_mask"]) does'
             )

@@ -27,10 +27,16 @@ from bandit_envs.problem.told import (
     check_scales,
     check_size,
     check_times,
+    checked_arms,
     checked_profile,
+    checked_slopes,
 )
 
-PER_TRIAL = ("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound", "known_costs")
+PER_TRIAL = (
+    *("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound"),
+    *("safe_seed", "lipschitz", "known_costs"),
+)
+OF_COSTS = ("safe_seed", "lipschitz")  # several numbers a trial
 SLACK = 1e-6  # how far rounding may carry an action out of the box [-1, 1]
 
 
@@ -57,6 +63,7 @@ class Setting:
         misspecification: eps: the reward is at most so far from a function of the kernel's space, whose norm
             `rkhs_bound` bounds; None if that is not said or it is one.
         corruption: C: all that is added to rewards by an attacker is at most so much; None for none.
+        aggregated: whether `info` tells the sum of what arrives in a round, and not which rounds earned it.
         noise_bound: almost sure bound on the noise, None if there is none.
         rkhs_bound: B with ||f|| <= B, None if unknown.
         reward_lower_bound: what f is never or seldom below, a constant of its law; None if unknown.
@@ -73,12 +80,19 @@ class Setting:
             (n, dz + d) -> (n,); None where that is to be learnt. Of a batch (B, N), or B functions.
         play_costs: law of what plays cost, for its prior and its noise; None if it is withheld.
         may_change: whether the functions may change during a run; when they do is not published.
+        volatile: whether arms may be missing from a round; "action_mask" in `info` then says which may be
+            played in the next one.
         query_times: when each round starts, (T,), where delays are in units of time; else None. Default what
             the law of delays says.
+        safe_seed: arms whose costs are known to be kept in every context and segment, (n,); None if none is.
+        lipschitz: L_j of each cost, (C,): |g_j(x) - g_j(x')| <= L_j |x - x'| in the kernel's units of
+            (context, arm) features; None if unknown.
+        constraint_noise_bound: almost sure bound on the noise on costs, None if there is none.
 
-    `noise_std`, `noise_bound`, `rkhs_bound`, `reward_lower_bound` and `known_costs` may differ from trial
-    to trial; they are then (B,) arrays in the setting of a batch. `Problem.trial_facts` says where they
-    do: nothing else is computed from the function that will be played.
+    `noise_std`, `noise_bound`, `rkhs_bound` and `reward_lower_bound` may differ from trial to trial; they
+    are then (B,) arrays in the setting of a batch, `safe_seed` and `lipschitz` (B, n) and (B, C), and
+    `known_costs` as said above. `Problem.trial_facts` says where they do: nothing else is computed from the
+    function that will be played.
     """
 
     arms: Floats | None = None
@@ -103,6 +117,11 @@ class Setting:
     noise_profile: Floats | None = None
     misspecification: float | None = None
     corruption: float | None = None
+    volatile: bool = False
+    aggregated: bool = False
+    safe_seed: Ints | None = None
+    lipschitz: Floats | None = None
+    constraint_noise_bound: float | None = None
     budget: float | None = None
     cost_min: float | None = None
     known_costs: Any = None
@@ -143,13 +162,28 @@ class Setting:
     def _check_model(self) -> None:
         check_counts(max_delay=self.max_delay, num_constraints=self.num_constraints)
         check_scales(noise_bound=self.noise_bound, rkhs_bound=self.rkhs_bound)
+        check_scales(constraint_noise_bound=self.constraint_noise_bound)
+        for name, check in ((OF_COSTS[0], self._checked_seed), (OF_COSTS[1], self._checked_lipschitz)):
+            object.__setattr__(self, name, check(getattr(self, name)))
         check_budget(self.budget, self.cost_min)
         check_known_costs(self.known_costs, self.continuous)
         check_scales(misspecification=self.misspecification, corruption=self.corruption)
         check_deviations(noise_std=self.noise_std, constraint_noise_std=self.constraint_noise_std)
         check_kernel_kind(self.kernel)
         require_switch("may_change", self.may_change)
+        require_switch("volatile", self.volatile)
+        still = not (self.volatile and self.arms is None)
+        require(still, "volatile", "False on a box, which has no arms", self.volatile)
+        require_switch("aggregated", self.aggregated)
         check_least(self.reward_lower_bound)
+
+    def _checked_seed(self, seed: Any) -> Ints | None:
+        known = seed is None or (self.arms is not None and self.num_constraints > 0)
+        require(known, "safe_seed", "None without constraints and on a box", seed)
+        return None if seed is None else checked_arms("safe_seed", seed, len(self.arms))  # type: ignore[arg-type]
+
+    def _checked_lipschitz(self, slopes: Any) -> Floats | None:
+        return None if slopes is None else checked_slopes("lipschitz", slopes, self.num_constraints)
 
     def _take_out_white(self) -> None:
         """What a WhiteKernel says of the noise is the noise, not the functions' covariance."""
@@ -280,7 +314,8 @@ def _merge(settings: list[Setting], name: str) -> Any:
     values = [getattr(setting, name) for setting in settings]
     if name == "known_costs":
         return None if values[0] is None else _together(values)
-    return values[0] if all(value == values[0] for value in values) else np.array(values, dtype=np.float64)
+    alike = all(np.array_equal(value, values[0]) for value in values)
+    return values[0] if alike else np.array(values, dtype=np.int64 if name == "safe_seed" else np.float64)
 
 
 def _together(costs: list[Any]) -> Any:
@@ -291,7 +326,11 @@ def _together(costs: list[Any]) -> Any:
 def _pick(name: str, value: Any, trial: int) -> Any:
     if name == "known_costs":
         return value[trial] if isinstance(value, tuple) or np.ndim(value) == 2 else value
-    return float(value[trial]) if isinstance(value, np.ndarray) else value
+    if not isinstance(value, np.ndarray):
+        return value
+    if name in OF_COSTS:
+        return value if value.ndim == 1 else value[trial]
+    return float(value[trial])
 
 
 def _brief(value: Any) -> str:

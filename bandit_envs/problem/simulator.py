@@ -19,6 +19,7 @@ class Simulator(Rounds):
         """Play one action in each of the given rows, (n,): arms, or actions in [-1, 1]^d."""
         t = self.round[rows]
         self._check_started(t.min(initial=0), t.max(initial=0), bool(self.over[rows].any()))
+        self.check_available(rows, actions)
         if self.problem.play_costs.is_free:
             return self._play(rows, actions, np.zeros(len(rows)))
         chosen = zip(rows.tolist(), self.context[rows, t].tolist(), actions, strict=True)
@@ -35,13 +36,13 @@ class Simulator(Rounds):
         t = self.round[rows]
         segment, context = self.segment[rows, t], self.context[rows, t]
         means = self._means(rows, self.version[rows, t], context, actions)
-        delay = self._delay(self.wait[rows, t], actions)
         self.actions[rows, t], self.earned[rows, t] = actions, means[:, 0]
         loudness = self._loudness(actions)
         self.observed[rows, t] = means + loudness * self.noise[rows, t]
         self._note_deviation(rows, t, loudness[:, 0])
         regret = self.optimum[rows, t] - means[:, 0]
         corruption = self._corrupt(rows, t, regret)
+        delay = self._delay(self._waits(rows, t, self.observed[rows, t, 0]), actions)
         self.due[rows, t] = np.where(delay < 0, -1, t + delay)
         self.round[rows] = t + 1
         self.paid[rows] += cost
@@ -52,7 +53,7 @@ class Simulator(Rounds):
         column = t[:, None] + self.slots[::-1]  # of slots 0..K - 1
         arrived = self.due_since[rows[:, None], column] == t[:, None]
         values = np.where(arrived[:, :, None], self.observed_since[rows[:, None], column], 0.0)
-        return Outcome(
+        outcome = Outcome(
             observation=self.views[self.context[rows, t + 1]],
             reward=values[:, :, 0].sum(axis=1),
             finished=t + 1 >= self.problem.horizon,
@@ -67,12 +68,14 @@ class Simulator(Rounds):
             delay=delay,
             segment=segment,
             corruption=corruption,
+            available=self.masks(rows),
             played=np.ones(len(rows), dtype=bool),
             terminated=np.zeros(len(rows), dtype=bool),
             spent=cost,
             paid=self._of_arrived(self.paid_since, rows, column, arrived),
             rate=self.rate[rows, t],
         )
+        return outcome.aggregated if self.problem.aggregated else outcome
 
     def view(self, row: int) -> SingleSimulator:
         """Return one trial as a simulator of its own that shares this one's memory."""
@@ -124,7 +127,8 @@ class Simulator(Rounds):
 
 
 _BATCHED = (
-    *("round", "trials", "context", "segment", "version", "wait", "optimum", "noise", "actions", "earned"),
-    *("attack", "spent", "deviation_since", "rate", "cost_noise", "paid", "over", "paid_since"),
+    *("round", "trials", "context", "segment", "version", "wait", "optimum", "worst", "noise"),
+    *("actions", "earned", "attack", "bits", "spent", "deviation_since"),
+    *("rate", "cost_noise", "paid", "over", "paid_since"),
     *("due_since", "observed_since", "tables", "shown"),
 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.arguments import LARGEST_DEVIATION, is_integer, is_number, require
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 
 
@@ -94,6 +94,29 @@ def checked_profile(profile: Any, decisions: Decisions) -> Floats:
     given = given.astype(np.float64)
     given.setflags(write=False)
     return given
+
+
+def checked_arms(name: str, arms: Any, num_arms: int) -> Ints:
+    """Return indices of arms, (n,) or one row a trial, or raise."""
+    given = np.array(arms)
+    usable = given.ndim in (1, 2) and given.size > 0 and given.dtype.kind in "iu"
+    usable = usable and bool(((given >= 0) & (given < num_arms)).all())
+    require(usable, name, f"arms in 0..{num_arms - 1}, at least one", arms)
+    return _fixed(given.astype(np.int64))
+
+
+def checked_slopes(name: str, slopes: Any, num_constraints: int) -> Floats:
+    """Return a slope of each cost, (C,) or one row a trial, or raise."""
+    given = np.array(slopes)
+    usable = given.ndim in (1, 2) and given.shape[-1] == num_constraints and given.dtype.kind in "iuf"
+    usable = usable and bool((np.isfinite(given) & (given >= 0)).all())
+    require(usable, name, f"{num_constraints} finite numbers, 0 or positive, one a cost", slopes)
+    return _fixed(given.astype(np.float64))
+
+
+def _fixed(values: Any) -> Any:
+    values.setflags(write=False)
+    return values
 
 
 def _is_scale(value: Any) -> bool:

@@ -70,6 +70,25 @@ class Curves(Comparison):
         return {label: np.cumsum(record.violation, axis=1) for label, record in self.records.items()}
 
     @cached_property
+    def unsafe_plays(self) -> dict[str, Ints]:
+        """How many plays so far violated a cost, (B, T) each; between checkpoints they count as one."""
+        return {
+            label: np.cumsum(record.violation > 0, axis=1, dtype=np.int64)
+            for label, record in self.records.items()
+        }
+
+    @property
+    def first_unsafe(self) -> dict[str, Ints]:
+        """The round, from 0, of the first play that violated a cost, (B,); -1 in a trial without any.
+
+        Where rounds are thinned it is the checkpoint by which there was one.
+        """
+        return {
+            label: np.where(plays[:, -1] > 0, self.rounds[(plays > 0).argmax(axis=1)] - 1, -1)
+            for label, plays in self.unsafe_plays.items()
+        }
+
+    @cached_property
     def noisy_violation(self) -> dict[str, Floats]:
         """|| [sum_{s <= t} (g(x_s) + noise)]^+ || of what has arrived, (B, T) each (Shi 2022, appendix D)."""
         return {

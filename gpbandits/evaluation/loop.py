@@ -73,9 +73,11 @@ def evaluate(
     require(_is_integer(jobs) and jobs > 0, "jobs", "a positive integer", jobs)
     factories = _factories(agents)  # all errors of names before any work
     approximate = frozenset(label for label, factory in factories.items() if factory.features.approximate)
+    stage = environment if isinstance(environment, Stage) else Stage(environment, env_kwargs or {})
+    for factory in factories.values():
+        factory.require_takes(stage.setting)
     if isolate:
         factories = {name: isolated(factory) for name, factory in factories.items()}
-    stage = environment if isinstance(environment, Stage) else Stage(environment, env_kwargs or {})
     rounds = None if checkpoints is None else _rounds(checkpoints, stage.horizon)
     whole = Part(
         first_trial, [trial_seeds(seed, i) for i in range(first_trial, first_trial + trials)], rounds

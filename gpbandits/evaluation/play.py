@@ -42,9 +42,14 @@ class Stage:
         self.problem = self.env.unwrapped.problem if ours else None
 
     @property
+    def setting(self) -> Any:
+        """What a learner may know; parts of it may change with each trial."""
+        return self.env.get_wrapper_attr("setting")
+
+    @property
     def horizon(self) -> int:
         """The number of rounds that an episode is to have."""
-        horizon = self.env.get_wrapper_attr("setting").horizon
+        horizon = self.setting.horizon
         return horizon if self.limit is None else min(horizon, self.limit)
 
     def episodes(
@@ -123,6 +128,9 @@ def _play_one(
 
 def _run(env: Any, agent: Agent, trace: Trace, horizon: int, observation: Any, info: dict[str, Any]) -> None:
     require("oracle" in info, "oracle", "on: evaluate scores by it", False)
+    begin = getattr(agent, "start", None)
+    if "action_mask" in info and begin is not None:
+        begin(info if trace.privileged else _without_oracle(info))
     done = False
     while not done:
         start = perf_counter()

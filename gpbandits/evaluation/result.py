@@ -61,6 +61,12 @@ class Result(Curves):
 
         return detection_table(self)
 
+    def safety_table(self) -> Table:
+        """Unsafe plays of each agent, when the first one came, and the share of runs with any."""
+        from gpbandits.evaluation.table import safety_table
+
+        return safety_table(self)
+
     def plot_alarms(self, path: str | os.PathLike[str]) -> None:
         """Draw how often each agent alarms over time into a .png, .pdf or .svg file."""
         with from_extra("eval", "figures"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.types import Ints
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.statistics import (
@@ -15,6 +16,7 @@ from gpbandits.evaluation.statistics import (
     bootstrap_interval,
     paired_difference,
     quantile_band,
+    wilson_interval,
 )
 
 if TYPE_CHECKING:
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 
 MISSING = "-"
 HARD, SOFT = "hard violation", "violation/round"  # columns where there are constraints
+SAFETY = (
+    "A play is unsafe if its noiseless mean violates a cost; between checkpoints such plays count as one. "
+    "Runs with one with Wilson's 95 % interval; the first round is the median of those runs, counted from 1."
+)
 # A console of fewer columns has no room for the bands, nor for averages, which are regret over the horizon.
 _NARROW, _SPARED = 90, ("median [10, 90 %]", "average")
 
@@ -163,6 +169,35 @@ def detection_table(result: Curves) -> Table:
         "change is missed. Every other alarm is false.",
     )
     return Table(f"{result.environment}: detection", header, rows, notes)
+
+
+def safety_table(result: Curves) -> Table:
+    """One row an agent: how often it violated a cost, in how many runs, and since when."""
+    if not result.num_constraints:
+        raise ValueError("a table of safety needs costs, got a result without constraints")
+    header = ("agent", "runs with an unsafe play", "unsafe plays/run", "first unsafe round", HARD)
+    rows = tuple(
+        (
+            result.marked(label),
+            _interval(unsafe_share(plays)),
+            _interval(bootstrap_interval(plays[:, -1].astype(np.float64))),
+            number(first_of(result.first_unsafe[label])),
+            _interval(bootstrap_interval(result.hard_violation[label][:, -1])),
+        )
+        for label, plays in result.unsafe_plays.items()
+    )
+    return Table(f"{result.environment}: safety", header, rows, (SAFETY,))
+
+
+def unsafe_share(plays: Ints) -> Interval:
+    """The share of runs with an unsafe play, with Wilson's interval, from their running counts (B, T)."""
+    return wilson_interval(np.asarray((plays[:, -1] > 0).mean()), len(plays))
+
+
+def first_of(rounds: Ints) -> float:
+    """The median of the first unsafe rounds, counted from 1, of runs that had one; NaN where none had."""
+    seen = rounds[rounds >= 0]
+    return float(np.median(seen + 1)) if len(seen) else float("nan")
 
 
 def number(value: float, signed: bool = False) -> str:

@@ -87,6 +87,7 @@ def features_of(problem: Problem) -> set[str]:
         "context": problem.decisions.num_contexts > 1,
         "constraint": bool(problem.constraints),
         "change": not isinstance(problem.changes, Stationary),
+        "availability": problem.volatile,
         "box": problem.decisions.continuous,
         "finite": not problem.decisions.continuous,
     }

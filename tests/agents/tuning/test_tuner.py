@@ -90,8 +90,10 @@ def test_nor_have_those_of_the_default_agent(unit, shift):
     assert run(plain, score, 12, workers=2) == run(other, lambda p: shift + unit * score(p), 12, workers=2)
 
 
-CONSTRAINED = [
-    name for name in LISTENING if (able := agents.features(name)).constraint and not able.on_policy
+CONSTRAINED = [  # but for those who need to be told where costs are kept
+    name
+    for name in LISTENING
+    if (able := agents.features(name)).constraint and not able.on_policy and not able.seed
 ]
 
 

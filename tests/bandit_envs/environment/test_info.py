@@ -29,7 +29,8 @@ def test_info_has_one_schema_at_reset_and_at_every_step(case):
     slots, costs = problem.problem.window + 1, len(problem.problem.constraints)
     for output in outputs:
         budget = not problem.problem.play_costs.is_free
-        assert schema(output[-1]) == expected_schema(slots, costs, budget)
+        volatile = {"action_mask": ("int8", (env.action_space.n,))} if problem.problem.volatile else {}
+        assert schema(output[-1]) == expected_schema(slots, costs, budget) | volatile
 
 
 def expected_schema(slots: int, costs: int, budget: bool) -> dict[str, Any]:
@@ -191,16 +192,16 @@ def test_costs_of_different_constraints_do_not_cancel():
 
 def test_the_best_feasible_arm_is_the_optimum_of_a_constrained_trial():
     env = EVERYTHING.make()
-    env.reset(seed=0)
+    _, info = env.reset(seed=0)
     trial: Any = env.unwrapped.simulator.trials[0]  # type: ignore[attr-defined]
-    arms = np.arange(25)
     for t in range(40):
-        at = trial.context[t] * 25 + arms
-        means = trial.means[trial.segment[t]][:, at]
+        (arms,) = info["action_mask"].nonzero()
+        means = trial.means[trial.segment[t]][:, trial.context[t] * 25 + arms]
         feasible = (means[1:] <= 0).all(axis=0)
         assert feasible.any()
         assert trial.optimum[t] == means[0][feasible].max()
         assert trial.worst[t] == means[0].min()
+        info = env.step(arms[0])[-1]
 
 
 def test_change_points_start_new_segments_with_new_functions():

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+from bandit_envs import BanditEnv
 from bandit_envs.laws import play_costs
 from bandit_envs.laws.play_costs import LAWS
 from bandit_envs.problem.setting import Setting, batch_settings
 
 PAID = {name: law for name, law in LAWS.items() if law is not play_costs.Free}
 each_law = pytest.mark.parametrize("law", PAID)
-SMALL = {"num_arms": 30, "horizon": 200}
+SMALL: Any = {"num_arms": 30, "horizon": 200}
 
 
 def budget_of(law: str, **more: Any) -> dict[str, Any]:
@@ -90,6 +91,45 @@ def test_the_rate_is_the_best_reward_a_unit_of_cost():
     trial: Any = env.unwrapped.simulator.trials[0]  # type: ignore[attr-defined]
     expected = (trial.means[0, 0] / trial.play_costs.values).max()
     assert env.step(3)[4]["oracle"]["rate"] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("features", [{}, {"drift": "ornstein-uhlenbeck"}])
+def test_the_rate_is_the_best_of_the_arms_that_are_there(features):
+    few: Any = {
+        "availability": {"law": "bernoulli", "p": 0.1},
+        "budget": budget_of("gp"),
+        **SMALL,
+        **features,
+    }
+    env: Any = gym.make("GPBandit-Composite-v0", **few)
+    _, info = env.reset(seed=2)
+    trial = env.unwrapped.simulator.trials[0]
+    for t in range(12):
+        mask, at = info["action_mask"].astype(bool), trial.context[t] * 30
+        means = trial.means[trial.version[t]][:, at : at + 30]
+        cells = mask & (means[1:] <= 0).all(axis=0)
+        best = (means[0] / trial.play_costs.values[at : at + 30])[cells].max()
+        info = env.step(int(mask.argmax()))[-1]
+        assert info["oracle"]["rate"] == max(best, 0.0)
+
+
+def test_the_step_that_ends_an_episode_tells_the_arms_of_the_round_that_was_not_played():
+    env = gym.make("GPBandit-Composite-v0", **SMALL, availability="bernoulli", budget=budget_of("gp"))
+    env.action_space.seed(0)
+    infos = [env.reset(seed=0)[1]]
+    while infos[-1].get("played") or len(infos) == 1:
+        infos.append(env.step(env.action_space.sample())[-1])
+    np.testing.assert_array_equal(infos[-1]["action_mask"], infos[-2]["action_mask"])
+
+
+def test_a_missing_arm_is_refused_before_it_is_asked_what_it_costs():
+    costs = {"law": "unit", "budget": 1}
+    env = BanditEnv("gp", num_arms=30, availability={"law": "bernoulli", "p": 0.3}, budget=costs)
+    _, info = env.reset(seed=0)
+    *_, info = env.step(int(info["action_mask"].argmax()))
+    with pytest.raises(ValueError, match="must be an arm that is available"):
+        env.step(int(info["action_mask"].argmin()))
+    assert env.step(int(info["action_mask"].argmax()))[2]
 
 
 def test_a_function_seed_freezes_what_plays_cost():

@@ -142,14 +142,25 @@ def test_results_without_the_reference_are_refused():
 def test_the_command_writes_page_figure_and_tables(tmp_path, capsys):
     command = ["leaderboard", "--out", str(tmp_path / "docs"), "--store", str(tmp_path / "store")]
     chosen = ["--env", "GPBandit-GP-v0", "--env", "GPBandit-Constrained-v0", "--agent", "gp-ucb"]
-    quick = ["--agent", "gp-ucb-noisy-constraints", "--trials", "2", "--horizon", "15", "--workers", "1"]
+    quick = [
+        "--agent",
+        "gp-ucb-noisy-constraints",
+        "--trials",
+        "2",
+        "--horizon",
+        "15",
+        "--workers",
+        "1",
+        "--time-limit",
+        "600",
+    ]
     with pytest.raises(SystemExit) as stop:
         cli.main([*command, *chosen, *quick])
     assert stop.value.code == 0, capsys.readouterr().err
     page = (tmp_path / "docs" / "leaderboard.md").read_text()
     assert "| agent | GP | Constrained |" in page
     assert "| gp-ucb | " in page
-    assert "gpbandits leaderboard --trials 2 --horizon 15" in page
+    assert "gpbandits leaderboard --trials 2 --horizon 15 --seed 0 --time-limit 600" in page
     for name in ("leaderboard.png", "leaderboard-environments.png"):
         assert f"(figures/{name})" in page
         assert (tmp_path / "docs" / "figures" / name).read_bytes().startswith(b"\x89PNG")
