@@ -1,6 +1,6 @@
 """Agents for Gaussian-process bandits: `make("gp-ucb", setting)`, then `reset`, `act`, `update`.
 
-Algorithms are factories too: `agents.gp_ucb(setting, delta=0.05)`.
+Algorithms are factories too, anybody's that are registered alike: `agents.gp_ucb(setting, delta=0.05)`.
 """
 
 from importlib import import_module
@@ -79,6 +79,11 @@ _HOMES = {
     "validation": ["PerTrial"],
 }
 
+_BY_HAND = [
+    *("compose", "features", "load", "make", "names", "pretrained", "sb3"),
+    *("Tuner", "Categorical", "Integer", "Linear", "Log"),
+]
+
 __all__ = [
     "Candidates",
     "Categorical",
@@ -147,8 +152,15 @@ def __getattr__(name: str) -> Any:
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f".{module}", __name__), name)
+    if not name.startswith("_"):
+        registry = import_module(".registry", __name__)
+        if registered := registry.by_attribute().get(name):
+            return registry.resolve_agent(registered).make
     raise AttributeError(f"module 'agents' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})  # names that are not imported yet are completed too
+    """What is completed: the factories of all agents, imported or not, and what people call by hand."""
+    ours = [name for home, names in _HOMES.items() if home.startswith("algorithms.") for name in names]
+    anybodys = import_module(".registry", __name__).by_attribute()
+    return sorted({*ours, *anybodys, *_BY_HAND})

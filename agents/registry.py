@@ -113,6 +113,12 @@ def names() -> list[str]:
     return sorted(_registered(tuple(sys.path)))
 
 
+def by_attribute() -> dict[str, str]:
+    """The registered names by what they are called in Python: gp_ucb -> "gp-ucb"."""
+    written = {name.replace("-", "_"): name for name in _registered(tuple(sys.path))}
+    return {attribute: name for attribute, name in written.items() if attribute.isidentifier()}
+
+
 def resolve_agent(spec: AgentSpec) -> AgentFactory:
     """Return the factory that a name, a class path or a callable stands for, alone or with options.
 

@@ -10,6 +10,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.recommendation import Recommendation
+from ..showing import Shown
 from ..validation import seeds_of
 
 
@@ -33,7 +34,7 @@ class OneTrialAgent(Protocol):
         ...
 
 
-class SideBySide:
+class SideBySide(Shown):
     """B trials that share nothing: each has its own kernel or points, and all that follows from them.
 
     Args:

@@ -29,6 +29,7 @@ from ..model.tie_breaking import TieBreaker, argmax_with_ties
 from ..objectives.base import Objective, Revision
 from ..objectives.reward import Reward
 from ..restarts.base import Never, Restart
+from ..showing import Shown
 from ..validation import require_reset, require_trials, seeds_of
 from .answers import Answers
 from .declared import Declared
@@ -42,7 +43,7 @@ from .view import View
 TIE = 1e-9
 
 
-class GPAgent(Answers, Resumable):
+class GPAgent(Answers, Resumable, Shown):
     """Scores the arms with a rule on its belief and plays the best.
 
     Without `num_trials` it plays one environment; with `num_trials=B`, B at once, a leading axis in every

@@ -13,6 +13,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import arms_among
+from ..showing import Shown
 
 
 def in_box(setting: Setting) -> Setting:
@@ -21,7 +22,7 @@ def in_box(setting: Setting) -> Setting:
     return replace(setting, arms=None, prior_mean=mean, noise_profile=None, safe_seed=None)
 
 
-class NearestArm:
+class NearestArm(Shown):
     """One trial of an agent for boxes, which learns what the nearest arm earned, at that arm.
 
     Args:

@@ -19,6 +19,7 @@ from ..model.offered import offered_in, require_offered
 from ..model.plays import Plays
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
+from ..showing import Shown
 from ..validation import require_context, require_costs, require_reset, require_trials
 from .batching import OneTrialAgent, SideBySide
 from .gp_agent import TIE
@@ -26,7 +27,7 @@ from .gp_agent import TIE
 A = TypeVar("A", bound=OneTrialAgent)
 
 
-class SurrogateAgent(abc.ABC):
+class SurrogateAgent(Shown, abc.ABC):
     """Learns all outcomes of one trial; algorithms say how they choose.
 
     Args:

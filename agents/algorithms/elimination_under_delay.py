@@ -19,7 +19,7 @@ from .elimination import eliminating
 WAITS = ("quantile", "sub-exponential", "max_delay")
 
 
-@handles("delay", "noise")
+@handles("delay", "noise", "availability")
 def bpe_delay(
     setting: Setting,
     *,

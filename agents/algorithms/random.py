@@ -12,10 +12,11 @@ from bandit_envs.problem.setting import Setting
 
 from ..capabilities import handles
 from ..model.offered import offered_in, require_offered
+from ..showing import Shown
 from ..validation import require_reset, require_trials, seeds_of
 
 
-class RandomAgent:
+class RandomAgent(Shown):
     """Uniform plays on arms or on a box, for one environment or B at once.
 
     Args:

@@ -22,7 +22,7 @@ from ..widths.by_name import make_width
 EPS = 0.05
 
 
-@handles("delay", "context", "noise")
+@handles("delay", "context", "noise", "availability")
 def stable_opt(
     setting: Setting,
     *,

@@ -14,6 +14,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.environment.observations import make_summary
 from bandit_envs.problem.setting import Setting
 
+from ..showing import Shown
 from ..validation import require_reset
 from .bridge import BridgeEnv
 from .plays import Plays
@@ -23,7 +24,7 @@ from .rendezvous import Ask, Rendezvous
 HIDDEN = ("oracle", "_oracle")
 
 
-class SB3Agent:
+class SB3Agent(Shown):
     """Learns from scratch on the rounds of one trial, in a thread that lives as long as the trial.
 
     `act` gives the learner the outcome of the last round and waits for its next action, so all of its

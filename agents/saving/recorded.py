@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.problem.setting import Setting
 
 from ..registry import require_registered, resolve_agent
+from ..showing import facts_of
 from .data import decode, encode
 from .files import MAX_BYTES, parsing, playing, read, write
 from .journal import EVENTS, Journal, copied, rows_of
@@ -126,6 +128,14 @@ class Recorded:
             for kind, arguments in calls:
                 getattr(agent, kind)(*arguments)
         return agent
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={brief(value)}" for name, value in self._made["options"].items())
+        return f"agents.make({self._made['name']!r}, ...{options})"
+
+    def _repr_html_(self) -> str:
+        options = {name: brief(value) for name, value in self._made["options"].items()}
+        return html_facts(self._made["name"], {**facts_of(self._agent), **options})
 
     def __getattr__(self, name: str) -> Any:
         if name == "_agent" or name.startswith("__"):  # while it is being unpickled there is none

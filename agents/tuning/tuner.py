@@ -16,6 +16,7 @@ from .plan import Plan, names_of
 from .player import Advice, Player
 from .restoring import player_for, require_possible, restored
 from .scale import sign_of
+from .showing import as_html, heading
 from .space import Space, Values
 
 FORM = "gpbandits tuner"
@@ -196,12 +197,19 @@ class Tuner:
     @property
     def best(self) -> Experiment:
         """The best experiment so far; with constraints, of those whose observed costs are all at most 0."""
+        best = self._best
+        if best is None:
+            told = sum(each.state == "told" for each in self.experiments)
+            raise ValueError(f"best needs a feasible experiment, got {told} told, none of them feasible")
+        return best
+
+    @property
+    def _best(self) -> Experiment | None:
+        """The best experiment, if any is feasible."""
         sign = sign_of(self.plan.goal)
         told = [each for each in self.experiments if each.state == "told"]
         feasible = [each for each in told if all(cost <= 0 for cost in each.costs.values())]
-        if not feasible:
-            raise ValueError(f"best needs a feasible experiment, got {len(told)} told, none of them feasible")
-        return max(feasible, key=lambda each: sign * each.value)  # type: ignore[operator]
+        return max(feasible, key=lambda each: sign * each.value, default=None)  # type: ignore[operator]
 
     @property
     def experiments(self) -> list[Experiment]:
@@ -219,6 +227,12 @@ class Tuner:
         """Ticket -> parameters of the experiments that are running; after `load`, those to do again."""
         rounds = self._history.rounds
         return {ticket: dict(rounds[t].parameters) for ticket, t in self._history.pending.items()}
+
+    def __repr__(self) -> str:
+        return heading(self.plan, self.experiments)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.plan, self.experiments, self._best)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tuner to one file (JSON), from which `Tuner.load` or `agents.load` go on exactly.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.arguments import ArgumentError
+from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws import changes
 from bandit_envs.laws.changes import change_points_of
@@ -58,7 +59,7 @@ class Trial(NamedTuple):
     setting: Setting
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Problem(Composition):
     """A Gaussian-process bandit; absent features are neutral laws, so every combination works.
 
@@ -92,6 +93,19 @@ class Problem(Composition):
 
     def __post_init__(self) -> None:
         check_problem(self)
+
+    def __repr__(self) -> str:
+        return f"Problem({', '.join(f'{name}={text}' for name, text in self.composed.items())})"
+
+    def _repr_html_(self) -> str:
+        return html_facts(f"Problem {self.name}", self.composed)
+
+    @property
+    def composed(self) -> dict[str, str]:
+        """What it is composed of, by name; features that it is without are left out."""
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        absent = {each.name for each in fields(self) if given[each.name] is each.default}
+        return {name: brief(value) for name, value in given.items() if name not in absent}
 
     def draw(self, entropy: int, function_seed: int | None = None) -> Trial:
         """Draw one trial.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.arguments import is_count, require, require_switch, written_as
+from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.white import require_same_noise, split_white
 from bandit_envs.laws.by_name import parse
@@ -300,9 +301,16 @@ class Setting:
         return other
 
     def __repr__(self) -> str:
-        shown = {field.name: getattr(self, field.name) for field in fields(self)}
-        parts = [f"{key}={_brief(value)}" for key, value in shown.items() if value is not None]
-        return f"Setting({', '.join(parts)})"
+        return f"Setting({', '.join(f'{name}={text}' for name, text in self._told.items())})"
+
+    def _repr_html_(self) -> str:
+        return html_facts("Setting", self._told)
+
+    @property
+    def _told(self) -> dict[str, str]:
+        """What is not withheld, by name."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: brief(value) for name, value in values.items() if value is not None}
 
 
 def batch_settings(settings: list[Setting]) -> Setting:
@@ -331,7 +339,3 @@ def _pick(name: str, value: Any, trial: int) -> Any:
     if name in OF_COSTS:
         return value if value.ndim == 1 else value[trial]
     return float(value[trial])
-
-
-def _brief(value: Any) -> str:
-    return f"array{value.shape}" if isinstance(value, np.ndarray) and value.size > 4 else repr(value)

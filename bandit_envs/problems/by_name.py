@@ -102,6 +102,12 @@ def data_files(problem: str) -> list[str]:
 
 def keywords_of(problem: str) -> list[str]:
     """The keyword arguments that a named problem takes."""
+    return list(defaults_of(problem))
+
+
+def defaults_of(problem: str) -> dict[str, Any]:
+    """The keyword arguments that a named problem takes, and their defaults unless its preset has others."""
     factory = FACTORIES[problem]
     own = inspect.signature(PRESET_OF.get(factory, factory)).parameters.values()
-    return [p.name for p in own if p.kind is p.KEYWORD_ONLY and p.name != "name"] + list(FEATURES)
+    taken = {p.name: p.default for p in own if p.kind is p.KEYWORD_ONLY and p.name != "name"}
+    return taken | FEATURES

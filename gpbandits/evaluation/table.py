@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.notebook import html_table
 from bandit_envs.basics.types import Ints
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.marks import footnotes
@@ -30,6 +31,8 @@ SAFETY = (
 )
 # A console of fewer columns has no room for the bands, nor for averages, which are regret over the horizon.
 _NARROW, _SPARED = 90, ("median [10, 90 %]", "average")
+_NEXT = ("µs/round", SOFT, "simple")  # columns that go, in this order, before labels or numbers break
+_GAP = 4  # between columns
 
 
 class Summary(NamedTuple):
@@ -128,6 +131,38 @@ class Table:
         rule = "─" * len(lines[0])
         return "\n".join([self.title, rule, lines[0], rule, *lines[1:], rule, *self.notes])
 
+    def _repr_html_(self) -> str:
+        return html_table(self.title, self.header, self.rows, self.notes)
+
+    def _columns(self, width: int) -> list[int]:
+        """Those for which a console of so many columns has room, by index."""
+        dropped = set() if width >= _NARROW else set(_SPARED)
+        for name in _NEXT:
+            if self._need(shown := self._without(dropped)) <= width:
+                return shown
+            dropped.add(name)
+        return self._without(dropped)
+
+    def _without(self, dropped: set[str]) -> list[int]:
+        return [i for i, name in enumerate(self.header) if name not in dropped]
+
+    def _need(self, shown: list[int]) -> int:
+        """The least width of some columns, in which no label and no number breaks."""
+        return sum(map(self._least, shown)) + _GAP * (len(shown) - 1)
+
+    def _widths(self, shown: list[int], room: int) -> dict[int, int]:
+        """By index, with what is left for headers from left to right; none where labels break anyway."""
+        left, widths = room - self._need(shown), {}
+        for i in shown if left >= 0 else ():
+            column = (self.header[i], *(piece for row in self.rows for piece in row[i].split(" [")))
+            extra = min(left, max(map(len, column)) + 1 - self._least(i))
+            widths[i], left = self._least(i) + max(extra, 0), left - max(extra, 0)
+        return widths
+
+    def _least(self, i: int) -> int:
+        """The widest label, or the widest piece of a cell."""
+        return max(len(piece) for row in self.rows for piece in ([row[i]] if i == 0 else row[i].split()))
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich import box
         from rich.table import Table as RichTable
@@ -135,11 +170,12 @@ class Table:
 
         natural = len(str(self).splitlines()[1])
         interval_start = " [" if options.max_width >= natural else "\n["
-        wide = options.max_width >= _NARROW
-        shown = [i for i, name in enumerate(self.header) if wide or name not in _SPARED]
+        shown = self._columns(options.max_width)
+        widths = self._widths(shown, options.max_width) if options.max_width < natural else {}
         table = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
         for i in shown:
-            table.add_column(Text(self.header[i]), justify="right" if i else "left", overflow="fold")
+            side: Any = "right" if i else "left"
+            table.add_column(Text(self.header[i]), justify=side, overflow="fold", width=widths.get(i))
         for rank, row in enumerate(self.rows):
             cells = (Text(row[i].replace(" [", interval_start)) for i in shown)
             table.add_row(*cells, style=None if rank else "bold")

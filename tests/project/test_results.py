@@ -27,6 +27,7 @@ STORED = {
     "elimination",
     "constraints",
     "field",
+    "changes",
     "reinforcement",
 }  # whose numbers the tests below look up
 
@@ -151,10 +152,18 @@ def test_the_page_on_constraints_says_what_its_table_says():
     page = read("constraints.md")
     said = [script.verdict(runs, "config", other) for other in script.PARTS[1:]]
     lines = [*script.bench_as_markdown(runs), *script.elsewhere_as_markdown(runs)]
-    assert len(lines) + 5 == page[: page.index("## No unsafe play")].count(
-        "\n| "
-    )  # two of families, three heads
+    long_term, _ = page.split("## No unsafe play")
+    assert len(lines) == long_term.count("\n| ") - 3 - 3  # but for the families and the heads of tables
     for line in lines + said:
+        assert line in page
+
+
+def test_the_page_on_changes_says_what_its_table_says():
+    script = loaded("papers/changes.py")
+    runs = script.read(DOCS / RESULTS / "changes.csv")
+    page = read("changes.md")
+    said = [script.against(runs, "evidence", name) for name in script.rivals()]
+    for line in script.as_markdown(runs) + said:
         assert line in page
 
 

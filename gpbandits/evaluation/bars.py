@@ -1,0 +1,51 @@
+"""A bar of the trials that are over, on a terminal or in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.extras import from_extra
+
+Progress = Callable[[str, int], None]  # an agent's label and the number of trials that it has just finished
+
+
+def reporting(progress: Progress | bool | None, total: int) -> Any:
+    """A context with what is called as trials end: what was given, a bar for True, or None."""
+    usable = progress is None or isinstance(progress, bool) or callable(progress)
+    require(usable, "progress", "True, False or a callable (label, trials)", progress)
+    if progress is True:
+        return bar(total)
+    return nullcontext(progress if callable(progress) else None)
+
+
+@contextmanager
+def bar(total: int) -> Iterator[Progress]:
+    """Draw one bar on the error stream, or in the cell.
+
+    Args:
+        total: trials of all agents together.
+    """
+    with from_extra("eval", "progress bars"):
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+        from rich.progress import Progress as Bars
+
+    counts = BarColumn(), MofNCompleteColumn(), TextColumn("trials")
+    times = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
+    latest = TextColumn("{task.description}", markup=False)
+    with Bars(latest, *counts, *times, console=Console(stderr=True)) as bars:
+        task = bars.add_task("", total=total)
+
+        def show(label: str, finished: int) -> None:
+            bars.update(task, description=label, advance=finished)
+
+        yield show
