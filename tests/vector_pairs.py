@@ -56,9 +56,10 @@ def play_both(ours: Any, theirs: Any, mode: AutoresetMode, steps: int) -> int:
     """Play, resetting by mask where nothing else does; return the number of ends."""
     ends = 0
     for _ in range(steps):
-        (_, _, _, truncated, _), _ = step_both(ours, theirs)
-        ends += int(truncated.sum())
-        if mode is AutoresetMode.DISABLED and truncated.any():
+        (_, _, terminated, truncated, _), _ = step_both(ours, theirs)
+        ended = terminated | truncated
+        ends += int(ended.sum())
+        if mode is AutoresetMode.DISABLED and ended.any():
             # Gymnasium takes the mask out of the options it is given.
-            same(*(env.reset(options={"reset_mask": truncated.copy()}) for env in (ours, theirs)))
+            same(*(env.reset(options={"reset_mask": ended.copy()}) for env in (ours, theirs)))
     return ends

@@ -58,6 +58,11 @@ class Candidates(Protocol):
         ...
 
     @property
+    def price(self) -> Floats:
+        """What an improvement is to be worth, in the units of the mean, (B, A) or (B, 1); 0 without costs."""
+        ...
+
+    @property
     def active(self) -> Bools:
         """Whether they may still be the best, (B, A); all may, but in beliefs that strike off arms."""
         ...

@@ -12,7 +12,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.decisions import Decisions
-from bandit_envs.problem.feedback import Feedback, deviations
+from bandit_envs.problem.feedback import Feedback, deviations, spendings
 
 from ..acquisition.candidates import Rule
 from ..acquisition.combined import Starting
@@ -141,9 +141,9 @@ class GPAgent(Answers, Resumable, Shown):
         """The arm of the largest score, (B,); only free trials, (B,), draw samples, by default all."""
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
         require_offered(self.offered, self.setting)
-        safety = self.objective.safety(context, self.t)
+        safety, prices = self.objective.safety(context, self.t), partial(self.objective.prices, context)
         draws = self.samplers, self._rule_rngs
-        view = View(belief, self.incumbent, context, self.t, *draws, self.offered, safety)
+        view = View(belief, self.incumbent, context, self.t, *draws, self.offered, safety, prices)
         view = view if free is None else view.drawing(free)
         scores = self.objective.penalised(only_offered(rule(view), self.offered), context, self.t)
         self.declared.note(self.round, self.objective.infeasible)
@@ -169,14 +169,13 @@ class GPAgent(Answers, Resumable, Shown):
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
         point = self.points(observation, action)
-        feedback, std, offered = (
-            Feedback.arrived(info),
-            deviations(info),
-            offered_in(info, self.setting, self.num_trials),
-        )
+        feedback, std, spent = Feedback.arrived(info), deviations(info), spendings(info)
+        offered = offered_in(info, self.setting, self.num_trials)
         value = self.objective.values(feedback.trial, feedback.reward, feedback.cost)
         played = self.plays.record_round(point, feedback.trial, feedback.round)  # the last check
         self.offered = offered
+        if spent is not None:
+            self.objective.paid(feedback.trial, played, spent)
         if self.since is not None:
             fresh = feedback.round >= self.since[feedback.trial]
             feedback, value, played = feedback.where(fresh), value[fresh], played[fresh]

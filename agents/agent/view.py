@@ -16,6 +16,11 @@ from ..beliefs.safety import Safety
 from ..model.offered import only_offered
 
 
+def nothing() -> Floats:
+    """The price of improvements where plays cost nothing, (1, 1)."""
+    return np.zeros((1, 1))
+
+
 class View:
     """The arms of each trial's context; nothing is computed before it is asked for.
 
@@ -28,6 +33,7 @@ class View:
         draw: makes the generators of the rule in this round, one a trial.
         offered: which arms may be played in this round, (B, A); None is all.
         safety: what is known of costs that must be kept in every round.
+        price: what improvements are to be worth, (B, A).
     """
 
     def __init__(
@@ -40,10 +46,11 @@ class View:
         draw: Callable[[], Sequence[np.random.Generator]],
         offered: Bools | None = None,
         safety: Safety | None = None,
+        price: Callable[[], Floats] = nothing,
     ):
         self._belief, self._incumbent, self._context = belief, incumbent, context
         self._t, self._samplers, self._draw, self._offered = t, samplers, draw, offered
-        self.safety = safety
+        self.safety, self._price = safety, price
         self._rngs: Sequence[np.random.Generator] | None = None
 
     @property
@@ -103,6 +110,11 @@ class View:
         """The value to improve on, (B,)."""
         return self._incumbent(self._belief, self._context, only_offered(self.mean, self._offered))
 
+    @property
+    def price(self) -> Floats:
+        """What improvements are to be worth, (B, A)."""
+        return self._price()
+
     def deviation(self) -> Floats:
         """Draw one joint posterior sample of f - mean, (B, A)."""
         return self._belief.deviation(self._context, self._samplers)
@@ -117,5 +129,5 @@ class View:
         samplers = [rng if draws else spare for rng, draws in zip(self._samplers, trials, strict=True)]
         return View(
             *(self._belief, self._incumbent, self._context, self._t, samplers, lambda: self.rngs),
-            *(self._offered, self.safety),
+            *(self._offered, self.safety, self._price),
         )

@@ -41,6 +41,7 @@ class Objective(abc.ABC):
     epoch: int = 1  # rounds between two changes of what is maximised
     # (B,) whether nothing that was last scored can keep the costs, as far as told
     infeasible: Bools | None = None
+    of_reward = False  # whether the values are the rewards, and so have their noise
     assumes_bound = False  # whether it rests on a bound that was neither given nor published
     keeps_plays = True  # whether plays after a change may be learnt again where a trial starts over
 
@@ -55,6 +56,20 @@ class Objective(abc.ABC):
     @abc.abstractmethod
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Keep what has come, and that the belief keeps too."""
+
+    def paid(self, trial: Ints, point: Ints, cost: Floats) -> None:  # noqa: B027 (most need not know)
+        """What plays cost is seen, (n,) each; trials ascend."""
+
+    def prices(self, context: Ints) -> Floats:
+        """What improvements are to be worth at the arms, in units of the values, (B,) -> (B, A) or (B, 1).
+
+        Only rules that weigh improvements against what plays cost ask; elsewhere they cost nothing.
+        """
+        return np.zeros((len(context), 1))
+
+    def prices_on_box(self, pairs: Floats) -> Floats:
+        """The same of points of a box, (n, dz + d) -> (1, n)."""
+        return np.zeros((1, len(pairs)))
 
     def played(self, point: Ints, t: Ints) -> None:  # noqa: B027 (most need not know)
         """Every trial has just played a point in its round t = 1, 2, ..., (B,) each."""

@@ -71,10 +71,15 @@ class BanditEnv(gym.Env):
         return outcome.observation, self._info(outcome)
 
     def step(self, action: Any) -> tuple[Floats, float, bool, bool, Info]:
-        """Play an action; the reward is the sum of what *arrives* in this round."""
+        """Play an action; the reward is the sum of what *arrives* in this round.
+
+        Where plays cost, one that does not fit into what is left of the budget is not made and ends the
+        episode: `terminated` is true, "played" in `info` false, the reward 0, nothing arrives, and the
+        observation stays. `terminated` is true nowhere else; `truncated` is true in the last of the rounds.
+        """
         outcome = self.simulator.play(checked_action(action, self.problem.decisions))
         info = self._info(outcome)
-        return outcome.observation, outcome.reward, False, outcome.finished, info
+        return outcome.observation, outcome.reward, outcome.terminated, outcome.finished, info
 
     def action_masks(self) -> Bools:
         """Which arms may be played now, (A,), as `sb3_contrib.MaskablePPO` asks for it."""

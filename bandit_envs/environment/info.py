@@ -29,6 +29,9 @@ def info_of(outcome: Outcome, oracle: bool) -> Info:
         info["feedback_cost"] = costs.copy()
     if outcome.available.size:
         info["action_mask"] = outcome.available
+    if outcome.paid.shape[-1]:
+        info["feedback_spent"] = outcome.paid.copy()
+        info["played"] = outcome.played
     if oracle:
         info["oracle"] = _oracle(outcome)
     return info
@@ -45,7 +48,7 @@ def with_masks(info: Info, present: Bools) -> Info:
 
 def _oracle(outcome: Outcome) -> Info:
     cost = outcome.means[..., 1:].copy()
-    return {
+    truth = {
         "regret": outcome.regret,
         "mean": _number(outcome.means[..., 0].copy()),
         "optimum": outcome.optimum,
@@ -55,6 +58,7 @@ def _oracle(outcome: Outcome) -> Info:
         "segment": outcome.segment,
         "corruption": outcome.corruption,
     }
+    return truth | {"spent": outcome.spent, "rate": outcome.rate} if outcome.paid.shape[-1] else truth
 
 
 def _violation(cost: Floats) -> Any:

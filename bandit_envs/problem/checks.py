@@ -30,6 +30,7 @@ from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.feasibility import Feasibility
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.noise import Noise
+from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.told import check_prior_mean
@@ -43,6 +44,7 @@ LAWS: dict[str, tuple[type, str]] = {  # of each random part: what it must be, a
     "drift": (Drift, "OrnsteinUhlenbeck(0.01)"),
     "corruption": (Corruption, "AgainstTheBest(3.0)"),
     "availability": (Availability, "Bernoulli(0.8)"),
+    "play_costs": (PlayCosts, "GPCosts(50.0)"),
     "feasibility": (Feasibility, "FeasibleShare(0.3)"),
 }
 TRIED = 250  # points of a box on which a kernel that is not known is looked at

@@ -15,6 +15,7 @@ from bandit_envs.laws.drift import STILL, Drift
 from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.noise import Gaussian, Noise, NoNoise
+from bandit_envs.laws.play_costs import FREE, PlayCosts
 from bandit_envs.problem.decisions import Decisions
 
 
@@ -37,6 +38,7 @@ class Composition:
     drift: Drift = STILL
     corruption: Corruption = UNTOUCHED
     availability: Availability = EVERY_ARM
+    play_costs: PlayCosts = FREE
     horizon: int = 1000
     prior_mean: Floats | float = 0.0
     rkhs_bound: str | float | None = "true"

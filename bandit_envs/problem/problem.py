@@ -21,7 +21,7 @@ from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.drifting import Course, Playback
 from bandit_envs.problem.safety import MARGIN, TRIES, lipschitz, safe_arm
 from bandit_envs.problem.setting import Setting
-from bandit_envs.problem.truth import Extremes, Truth, of_box
+from bandit_envs.problem.truth import Extremes, Truth, best_rates, of_box
 from bandit_envs.problem.volatile import Bits, Roster, roster_of
 
 ROLES = (
@@ -33,7 +33,9 @@ ROLES = (
     "constraint_noise",
     "corruption",
     "availability",
+    "cost_noise",
 )
+OF_COSTS = 10**6  # a spawn key of the functions' seed that nothing else has
 MOST_FOUND = 1024  # trials on a box whose extremes are kept
 
 
@@ -51,6 +53,9 @@ class Trial(NamedTuple):
     attack: Floats  # (T,) what would be added to each reward while the budget lasts, if the play is struck
     bits: Bits  # (T + 1, ...) which arms may be played, see `volatile.mask_of`; (T + 1, 0) where all may
     wait: Floats  # (T,) for feedback, infinite if it never arrives, before the played arm stretches it
+    play_costs: Drawn  # of each point, the same in all rounds
+    cost_noise: Floats  # (T,) standard normals
+    rate: Floats  # (T,) largest mean reward a unit of cost of the same, 0 if that is negative
     setting: Setting
 
 
@@ -73,6 +78,7 @@ class Problem(Composition):
         drift: how functions change within a segment, by default not at all.
         corruption: who changes rewards after they are drawn, by default nobody; its budget is published.
         availability: which arms may be played in a round, by default all.
+        play_costs: law of what plays cost, and the budget that ends a trial; by default nothing is spent.
         horizon: rounds a trial.
         prior_mean: the model's mean of the reward, one number or (N,).
         rkhs_bound: what is published of ||f||: "true" (the exact norm where one is known), "paper"
@@ -121,7 +127,8 @@ class Problem(Composition):
         context = self.context.draw(self.horizon + 1, self.decisions.num_contexts, rngs["context"])
         truth = self._truth(segment, seeds["functions"], frozen)
         version = np.arange(self.horizon) if self.drifts else segment
-        roster = self._roster(truth, version, context, rngs["availability"])
+        costs = self._play_costs(seeds["functions"])
+        roster = self._roster(truth, costs, version, context, rngs["availability"])
         return Trial(
             means=Playback(truth.means) if self.drifts else truth.means,
             between=[[f.between for f in row if f.between] for row in truth.drawn]
@@ -136,7 +143,10 @@ class Problem(Composition):
             attack=self.corruption.draw(self.horizon, rngs["corruption"]),
             bits=roster.bits,
             wait=self.delay.draw(self.horizon, rngs["delay"]),
-            setting=self.setting(truth),
+            play_costs=costs,
+            cost_noise=rngs["cost_noise"].standard_normal(self.horizon),
+            rate=roster.rate,
+            setting=self.setting(truth, costs),
         )
 
     @property
@@ -148,13 +158,17 @@ class Problem(Composition):
         computed from the truth. Without the model these are withheld as well. A safe seed is one more, which
         no agent could do without that must keep costs in every round, and with it how steep costs are.
         """
-        return (*self._facts_of_reward, *self._facts_of_costs)
+        return (*self._facts_of_reward, *self._facts_of_costs, *self._facts_of_play_costs)
 
     @property
     def _facts_of_costs(self) -> tuple[str, ...]:
         if not self.safe_seed or all(law.is_fixed for law in self.constraints):
             return ()
         return ("safe_seed", "lipschitz") if self.publish_model else ("safe_seed",)
+
+    @property
+    def _facts_of_play_costs(self) -> tuple[str, ...]:
+        return ("known_costs",) if self.play_costs.known and not self.play_costs.is_fixed else ()
 
     @property
     def _facts_of_reward(self) -> tuple[str, ...]:
@@ -164,10 +178,13 @@ class Problem(Composition):
         facts = () if self.noise.share is None else ("noise_std", "noise_bound")
         return facts + (("rkhs_bound", "reward_lower_bound") if norm_is_drawn else ())
 
-    def setting(self, truth: Truth | None = None) -> Setting:
+    def setting(self, truth: Truth | None = None, costs: Drawn | None = None) -> Setting:
         """What a learner may know; without a draw, what holds for all trials."""
         kernel = deepcopy(self._published.kernel)  # an agent may fit it in place
-        return self._published.with_facts(kernel=kernel, **(self._facts(truth) if truth else {}))
+        facts = self._facts(truth) if truth else {}
+        if costs is not None and self.play_costs.known:
+            facts["known_costs"] = costs.between if self.decisions.continuous else costs.values
+        return self._published.with_facts(kernel=kernel, **facts)
 
     @cached_property
     def _published(self) -> Setting:
@@ -193,8 +210,23 @@ class Problem(Composition):
             query_times=self.delay.query_times(self.horizon),
             may_change=self.drifts or not isinstance(self.changes, changes.Stationary),
             volatile=self.volatile,
+            budget=None if self.play_costs.is_free else self.play_costs.budget,
+            cost_min=None if self.play_costs.is_free else self.play_costs.least,
+            play_costs=None if self.play_costs.is_free or not publish else self.play_costs,
             **self._facts(None),
         )
+
+    def _play_costs(self, seed: np.random.SeedSequence) -> Drawn:
+        """What plays cost in a trial, from a stream of its own."""
+        of_costs = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, OF_COSTS))
+        return self.play_costs.draw(self.gram, np.random.default_rng(of_costs))
+
+    def _rates(self, truth: Truth, costs: Drawn, version: Ints, context: Ints) -> Floats:
+        """What a unit of cost earns at best in each round, (T,)."""
+        if self.play_costs.is_free:
+            return np.zeros(self.horizon)
+        truth = truth._replace(means=Playback(truth.means)) if self.drifts else truth
+        return best_rates(truth, costs, self.decisions)[version, context]
 
     def _published_profile(self) -> Floats | None:
         """How the noise differs from point to point, where the law tells and there are points, (N,)."""
@@ -254,13 +286,17 @@ class Problem(Composition):
             self._kept[key] = truth
         return self._kept[key]
 
-    def _roster(self, truth: Truth, version: Ints, context: Ints, rng: np.random.Generator) -> Roster:
+    def _roster(
+        self, truth: Truth, costs: Drawn, version: Ints, context: Ints, rng: np.random.Generator
+    ) -> Roster:
         """What may be played in each round, and what is best of it."""
         if not self.volatile:
             at = version, context[:-1]
-            return Roster(np.empty((len(context), 0), np.uint8), truth.optimum[at], truth.worst[at])
+            none = np.empty((len(context), 0), np.uint8)
+            return Roster(none, truth.optimum[at], truth.worst[at], self._rates(truth, costs, *at))
         means = Playback(truth.means) if self.drifts else truth.means
-        return roster_of(self.availability, means, version, context, self.decisions, rng)
+        price = None if self.play_costs.is_free else costs.values
+        return roster_of(self.availability, means, version, context, self.decisions, rng, price)
 
     def _by_segment(self, segment: Ints, seed: np.random.SeedSequence) -> Truth:
         drawn = self._functions(int(segment[-1]) + 1, seed)

@@ -15,21 +15,28 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.white import require_same_noise, split_white
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.delays import LAWS, Delay
+from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import Decisions, corner
 from bandit_envs.problem.told import (
+    check_budget,
     check_counts,
     check_deviations,
     check_kernel_kind,
+    check_known_costs,
     check_least,
     check_prior_mean,
     check_scales,
+    check_size,
     check_times,
     checked_arms,
     checked_profile,
     checked_slopes,
 )
 
-PER_TRIAL = ("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound", "safe_seed", "lipschitz")
+PER_TRIAL = (
+    *("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound"),
+    *("safe_seed", "lipschitz", "known_costs"),
+)
 OF_COSTS = ("safe_seed", "lipschitz")  # several numbers a trial
 SLACK = 1e-6  # how far rounding may carry an action out of the box [-1, 1]
 
@@ -67,6 +74,12 @@ class Setting:
             Its quantiles are in rounds, or in units of time where it has query times.
         num_constraints: C.
         constraint_noise_std: standard deviation of the noise on costs.
+        budget: B, what plays may cost together; the episode ends when the next one does not fit. None for no
+            end but the horizon.
+        cost_min: what no play costs less than, positive; None where it is not known.
+        known_costs: what each play costs, (N,), on a box a function of (context, arm) features,
+            (n, dz + d) -> (n,); None where that is to be learnt. Of a batch (B, N), or B functions.
+        play_costs: law of what plays cost, for its prior and its noise; None if it is withheld.
         may_change: whether the functions may change during a run; when they do is not published.
         volatile: whether arms may be missing from a round; "action_mask" in `info` then says which may be
             played in the next one.
@@ -77,9 +90,10 @@ class Setting:
             (context, arm) features; None if unknown.
         constraint_noise_bound: almost sure bound on the noise on costs, None if there is none.
 
-    `noise_std`, `noise_bound`, `rkhs_bound` and `reward_lower_bound` may differ from trial to trial;
-    they are then (B,) arrays in the setting of a batch, and `safe_seed` and `lipschitz` (B, n) and (B, C).
-    `Problem.trial_facts` says where they do: nothing else is computed from the function that will be played.
+    `noise_std`, `noise_bound`, `rkhs_bound` and `reward_lower_bound` may differ from trial to trial; they
+    are then (B,) arrays in the setting of a batch, `safe_seed` and `lipschitz` (B, n) and (B, C), and
+    `known_costs` as said above. `Problem.trial_facts` says where they do: nothing else is computed from the
+    function that will be played.
     """
 
     arms: Floats | None = None
@@ -109,6 +123,10 @@ class Setting:
     safe_seed: Ints | None = None
     lipschitz: Floats | None = None
     constraint_noise_bound: float | None = None
+    budget: float | None = None
+    cost_min: float | None = None
+    known_costs: Any = None
+    play_costs: PlayCosts | None = None
 
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):
@@ -120,6 +138,7 @@ class Setting:
             object.__setattr__(self, name, value)
         if self.arms is not None:
             check_prior_mean(self.prior_mean, self.decisions)
+            check_size(self.known_costs, self.decisions)
         if self.noise_profile is not None:
             object.__setattr__(self, "noise_profile", checked_profile(self.noise_profile, self.decisions))
         if np.ndim(self.prior_mean):
@@ -147,6 +166,8 @@ class Setting:
         check_scales(constraint_noise_bound=self.constraint_noise_bound)
         for name, check in ((OF_COSTS[0], self._checked_seed), (OF_COSTS[1], self._checked_lipschitz)):
             object.__setattr__(self, name, check(getattr(self, name)))
+        check_budget(self.budget, self.cost_min)
+        check_known_costs(self.known_costs, self.continuous)
         check_scales(misspecification=self.misspecification, corruption=self.corruption)
         check_deviations(noise_std=self.noise_std, constraint_noise_std=self.constraint_noise_std)
         check_kernel_kind(self.kernel)
@@ -299,11 +320,20 @@ def batch_settings(settings: list[Setting]) -> Setting:
 
 def _merge(settings: list[Setting], name: str) -> Any:
     values = [getattr(setting, name) for setting in settings]
+    if name == "known_costs":
+        return None if values[0] is None else _together(values)
     alike = all(np.array_equal(value, values[0]) for value in values)
     return values[0] if alike else np.array(values, dtype=np.int64 if name == "safe_seed" else np.float64)
 
 
+def _together(costs: list[Any]) -> Any:
+    """Known costs of the trials of a batch: (B, N), or B functions."""
+    return tuple(costs) if callable(costs[0]) else np.stack(costs)
+
+
 def _pick(name: str, value: Any, trial: int) -> Any:
+    if name == "known_costs":
+        return value[trial] if isinstance(value, tuple) or np.ndim(value) == 2 else value
     if not isinstance(value, np.ndarray):
         return value
     if name in OF_COSTS:

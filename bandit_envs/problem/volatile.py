@@ -20,6 +20,7 @@ class Roster(NamedTuple):
     bits: Bits  # (T + 1, ceil(A / 8)), see `mask_of`
     optimum: Floats  # (T,) largest mean reward of an available feasible arm
     worst: Floats  # (T,) smallest mean reward of an available arm
+    rate: Floats  # (T,) largest mean reward a unit of cost of an available feasible arm, at least 0
 
 
 def roster_of(
@@ -29,6 +30,7 @@ def roster_of(
     context: Ints,
     decisions: Decisions,
     rng: np.random.Generator,
+    price: Floats | None = None,
 ) -> Roster:
     """Draw the arms of a trial; one that is feasible is there in every round.
 
@@ -39,6 +41,7 @@ def roster_of(
         context: (T + 1,).
         decisions: of the problem.
         rng: of availability.
+        price: what each point costs, (N,); None where plays cost nothing and all rates are 0.
     """
     versions = np.append(version, version[-1])
     size = max(1, ENTRIES // decisions.num_arms)
@@ -46,9 +49,10 @@ def roster_of(
     for start in range(0, len(context), size):
         rounds = slice(start, start + size)
         values = _at(means, versions[rounds], context[rounds], decisions.num_arms)
-        parts.append(_best(law, values, rng))
-    bits, optimum, worst = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Roster(bits, optimum[:-1], worst[:-1])
+        paid = None if price is None else price.reshape(-1, decisions.num_arms)[context[rounds]]
+        parts.append(_best(law, values, paid, rng))
+    bits, optimum, worst, rate = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Roster(bits, optimum[:-1], worst[:-1], rate[:-1])
 
 
 def mask_of(bits: Bits, num_arms: int) -> np.ndarray:
@@ -68,11 +72,13 @@ def _at(means: Any, version: Ints, context: Ints, num_arms: int) -> Floats:
     return np.stack([means[v][:, at : at + num_arms] for v, at in pairs])
 
 
-def _best(law: Availability, values: Floats, rng: np.random.Generator) -> Roster:
-    """The arms of some rounds, and what is best among them."""
-    feasible: Bools = np.asarray((values[:, 1:] <= 0).all(axis=1))
+def _best(law: Availability, values: Floats, price: Floats | None, rng: np.random.Generator) -> Roster:
+    """The arms of some rounds, and what is best among them, given (n, 1 + C, A) and prices, (n, A)."""
+    reward, feasible = values[:, 0], np.asarray((values[:, 1:] <= 0).all(axis=1))
     available = law.draw(feasible, rng)
+    wanted: Bools = np.asarray(available & feasible)
     # Several times as fast as the `where` of max and min.
-    best = np.where(available & feasible, values[:, 0], -np.inf).max(axis=1)
-    worst = np.where(available, values[:, 0], np.inf).min(axis=1)
-    return Roster(np.packbits(available, axis=-1), best, worst)
+    best = np.where(wanted, reward, -np.inf).max(axis=1)
+    worst = np.where(available, reward, np.inf).min(axis=1)
+    rate = np.zeros(len(best)) if price is None else np.where(wanted, reward / price, 0.0).max(axis=1)
+    return Roster(np.packbits(available, axis=-1), best, worst, np.maximum(rate, 0.0))

@@ -10,6 +10,7 @@ from bandit_envs.basics.arguments import entry, shown
 from bandit_envs.basics.hints import hint
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.benchmarks import ackley, benchmark, branin, hartmann3, hartmann6, rosenbrock
+from bandit_envs.problems.budgeted import budgeted
 from bandit_envs.problems.changing import composite, piecewise_stationary
 from bandit_envs.problems.features import FEATURES
 from bandit_envs.problems.hard import hard
@@ -27,6 +28,7 @@ FACTORIES: dict[str, Callable[..., Problem]] = {
     "contextual": contextual,
     "constrained": constrained,
     "hard": hard,
+    "budget": budgeted,
     "piecewise-stationary": piecewise_stationary,
     "composite": composite,
     "rosenbrock": rosenbrock,
@@ -55,6 +57,7 @@ PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
     delayed: synthetic,
     contextual: synthetic,
     constrained: synthetic,
+    budgeted: synthetic,
     piecewise_stationary: synthetic,
     composite: synthetic,
     rosenbrock: benchmark,

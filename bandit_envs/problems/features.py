@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bandit_envs.basics.arguments import ArgumentError, require_switch, written_as
+from bandit_envs.basics.arguments import ArgumentError, is_number, require_switch, written_as
 from bandit_envs.laws import availability as _availability
-from bandit_envs.laws import contexts, delays, functions, noise
+from bandit_envs.laws import contexts, delays, functions, noise, play_costs
 from bandit_envs.laws import corruption as _corruption
 from bandit_envs.laws import drift as _drift
 from bandit_envs.laws.by_name import parse
@@ -43,6 +43,7 @@ def compose(
     misspecification: float | None = None,
     corruption: str | Mapping[str, Any] | None = None,
     availability: str | Mapping[str, Any] | None = None,
+    budget: float | Mapping[str, Any] | None = None,
     constraints: str | Mapping[str, Any] | Sequence[functions.FunctionLaw] | None = None,
     num_constraints: int | None = None,
     constraint_noise: str | Mapping[str, Any] | None = None,
@@ -89,6 +90,9 @@ def compose(
         availability: {"law": "bernoulli", "p": 0.8}: arms may be missing from a round, but not all that are
             feasible. `info["action_mask"]` says which may be played next; regret is to the best of them. See
             `laws.availability`. None is "all".
+        budget: {"law": "gp" | "log-gp" | "unit", "budget": 50, "known": False, "noise_std": 0, ...}: plays
+            cost k(x) > 0, and the episode ends when the next one does not fit into the budget; see
+            `bandit_envs.laws.play_costs`. A number is the budget of the law "gp". None is off.
         constraints: {"law": "gp" | "rkhs", "quantile": 0.3, "kernel": ..., "length_scale": ...}: cost
             functions like the reward's, less a constant that leaves this share of the arms feasible under
             all of them in every segment and context. Their kernel, over (context, arm) features, is the
@@ -130,6 +134,7 @@ def compose(
         availability=parse(
             "availability", "all" if availability is None else availability, _availability.LAWS
         ),
+        play_costs=play_costs_of(budget),
         horizon=horizon,
         prior_mean=prior.mean,
         rkhs_bound=rkhs_bound,
@@ -151,6 +156,12 @@ def with_defaults(keywords: dict[str, Any], **defaults: Any) -> dict[str, Any]:
     kept = {key: value for key, value in defaults.items() if key not in replaced}
     others = {key: value for key, value in keywords.items() if key not in ("noise", "noise_std")}
     return {**kept, **others, **noise}
+
+
+def play_costs_of(spec: Any) -> play_costs.PlayCosts:
+    """What plays cost, from a budget, a dict or None."""
+    spec = {"law": "gp", "budget": spec} if is_number(spec) else spec
+    return parse("budget", "none" if spec is None else spec, play_costs.LAWS)
 
 
 def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.Noise:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from matplotlib import rc_context
@@ -14,11 +14,12 @@ from matplotlib.ticker import MaxNLocator
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats, Ints
-from gpbandits.evaluation.curves import Curves, Metric, Scale
+from gpbandits.evaluation.curves import Axis, Curves, Metric, Scale
 from gpbandits.evaluation.marks import marks_in
 from gpbandits.evaluation.overlay import Overlay, check_overlays
 from gpbandits.evaluation.overlay_plot import draw_overlays
 from gpbandits.evaluation.panels import Panels
+from gpbandits.evaluation.spending import budget_grid, over_budget
 from gpbandits.evaluation.statistics import bootstrap_interval
 
 # Okabe & Ito (2008) without their yellow, which is too light for a line, and with a grey.
@@ -35,6 +36,7 @@ LABELS: dict[Metric, str] = {
     "average-violation": r"average violation $\|[\sum_t g(x_t)]^+\|/t$",
     "hard-violation": r"hard violation $\sum_t \|[g(x_t)]^+\|$",
     "noisy-violation": r"violation of noisy costs $\|[\sum_t (g(x_t) + \eta_t)]^+\|$",
+    "budget": r"budget regret $\sum_t \rho^* k(x_t) - f(x_t)$ (reward units)",
     "average-hard-violation": r"average hard violation $\sum_t \|[g(x_t)]^+\|/t$",
 }
 _SPACINGS: dict[Scale, Callable[..., Floats]] = {"linear": np.linspace, "log-log": np.geomspace}
@@ -50,6 +52,7 @@ def regret_figure(
     metric: Metric | Sequence[Metric] = "cumulative",
     bounds: Sequence[Overlay] = (),
     *,
+    x: Axis = "round",
     ax: Axes | Sequence[Axes] | None = None,
     size: tuple[float, float] | None = None,
     title: str | None = None,
@@ -57,11 +60,12 @@ def regret_figure(
     """Mean over trials of each agent's regret or violation, with its 95 % bootstrap interval as a band.
 
     Change-points that all trials share are marked, and the alarms of a single trial. Learners from scratch
-    and pretrained policies do not share a figure. Bounds of theorems are drawn in grey.
+    and pretrained policies do not share a figure. Bounds of theorems are drawn in grey. Over what is spent
+    each trial counts with what it had at that budget.
 
     Args:
         result: whose agents are drawn.
-        scale, metric, bounds, ax, size, title: see `Result.plot`.
+        scale, metric, bounds, x, ax, size, title: see `Result.plot`.
     """
     if scale not in _SPACINGS:
         raise ValueError(f"unknown scale {scale!r}; choose one of {', '.join(_SPACINGS)}")
@@ -70,6 +74,7 @@ def regret_figure(
             f"a figure must show one track, got {' and '.join(tracks)}: what was learnt beforehand is not "
             "comparable; plot each result of by_track()"
         )
+    _check_axis(x, result, bounds)
     require(ax is None or size is None, "size", "left out beside ax, whose figure has one", size)
     several = isinstance(metric, Sequence) and len(metric) > 0
     require(several, "metric", "the name of a metric or several of them", metric)
@@ -79,7 +84,10 @@ def regret_figure(
     lines = len(result.agents) + len(bounds)
     panels = Panels.new(len(metrics), lines, size) if ax is None else Panels.given(ax, len(metrics))
     for axes, each, values in zip(panels.axes, metrics, curves, strict=True):
-        _draw_panel(axes, result, scale, values, [bound for bound in bounds if bound.metric == each])
+        if x == "spent":
+            _draw_over_spent(axes, result, scale, values)
+        else:
+            _draw_panel(axes, result, scale, values, [bound for bound in bounds if bound.metric == each])
         axes.set_ylabel(LABELS[each])
     _head(panels, result.environment if title is None else title, own=ax is None)
     _explain(panels.axes, result)
@@ -108,6 +116,28 @@ def _head(panels: Panels, title: str, own: bool) -> None:
         panels.figure.suptitle(title)
     else:
         panels.axes[0].set_title(title)
+
+
+def _check_axis(x: Axis, result: Curves, bounds: Sequence[Overlay]) -> None:
+    """Raise unless the curves can be drawn over this."""
+    if x not in get_args(Axis):
+        raise ValueError(f"unknown x {x!r}; choose one of {', '.join(get_args(Axis))}")
+    if x == "spent" and not result.spent:
+        raise ValueError('x must be "round" where plays cost nothing, got "spent"')
+    if x == "spent" and bounds:
+        raise ValueError("bounds must be left out over what is spent: they are stated by round")
+
+
+def _draw_over_spent(axes: Axes, result: Curves, scale: Scale, curves: dict[str, Floats]) -> None:
+    grid = budget_grid(list(result.spent.values()))
+    styles = zip(cycle(COLOURS), cycle(DASHES), cycle(MARKERS))
+    for i, (label, style) in enumerate(zip(curves, styles, strict=False)):
+        values = over_budget(curves[label], result.spent[label], grid)
+        _draw(axes, grid, values, result.marked(label), style, _MARKER_GAP * (i + 0.5) / len(curves))
+    _finish(axes, result, scale)
+    axes.set_xlabel("spent budget")
+    if scale == "linear":
+        axes.set_xlim(0, grid[-1])
 
 
 def alarm_figure(result: Curves) -> Figure:
@@ -159,7 +189,7 @@ def visible(rounds: Ints, scale: Scale, points: int = _POINTS) -> Ints:
     return np.unique(np.searchsorted(rounds, np.rint(wanted)).clip(max=len(rounds) - 1))
 
 
-def _draw(axes: Axes, rounds: Ints, values: Floats, label: str, style: tuple, offset: float) -> None:
+def _draw(axes: Axes, rounds: Ints | Floats, values: Floats, label: str, style: tuple, offset: float) -> None:
     colour, dashes, marker = style
     mean, low, high = bootstrap_interval(values)
     axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)

@@ -48,6 +48,8 @@ def rehearse(env: Any, agent: Any, env_seed: Any, agent_seed: Any, show: Show) -
         _check_available(action, info)
         actions.append(np.array(action))
         following, reward, terminated, truncated, info = env.step(action)
+        if not np.all(info.get("played", True)):
+            break  # the budget is spent, and `evaluate` does not tell either
         shown = show(info)
         kept = deepcopy(shown)
         _call(agent.update, seen, action, reward, shown)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.extras import from_extra
-from gpbandits.evaluation.curves import Curves, Metric, Scale
+from gpbandits.evaluation.curves import Axis, Curves, Metric, Scale
 from gpbandits.evaluation.overlay import Overlay
 from gpbandits.evaluation.record import Record, join_trials
 from gpbandits.evaluation.showing import result_text
@@ -50,6 +50,7 @@ class Result(Curves):
         metric: Metric | Sequence[Metric] = "cumulative",
         bounds: Sequence[Overlay] = (),
         *,
+        x: Axis = "round",
         agents: Sequence[str] | None = None,
         ax: Axes | Sequence[Axes] | None = None,
         size: tuple[float, float] | None = None,
@@ -62,6 +63,7 @@ class Result(Curves):
             scale, metric: what is drawn, on which axes; of several metrics, a panel each.
             bounds: what theory says beside it, by `gpbandits.theory.overlays.bound`; rates ask for "log-log"
                 axes, on which they are slopes.
+            x: "round", or "spent" for what plays have cost, where there is a budget.
             agents: labels of those that are drawn, in this order; default all.
             ax: axes of your own, one a metric, instead of a figure of ours.
             size: width and height in inches.
@@ -75,7 +77,7 @@ class Result(Curves):
 
         require(not isinstance(agents, str), "agents", "a list of labels", agents)
         shown = self if agents is None else self.select(agents)
-        figure = regret_figure(shown, scale, metric, bounds, ax=ax, size=size, title=title)
+        figure = regret_figure(shown, scale, metric, bounds, x=x, ax=ax, size=size, title=title)
         if path is not None:
             save_figure(figure, path)
         return figure

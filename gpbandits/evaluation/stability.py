@@ -22,7 +22,7 @@ def robust_regret(problem: Problem, agent: AgentSpec, eps: float, trials: int = 
     agent's `centre`, where it plays another one, else its play.
 
     Args:
-        problem: on a finite set in one context, whose functions do not change.
+        problem: on a finite set in one context, whose functions do not change, without a budget.
         agent: one that plays in batches.
         eps: in ranges of the features over the arms.
         trials: how many.
@@ -30,8 +30,8 @@ def robust_regret(problem: Problem, agent: AgentSpec, eps: float, trials: int = 
     """
     require_not_negative("eps", eps, "it is a distance")
     plain = not problem.decisions.continuous and problem.decisions.num_contexts == 1
-    still = plain and not problem.setting().may_change
-    require(still, "problem", "on a finite set in one context, without changes", problem.name)
+    still = plain and not problem.setting().may_change and problem.play_costs.is_free
+    require(still, "problem", "on a finite set in one context, without changes or a budget", problem.name)
     factory = resolve_agent(agent)
     require(factory.batched, "agent", "one that plays in batches, its factory taking num_trials", agent)
     of_environment, of_agent = zip(*(trial_seeds(seed, i) for i in range(trials)), strict=True)

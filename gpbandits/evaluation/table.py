@@ -55,7 +55,7 @@ def summarise(result: Curves, baseline: str | None = None) -> list[Summary]:
     The best agent is the one with the least mean among those that are neither privileged nor pretrained, if
     there are any.
     """
-    final = {label: regret[:, -1] for label, regret in result.regret.items()}
+    final = {label: regret[:, -1] for label, regret in (result.budget_regret or result.regret).items()}
     ranked = sorted(final, key=lambda label: final[label].mean())
     baseline = baseline or next((label for label in ranked if result.comparable(label)), ranked[0])
     if baseline not in final:
@@ -66,7 +66,7 @@ def summarise(result: Curves, baseline: str | None = None) -> list[Summary]:
             bootstrap_interval(final[label]),
             quantile_band(final[label]),
             None if label == baseline else paired_difference(final[label], final[baseline]),
-            float(final[label].mean() / result.horizon),
+            float((final[label] / result.played[label]).mean()),
             float(result.simple_regret[label][:, -1].mean()),
             float(result.violation[label][:, -1].mean() / result.horizon),
             bootstrap_interval(result.hard_violation[label][:, -1]),
@@ -93,15 +93,19 @@ class Table:
         def constrained(*cells: str) -> tuple[str, ...]:
             return cells if result.num_constraints else ()
 
+        def paid(*cells: str) -> tuple[str, ...]:
+            return cells if result.spent else ()
+
         header = (
             "agent",
             *constrained(HARD),
-            "cumulative regret",
+            "budget regret" if result.spent else "cumulative regret",
             "median [10, 90 %]",
             f"minus {baseline}",
             "average",
             "simple",
             *constrained(SOFT),
+            *paid("rounds"),
             "µs/round",
         )
         rows = tuple(
@@ -114,6 +118,7 @@ class Table:
                 number(summary.average_regret),
                 number(summary.simple_regret),
                 *constrained(number(summary.violation)),
+                *paid(number(float(result.played[summary.label].mean()))),
                 number(summary.seconds_per_decision * 1e6),
             )
             for summary in summaries
@@ -266,10 +271,14 @@ def _notes(result: Curves) -> tuple[str, ...]:
         "constraint is violated."
     )
     window = "Simple regret is that of the best play that has arrived, in time if the agent has a window."
+    budget = (
+        "Budget regret: rho* times what was spent, rho* the best reward a unit of cost, less the rewards."
+    )
     notes = {
         size: True,
         method: result.num_trials > 1,
         violation: result.num_constraints > 0,
         window: bool(result.windows),
+        budget: bool(result.spent),
     }
     return (*(note for note, applies in notes.items() if applies), *footnotes(result))

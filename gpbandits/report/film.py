@@ -44,11 +44,13 @@ def frames(
     with naming(f"environment {environment!r}"):
         env = make(environment, **{"render_mode": "rgb_array"} | dict(env_kwargs or {}))
         require_bandit(env)
-        observation, _ = env.reset(seed=of_environment)
+        observation, info = env.reset(seed=of_environment)
     factory = resolve_agent(agent)
     with naming(f"agent {(factory.name or agent)!r} for {environment!r}"):
         player = factory(env.get_wrapper_attr("setting"))
     player.reset(of_agent)
+    if "action_mask" in info and hasattr(player, "start"):
+        player.start(info if getattr(player, "privileged", False) else _without_oracle(info))
     env.unwrapped.watched = player  # type: ignore[attr-defined]
     shown = set(np.linspace(0, env.get_wrapper_attr("setting").horizon, count).astype(int).tolist())
     done, played = False, 0
@@ -59,11 +61,15 @@ def frames(
             break
         action = player.act(observation)
         following, reward, terminated, truncated, info = env.step(action)
-        if not getattr(player, "privileged", False):
-            info.pop("oracle")
-        player.update(observation, action, reward, info)
+        seen = info if getattr(player, "privileged", False) else _without_oracle(info)
+        if info.get("played", True):  # else the budget is spent, and there is nothing to learn any more
+            player.update(observation, action, reward, seen)
         observation, done, played = following, terminated or truncated, played + 1
     env.close()
+
+
+def _without_oracle(info: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in info.items() if key != "oracle"}
 
 
 class Film:

@@ -16,6 +16,7 @@ from agents.beliefs.pulls import pulls
 from agents.registry import AgentSpec, resolve_agent
 from agents.restarts.base import Never
 from agents.restarts.batches import BatchEnds
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.problem import Problem
@@ -58,13 +59,14 @@ def play_bands(
     """Play the trials of `evaluate(problem, ..., seed=seed)` and look at the band before every play.
 
     Args:
-        problem: on a finite set.
+        problem: on a finite set, without a budget, which would end trials in different rounds.
         agent: whose rule has a width, UCB or Thompson sampling, with what robust rules add to it, or several:
             DMM, of which all must hold. Or one that eliminates, whose band is one at the ends of its batches.
         trials: B, all played at once.
         seed: of the evaluation.
         arriving: rho_m = P(delay <= m); the band of censored feedback is one for rho_m f, not for f.
     """
+    require(problem.play_costs.is_free, "problem", "without a budget", problem.name)
     seeds = np.array([trial_seeds(seed, i) for i in range(trials)])
     env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled")
     observation, _ = env.reset(seed=seeds[:, 0].tolist())

@@ -203,8 +203,12 @@ def test_a_wrong_action_is_one_clear_error_and_no_round_is_lost(case, action, me
 
 
 @each_case
-def test_an_episode_is_truncated_at_the_horizon_and_never_terminated(case):
+def test_an_episode_is_truncated_at_the_horizon_and_terminated_by_a_budget_alone(case):
     outputs = played(case.make())
+    if outputs[-1][2]:
+        assert case.make().get_wrapper_attr("setting").budget
+        assert not outputs[-1][-1]["played"]
+        return
     assert len(outputs) - 1 == case.make().get_wrapper_attr("setting").horizon
     assert [output[3] for output in outputs[1:]] == [False] * (len(outputs) - 2) + [True]
     assert not any(output[2] for output in outputs[1:])
