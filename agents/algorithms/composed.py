@@ -64,8 +64,9 @@ def gp_agent(
         constraint: "none", "config" (default where there are costs), "rpol" or "epbo", which charge what is
             violated for sure in every round and need no multiplier, "pdcbo" or "ckb", for costs that must
             balance on average, "dual" (Algorithm 3 of Shi & Eryilmaz 2022) or "multiplicative" (Algorithm 2);
-            see the agents of these names. Rules without units, such as "ei", cannot be weighed against costs:
-            with them the default is "dual" where costs are noisy and "multiplicative" where they are exact.
+            see the agents of these names. Rules without units, such as "ei", cannot be weighed against costs,
+            and hyperparameters are learnt of one model: with such rules and with `refit_every` the default is
+            "dual" where costs are noisy and "multiplicative" where they are exact.
         objective: a builder of an `Objective`, in place of a constraint; it says what is maximised.
         restart: "never", "evidence" (an alarm by likelihood ratios that needs no uniform plays, after which
             plays since the likeliest change are kept; default where the functions may change), "cpd" (change-
@@ -99,7 +100,8 @@ def gp_agent(
         **options: of the model.
     """
     seen = setting if context else without_contexts(setting)
-    kept = _constraint(seen, constraint, objective, _is_unitless(rule))
+    together = _is_unitless(rule) or bool(options.get("refit_every"))
+    kept = _constraint(seen, constraint, objective, together)
     if kept != "none":
         _require_comparable(rule, incumbent, kept in APART or _separate(constraint_options))
     parts = made("constraint", kept, CONSTRAINTS, constraint_options, seen, delta, options)
@@ -115,11 +117,11 @@ def gp_agent(
     )
 
 
-def _constraint(setting: Setting, constraint: str | None, objective: Any, unitless: bool) -> str:
+def _constraint(setting: Setting, constraint: str | None, objective: Any, together: bool) -> str:
     """The name of what keeps the constraints; an objective of one's own does it itself."""
     if objective is not None and constraint is not None:
         raise ValueError(f"constraint must be left out where an objective is given, got {constraint!r}")
-    called_for = constraint_for(setting, unitless) if objective is None else "none"
+    called_for = constraint_for(setting, together) if objective is None else "none"
     kept = called_for if constraint is None else constraint
     chosen("constraint", kept, CONSTRAINTS)
     if kept != "none" and not setting.num_constraints:

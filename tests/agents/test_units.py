@@ -77,9 +77,11 @@ class Units:
 def played(name: str, problem: Any, units: Units, **options: Any) -> np.ndarray:
     """What an agent plays in two trials, (T, 2, ...)."""
     env = BanditVectorEnv(problem, 2, autoreset_mode="Disabled")
-    observation, _ = env.reset(seed=[1, 2])
+    observation, info = env.reset(seed=[1, 2])
     agent = agents.make(name, units.setting(env.setting), 2, **options)
     agent.reset([3, 4])
+    if "action_mask" in info:
+        agent.start(info)
     actions = []
     for _ in range(problem.horizon):
         action = agent.act(observation)
