@@ -1,6 +1,6 @@
 """Agents for Gaussian-process bandits: `make("gp-ucb", setting)`, then `reset`, `act`, `update`.
 
-Algorithms are factories too: `agents.gp_ucb(setting, delta=0.05)`.
+Algorithms are factories too, anybody's that are registered alike: `agents.gp_ucb(setting, delta=0.05)`.
 """
 
 from importlib import import_module
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .acquisition.candidates import Candidates
     from .agent.gp_agent import GPAgent
     from .algorithms.admmbo import admmbo
+    from .algorithms.aggregated import gp_ucb_aggregated
     from .algorithms.bandit_oco import bandit_oco
     from .algorithms.classic import (
         gp_ei,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .algorithms.constrained_ei import constrained_ei
     from .algorithms.delayed import asy_ts, gp_bts, gp_bucb, gp_ts_sdf, gp_ucb_sdf
     from .algorithms.elimination import bpe, mvr, phased_elimination, reds
+    from .algorithms.elimination_under_delay import bpe_delay
     from .algorithms.random import random
     from .algorithms.randomised import eims, irgp_ucb, pims
     from .algorithms.regularised import dmm_ucb
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from .algorithms.risk_averse import rahbo
     from .algorithms.robust import ec_gp_ucb, rgp_ucb, tgp_ucb
     from .algorithms.sketched import bbkb, bkb
+    from .algorithms.stable import stable_opt
+    from .algorithms.sup_kernel_ucb import sup_kernel_ucb
     from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
     from .capabilities import Features, handles
     from .making import compose, make
@@ -55,6 +59,10 @@ _HOMES = {
     "algorithms.admmbo": ["admmbo"],
     "algorithms.bandit_oco": ["bandit_oco"],
     "algorithms.elimination": ["bpe", "mvr", "phased_elimination", "reds"],
+    "algorithms.aggregated": ["gp_ucb_aggregated"],
+    "algorithms.elimination_under_delay": ["bpe_delay"],
+    "algorithms.stable": ["stable_opt"],
+    "algorithms.sup_kernel_ucb": ["sup_kernel_ucb"],
     "algorithms.random": ["random"],
     "algorithms.randomised": ["eims", "irgp_ucb", "pims"],
     "algorithms.regularised": ["dmm_ucb"],
@@ -70,6 +78,11 @@ _HOMES = {
     "tuning": ["Categorical", "Integer", "Linear", "Log", "Tuner"],
     "validation": ["PerTrial"],
 }
+
+_BY_HAND = [
+    *("compose", "features", "load", "make", "names", "pretrained", "sb3"),
+    *("Tuner", "Categorical", "Integer", "Linear", "Log"),
+]
 
 __all__ = [
     "Candidates",
@@ -89,6 +102,7 @@ __all__ = [
     "bbkb",
     "bkb",
     "bpe",
+    "bpe_delay",
     "compose",
     "constrained_ei",
     "dmm_ucb",
@@ -102,6 +116,7 @@ __all__ = [
     "gp_ts",
     "gp_ts_sdf",
     "gp_ucb",
+    "gp_ucb_aggregated",
     "gp_ucb_noiseless_constraints",
     "gp_ucb_noisy_constraints",
     "gp_ucb_sdf",
@@ -126,6 +141,8 @@ __all__ = [
     "rgp_pe",
     "rgp_ucb",
     "sb3",
+    "stable_opt",
+    "sup_kernel_ucb",
     "tgp_ucb",
     "train_policy",
 ]
@@ -135,8 +152,15 @@ def __getattr__(name: str) -> Any:
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f".{module}", __name__), name)
+    if not name.startswith("_"):
+        registry = import_module(".registry", __name__)
+        if registered := registry.by_attribute().get(name):
+            return registry.resolve_agent(registered).make
     raise AttributeError(f"module 'agents' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})  # names that are not imported yet are completed too
+    """What is completed: the factories of all agents, imported or not, and what people call by hand."""
+    ours = [name for home, names in _HOMES.items() if home.startswith("algorithms.") for name in names]
+    anybodys = import_module(".registry", __name__).by_attribute()
+    return sorted({*ours, *anybodys, *_BY_HAND})

@@ -14,7 +14,10 @@ class Features(NamedTuple):
     `noise` says that plays whose noise is told count for as much as they tell: `Setting.noise_profile` and
     "feedback_std"; other agents take the largest deviation for all of them, which is valid and wasteful.
     `privileged` agents are told the truth; `on_policy` ones learn from nothing but plays of their own choice;
-    the posterior of `approximate` ones is not exact.
+    the posterior of `approximate` ones is not exact. `availability`: it plays where arms may be missing; one
+    that declares its features without it is refused there. `aggregated` ones do not need to be told which
+    rounds earned what arrives, and are alone in playing where that is not told. Those with `seed` need a safe
+    seed where there are costs.
     """
 
     delay: bool = False
@@ -27,6 +30,9 @@ class Features(NamedTuple):
     on_policy: bool = False
     noise: bool = False
     approximate: bool = False
+    availability: bool = False
+    aggregated: bool = False
+    seed: bool = False
 
 
 def handles(*names: str) -> Callable[[Factory], Factory]:

@@ -8,6 +8,10 @@ from typing import Any, Protocol
 class Agent(Protocol):
     """Anything that acts and learns. Agents of B trials at once have a leading trial axis in every array.
 
+    One that plays where arms may be missing reads "action_mask" in `info`, 1 of the arms that may be played
+    in the next round: in `update`, and for the first round in a method `start(info)`, which is called after
+    `reset` with the info of the environment's reset, where that has a mask.
+
     One that detects changes may say so in an attribute `alarms`, which is read after the episode: the rounds,
     counted from 0, after whose update it started anew by itself; for B trials, a list of B such lists. None
     is the same as no attribute.

@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from bandit_envs.basics.arguments import entry
+from bandit_envs.basics.arguments import ArgumentError, entry, require
 from bandit_envs.basics.hints import hint
 
 from .capabilities import Features
@@ -57,6 +57,14 @@ class AgentFactory:
         """Whether its agents always have an axis of trials: their number may not be left out."""
         return self.batched and inspect.signature(self.make).parameters["num_trials"].default is not None
 
+    def require_takes(self, setting: Any) -> None:
+        """Raise where arms may be missing and the agent declares its features without that."""
+        said = getattr(self.make, "features", None)
+        refused = isinstance(said, Features) and not said.availability and getattr(setting, "volatile", False)
+        remedy = "without volatile arms for this agent; leave availability out, or take one that handles it"
+        with entry(self._entry):
+            require(not refused, "setting", remedy, "availability")
+
     def __call__(self, setting: Any, num_trials: int | None = None) -> Any:
         """Return an agent for one trial, or for B at once.
 
@@ -65,9 +73,11 @@ class AgentFactory:
                 that cannot have this value.
         """
         size = {} if num_trials is None else {"num_trials": num_trials}
+        self.require_takes(setting)
         try:
-            with entry(f"agent {self.name!r}" if self.name else self._path):
+            with entry(self._entry):
                 require_annotated(self.make, self.options, num_trials or 1)
+                self._require_slots(setting)
                 return self.make(setting, **size, **self.options)
         except TypeError as error:
             stranger = UNEXPECTED.search(str(error))
@@ -75,10 +85,21 @@ class AgentFactory:
                 raise
             raise ValueError(self._unknown_option(stranger[1])) from error
 
+    def _require_slots(self, setting: Any) -> None:
+        """Raise where feedback is a sum and the agent has to know of what."""
+        if getattr(setting, "aggregated", False) and not self.features.aggregated:
+            complaint = "must tell which rounds earned what arrives, got aggregated=True"
+            remedy = 'take "gp-ucb-aggregated", or declare @handles("aggregated")'
+            raise ArgumentError("setting", f"{complaint}; {remedy}")
+
     def _unknown_option(self, option: str) -> str:
         own = [name for name in inspect.signature(self.make).parameters if name not in _NOT_OPTIONS]
         path = self._path
         return f"unknown option {option!r} of the agent {path}{hint(option, own)}; help({path}) has them all"
+
+    @property
+    def _entry(self) -> str:
+        return f"agent {self.name!r}" if self.name else self._path
 
     @property
     def _path(self) -> str:
@@ -90,6 +111,12 @@ def names() -> list[str]:
     """The registered names, of this and of every installed package."""
     _registered.cache_clear()
     return sorted(_registered(tuple(sys.path)))
+
+
+def by_attribute() -> dict[str, str]:
+    """The registered names by what they are called in Python: gp_ucb -> "gp-ucb"."""
+    written = {name.replace("-", "_"): name for name in _registered(tuple(sys.path))}
+    return {attribute: name for attribute, name in written.items() if attribute.isidentifier()}
 
 
 def resolve_agent(spec: AgentSpec) -> AgentFactory:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agents.tuning import Categorical, Integer, Linear, Log, Tuner
     from bandit_envs.basics.threads import threads
     from gpbandits.evaluation import AgentCheckError, Record, Result, check_agent, evaluate, trial_seeds
+    from gpbandits.report.film import watch
 
 __all__ = [
     "Agent",
@@ -30,6 +31,7 @@ __all__ = [
     "evaluate",
     "threads",
     "trial_seeds",
+    "watch",
 ]
 
 _HOMES = {
@@ -40,6 +42,7 @@ _HOMES = {
         *("AgentCheckError", "Record", "Result"),
         *("check_agent", "evaluate", "trial_seeds"),
     ],
+    "gpbandits.report.film": ["watch"],
 }
 
 

@@ -1,9 +1,88 @@
 """What there is to play and who can play it, as rows of text."""
 
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
 from agents.registry import names, resolve_agent
+from bandit_envs.basics.hints import hint
+from bandit_envs.basics.notebook import brief
 from bandit_envs.data.files import find
 from bandit_envs.environment.registration import IDS
-from bandit_envs.problems import FACTORIES, build, data_files
+from bandit_envs.problems import FACTORIES, build, data_files, defaults_of
+
+Rows = list[tuple[str, ...]]
+_GIVEN = {"setting", "num_trials"}  # by whoever plays an agent
+
+
+class Entry(NamedTuple):
+    """One environment or agent: its name, what is documented of it, and tables (title, header, rows)."""
+
+    name: str
+    text: str
+    tables: list[tuple[str, tuple[str, ...], Rows]]
+
+
+def environment(env_id: str) -> Entry:
+    """What an environment is, what it is composed of, and its keywords.
+
+    Raises:
+        ValueError: there is no environment of that id.
+    """
+    if env_id not in IDS:
+        close = hint(env_id, list(IDS))
+        raise ValueError(f"unknown environment {env_id!r}{close}; `gpbandits envs` lists them")
+    problem = IDS[env_id]
+    tables = [
+        (
+            "Keywords; the defaults of this problem are the parts above",
+            ("keyword", "default"),
+            _defaults(defaults_of(problem)),
+        )
+    ]
+    if all(find(file) is not None for file in data_files(problem)):
+        composed = list(build(problem, {}).composed.items())
+        tables.insert(0, ("Composed of, unless keywords say otherwise", ("part", "value"), composed))
+    return Entry(env_id, documented(FACTORIES[problem]), tables)
+
+
+def agent(name: str) -> Entry:
+    """What an agent is, what it handles, and its keywords; of a name or a class path.
+
+    Raises:
+        ValueError: there is no agent of that name.
+    """
+    factory = resolve_agent(name)
+    keywords = {
+        each.name if each.kind is not each.VAR_KEYWORD else f"**{each.name}": each.default
+        for each in inspect.signature(factory.make).parameters.values()
+        if each.name not in _GIVEN
+    }
+    handled = [(feature, "yes" if known else "no") for feature, known in factory.features._asdict().items()]
+    place = f"{factory.make.__module__}.{factory.make.__qualname__}"
+    return Entry(
+        name,
+        f"{documented(factory.make)}\n\nDefined in {place}.",
+        [
+            ("Features", ("feature", "declared"), handled),
+            ("Keywords", ("keyword", "default"), _defaults(keywords)),
+        ],
+    )
+
+
+def documented(made: Callable[..., Any]) -> str:
+    """All that is documented."""
+    return inspect.getdoc(made) or "Nothing is documented."
+
+
+def _defaults(keywords: Mapping[str, Any]) -> Rows:
+    return [(name, _default(name, value)) for name, value in keywords.items()]
+
+
+def _default(name: str, value: Any) -> str:
+    if name.startswith("**"):
+        return "see above"
+    return "must be given" if value is inspect.Parameter.empty else brief(value)
 
 
 def environment_rows() -> list[tuple[str, ...]]:

@@ -25,6 +25,16 @@ def takes(name: str, **options: Any) -> bool:
     return True
 
 
+def seed_for(name: str) -> dict[str, bool]:
+    """Keywords of a problem with costs that let an agent play it: some need a safe seed."""
+    return {"safe_seed": True} if agents.features(name).seed else {}
+
+
+def told_for(name: str, slope: float = 20.0) -> dict[str, Any]:
+    """Options without which an agent cannot be made where the model is withheld."""
+    return {"lipschitz": [slope]} if takes(name, lipschitz=[slope]) else {}
+
+
 def draws_functions(name: str) -> bool:
     """Whether what it plays hangs on a draw, which depends on how the posterior is represented."""
     return isinstance(getattr(agents.make(name, SETTING), "rule", None), Thompson | PIMS | EIMS)

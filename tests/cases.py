@@ -19,8 +19,10 @@ from bandit_envs.laws import (
     KnownFunction,
     RKHSFunction,
     Uniform,
+    availability,
     changes,
     delays,
+    play_costs,
 )
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build, data_files
@@ -99,6 +101,7 @@ BY_HAND = {
     "contexts": by_hand(decisions=IN_CONTEXTS),
     "constraints": by_hand(constraints=COSTS, constraint_noise=Uniform(0.05)),
     "changes": by_hand(changes=changes.AtRounds((10, 25))),
+    "volatile arms": by_hand(availability=availability.Bernoulli(0.8)),
     "everything": by_hand(
         decisions=IN_CONTEXTS,
         constraints=COSTS,
@@ -106,6 +109,22 @@ BY_HAND = {
         changes=changes.AtRounds((10, 25)),
         delay=delays.Poisson(4),
         max_delay=6,
+        availability=availability.Bernoulli(0.8),
+    ),
+    "everything with a budget": by_hand(
+        decisions=IN_CONTEXTS,
+        constraints=COSTS,
+        constraint_noise=Uniform(0.05),
+        changes=changes.AtRounds((10, 25)),
+        delay=delays.Poisson(4),
+        max_delay=6,
+        availability=availability.Bernoulli(0.8),
+        play_costs=play_costs.GPCosts(16.0, noise_std=0.1),
+    ),
+    "box with a budget": by_hand(
+        decisions=Decisions(unit_grid(9), continuous=True),
+        reward=RKHSFunction(),
+        play_costs=play_costs.LogGPCosts(18.0, median=0.5, deviation=0.3, known=True),
     ),
     "box with contexts, changes and delays": by_hand(
         decisions=Decisions(unit_grid(9), contexts=CONTEXTS[:2], continuous=True),
@@ -145,5 +164,5 @@ def played(env: BanditEnv | gym.Env, seed: int | None = 0, rounds: int | None = 
     done = False
     while not done and (rounds is None or len(outputs) <= rounds):
         outputs.append(env.step(env.action_space.sample()))
-        done = outputs[-1][3]
+        done = outputs[-1][2] or outputs[-1][3]
     return outputs

@@ -25,6 +25,7 @@ from bandit_envs import BanditEnv, Decisions, Problem, Setting
 from bandit_envs.data import find
 from bandit_envs.kernels.kernels import TableKernel
 from bandit_envs.laws import GPSample, Recorded
+from bandit_envs.laws.delays import Poisson
 from bandit_envs.problems import FACTORIES, build, data_files, keywords_of
 from bandit_envs.problems.by_name import PRESET_OF
 from bandit_envs.problems.features import FEATURES
@@ -67,7 +68,7 @@ def decisions(**keywords: Any) -> Decisions:
 
 
 def agent(name: str = "gp-ucb", **options: Any) -> Any:
-    return agents.make(name, setting(num_constraints=1, max_delay=2), **options)
+    return agents.make(name, setting(num_constraints=1, max_delay=2, delay=Poisson(1.0)), **options)
 
 
 def made_for(setting: Any) -> Any:

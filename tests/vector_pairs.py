@@ -39,8 +39,15 @@ def same(ours: Any, theirs: Any) -> None:
         assert ours == theirs
 
 
+def random_actions(env: Any) -> Any:
+    """Of each copy, among those that it may play."""
+    problem = env.get_attr("unwrapped")[0].problem
+    masks = tuple(mask.astype(np.int8) for mask in env.call("action_masks")) if problem.volatile else None
+    return env.action_space.sample(masks)
+
+
 def step_both(ours: Any, theirs: Any) -> tuple[Any, Any]:
-    mine, other = ours.step(ours.action_space.sample()), theirs.step(theirs.action_space.sample())
+    mine, other = ours.step(random_actions(ours)), theirs.step(random_actions(theirs))
     same(mine, other)
     return mine, other
 
@@ -49,9 +56,10 @@ def play_both(ours: Any, theirs: Any, mode: AutoresetMode, steps: int) -> int:
     """Play, resetting by mask where nothing else does; return the number of ends."""
     ends = 0
     for _ in range(steps):
-        (_, _, _, truncated, _), _ = step_both(ours, theirs)
-        ends += int(truncated.sum())
-        if mode is AutoresetMode.DISABLED and truncated.any():
+        (_, _, terminated, truncated, _), _ = step_both(ours, theirs)
+        ended = terminated | truncated
+        ends += int(ended.sum())
+        if mode is AutoresetMode.DISABLED and ended.any():
             # Gymnasium takes the mask out of the options it is given.
-            same(*(env.reset(options={"reset_mask": truncated.copy()}) for env in (ours, theirs)))
+            same(*(env.reset(options={"reset_mask": ended.copy()}) for env in (ours, theirs)))
     return ends

@@ -11,6 +11,7 @@ from bandit_envs.basics.arguments import require_probability
 
 from ..model.model import Model
 from ..named import made, require_no_options
+from ..widths.base import Width
 from ..widths.by_name import improved_width, make_width
 from .candidates import Rule
 from .dmm import dmm
@@ -68,7 +69,8 @@ def _require_rule(rule: Any) -> None:
         raise ValueError(f"rule must be {expected}, got {rule!r}: {error}") from None
 
 
-def _with_width(rule: Any, union: int, width: Any, delta: float) -> MakeRule:
+def with_width(rule: Callable[[Width], Rule], union: int, width: Any, delta: float) -> MakeRule:
+    """What makes a rule from its width; "improved" shares delta among `union` failures."""
     if isinstance(width, str) and width == IMPROVED:
         return WithWidth(rule, partial(improved_width, delta=delta, union=union))
     return WithWidth(rule, partial(make_width, width, delta=delta))
@@ -76,9 +78,9 @@ def _with_width(rule: Any, union: int, width: Any, delta: float) -> MakeRule:
 
 # Each from the width, the failure probability and the rule's own options.
 RULES: dict[str, Callable[..., MakeRule]] = {
-    "ucb": partial(_with_width, UCB, 1),
-    "thompson": partial(_with_width, Thompson, 2),
-    "random-ucb": partial(_with_width, RandomUCB, 1),
+    "ucb": partial(with_width, UCB, 1),
+    "thompson": partial(with_width, Thompson, 2),
+    "random-ucb": partial(with_width, RandomUCB, 1),
     "ei": lambda width, delta, xi=0.0: WithMargin(ExpectedImprovement, xi),
     "pi": lambda width, delta, xi=0.01: WithMargin(ProbabilityOfImprovement, xi),
     "dmm": lambda width, delta: partial(dmm, delta=delta),

@@ -11,6 +11,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.base import Ridge
 from ..beliefs.pulls import Pulls
+from ..beliefs.safety import Safety
 
 
 class Candidates(Protocol):
@@ -57,8 +58,18 @@ class Candidates(Protocol):
         ...
 
     @property
+    def price(self) -> Floats:
+        """What an improvement is to be worth, in the units of the mean, (B, A) or (B, 1); 0 without costs."""
+        ...
+
+    @property
     def active(self) -> Bools:
         """Whether they may still be the best, (B, A); all may, but in beliefs that strike off arms."""
+        ...
+
+    @property
+    def safety(self) -> Safety | None:
+        """What is known of costs that must be kept in every round; None where none must."""
         ...
 
     @property

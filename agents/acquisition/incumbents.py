@@ -19,7 +19,10 @@ class Incumbent(Protocol):
     """The value to improve on, one a trial."""
 
     def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
-        """Given the belief, the contexts (B,) and the mean at the candidates (B, A), return (B,)."""
+        """Given the belief, the contexts (B,) and the mean at the candidates (B, A), return (B,).
+
+        The mean of arms that may not be played in this round is minus infinity.
+        """
         ...
 
     def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
@@ -49,13 +52,16 @@ class NoIncumbent:
 
 
 class MaxMean(NoIncumbent):
-    """The largest posterior mean over the points played in this context; the prior mean before any value."""
+    """The largest posterior mean over the points played in this context; without any, the prior mean.
+
+    Where arms may be missing, over those that are there.
+    """
 
     def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
         """Return the largest mean, (B,)."""
         played = belief.centre.count_at(belief.cells(context)) > 0
         largest = np.where(played, mean, -np.inf).max(axis=1)
-        return np.where(played.any(axis=1), largest, belief.prior_mean_at(context).max(axis=1))
+        return np.where(largest > -np.inf, largest, belief.prior_mean_at(context).max(axis=1))
 
 
 class BestValue(NoIncumbent):

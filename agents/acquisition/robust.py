@@ -20,6 +20,11 @@ from .rules import UCB
 class Extra(Protocol):
     """What is added to a valid half-width."""
 
+    @property
+    def apart(self) -> PerTrial:
+        """How far f itself may be, besides, from what the band is of."""
+        ...
+
     def __call__(self, pulls: list[Pulls]) -> Floats:
         """Return it from how much each value pulls on the mean in each trial, (B, A)."""
         ...
@@ -37,6 +42,11 @@ class Misspecification:
     def __post_init__(self) -> None:
         require_not_negative("eps", self.eps, "it bounds how far the function is from the kernel's space")
 
+    @property
+    def apart(self) -> PerTrial:
+        """|f - f_0|: eps."""
+        return self.eps
+
     def __call__(self, pulls: list[Pulls]) -> Floats:
         """Return the extra half-widths, (B, A)."""
         return _column(self.eps) * np.array([np.abs(each.share).sum(axis=0) for each in pulls])
@@ -48,6 +58,11 @@ class ExactMisspecification(Misspecification):
 
     m moves the mean by sum_i c_i(x) m(i), and f by m(x), which an arm's own plays have in common.
     """
+
+    @property
+    def apart(self) -> PerTrial:
+        """Nothing: the band is of f."""
+        return 0.0
 
     def __call__(self, pulls: list[Pulls]) -> Floats:
         """Return the extra half-widths, (B, A)."""
@@ -66,6 +81,11 @@ class CorruptedRewards:
 
     def __post_init__(self) -> None:
         require_not_negative("budget", self.budget, "it bounds what is done to all rewards together")
+
+    @property
+    def apart(self) -> PerTrial:
+        """Nothing: the band is of f."""
+        return 0.0
 
     def __call__(self, pulls: list[Pulls]) -> Floats:
         """Return the extra half-widths, (B, A)."""

@@ -16,7 +16,6 @@ from ..beliefs.base import Belief
 from ..model.bounds import rests_on_default
 from ..model.recommendation import Recommendation
 from ..objectives.base import Objective
-from ..objectives.reward import Reward
 from ..restarts.base import Restart
 from ..validation import arms_of, require_context, require_reset
 from .declared import Declared
@@ -80,7 +79,7 @@ class Answers:
     @property
     def weighs(self) -> bool:
         """Whether plays count for as much as is told of their noise; else for as little as any."""
-        return self.belief.weighs and isinstance(self.objective, Reward)
+        return self.belief.weighs and self.objective.of_reward
 
     @property
     def features(self) -> Floats:

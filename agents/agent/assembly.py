@@ -21,7 +21,11 @@ Agent = GPAgent | LearningAgent | SideBySide
 
 
 def assemble(
-    model: Model, rule_of: Callable[[Model], Rule], num_trials: int | None = None, **parts: Any
+    model: Model,
+    rule_of: Callable[[Model], Rule],
+    num_trials: int | None = None,
+    kind: type[GPAgent] = GPAgent,
+    **parts: Any,
 ) -> Agent:
     """Return the agent of a model and a rule.
 
@@ -30,6 +34,7 @@ def assemble(
         rule_of: makes the rule from the model, again whenever the model changes.
         num_trials: None for one environment; B for B trials at once, in lockstep where they share kernel and
             arms, and side by side where each learns its own or has points of its own, as on a box.
+        kind: of agent on a finite set.
         **parts: belief and incumbent, see `GPAgent`.
     """
     require_trials(num_trials)
@@ -39,8 +44,8 @@ def assemble(
     given = {"rule_of": rule_of, **repeating(model, parts)}
     if not model.setting.continuous and model.learning is None:
         _of_trial(given, 0, num_trials or 1)  # raises where a trial would have no number of its own
-        return GPAgent(model, num_trials=num_trials, **given)
-    make = BoxAgent if model.setting.continuous else GPAgent
+        return kind(model, num_trials=num_trials, **given)
+    make = BoxAgent if model.setting.continuous else kind
     if model.learning is not None:
         make = partial(LearningAgent, learning=model.learning, make=make)
     if num_trials is None:

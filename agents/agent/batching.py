@@ -10,6 +10,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.recommendation import Recommendation
+from ..showing import Shown
 from ..validation import seeds_of
 
 
@@ -33,7 +34,7 @@ class OneTrialAgent(Protocol):
         ...
 
 
-class SideBySide:
+class SideBySide(Shown):
     """B trials that share nothing: each has its own kernel or points, and all that follows from them.
 
     Args:
@@ -90,6 +91,11 @@ class SideBySide:
         """Forget everything; B seeds."""
         for agent, each in zip(self.agents, seeds_of(seed, self.num_trials), strict=True):
             agent.reset(each)
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn which arms the first round has; see `GPAgent`."""
+        for i, agent in enumerate(self.agents):
+            getattr(agent, "start")(of_trial(info, i))  # noqa: B009 (those that cannot are refused)
 
     def act(self, observation: Floats) -> Any:
         """Choose for the observed context of each trial, (B, dz) -> arms (B,) or actions (B, d)."""

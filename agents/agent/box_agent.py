@@ -175,7 +175,7 @@ class BoxAgent(GPAgent):
             maximise=cache(lambda: self._sampled_maximum(surface, context, plays, facts)),
         )
         sampler, terms, unit = self.samplers[ONLY], self.objective.penalised_on_box, unit_of(rule, self.model)
-        asked = partial(ridges_at, belief), partial(pulls_on_box, belief)
+        asked = partial(ridges_at, belief), partial(pulls_on_box, belief), self.objective.prices_on_box
         landscape = Landscape(rule, worlds.surface, context, facts, sampler, terms, unit, *asked)
         pool = self.search(Terrain.of(landscape, self.setting, plays.arms), self._rng)
         return pool.arms[argmax_with_ties(pool.scores[None], tie * unit, uniform)[0]]

@@ -12,7 +12,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.decisions import Decisions
-from bandit_envs.problem.feedback import Feedback, deviations
+from bandit_envs.problem.feedback import Feedback, deviations, spendings
 
 from ..acquisition.candidates import Rule
 from ..acquisition.combined import Starting
@@ -22,13 +22,15 @@ from ..acquisition.rules import AnyArm, PosteriorMean
 from ..beliefs.base import Belief, Delivered
 from ..model.clock import Clock, in_time
 from ..model.model import Model
+from ..model.offered import offered_in, only_offered, require_offered
 from ..model.plays import Plays
 from ..model.precision import told_weights
 from ..model.tie_breaking import TieBreaker, argmax_with_ties
 from ..objectives.base import Objective, Revision
 from ..objectives.reward import Reward
 from ..restarts.base import Never, Restart
-from ..validation import require_trials, seeds_of
+from ..showing import Shown
+from ..validation import require_reset, require_trials, seeds_of
 from .answers import Answers
 from .declared import Declared
 from .diary import PENDING, Diary
@@ -41,7 +43,7 @@ from .view import View
 TIE = 1e-9
 
 
-class GPAgent(Answers, Resumable):
+class GPAgent(Answers, Resumable, Shown):
     """Scores the arms with a rule on its belief and plays the best.
 
     Without `num_trials` it plays one environment; with `num_trials=B`, B at once, a leading axis in every
@@ -117,7 +119,13 @@ class GPAgent(Answers, Resumable):
         self.round = 0
         self.t = self._one.copy()  # of each trial: rounds started since it began
         self.declared = Declared(self._size)
+        self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
         self._revise(self.objective.begin())
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn from the `info` of the environment's reset which arms the first round has; see `Agent`."""
+        require_reset(self.round >= 0)
+        self.offered = offered_in(info, self.setting, self.num_trials)
 
     def act(self, observation: Floats) -> Any:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
@@ -132,15 +140,19 @@ class GPAgent(Answers, Resumable):
     def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
         """The arm of the largest score, (B,); only free trials, (B,), draw samples, by default all."""
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
-        view = View(belief, self.incumbent, context, self.t, self.samplers, self._rule_rngs)
+        require_offered(self.offered, self.setting)
+        safety, prices = self.objective.safety(context, self.t), partial(self.objective.prices, context)
+        draws = self.samplers, self._rule_rngs
+        view = View(belief, self.incumbent, context, self.t, *draws, self.offered, safety, prices)
         view = view if free is None else view.drawing(free)
-        scores = self.objective.penalised(rule(view), context, self.t)
+        scores = self.objective.penalised(only_offered(rule(view), self.offered), context, self.t)
         self.declared.note(self.round, self.objective.infeasible)
         exploring = self.restart.exploring
         if exploring is not None:
-            scores[exploring] = 0.0  # the same for all arms: ties are broken at random
+            level = np.zeros_like(scores) if safety is None else np.where(safety.safe, 0.0, -np.inf)
+            scores[exploring] = level[exploring]  # the same for all arms: ties are broken at random
         self._opening = None
-        return argmax_with_ties(scores, TIE * unit_of(self.rule, self.model), uniform)
+        return argmax_with_ties(scores, TIE * unit_of(self.rule, self.model), uniform, self.offered)
 
     def _begin_hold(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:
         """The trials that are free, which are given as (B,), what they choose, and how often to play it."""
@@ -157,9 +169,13 @@ class GPAgent(Answers, Resumable):
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
         point = self.points(observation, action)
-        feedback, std = Feedback.arrived(info), deviations(info)
+        feedback, std, spent = Feedback.arrived(info), deviations(info), spendings(info)
+        offered = offered_in(info, self.setting, self.num_trials)
         value = self.objective.values(feedback.trial, feedback.reward, feedback.cost)
         played = self.plays.record_round(point, feedback.trial, feedback.round)  # the last check
+        self.offered = offered
+        if spent is not None:
+            self.objective.paid(feedback.trial, played, spent)
         if self.since is not None:
             fresh = feedback.round >= self.since[feedback.trial]
             feedback, value, played = feedback.where(fresh), value[fresh], played[fresh]
@@ -208,7 +224,9 @@ class GPAgent(Answers, Resumable):
         trial = np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64)
         played = self.plays.drop(trial, rounds)
         known = np.ones(len(rounds), dtype=bool) if self.since is None else rounds >= self.since[trial]
-        self.belief.drop(trial[known], played[known], self.round - rounds[known])
+        gone = trial[known], played[known], self.round - rounds[known]
+        self.belief.drop(*gone)
+        self.objective.drop(*gone)
 
     def remodel(self, model: Model) -> None:
         """Go over to another kernel and noise, for what was learnt too."""
@@ -267,7 +285,7 @@ class GPAgent(Answers, Resumable):
 
     def _new_diary(self) -> Diary | None:
         """What is kept for restarts that keep plays; where first plays are uniform, none are kept."""
-        keeps = self.restart.kept_from is not None and not self._given.initial
+        keeps = self.restart.kept_from is not None and not self._given.initial and self.objective.keeps_plays
         return Diary(self._size, self.setting.num_constraints) if keeps else None
 
     def _learn_again(self, trial: Ints) -> None:
@@ -277,7 +295,8 @@ class GPAgent(Answers, Resumable):
         plays = self.diary.since(trial, self.since[trial])
         pending = self.plays.pending_of(plays.trial, plays.round)
         plays = plays.where(pending | (plays.arrived > PENDING))
-        self.belief.rejoin(self.round, plays.trial, plays.point, plays.round)
+        for part in (self.belief, self.objective):
+            part.rejoin(self.round, plays.trial, plays.point, plays.round)
         plays = plays.where(plays.arrived > PENDING)
         i, point, rounds, arrived, reward, cost, weight = plays
         delay, value = self.clock.delay(rounds, arrived), self.objective.values(i, reward, cost)

@@ -21,6 +21,7 @@ from ..model.hyperparameters import Fitter, Learning
 from ..model.model import Model
 from ..model.precision import told_weights
 from ..model.recommendation import Recommendation
+from ..showing import Shown
 from .gp_agent import GPAgent
 from .resuming import Resumable
 from .training_data import TrainingData
@@ -31,7 +32,7 @@ FEWEST_VALUES = 2  # one says nothing about a length-scale
 Fit = list[float] | None  # logarithms and the mean's rise; empty if it failed; None of too few values
 
 
-class LearningAgent(Resumable):
+class LearningAgent(Resumable, Shown):
     """Plays one trial as `GPAgent` does, and every n rounds goes over to the most likely kernel and noise.
 
     Where what is maximised changes once an epoch, it fits at the ends of epochs, to the values that all plays
@@ -131,6 +132,10 @@ class LearningAgent(Resumable):
         self.fits = []
         self._recalled = None
         self._listens = self._overdue = False
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn which arms the first round has; see `GPAgent`."""
+        self.agent.start(info)
 
     def act(self, observation: Floats) -> Any:
         """Choose an action for the observed context, (dz,)."""

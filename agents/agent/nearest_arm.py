@@ -13,14 +13,16 @@ from bandit_envs.problem.setting import Setting
 
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import arms_among
+from ..showing import Shown
 
 
 def in_box(setting: Setting) -> Setting:
     """The same problem with the box around its arms as decision set."""
-    return replace(setting, arms=None, prior_mean=float(np.mean(setting.prior_mean)), noise_profile=None)
+    mean = float(np.mean(setting.prior_mean))
+    return replace(setting, arms=None, prior_mean=mean, noise_profile=None, safe_seed=None)
 
 
-class NearestArm:
+class NearestArm(Shown):
     """One trial of an agent for boxes, which learns what the nearest arm earned, at that arm.
 
     Args:

@@ -16,12 +16,13 @@ from ..model.model import Model
 from ..model.plays import Plays
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, arms_among
+from ..showing import Shown
 from ..validation import arms_of, require_reset
 
 HERE = np.zeros(1, dtype=np.int64)  # the only context, and the only trial
 
 
-class PlanningAgent(abc.ABC):
+class PlanningAgent(Shown, abc.ABC):
     """Plays plan after plan on arms; a subclass makes them and learns what came of the last.
 
     Contexts are not looked at. Feedback that comes after the end of its plan is known to what is recommended

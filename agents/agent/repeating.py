@@ -123,6 +123,7 @@ def require_repeatable(model: Model, rule: Rule, parts: dict[str, Any]) -> None:
     """Raise where the theorem says nothing about playing an arm again, and it would be wrong to."""
     reasons = {
         "a context may ask for another arm in the next round": model.setting.has_contexts,
+        "an arm that comes and goes may be missing in the next round": model.setting.volatile,
         "a rule that draws samples wants a new one a round": getattr(rule, "draws", False),
         "constraints change what an arm is worth": parts.get("objective", Reward) is not Reward,
         "an agent that starts over is no longer sure of what it was": parts.get("restart", Never)

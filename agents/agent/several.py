@@ -17,6 +17,7 @@ from ..beliefs.base import Belief
 from ..model.model import Model
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker
+from ..showing import Shown
 from ..validation import require_reset, require_trials, seeds_of
 from .assembly import assemble
 from .batching import SideBySide
@@ -26,7 +27,7 @@ from .trial_parts import part_of_trial
 from .turns import NOBODY, Turns
 
 
-class Several(abc.ABC):
+class Several(Shown, abc.ABC):
     """Plays K candidates at once: all learn from every play, and one of them chooses it in each trial.
 
     A subclass says whose turn it is and which candidates are struck off, for good. What somebody else plays
@@ -79,6 +80,11 @@ class Several(abc.ABC):
         self.alive = np.ones((self._size, len(self.agents)), dtype=bool)  # which are not struck off, (B, K)
         self._ties = TieBreaker(Streams(seeds_of(seed, self.num_trials)).of("turns"))
         self._proposed: tuple[Any, Ints] | None = None
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn which arms the first round has; see `GPAgent`."""
+        for agent in self.agents:
+            agent.start(info)
 
     def act(self, observation: Floats) -> Any:
         """Choose an action for the observed context; see `GPAgent`."""

@@ -15,6 +15,7 @@ from ..kernels.shortened import has_length_scale, inflation, shortened
 from ..model.bounds import multiple
 from ..model.model import Model
 from ..model.recommendation import Recommendation
+from ..showing import Shown
 from .gp_agent import GPAgent
 
 MOST_POWER = 16.0  # T^16 is a number for every horizon that is played
@@ -50,7 +51,7 @@ class Growth:
         return max(self.start, float(t) ** self.power)
 
 
-class Shrinking:
+class Shrinking(Shown):
     """Plays an agent under theta_t = theta_0 / g(t) and B_t = b(t) g(t)^(d/2) B_0 (after Berkenkamp 2019).
 
     The posterior is built again from all plays whenever theta_t has changed.
@@ -91,6 +92,10 @@ class Shrinking:
         self.agent.reset(seed)
         self._now = 1.0, 1.0
         self._follow()
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn which arms the first round has; see `GPAgent`."""
+        self.agent.start(info)
 
     def act(self, observation: Floats) -> Any:
         """Choose an action for the observed context; see `GPAgent`."""

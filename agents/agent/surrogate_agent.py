@@ -8,16 +8,18 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..beliefs.surrogates import Prediction, Surrogates
 from ..model.centred import unlearnt_model
 from ..model.model import Model
+from ..model.offered import offered_in, require_offered
 from ..model.plays import Plays
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
+from ..showing import Shown
 from ..validation import require_context, require_costs, require_reset, require_trials
 from .batching import OneTrialAgent, SideBySide
 from .gp_agent import TIE
@@ -25,7 +27,7 @@ from .gp_agent import TIE
 A = TypeVar("A", bound=OneTrialAgent)
 
 
-class SurrogateAgent(abc.ABC):
+class SurrogateAgent(Shown, abc.ABC):
     """Learns all outcomes of one trial; algorithms say how they choose.
 
     Args:
@@ -45,15 +47,23 @@ class SurrogateAgent(abc.ABC):
         self.surrogates = Surrogates(self.model, self.noise_variance)
         self.plays = Plays(1, self.setting.horizon)
         self.round = 0
+        self.offered: Bools | None = None  # which arms may be played next, (1, A); None is all
         self.begin()
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn from the `info` of the environment's reset which arms the first round has; see `Agent`."""
+        require_reset(self.round >= 0)
+        self.offered = offered_in(info, self.setting, None)
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
         point = self.points(observation, action)
         trial, rounds, reward, cost = Feedback.arrived(info)
         require_costs(cost, self.setting.num_constraints)
+        offered = offered_in(info, self.setting, None)
         outcome = np.column_stack([reward, cost])
         arrived = self.plays.record_round(point, trial, rounds)  # the last check
+        self.offered = offered
         self.surrogates.play(point)
         self.surrogates.settle(arrived)
         self.surrogates.receive(arrived, outcome)
@@ -98,8 +108,9 @@ class ArmsSurrogateAgent(SurrogateAgent):
     def act(self, observation: Floats) -> int:
         """Choose an arm for the observed context, (dz,)."""
         require_reset(self.round >= 0)
+        require_offered(self.offered, self.setting)
         scores = self.scores(self._context(observation))
-        return int(argmax_with_ties(scores[None], TIE, self.tie_breaker())[0])
+        return int(argmax_with_ties(scores[None], TIE, self.tie_breaker(), self.offered)[0])
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """The index of an arm in its context, (1,)."""
@@ -115,9 +126,14 @@ class ArmsSurrogateAgent(SurrogateAgent):
         mean, std = believed.mean[0, arm], believed.std[0, arm]
         return Recommendation(arm, self.setting.to_point(arm), float(mean), float(std))
 
+    @property
+    def there(self) -> Bools:
+        """Which arms may be played in this round, (A,)."""
+        return np.ones(self.setting.decisions.num_arms, bool) if self.offered is None else self.offered[0]
+
     @abc.abstractmethod
     def scores(self, context: int) -> Floats:
-        """How much each arm is wanted, (A,); ties are broken at random."""
+        """How much each arm is wanted, (A,); of those that may be played, and ties are broken at random."""
 
     @abc.abstractmethod
     def best(self, believed: Prediction, arms: Ints) -> int:

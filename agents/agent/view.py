@@ -12,6 +12,13 @@ from ..acquisition.incumbents import Incumbent
 from ..acquisition.rules import sample
 from ..beliefs.base import Belief, Ridge
 from ..beliefs.pulls import Pulls, pulls
+from ..beliefs.safety import Safety
+from ..model.offered import only_offered
+
+
+def nothing() -> Floats:
+    """The price of improvements where plays cost nothing, (1, 1)."""
+    return np.zeros((1, 1))
 
 
 class View:
@@ -24,6 +31,9 @@ class View:
         t: 1, 2, ..., the rounds started since the last restart, (B,).
         samplers: generators of samples, one a trial.
         draw: makes the generators of the rule in this round, one a trial.
+        offered: which arms may be played in this round, (B, A); None is all.
+        safety: what is known of costs that must be kept in every round.
+        price: what improvements are to be worth, (B, A).
     """
 
     def __init__(
@@ -34,9 +44,13 @@ class View:
         t: Ints,
         samplers: Sequence[np.random.Generator],
         draw: Callable[[], Sequence[np.random.Generator]],
+        offered: Bools | None = None,
+        safety: Safety | None = None,
+        price: Callable[[], Floats] = nothing,
     ):
         self._belief, self._incumbent, self._context = belief, incumbent, context
-        self._t, self._samplers, self._draw = t, samplers, draw
+        self._t, self._samplers, self._draw, self._offered = t, samplers, draw, offered
+        self.safety, self._price = safety, price
         self._rngs: Sequence[np.random.Generator] | None = None
 
     @property
@@ -94,18 +108,26 @@ class View:
     @property
     def incumbent(self) -> Floats:
         """The value to improve on, (B,)."""
-        return self._incumbent(self._belief, self._context, self.mean)
+        return self._incumbent(self._belief, self._context, only_offered(self.mean, self._offered))
+
+    @property
+    def price(self) -> Floats:
+        """What improvements are to be worth, (B, A)."""
+        return self._price()
 
     def deviation(self) -> Floats:
         """Draw one joint posterior sample of f - mean, (B, A)."""
         return self._belief.deviation(self._context, self._samplers)
 
     def sampled_maximum(self) -> Floats:
-        """Draw one joint posterior sample of f and return its largest value, (B,)."""
-        return sample(self).max(axis=1)
+        """Draw one joint posterior sample of f and return its largest value that may be played, (B,)."""
+        return only_offered(sample(self), self._offered).max(axis=1)
 
     def drawing(self, trials: Bools) -> View:
         """The same, but only these trials, (B,), draw samples; the others' generators stay where they are."""
         spare = np.random.default_rng(0)  # what it draws is thrown away
         samplers = [rng if draws else spare for rng, draws in zip(self._samplers, trials, strict=True)]
-        return View(self._belief, self._incumbent, self._context, self._t, samplers, lambda: self.rngs)
+        return View(
+            *(self._belief, self._incumbent, self._context, self._t, samplers, lambda: self.rngs),
+            *(self._offered, self.safety, self._price),
+        )

@@ -89,7 +89,8 @@ class ADMMBO(ArmsSurrogateAgent):
         """Expected improvement of the phase's subproblem, (A,); equal scores for the first plays."""
         arms = np.arange(len(self._places))
         if self.stopped:
-            return (arms == self.incumbent()).astype(np.float64)
+            told = self.there[self._arms(self.surrogates)]
+            return (arms == self.incumbent(told)).astype(np.float64)
         if self.phase == OPENING:
             return np.zeros(len(arms))
         predicted = self.processes[self.phase].predict(context)
@@ -171,7 +172,7 @@ class ADMMBO(ArmsSurrogateAgent):
         return told.point % self.setting.decisions.num_arms
 
 
-@handles("delay", "constraint")
+@handles("delay", "constraint", "availability")
 def admmbo(
     setting: Setting,
     *,

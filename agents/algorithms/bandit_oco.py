@@ -20,6 +20,7 @@ from ..agent.surrogate_agent import each_trial
 from ..capabilities import handles
 from ..model.recommendation import Recommendation
 from ..model.units import PriorUnits
+from ..showing import Shown
 from ..validation import require_reset
 
 DEVIATION = 1.88  # of the prior of the two discs, in whose units the constants below were found
@@ -70,7 +71,7 @@ class Probe:
         return np.multiply.outer(slope, self.direction)
 
 
-class BanditOCO:
+class BanditOCO(Shown):
     """Projected descent on y in (-1, 1)^d and regularised ascent on the multipliers, one trial.
 
     y <- clip(y - eta_y (grad_0 + sum_j lam_j grad_j), -(1 - zeta), 1 - zeta) and

@@ -33,7 +33,7 @@ from ..widths.kernel_ucb import KernelUCBWidth
 from .regularised import dmm_ucb
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def gp_ucb(
     setting: Setting,
     *,
@@ -49,9 +49,9 @@ def gp_ucb(
     Args:
         setting: what is published of the problem.
         width: "finite-set" (Theorem 1, the default on a finite set), "compact" (Theorem 2), "rkhs" (Theorem
-            3), "self-normalised" (the default on a box), "amm" (never larger than that, for the same
-            functions), "dmm" (narrower still, see `dmm_ucb`), "constant" (sqrt(2 + 2 log(N / 2)) on N arms,
-            without a bound on regret), a number, or a `Width`.
+            3), "self-normalised" (the default on a box), "real-beta" (that, and larger for lambda > 1),
+            "amm" (never larger than that, for the same functions), "dmm" (narrower still, see `dmm_ucb`),
+            "constant" (sqrt(2 + 2 log(N / 2)) on N arms, without a bound on regret), a number, or a `Width`.
         delta: failure probability.
         beta_scale: factor of beta_t with "finite-set" and "compact", default 1; the paper's experiments use
             0.2.
@@ -67,7 +67,7 @@ def gp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def igp_ucb(
     setting: Setting,
     *,
@@ -86,7 +86,7 @@ def igp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def gp_ts(
     setting: Setting,
     *,
@@ -116,7 +116,7 @@ def gp_ts(
     return assemble(Model.of(setting, **options), WithWidth(Thompson, width_of), num_trials)
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def kernel_ucb(
     setting: Setting, *, eta: PerTrial = 1.0, num_trials: int | None = None, **options: Any
 ) -> Agent:
@@ -124,7 +124,7 @@ def kernel_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, partial(_kernel_ucb_width, eta)), num_trials)
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def gp_ei(
     setting: Setting,
     *,
@@ -150,7 +150,7 @@ def gp_ei(
     return assemble(Model.of(setting, **options), rule, num_trials, incumbent=best)
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def gp_pi(
     setting: Setting,
     *,
@@ -164,13 +164,13 @@ def gp_pi(
     return assemble(Model.of(setting, **options), rule, num_trials, incumbent=best)
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def pure_exploitation(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """Pure exploitation: argmax of the posterior mean."""
     return assemble(Model.of(setting, **options), Always(PosteriorMean()), num_trials)
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def pure_exploration(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """Pure exploration: argmax of the posterior variance, the greedy experimental design."""
     return assemble(Model.of(setting, **options), Always(PosteriorVariance()), num_trials)

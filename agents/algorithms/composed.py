@@ -23,7 +23,7 @@ Options = Mapping[str, Any]
 IMPROVING = ("ei", "pi")  # the rules that improve on an incumbent
 
 
-@handles("delay", "context", "constraint", "change", "box", "noise")
+@handles("delay", "context", "constraint", "change", "box", "noise", "availability")
 def gp_agent(
     setting: Setting,
     *,
@@ -61,14 +61,16 @@ def gp_agent(
             where feedback is delayed), "censored" (the least that may come; under constraints the prior mean
             of what is modelled), "ridges" (nothing, under several regularisations; default with "dmm"), or a
             builder of a `Belief`.
-        constraint: "none", "dual" (Algorithm 3 of Shi & Eryilmaz 2022; default where costs are noisy),
-            "multiplicative" (Algorithm 2; default where they are exact), "config", "rpol" or "epbo", which
-            charge what is violated for sure in every round and need no multiplier, or "pdcbo" or "ckb", for
-            costs that must balance on average; see the agents of these names.
+        constraint: "none", "config" (default where there are costs), "rpol" or "epbo", which charge what is
+            violated for sure in every round and need no multiplier, "pdcbo" or "ckb", for costs that must
+            balance on average, "dual" (Algorithm 3 of Shi & Eryilmaz 2022) or "multiplicative" (Algorithm 2);
+            see the agents of these names. Rules without units, such as "ei", cannot be weighed against costs,
+            and hyperparameters are learnt of one model: with such rules and with `refit_every` the default is
+            "dual" where costs are noisy and "multiplicative" where they are exact.
         objective: a builder of an `Objective`, in place of a constraint; it says what is maximised.
-        restart: "never", "cpd" (change-point detection; default where the functions may change),
-            "evidence" (an alarm by likelihood ratios that needs no uniform plays, after which plays since the
-            likeliest change are kept), "et" (a value outside the posterior's band), "bocpd" (Bayesian run
+        restart: "never", "evidence" (an alarm by likelihood ratios that needs no uniform plays, after which
+            plays since the likeliest change are kept; default where the functions may change), "cpd" (change-
+            point detection), "et" (a value outside the posterior's band), "bocpd" (Bayesian run
             lengths), "glr" (the mean of standardised residuals), "periodic", "oracle" (privileged), or a
             builder of a `Restart`.
         context: whether contexts are looked at.
@@ -79,9 +81,9 @@ def gp_agent(
         belief_options: {"window": ..., "reward_bound": ..., "noisy": ...} of "censored", see `Censored`;
             {"ratios": ...} of "ridges", see `dmm_ucb`.
         constraint_options: {"step": ...} or {"psi": ..., "psi_options": ...}, {"epoch": ...}, ...; see
-            `parts_of`, and {"reading": "paper"}. Of all but the first three {"cost_width": ..., ...}, see
-            `each_modelled`, and {"rho": ...} of "epbo", {"step": ...} of "pdcbo"; those of
-            "ckb" are in `Dual`.
+            `parts_of`, and {"reading": "paper"}, of "dual" and "multiplicative". Of the others
+            {"cost_width": ..., ...}, see `each_modelled`, and {"rho": ...} of "epbo", {"step": ...} of
+            "pdcbo"; those of "ckb" are in `Dual`.
         restart_options: {"xi_squared": ...} of "cpd" and "oracle"; of "cpd" also {"false_alarm_rate": 0.1}
             in a whole run, of the reward and all costs together, as far as the model is right, or
             {"theta": ...}, and {"ridge": ...} (default: the noise variance; or "cross-validated"), see
@@ -98,7 +100,8 @@ def gp_agent(
         **options: of the model.
     """
     seen = setting if context else without_contexts(setting)
-    kept = _constraint(seen, constraint, objective)
+    together = _is_unitless(rule) or bool(options.get("refit_every"))
+    kept = _constraint(seen, constraint, objective, together)
     if kept != "none":
         _require_comparable(rule, incumbent, kept in APART or _separate(constraint_options))
     parts = made("constraint", kept, CONSTRAINTS, constraint_options, seen, delta, options)
@@ -114,11 +117,11 @@ def gp_agent(
     )
 
 
-def _constraint(setting: Setting, constraint: str | None, objective: Any) -> str:
+def _constraint(setting: Setting, constraint: str | None, objective: Any, together: bool) -> str:
     """The name of what keeps the constraints; an objective of one's own does it itself."""
     if objective is not None and constraint is not None:
         raise ValueError(f"constraint must be left out where an objective is given, got {constraint!r}")
-    called_for = constraint_for(setting) if objective is None else "none"
+    called_for = constraint_for(setting, together) if objective is None else "none"
     kept = called_for if constraint is None else constraint
     chosen("constraint", kept, CONSTRAINTS)
     if kept != "none" and not setting.num_constraints:
@@ -159,9 +162,12 @@ def _require_comparable(rule: Any, incumbent: Any, apart: bool) -> None:
             'incumbent must not be "best_value" under constraints, where multipliers change the values of '
             'plays; take "max_mean"'
         )
-    unitless = rule in UNITLESS if isinstance(rule, str) else getattr(rule, "unitless", False)
-    if unitless and apart:
+    if _is_unitless(rule) and apart:
         raise ValueError(
             "rule must score in the units of the reward with separate models, which weigh scores against "
             f'costs, got {rule!r}; take "ucb" or "thompson", or models="penalised"'
         )
+
+
+def _is_unitless(rule: Any) -> bool:
+    return rule in UNITLESS if isinstance(rule, str) else getattr(rule, "unitless", False)

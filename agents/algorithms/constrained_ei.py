@@ -58,7 +58,7 @@ class ConstrainedEI(ArmsSurrogateAgent):
         if self.round < self.model.initial:
             return np.zeros(self.setting.decisions.num_arms)
         believed = self.surrogates.predict(context, self.hallucinate)
-        feasible = believed_feasible(believed) & self.surrogates.played(context)
+        feasible = believed_feasible(believed) & self.surrogates.played(context) & self.there
         incumbent = float(believed.mean[0, feasible].max()) if feasible.any() else None
         return FeasibleImprovement(incumbent)(believed)
 
@@ -72,7 +72,7 @@ class ConstrainedEI(ArmsSurrogateAgent):
         return int((log_feasibility(believed) if np.isneginf(scores).all() else scores).argmax())
 
 
-@handles("delay", "context", "constraint", "box")
+@handles("delay", "context", "constraint", "box", "availability")
 def constrained_ei(
     setting: Setting,
     *,

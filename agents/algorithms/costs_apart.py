@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import make_rule
 from ..agent.assembly import Agent, assemble
 from ..beliefs.by_name import make_belief
+from ..beliefs.of_costs import make_cost_belief
+from ..model.defaults import least_reward
 from ..model.model import OF_THE_REWARD, Model
+from ..model.units import PriorUnits
+from ..objectives.each_modelled import OfCosts
 from ..objectives.penalised_parts import PenalisedParts
 from ..options import typed
 from ..restarts.by_name import make_restart
@@ -29,6 +35,7 @@ def with_costs_apart(
     cost_width: Any = None,
     belief: Any = "delivered",
     belief_options: Mapping[str, Any] | None = None,
+    cost_belief: str = "delivered",
     restart: Any = None,
     restart_options: Mapping[str, Any] | None = None,
     **options: Any,
@@ -43,13 +50,21 @@ def with_costs_apart(
         width: w of the reward's band: a number, "improved" (IGP-UCB) or what `make_width` takes; default 3,
             as the authors' codes of CONFIG and EPBO.
         cost_width: that of the costs' bands; default the same.
-        belief, belief_options: what pending feedback counts as for the reward, see `gp_agent`; costs are
-            learnt as they come.
-        restart, restart_options: see `gp_agent`; default "cpd" where the functions may change, else "never".
+        belief, belief_options: what pending feedback counts as for the reward, see `gp_agent`.
+        cost_belief: the same for costs: "delivered" (nothing), "hallucinated" (the mean) or, with a belief
+            that is "censored" and in its window, "censored": pending rewards then count as the least that may
+            come, and pending costs, which nothing may shift, as 0 (RPOL under delay, Guo et al. 2023,
+            Theorem 6; the theorem's beta_t is a `DelayedWidth`).
+        restart, restart_options: see `gp_agent`, also for the default.
         **options: see `each_modelled`, and those of the model.
     """
     own = width if cost_width is None else cost_width
-    parts = parts_of(setting, cost_width=own, **options)
+    costs = make_cost_belief(cost_belief, belief_options)
+    parts = parts_of(setting, cost_width=own, cost_belief=costs, **options)
+    if cost_belief == "censored":
+        objective: Any = parts.objective
+        _require_unshifted(belief, objective.assumed)
+        parts = parts._replace(model=with_least(parts.model, setting, objective.assumed.prior))
     observed = Model.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
     return assemble(
         parts.model,
@@ -59,3 +74,23 @@ def with_costs_apart(
         objective=parts.objective,
         restart=make_restart(restart, setting, observed, restart_options),
     )
+
+
+def _require_unshifted(belief: Any, assumed: OfCosts) -> None:
+    """Raise unless a pending cost that counts as 0 is on the border, and the reward's window holds."""
+    require(
+        belief == "censored",
+        "cost_belief",
+        f'"delivered" or "hallucinated" with belief {belief!r}',
+        "censored",
+    )
+    off = "False with censored costs: centring shifts their border"
+    require(not assumed.standardize, "standardize", off, True)
+    for name, given in (("centre", assumed.given.centre), ("scale", assumed.given.scale)):
+        require(given is None, name, "left out with censored costs", given)
+
+
+def with_least(model: Model, setting: Setting, prior: PriorUnits) -> Model:
+    """The model in prior deviations, with the least reward that may come in place of the prior mean."""
+    (least,) = prior.of(least_reward(setting, prior.deviation))
+    return replace(model, least=least - prior.mean / prior.deviation)

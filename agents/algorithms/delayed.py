@@ -33,7 +33,7 @@ from ..widths.delayed import DelayedWidth
 from ..widths.fixed import FixedWidth
 
 
-@handles("delay", "context", "box")
+@handles("delay", "context", "box", "availability")
 def gp_ucb_sdf(
     setting: Setting,
     *,
@@ -68,7 +68,7 @@ def gp_ucb_sdf(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
-@handles("delay", "context", "box")
+@handles("delay", "context", "box", "availability")
 def gp_ts_sdf(
     setting: Setting,
     *,
@@ -88,7 +88,7 @@ def gp_ts_sdf(
     return assemble(Model.of(setting, **options), WithWidth(Thompson, width_of), num_trials, belief=belief)
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def gp_bucb(
     setting: Setting,
     *,
@@ -114,7 +114,7 @@ def gp_bucb(
     return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Hallucinated)
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def gp_bts(
     setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Any
 ) -> Agent:
@@ -124,7 +124,7 @@ def gp_bts(
     return assemble(Model.of(setting, **options), Always(rule), num_trials, belief=Hallucinated)
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def asy_ts(
     setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Any
 ) -> Agent:

@@ -3,7 +3,8 @@
 They are near-optimal in rate, R_T = O~(sqrt(T gamma_T log N)) with probability 1 - delta, and poor in
 practice: four times worse than an upper confidence bound or more, at every horizon of docs/elimination.md.
 Plays of a batch depend on no value of it, so delays up to the end of a batch change nothing. Where
-hyperparameters are learnt (`refit_every`) they do look, by way of the kernel, and no bound is promised.
+hyperparameters are learnt (`refit_every`) they do look, by way of the kernel, and no bound is promised. Nor
+is one where arms come and go: then they play the design among the arms that are there and left, or any arm.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 
 from bandit_envs.basics.arguments import (
     ArgumentError,
+    is_number,
+    require,
     require_choice,
     require_probability,
     shown,
@@ -30,17 +33,17 @@ from ..capabilities import handles
 from ..model.model import Model
 from ..restarts.batches import BatchEnds, doubling_lengths, growing_lengths
 from ..validation import PerTrial
-from ..widths.non_adaptive import PlainBand, SplitBand
+from ..widths.non_adaptive import ConstantBand, PlainBand, SplitBand
 
 BANDS = {"split": SplitBand, "plain": PlainBand}
 FIRST = 16  # plays of the first batch where batches double
 
 
-@handles("delay", "noise")
+@handles("delay", "noise", "availability")
 def bpe(
     setting: Setting,
     *,
-    band: str = "split",
+    band: str | float = "split",
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
     **options: Any,
@@ -52,21 +55,21 @@ def bpe(
 
     Args:
         setting: what is published of the problem.
-        band: "split", which is never wider, or "plain", the paper's.
+        band: "split", which is never wider, "plain", the paper's, or a number w for w sigma, without a bound.
         delta: failure probability.
         num_trials: None, or B.
         **options: of the model.
     """
     lengths = growing_lengths(setting.horizon)
-    return _eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
+    return eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
 
 
-@handles("delay", "noise")
+@handles("delay", "noise", "availability")
 def phased_elimination(
     setting: Setting,
     *,
     first: int = FIRST,
-    band: str = "split",
+    band: str | float = "split",
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
     **options: Any,
@@ -81,25 +84,25 @@ def phased_elimination(
         **options: of the model.
     """
     lengths = doubling_lengths(setting.horizon, first)
-    return _eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
+    return eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
 
 
-@handles("delay", "noise")
+@handles("delay", "noise", "availability")
 def reds(
     setting: Setting,
     *,
     first: int = FIRST,
-    band: str = "split",
+    band: str | float = "split",
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
     """REDS: batches that double, uniform plays of what is left (Salgia et al. 2024, as others restate it)."""
     lengths = doubling_lengths(setting.horizon, first)
-    return _eliminating(setting, AnyArm(), lengths, band, delta, num_trials, options)
+    return eliminating(setting, AnyArm(), lengths, band, delta, num_trials, options)
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def mvr(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """MVR: plays of the largest variance, pending ones counted; recommend at the end (Vakili et al. 2021).
 
@@ -110,21 +113,31 @@ def mvr(setting: Setting, *, num_trials: int | None = None, **options: Any) -> A
     return assemble(Model.of(setting, **options), rule, num_trials, belief=Hallucinated)
 
 
-def _eliminating(
+def eliminating(
     setting: Setting,
     design: Rule,
     lengths: list[int],
-    band: str,
+    band: str | float,
     delta: PerTrial,
     num_trials: int | None,
     options: dict[str, Any],
 ) -> Agent:
+    """Return the agent that strikes off arms at the ends of batches of these lengths.
+
+    Args:
+        setting: what is published of the problem.
+        design: scores the arms that are left.
+        lengths: rounds of the batches.
+        band, delta: see `bpe`.
+        num_trials: None, or B.
+        options: of the model.
+    """
     if setting.continuous:
         raise ValueError('setting must have arms, which are struck off one by one, got a box; take "mvr"')
     if options.get("initial"):
         complaint = f"must be left out: these agents play no arm at random, got {shown(options['initial'])}"
         raise ArgumentError("initial", complaint)
-    require_choice("band", band, BANDS)
+    _require_band(band)
     require_probability("delta", delta)
     band_of = partial(_band, band=band, batches=len(lengths), delta=delta)
     return assemble(
@@ -136,6 +149,16 @@ def _eliminating(
     )
 
 
-def _band(model: Model, *, band: str, batches: int, delta: PerTrial) -> HalfWidth:
+def _require_band(band: Any) -> None:
+    if isinstance(band, str):
+        require_choice("band", band, BANDS)
+        return
+    positive = is_number(band) and band > 0
+    require(positive, "band", f"one of {', '.join(BANDS)} or a positive number", band)
+
+
+def _band(model: Model, *, band: str | float, batches: int, delta: PerTrial) -> HalfWidth:
+    if not isinstance(band, str):
+        return ConstantBand(band)
     values = model.gram.size * batches
     return BANDS[band](model.rkhs_bound, model.noise_std, model.noise_variance, delta, values)

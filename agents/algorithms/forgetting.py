@@ -27,7 +27,7 @@ from ..widths.logarithmic import LogarithmicWidth
 from .memory_length import DEFAULT_VARIATION, discount_of, drift_of, window_of
 
 
-@handles("delay", "context", "change", "box")
+@handles("delay", "context", "change", "box", "availability")
 def sw_gp_ucb(
     setting: Setting,
     *,
@@ -57,7 +57,7 @@ def sw_gp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
-@handles("delay", "context", "change", "box", "noise")
+@handles("delay", "context", "change", "box", "noise", "availability")
 def r_gp_ucb(
     setting: Setting,
     *,
@@ -86,7 +86,7 @@ def r_gp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, restart=restart)
 
 
-@handles("delay", "context", "change", "box")
+@handles("delay", "context", "change", "box", "availability")
 def tv_gp_ucb(
     setting: Setting,
     *,
@@ -114,7 +114,7 @@ def tv_gp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
-@handles("delay", "context", "change")
+@handles("delay", "context", "change", "availability")
 def ui_tvbo(
     setting: Setting,
     *,
@@ -146,7 +146,7 @@ def ui_tvbo(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
-@handles("delay", "context", "change", "box")
+@handles("delay", "context", "change", "box", "availability")
 def w_gp_ucb(
     setting: Setting,
     *,

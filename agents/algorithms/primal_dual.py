@@ -16,7 +16,7 @@ from .costs_apart import with_costs_apart
 RULES = {"ucb": "ucb", "ts": "thompson", "random": "random-ucb"}
 
 
-@handles("delay", "context", "constraint", "change", "box")
+@handles("delay", "context", "constraint", "change", "box", "availability")
 def pdcbo(
     setting: Setting,
     *,
@@ -41,7 +41,7 @@ def pdcbo(
     return with_costs_apart(setting, parts_of, num_trials, width=width, **options)
 
 
-@handles("delay", "context", "constraint", "change", "box")
+@handles("delay", "context", "constraint", "change", "box", "availability")
 def ckb(
     setting: Setting,
     *,

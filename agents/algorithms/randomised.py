@@ -17,7 +17,7 @@ from ..capabilities import handles
 from ..model.model import Model
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def irgp_ucb(
     setting: Setting, *, size: int | str | None = None, num_trials: int | None = None, **options: Any
 ) -> Agent:
@@ -34,13 +34,13 @@ def irgp_ucb(
     return assemble(Model.of(setting, **options), OfSize(size), num_trials)
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def pims(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """PIMS: probability of improvement on the maximum of a posterior sample (Takeno et al. 2024)."""
     return assemble(Model.of(setting, **options), Always(PIMS()), num_trials)
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def eims(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """EIMS: expected improvement on the maximum of a posterior sample (Takeno et al. 2025).
 

@@ -14,7 +14,7 @@ from ..objectives.schedules import RHO, Constant, Growing, Infinite, Schedule
 from .costs_apart import with_costs_apart
 
 
-@handles("delay", "context", "constraint", "change", "box")
+@handles("delay", "context", "constraint", "change", "box", "availability")
 def config(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """CONFIG: argmax uf over the arms whose costs may all be kept, lg_j <= 0 (Xu et al. 2023).
 
@@ -30,11 +30,13 @@ def config(setting: Setting, *, num_trials: int | None = None, **options: Any) -
     return _assemble(setting, Infinite(), num_trials, **options)
 
 
-@handles("delay", "context", "constraint", "change", "box")
+@handles("delay", "context", "constraint", "change", "box", "availability")
 def rpol(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """RPOL: argmax uf - sum_j Q_j [lg_j]^+, Q_{t+1} = max(Q_t + [c_t]^+, sqrt t) (Guo et al. 2023).
 
-    Under delay Q moves with the costs that come; see `Growing` for our readings.
+    Under delay Q moves with the costs that come; see `Growing` for our readings. With censored rewards and
+    costs, `cost_belief="censored"`, it is RPOL under delay, whose regret and violation are
+    O((gamma_T / rho_m) (sqrt T + m) + m gamma_T) in a window of m rounds (Guo et al. 2023, Theorem 6).
 
     Args:
         setting: what is published of the problem.
@@ -44,7 +46,7 @@ def rpol(setting: Setting, *, num_trials: int | None = None, **options: Any) -> 
     return _assemble(setting, Growing(), num_trials, **options)
 
 
-@handles("delay", "context", "constraint", "change", "box")
+@handles("delay", "context", "constraint", "change", "box", "availability")
 def epbo(setting: Setting, *, rho: float = RHO, num_trials: int | None = None, **options: Any) -> Agent:
     """EPBO: argmax uf - rho sum_j [lg_j]^+ (Lu & Paulson 2022).
 

@@ -15,7 +15,7 @@ from ..model.model import Model
 from ..validation import PerTrial
 
 
-@handles("delay", "context", "box", "noise")
+@handles("delay", "context", "box", "noise", "availability")
 def dmm_ucb(
     setting: Setting,
     *,

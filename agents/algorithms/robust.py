@@ -31,7 +31,7 @@ EXTRAS = ("sharp", "paper")
 EXACT = "exact"
 
 
-@handles("delay", "context", "box")
+@handles("delay", "context", "box", "availability")
 def ec_gp_ucb(
     setting: Setting,
     *,
@@ -61,7 +61,7 @@ def ec_gp_ucb(
     return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Alike)
 
 
-@handles("delay", "context", "box")
+@handles("delay", "context", "box", "availability")
 def rgp_ucb(
     setting: Setting,
     *,
@@ -89,7 +89,7 @@ def rgp_ucb(
     return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Alike)
 
 
-@handles("delay", "context", "box")
+@handles("delay", "context", "box", "availability")
 def tgp_ucb(
     setting: Setting,
     *,

@@ -29,7 +29,7 @@ from ..widths.sketched import BBKBWidth, BKBWidth
 EXACT_ONLY = ("form", "refit_every", "search")  # options of agents with exact posteriors, or on boxes
 
 
-@handles("delay", "context", "approximate")
+@handles("delay", "context", "approximate", "availability")
 def bkb(
     setting: Setting,
     *,
@@ -57,7 +57,7 @@ def bkb(
     return assemble(model, WithWidth(UCB, partial(_bkb_width, delta=delta)), num_trials, belief=belief)
 
 
-@handles("delay", "context", "approximate")
+@handles("delay", "context", "approximate", "availability")
 def bbkb(
     setting: Setting,
     *,

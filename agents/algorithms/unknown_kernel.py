@@ -51,7 +51,7 @@ ROUNDING = 1e-9  # of a length-scale: theta_0 / g(t) itself is among the candida
 OFFSETS = (-1.0, 0.0, 1.0)  # prior deviations by which the mean of a default prior is off
 
 
-@handles("delay", "context", "box")
+@handles("delay", "context", "box", "availability")
 def a_gp_ucb(
     setting: Setting,
     *,
@@ -90,7 +90,7 @@ def a_gp_ucb(
     return Shrinking(made, grows, more)
 
 
-@handles("delay", "box")
+@handles("delay", "box", "availability")
 def lb_gp_ucb(
     setting: Setting,
     *,
@@ -127,7 +127,7 @@ def lb_gp_ucb(
     return together(partial(Balanced, is_open=schedule, delta=delta), models, rule_of, num_trials)
 
 
-@handles("delay", "context", "box")
+@handles("delay", "context", "box", "availability")
 def pe_gp_ucb(
     setting: Setting,
     *,

@@ -49,6 +49,13 @@ class Eliminating(Delivered):
         """Whether W does."""
         return rests_on_default(self._band)
 
+    @property
+    def band(self) -> tuple[Floats, Floats]:
+        """Mean and W of this batch's values at all points, (B, N) each; a promise at its end alone."""
+        mean = self._batch.mean_at(None) + self.prior_mean
+        std = np.sqrt(np.maximum(self._batch.variance_at(None), 0.0))
+        return mean, self._band(std, self._batch.weight_norm_at(None))
+
     def active(self, context: Ints) -> Bools:
         """Whether the arms of each trial's context may still be the best, (B,) -> (B, A)."""
         return self._active[self.rows, context]
@@ -79,9 +86,7 @@ class Eliminating(Delivered):
 
     def forget(self, trial: Ints) -> None:
         """Strike off what this batch rules out, and begin another."""
-        mean = self._batch.mean_at(None)[trial] + self.prior_mean[trial]
-        std = np.sqrt(np.maximum(self._batch.variance_at(None), 0.0))
-        half = self._band(std, self._batch.weight_norm_at(None))[trial]
+        mean, half = (each[trial] for each in self.band)
         shape = self._active[trial].shape
         upper, lower = (mean + half).reshape(shape), (mean - half).reshape(shape)
         largest = np.where(self._active[trial], lower, -np.inf).max(axis=2, keepdims=True)

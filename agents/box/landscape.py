@@ -34,6 +34,7 @@ class BoxView:
     maximise: Callable[[], Floats]  # a sample -> (1,), the same throughout a round
     regularise: Callable[[], list[Ridge]] = list
     pull: Callable[[], list[Pulls]] = list
+    ask: Callable[[], Floats] = field(default=lambda: np.zeros((1, 1)))
     _rngs: Sequence[np.random.Generator] | None = field(default=None, init=False)
 
     @property
@@ -52,9 +53,19 @@ class BoxView:
         return self.regularise()
 
     @property
+    def price(self) -> Floats:
+        """What improvements are to be worth, (1, A)."""
+        return self.ask()
+
+    @property
     def active(self) -> Bools:
         """All of them, (S, A)."""
         return np.ones(self.mean.shape, dtype=bool)
+
+    @property
+    def safety(self) -> None:
+        """None: a box has no safe set."""
+        return
 
     @property
     def rngs(self) -> Sequence[np.random.Generator]:
@@ -90,6 +101,7 @@ class Landscape:
         unit: in which scores are small or large.
         ridges, pulls: what each regularisation makes of the plays, and how much these pull on the mean,
             (n, dz + d); only some rules ask.
+        prices: what improvements are to be worth, (n, dz + d) -> (1, n); likewise.
     """
 
     def __init__(
@@ -103,11 +115,12 @@ class Landscape:
         unit: float = 1.0,
         ridges: Callable[[Floats], list[Ridge]] | None = None,
         pulls: Callable[[Floats], list[Pulls]] | None = None,
+        prices: Callable[[Floats], Floats] | None = None,
     ):
         self.rule, self.surface, self.context, self._facts = rule, surface, context, facts
         self.unit = unit
         self._terms = terms
-        self._ridges, self._pulls = ridges, pulls
+        self._ridges, self._pulls, self._prices = ridges, pulls, prices
         self._path = Path(surface, rng)
 
     @property
@@ -146,6 +159,7 @@ class Landscape:
             weigh=lambda: self.surface.weight_norm(pairs),
             regularise=lambda: self._ridges(pairs) if self._ridges else [],
             pull=lambda: self._pulls(pairs) if self._pulls else [],
+            ask=lambda: self._prices(pairs) if self._prices else np.zeros((1, 1)),
         )
 
     def _pairs(self, arms: Floats) -> Floats:

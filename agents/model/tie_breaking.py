@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
+
+from .offered import LOWEST
 
 BLOCK = 1024  # uniforms drawn from a trial's generator at a time
 
@@ -46,7 +48,9 @@ def arms_among(among: Any, num_arms: int) -> Ints:
     return arms
 
 
-def argmax_with_ties(scores: Floats, tolerance: float | Floats, uniform: Floats) -> Ints:
+def argmax_with_ties(
+    scores: Floats, tolerance: float | Floats, uniform: Floats, offered: Bools | None = None
+) -> Ints:
     """Return the index of each row's maximum, drawn evenly among the scores within `tolerance` of it, (B,).
 
     A row of -inf is one tie: no candidate is better than another.
@@ -56,7 +60,10 @@ def argmax_with_ties(scores: Floats, tolerance: float | Floats, uniform: Floats)
         tolerance: of the score, one number or (B,). Without it the last bit of a batched product would decide
             where the prior ties.
         uniform: the draw of each trial, in [0, 1), (B,).
+        offered: the candidates to choose from, at least one a row, (B, A); None is all.
     """
+    if offered is not None:
+        scores = np.where(offered, np.maximum(scores, LOWEST), -np.inf)
     num_trials, num_arms = scores.shape
     if num_trials == 1:  # half the time that arrays of one entry take
         return _choose(scores[0], tolerance, uniform)

@@ -10,6 +10,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..beliefs.safety import Safety
 from ..posteriors import SufficientStatistics
 
 NOBODY = np.empty(0, dtype=np.int64)
@@ -40,7 +41,9 @@ class Objective(abc.ABC):
     epoch: int = 1  # rounds between two changes of what is maximised
     # (B,) whether nothing that was last scored can keep the costs, as far as told
     infeasible: Bools | None = None
+    of_reward = False  # whether the values are the rewards, and so have their noise
     assumes_bound = False  # whether it rests on a bound that was neither given nor published
+    keeps_plays = True  # whether plays after a change may be learnt again where a trial starts over
 
     @abc.abstractmethod
     def begin(self) -> Revision:
@@ -54,12 +57,42 @@ class Objective(abc.ABC):
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Keep what has come, and that the belief keeps too."""
 
+    def paid(self, trial: Ints, point: Ints, cost: Floats) -> None:  # noqa: B027 (most need not know)
+        """What plays cost is seen, (n,) each; trials ascend."""
+
+    def prices(self, context: Ints) -> Floats:
+        """What improvements are to be worth at the arms, in units of the values, (B,) -> (B, A) or (B, 1).
+
+        Only rules that weigh improvements against what plays cost ask; elsewhere they cost nothing.
+        """
+        return np.zeros((len(context), 1))
+
+    def prices_on_box(self, pairs: Floats) -> Floats:
+        """The same of points of a box, (n, dz + d) -> (1, n)."""
+        return np.zeros((1, len(pairs)))
+
     def played(self, point: Ints, t: Ints) -> None:  # noqa: B027 (most need not know)
         """Every trial has just played a point in its round t = 1, 2, ..., (B,) each."""
 
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:  # noqa: B027 (most need not know)
+        """Pending plays of `ago` rounds ago will never yield anything, (n,) each."""
+
+    def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:  # noqa: B027 (most need not know)
+        """After `forget`, before round `now`: plays of earlier rounds count again, (n,) each.
+
+        What came of them is received next; trials ascend.
+        """
+
+    def safety(self, context: Ints, t: Ints) -> Safety | None:
+        """What is known of costs that must be kept in every round; None where none must."""
+        return None
+
     @abc.abstractmethod
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """Scores of the arms, (B, A), with what the belief does not know of; t = 1, 2, ... as of widths."""
+        """Scores of the arms, (B, A), with what the belief does not know of; t = 1, 2, ... as of widths.
+
+        Those of arms that may not be played in this round are minus infinity, and mean nothing later.
+        """
 
     @property
     @abc.abstractmethod

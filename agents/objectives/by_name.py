@@ -18,10 +18,18 @@ from .reward import Reward
 from .schedules import RHO, Constant, Growing, Infinite, Schedule
 
 
-def constraint_for(setting: Setting) -> str:
-    """The name of the constraint that a setting calls for."""
+def constraint_for(setting: Setting, together: bool = False) -> str:
+    """The name of the constraint that a setting calls for; see docs/constraints.md and docs/field.md.
+
+    Args:
+        setting: whether there are costs, and whether they are noisy.
+        together: whether reward and costs must have one model: scores without a unit cannot be weighed
+            against costs, and hyperparameters are learnt of one model.
+    """
     if not setting.num_constraints:
         return "none"
+    if not together:
+        return "config"
     return "multiplicative" if setting.constraint_noise_std == 0 else "dual"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..beliefs.base import Delivered
+from ..beliefs.base import Belief, Delivered
 from ..beliefs.surface import Surface
 from ..model.bounds import rests_on_default
 from ..model.units import PriorUnits, Units
@@ -52,6 +52,7 @@ class OfCosts:
     noise: PerTrial
     width: Any
     delta: float
+    belief: Callable[[Model, int], Belief] = Delivered  # of each
 
     def width_at(self, model: Model, scale: Floats) -> Width:
         """The width of a cost that is modelled in these units, (B,)."""
@@ -79,7 +80,7 @@ class EachModelled(Objective):
         self.standardize = assumed.standardize
         self.reward_noise, self.cost_noise = model.noise_std, assumed.noise
         num_constraints = model.setting.num_constraints
-        self.costs = [Delivered(model, num_trials) for _ in range(num_constraints)]
+        self.costs = [assumed.belief(model, num_trials) for _ in range(num_constraints)]
         self.ledger = Ledger(num_trials, 1 + num_constraints, model.gram.size)
         self._late = assumed.standardize and model.setting.max_delay > 0
         self._width_at = partial(assumed.width_at, model)
@@ -89,7 +90,7 @@ class EachModelled(Objective):
     @property
     def assumes_bound(self) -> bool:
         """Whether the bands of the costs do."""
-        return any(map(rests_on_default, self.widths))
+        return any(map(rests_on_default, self.widths)) or any(belief.assumes_bound for belief in self.costs)
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Scaled rewards, (n,)."""
@@ -107,6 +108,21 @@ class EachModelled(Objective):
         self.ledger.receive(trial, point, outcome)
         self.observe(trial, cost)
         self.first_plays.receive(trial, rounds, outcome)
+
+    def played(self, point: Ints, t: Ints) -> None:
+        """The models of the costs know of a play before its costs come."""
+        for belief in self.costs:
+            belief.play(point)
+
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        """Nor will these plays' costs come."""
+        for belief in self.costs:
+            belief.drop(trial, point, ago)
+
+    def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
+        """Of the costs' models too."""
+        for belief in self.costs:
+            belief.rejoin(now, trial, point, played)
 
     @abc.abstractmethod
     def observe(self, trial: Ints, cost: Floats) -> None:
@@ -127,7 +143,7 @@ class EachModelled(Objective):
     def lower(self, j: int, band: Band, t: Ints) -> Floats:
         """lg_j = mu_j - w_j sd_j in prior deviations, (B, A)."""
         mean, std = band
-        width = self.widths[j](t, self.costs[j].gain)
+        width = self.widths[j](t, self.costs[j].gain) + self.costs[j].bias
         return self.centre[:, 1 + j, None] + self.scale[:, 1 + j, None] * (mean - width[:, None] * std)
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:

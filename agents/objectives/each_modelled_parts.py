@@ -10,6 +10,8 @@ import numpy as np
 from bandit_envs.basics.arguments import ArgumentError, require_integer, require_probability, written_as
 from bandit_envs.problem.setting import Setting
 
+from ..beliefs.base import Delivered
+from ..beliefs.by_name import MakeBelief
 from ..model.centred import centred_model
 from ..model.model import Model
 from ..model.units import PriorUnits
@@ -25,6 +27,7 @@ def each_modelled(
     *,
     delta: float = 0.1,
     cost_width: Any = IMPROVED,
+    cost_belief: MakeBelief = Delivered,
     standardize: bool | None = None,
     initial: int | None = None,
     centre: Values | None = None,
@@ -39,6 +42,7 @@ def each_modelled(
         setting: what is published of the problem.
         delta: failure probability of all bands together, which share it alike.
         cost_width: of the bands of the costs: "improved" (IGP-UCB), or what `make_width` takes.
+        cost_belief: builds what is believed of each cost from the model and the number of trials.
         standardize: centre and scale reward and costs by uniform first plays; else they are in prior
             deviations around the prior mean and 0. Default where no kernel is published.
         initial: how many first plays are uniform; default 5 with `standardize`, else none.
@@ -64,7 +68,7 @@ def each_modelled(
     default = NOISE_VARIANCE if standardize else model.relative_variance
     model = in_prior_deviations(model, default if noise_variance is None else noise_variance)
     share = delta / (1 + setting.num_constraints)
-    assumed = OfCosts(standardize, given.in_units(prior), prior, cost_noise, cost_width, share)
+    assumed = OfCosts(standardize, given.in_units(prior), prior, cost_noise, cost_width, share, cost_belief)
     with written_as({"width": "cost_width"}):
         assumed.width_at(model, np.ones(1))
     return model, assumed

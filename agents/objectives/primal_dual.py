@@ -114,10 +114,10 @@ class PrimalDual(EachModelled):
 
     def played(self, point: Ints, t: Ints) -> None:
         """Move the multipliers by the estimates at the plays, before anything new is known."""
-        if self.dual.observed:
-            return
-        estimates = [self._estimate(j, self._band_at(j, point), t)[:, 0] for j in range(len(self.costs))]
-        self._cost_came += np.stack(estimates, axis=1) if estimates else 0.0
+        if not self.dual.observed:
+            estimates = [self._estimate(j, self._band_at(j, point), t)[:, 0] for j in range(len(self.costs))]
+            self._cost_came += np.stack(estimates, axis=1) if estimates else 0.0
+        super().played(point, t)
 
     def move(self, rounds: int) -> bool:
         """Move the multipliers, and draw for the next round."""

@@ -32,7 +32,8 @@ class Rectified(EachModelled):
         f(x*) - f(x_t) <= 2 w_f sd_f(x_t)
         [g_j(x_t)]^+ <= 2 w_j sd_j(x_t) + (2 w_f sd_f(x_t) + f(x_t) - f(x*)) / Q_j
 
-    in every round, and so against a comparator that changes with contexts and segments. What to play where
+    in every round, and so against a comparator that changes with contexts, segments and the arms that may be
+    played, without which scores are minus infinity. What to play where
     no arm is left is our reading, and that is declared in `infeasible`. On a box an infinite charge is 1e9
     and costs up to 1e-6 count as feasible: the end of the sequence rho x 10 of the sheet, for the search
     compares points there and needs no slopes; infeasible is what has no candidate of the search.
@@ -82,7 +83,7 @@ class Rectified(EachModelled):
             over = np.maximum(self.lower(j, band, t) - self._forgiven, 0.0)
             total += over
             worth -= np.multiply(self.charge[:, j, None], over, out=np.zeros_like(over), where=over > 0)
-        found: Bools = np.logical_and.reduce(total > 0, axis=1)
+        found: Bools = np.logical_and.reduce((total > 0) | (scores == -np.inf), axis=1)
         self.infeasible = found if self.infeasible is None else self.infeasible & found
         lost = (worth == -np.inf).all(axis=1)
         return np.where(lost[:, None], -total, worth)

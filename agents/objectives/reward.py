@@ -55,6 +55,8 @@ class PlayByPlay(Objective):
 class Reward(PlayByPlay):
     """The reward alone."""
 
+    of_reward = True
+
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """The rewards."""
         return reward

@@ -22,6 +22,12 @@ class SufficientStatistics(NamedTuple):
         return cls(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
 
     @classmethod
+    def of(cls, plays: Floats, total: Floats) -> SufficientStatistics:
+        """Of all points, (N,) each, those that were played."""
+        (point,) = plays.nonzero()
+        return cls(point, plays[point], total[point])
+
+    @classmethod
     def merge(cls, point: Ints, plays: Floats, total: Floats) -> SufficientStatistics:
         """Add up what belongs to the same point, (k,) each."""
         distinct, place = np.unique(point, return_inverse=True)

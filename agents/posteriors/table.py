@@ -163,8 +163,7 @@ class TablePosterior(Posterior):
 
     def statistics(self, trial: int) -> SufficientStatistics:
         """Plays and value sums of one trial."""
-        point = self.count[trial].nonzero()[0]
-        return SufficientStatistics(point, self.count[trial, point], self.total[trial, point])
+        return SufficientStatistics.of(self.count[trial], self.total[trial])
 
     def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
         """Take over plays and value sums in one trial, in place of its own."""

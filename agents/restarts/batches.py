@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,23 +27,29 @@ class BatchEnds(Unobservant):
     """
 
     def __init__(self, model: Model, num_trials: int, lengths: Sequence[int]):
-        self._ends = set(np.cumsum(lengths)[:-1].tolist())
+        self.ends = set(np.cumsum(lengths)[:-1].tolist())
         self._everybody = np.arange(num_trials)
 
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
         """All trials, where a batch is over."""
-        return self._everybody if rounds in self._ends else NOBODY
+        return self._everybody if rounds in self.ends else NOBODY
 
 
-def growing_lengths(horizon: int) -> list[int]:
+def growing_lengths(horizon: int, extra: Callable[[int], int] | None = None) -> list[int]:
     """n_1 = ceil(sqrt T), n_i = ceil(sqrt(T n_{i-1})), the last cut at T: about log log T batches.
 
     Of Li & Scarlett's BPE (2022) from memory, with N_0 = 1; MR-LPF has the same.
+
+    Args:
+        horizon: T.
+        extra: rounds by which a batch is longer, from the rounds up to its end without them, as where
+            feedback is waited for; default none.
     """
     lengths, left, latest = [], horizon, 1
     while left:
         latest = math.ceil(math.sqrt(horizon * latest))
-        lengths.append(min(latest, left))
+        more = 0 if extra is None else extra(horizon - left + latest)
+        lengths.append(min(latest + more, left))
         left -= lengths[-1]
     return lengths
 

@@ -40,7 +40,7 @@ def make_restart(restart: Any, setting: Setting, observed: Model, options: Any =
         observed: the model of the observed reward.
         options: of a named restart.
     """
-    chosen = ("cpd" if setting.may_change else "never") if restart is None else restart
+    chosen = ("evidence" if setting.may_change else "never") if restart is None else restart
     if isinstance(chosen, str):
         return made("restart", chosen, RESTARTS, options, observed)
     return own_builder("restart", chosen, RESTARTS, options)

@@ -25,12 +25,14 @@ class Algorithm:
         arms: whether it plays a `Discrete` action space.
         box: whether it plays a `Box`.
         policy: default of its first argument.
+        masks: whether it reads which arms may be played.
     """
 
     source: str | type
     arms: bool = True
     box: bool = True
     policy: str = "MlpPolicy"
+    masks: bool = False
 
     @property
     def name(self) -> str:
@@ -55,6 +57,7 @@ ALGORITHMS = {
     "trpo": Algorithm("sb3_contrib:TRPO"),
     "qr-dqn": Algorithm("sb3_contrib:QRDQN", box=False),
     "recurrent-ppo": Algorithm("sb3_contrib:RecurrentPPO", policy="MlpLstmPolicy"),
+    "maskable-ppo": Algorithm("sb3_contrib:MaskablePPO", box=False, masks=True),
 }
 
 

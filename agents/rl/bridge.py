@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 from gymnasium import spaces
 
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Bools, Floats
 
 from .rendezvous import Ask
 
@@ -40,6 +41,12 @@ class BridgeEnv(gym.Env):
             observation, _, info = self._ask(None)
             self._seen = observation, info
         return self._seen
+
+    def action_masks(self) -> Bools:
+        """Which arms may be played in the round in progress, (A,), as sb3-contrib asks for it."""
+        assert self._seen is not None
+        assert isinstance(self.action_space, spaces.Discrete)
+        return np.asarray(self._seen[1].get("action_mask", np.ones(int(self.action_space.n))), dtype=bool)
 
     def step(self, action: Any) -> Step:
         """Play in somebody else's loop, and wait for the next round."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bandit_envs.basics.arguments import require_not_negative
+from bandit_envs.basics.arguments import require, require_not_negative
 from bandit_envs.problem.setting import Setting
 
 from ..capabilities import handles
@@ -36,7 +36,8 @@ def sb3(
 
     Args:
         setting: what is published of the problem.
-        algorithm: "ppo", "a2c", "dqn", "sac", "td3", "trpo", "qr-dqn", "recurrent-ppo", or a class.
+        algorithm: "ppo", "a2c", "dqn", "sac", "td3", "trpo", "qr-dqn", "recurrent-ppo",
+            "maskable-ppo", which alone plays where arms come and go, or a class.
         preset: "bandit" for options tuned on bandits, "library" for the defaults of the library.
         actions: "arms" or "box"; by default arms where there are any and the algorithm can play them. With
             "box" on a finite set, the arm nearest to a point of [-1, 1]^d is played.
@@ -52,6 +53,10 @@ def sb3(
             f"attribute must be True or False, got {attribute!r}; True credits rewards that are late"
         )
     chosen = find_algorithm(algorithm)
+    blind = setting.volatile and not chosen.masks
+    require(
+        not blind, "algorithm", '"maskable-ppo" where arms come and go, which others do not see', algorithm
+    )
     known = preset_options(preset, algorithm if isinstance(algorithm, str) else None, setting, attribute)
     box = plays_box(chosen, setting, actions)
     recipe = Recipe(chosen, known | options, box, observation, attribute, float(penalty))
@@ -104,3 +109,9 @@ def qr_dqn(setting: Setting, **options: Any) -> SB3Agent:
 def recurrent_ppo(setting: Setting, **options: Any) -> SB3Agent:
     """Recurrent PPO of sb3-contrib, from scratch in every trial; options as `sb3`."""
     return sb3(setting, "recurrent-ppo", **options)
+
+
+@handles("context", "on_policy", "availability")
+def maskable_ppo(setting: Setting, **options: Any) -> SB3Agent:
+    """Maskable PPO of sb3-contrib (Huang & Ontanon 2020), from scratch in every trial; options as `sb3`."""
+    return sb3(setting, "maskable-ppo", **options)

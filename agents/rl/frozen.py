@@ -13,13 +13,14 @@ from bandit_envs.environment.observations import make_summary
 from bandit_envs.problem.setting import Setting
 
 from ..capabilities import handles
+from ..showing import Shown
 from ..validation import require_reset
 from .learner import one_word
 from .plays import Plays
 from .policy import Policy
 
 
-class PretrainedAgent:
+class PretrainedAgent(Shown):
     """Plays frozen weights, which have seen other functions of the same kind.
 
     Args:

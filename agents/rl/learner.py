@@ -14,6 +14,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.environment.observations import make_summary
 from bandit_envs.problem.setting import Setting
 
+from ..showing import Shown
 from ..validation import require_reset
 from .bridge import BridgeEnv
 from .plays import Plays
@@ -23,7 +24,7 @@ from .rendezvous import Ask, Rendezvous
 HIDDEN = ("oracle", "_oracle")
 
 
-class SB3Agent:
+class SB3Agent(Shown):
     """Learns from scratch on the rounds of one trial, in a thread that lives as long as the trial.
 
     `act` gives the learner the outcome of the last round and waits for its next action, so all of its
@@ -59,6 +60,11 @@ class SB3Agent:
         self._action: Any = None
         self._round = 0
         self._rendezvous.question()
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn which arms the first round has; see `Agent`."""
+        require_reset(self._rendezvous is not None)
+        self._news = 0.0, {key: value for key, value in info.items() if key not in HIDDEN}
 
     def act(self, observation: Floats) -> Any:
         """Tell the learner what the last round brought, and wait for its next action."""

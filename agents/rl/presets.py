@@ -32,6 +32,7 @@ TUNED: dict[str, dict[str, Any]] = {
     },
     "recurrent-ppo": {"n_steps": 8, "batch_size": 8, "n_epochs": 4, "learning_rate": 1e-2},
 }
+TUNED["maskable-ppo"] = TUNED["ppo"]  # whose plays they are where all arms are there
 GAMMA_IF_LATE = 0.8
 WITH_REPLAY = ("dqn", "qr-dqn", "sac", "td3")
 

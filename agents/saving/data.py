@@ -18,7 +18,7 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import OnColumns, TableKernel
-from bandit_envs.laws.delays import LAWS, Delay
+from bandit_envs.laws import delays, play_costs
 from bandit_envs.problem.setting import Setting
 
 from .arrays import KIND, read_array, write_array
@@ -43,6 +43,8 @@ PARAMETERS: dict[str, Any] = {
     "pairwise_kernels_kwargs": dict[str, Any] | None,
 }
 FIELDS = {**get_type_hints(Setting), "kernel": Kernel | None}
+
+Codec = tuple[Any, Callable[[Any], dict[str, Any]], Callable[[Mapping[str, Any]], Any]]
 
 
 def encode(value: Any) -> Any:
@@ -112,23 +114,31 @@ def _read_setting(data: Mapping[str, Any]) -> Setting:
     return Setting(**given)
 
 
-def _write_delay(law: Delay) -> dict[str, Any]:
-    name = next((each for each, kind in LAWS.items() if kind is type(law)), None)
-    if name is None:
-        raise ValueError(
-            f"cannot save the law of delays {law!r}; name its class, bandit_envs.laws.delays.LAWS[name] = ..."
-        )
-    return {"law": name, "parameters": {each.name: encode(getattr(law, each.name)) for each in fields(law)}}
+def _laws(what: str, module: Any, base: type) -> Codec:
+    """How laws of a kind are written by their names, and read."""
 
+    def write(law: Any) -> dict[str, Any]:
+        name = next((each for each, kind in module.LAWS.items() if kind is type(law)), None)
+        if name is None:
+            raise ValueError(
+                f"cannot save the law of {what} {law!r}; name its class, {module.__name__}.LAWS[name] = ..."
+            )
+        return {
+            "law": name,
+            "parameters": {each.name: encode(getattr(law, each.name)) for each in fields(law)},
+        }
 
-def _read_delay(data: Mapping[str, Any]) -> Delay:
-    name, parameters = data["law"], _decoded(data["parameters"])
-    if name not in LAWS:
-        raise ValueError(f"the file has a law of delays {name!r}, which this version does not know")
-    hints = get_type_hints(LAWS[name])
-    types = {each.name: hints[each.name] for each in fields(LAWS[name])}
-    require_types(f"a law of delays {name!r}", parameters, types, all_of_them=False)
-    return LAWS[name](**parameters)
+    def read(data: Mapping[str, Any]) -> Any:
+        name, parameters = data["law"], _decoded(data["parameters"])
+        if name not in module.LAWS:
+            raise ValueError(f"the file has a law of {what} {name!r}, which this version does not know")
+        kind = module.LAWS[name]
+        hints = get_type_hints(kind)
+        types = {each.name: hints[each.name] for each in fields(kind)}
+        require_types(f"a law of {what} {name!r}", parameters, types, all_of_them=False)
+        return kind(**parameters)
+
+    return base, write, read
 
 
 def _decoded(data: dict[str, Any]) -> dict[str, Any]:
@@ -139,7 +149,6 @@ def _write_dict(value: dict[Any, Any]) -> dict[str, Any]:
     return {"items": [[encode(key), encode(each)] for key, each in value.items()]}
 
 
-Codec = tuple[Any, Callable[[Any], dict[str, Any]], Callable[[Mapping[str, Any]], Any]]
 TYPES: dict[str, Codec] = {
     "tuple": (
         tuple,
@@ -150,5 +159,6 @@ TYPES: dict[str, Codec] = {
     KIND: (np.ndarray, write_array, read_array),
     "kernel": (Kernel, _write_kernel, _read_kernel),
     "setting": (Setting, _write_setting, _read_setting),
-    "delay": (Delay, _write_delay, _read_delay),
+    "delay": _laws("delays", delays, delays.Delay),
+    "play_costs": _laws("play costs", play_costs, play_costs.PlayCosts),
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-EVENTS = ("reset", "act", "update", "drop")
+EVENTS = ("reset", "act", "update", "drop", "start")  # append, never insert: files list columns in order
 NUMBERS = (np.ndarray, np.generic, float, int)
 NUMERIC = "biuf"  # kinds of arrays that are kept as such
 FIRST_ROWS = 16  # doubled whenever they are full

@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.problem.setting import Setting
 
 from ..registry import require_registered, resolve_agent
+from ..showing import facts_of
 from .data import decode, encode
 from .files import MAX_BYTES, parsing, playing, read, write
 from .journal import EVENTS, Journal, copied, rows_of
@@ -30,6 +32,7 @@ READ = (
     "feedback_std",
     "feedback_cost",
     "cost",
+    "action_mask",
 )  # of `info`
 MADE = {"name": str, "setting": Setting, "num_trials": int | None, "options": dict[str, Any]}
 
@@ -58,6 +61,12 @@ class Recorded:
         words = list(map(int, seed)) if isinstance(seed, Sequence | np.ndarray) else int(seed)
         self._journal = Journal()
         self._journal.write("reset", words)
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn which arms the first round has, if the agent looks; see `Agent`."""
+        if hasattr(self._agent, "start"):
+            self._agent.start(info)
+            self._journal.write("start", {key: info[key] for key in READ if key in info})
 
     def act(self, observation: Any) -> Any:
         """Choose; see the agent's own."""
@@ -108,6 +117,7 @@ class Recorded:
             require_types("an agent", made, MADE)
             require_registered(made["name"], trust)
             columns = decode(content["columns"])
+            columns += [[]] * (len(columns) == EVENTS.index("start"))  # older files have no such calls
             rows = {
                 kind: zip(*map(rows_of, each), strict=True)
                 for kind, each in zip(EVENTS, columns, strict=True)
@@ -118,6 +128,14 @@ class Recorded:
             for kind, arguments in calls:
                 getattr(agent, kind)(*arguments)
         return agent
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={brief(value)}" for name, value in self._made["options"].items())
+        return f"agents.make({self._made['name']!r}, ...{options})"
+
+    def _repr_html_(self) -> str:
+        options = {name: brief(value) for name, value in self._made["options"].items()}
+        return html_facts(self._made["name"], {**facts_of(self._agent), **options})
 
     def __getattr__(self, name: str) -> Any:
         if name == "_agent" or name.startswith("__"):  # while it is being unpickled there is none

@@ -19,6 +19,7 @@ class Arrival(NamedTuple):
     value: float
     costs: tuple[float, ...]  # (C,)
     std: float | None = None  # of the value's noise, None where it is that of all others
+    spent: float | None = None  # by the experiment, None where nothing is counted
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,9 @@ SAVED = {  # types of the fields of a round in a file
     "context": dict[str, Any],
     "ticket": int | None,
     "arrivals": list[
-        tuple[int, float, tuple[float, ...], float | None] | tuple[int, float, tuple[float, ...]]
+        tuple[int, float, tuple[float, ...], float | None, float | None]
+        | tuple[int, float, tuple[float, ...], float | None]
+        | tuple[int, float, tuple[float, ...]]
     ],
     "dropped": list[int],
 }
@@ -59,6 +62,7 @@ class Experiment(NamedTuple):
     state: str  # "pending", "told" or "dropped"
     value: float | None
     costs: dict[str, float]
+    spent: float | None = None
 
 
 @dataclass(frozen=True)
@@ -84,9 +88,16 @@ class History:
         pending = {**self.pending, self.tickets: len(self.rounds)}
         return History((*self.rounds, started), pending, self.tickets + 1)
 
-    def tell(self, ticket: int, value: float, costs: tuple[float, ...], std: float | None = None) -> History:
+    def tell(
+        self,
+        ticket: int,
+        value: float,
+        costs: tuple[float, ...],
+        std: float | None = None,
+        spent: float | None = None,
+    ) -> History:
         """An experiment is over."""
-        arrival = Arrival(self._round(ticket), value, costs, std)
+        arrival = Arrival(self._round(ticket), value, costs, std, spent)
         return self._closed(ticket, arrivals=(*self.rounds[-1].arrivals, arrival))
 
     def drop(self, ticket: int) -> History:
@@ -101,9 +112,10 @@ class History:
         value: float,
         costs: tuple[float, ...],
         std: float | None = None,
+        spent: float | None = None,
     ) -> History:
         """An experiment was done elsewhere."""
-        past = Round(parameters, context, None, (Arrival(len(self.rounds), value, costs, std),))
+        past = Round(parameters, context, None, (Arrival(len(self.rounds), value, costs, std, spent),))
         return replace(self, rounds=(*self.rounds, past))
 
     @property
@@ -122,7 +134,8 @@ class History:
             costs = dict(zip(names, arrival.costs, strict=True)) if arrival else {}
             value = arrival.value if arrival else None
             known = dict(each.parameters), dict(each.context)
-            lines.append(Experiment(each.ticket, *known, state, value, costs))
+            spent = arrival.spent if arrival else None
+            lines.append(Experiment(each.ticket, *known, state, value, costs, spent))
         return lines
 
     def to_data(self) -> list[dict[str, Any]]:
@@ -137,7 +150,7 @@ class History:
         over: set[int] = set()
         for t, given in enumerate(rounds):
             require_types("a round", given, SAVED)
-            arrivals = tuple(Arrival(s, y, tuple(costs), *std) for s, y, costs, *std in given["arrivals"])
+            arrivals = tuple(Arrival(s, y, tuple(costs), *more) for s, y, costs, *more in given["arrivals"])
             each = Round(**{**given, "arrivals": arrivals, "dropped": tuple(given["dropped"])})
             if each.ticket is not None:
                 require(each.ticket == len(pending), "ticket", str(len(pending)), each.ticket)

@@ -20,6 +20,7 @@ from .space import Space, Values
 
 MOST = 200  # results that a kernel is learnt from: a fit of n takes O(n^3)
 TUNER = ("gp-bucb", {"initial": 5, "refit_every": 5, "fit_most": MOST})
+BUDGET_TUNER = ("ei-per-cost", {"initial": 5, "refit_every": 5, "fit_most": MOST})
 CONSTRAINED_TUNER = ("constrained-ei", {"hallucinate": True})
 LENGTH_SCALE = 0.3  # of one feature; the diagonal of the unit box grows with the root of their number
 LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones call a feature irrelevant that was only not varied yet
@@ -42,6 +43,7 @@ class Plan:
     num_arms: int = 1024
     noise_std: float | None = None
     standardise: bool = True
+    cost_budget: float | None = None
     factory: AgentFactory = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -62,7 +64,10 @@ class Plan:
         known = self.noise_std is None or (is_number(self.noise_std) and self.noise_std >= 0)
         require(known, "noise_std", "None, 0 or positive", self.noise_std)
         require(isinstance(self.standardise, bool), "standardise", "True or False", self.standardise)
-        agent = _copied(self.agent or (CONSTRAINED_TUNER if self.constraints else TUNER))
+        most = self.cost_budget
+        require(most is None or (is_number(most) and most > 0), "cost_budget", "None or positive", most)
+        default = CONSTRAINED_TUNER if self.constraints else TUNER if most is None else BUDGET_TUNER
+        agent = _copied(self.agent or default)
         object.__setattr__(self, "agent", agent)
         object.__setattr__(self, "factory", resolve_agent(agent))
         self._check_agent()
@@ -83,6 +88,7 @@ class Plan:
             "noise_std": None if self.noise_std is None else self.noise_std / scale.deviation,
             "num_constraints": len(self.constraints),
             "constraint_noise_std": None if self.constraints else 0.0,
+            "budget": self.cost_budget,
         }
 
     def costs(self, given: Mapping[str, float] | None) -> tuple[float, ...]:
@@ -103,6 +109,14 @@ class Plan:
         knows = not self.constraints and getattr(self.factory.make, "features", Features(noise=True)).noise
         without = "None under constraints, and with an agent that takes all noise alike"
         require(knows, "std", f'{without}; take one with the feature "noise", such as "gp-bucb"', given)
+        return float(given)
+
+    def spent(self, given: Any) -> float | None:
+        """What an experiment cost, checked; None where there is no budget of costs."""
+        if self.cost_budget is None:
+            require(given is None, "spent", "None without a cost_budget of the tuner", given)
+            return None
+        require(is_number(given) and given > 0, "spent", "what the experiment cost, positive", given)
         return float(given)
 
     def context(self, given: Values | None) -> Values:

@@ -142,7 +142,8 @@ class Player:
         costs = np.array([arrival.costs for arrival in round_.arrivals])
         costs = costs.reshape(len(rounds), len(self.plan.constraints)) / self.sizes
         stds = None if all(each.std is None for each in round_.arrivals) else self._stds(round_)
-        info = delivery(t, rounds, rewards, costs, self.board.setting.max_delay, stds)
+        paid = None if self.plan.cost_budget is None else np.array([each.spent for each in round_.arrivals])
+        info = delivery(t, rounds, rewards, costs, self.board.setting.max_delay, stds, paid)
         observation = self.board.observation(round_.context)
         self.agent.update(observation, self.board.action(round_.parameters), float(rewards.sum()), info)
         if round_.dropped and hasattr(self.agent, "drop"):  # others do not believe anything of pending plays

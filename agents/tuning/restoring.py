@@ -58,4 +58,5 @@ def require_possible(plan: Plan, round_: Round) -> None:
     for arrival in round_.arrivals:
         require_value(arrival.value)
         plan.deviation(arrival.std)
+        plan.spent(arrival.spent)
         plan.costs(dict(zip(plan.constraints, arrival.costs, strict=True)))

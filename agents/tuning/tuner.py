@@ -16,6 +16,7 @@ from .plan import Plan, names_of
 from .player import Advice, Player
 from .restoring import player_for, require_possible, restored
 from .scale import sign_of
+from .showing import as_html, heading
 from .space import Space, Values
 
 FORM = "gpbandits tuner"
@@ -49,6 +50,8 @@ class Tuner:
         seed: of the agent; the same seed and the same news give the same questions.
         budget: about how many experiments there will be; more are allowed.
         max_pending: how many experiments may run at a time, None for any number.
+        cost_budget: what all experiments together may cost, in any unit; each then tells what it `spent`.
+            Default agent `ei-per-cost`, which learns what experiments cost too.
         num_arms: up to so many points are a finite set. More of them, and a continuum, are a box of which
             only possible points are looked at; an agent that plays sets alone is given so many that cover it.
         noise_std: standard deviation of the noise of a value, None if unknown.
@@ -73,6 +76,7 @@ class Tuner:
         num_arms: int = 1024,
         noise_std: float | None = None,
         standardise: bool = True,
+        cost_budget: float | None = None,
     ):
         plan = Plan(
             Space("parameters", parameters),
@@ -86,6 +90,7 @@ class Tuner:
             num_arms,
             noise_std,
             standardise,
+            cost_budget,
         )
         self._begin(plan)
 
@@ -101,8 +106,10 @@ class Tuner:
             context: name -> value, where there are contexts.
 
         Raises:
-            RuntimeError: `max_pending` experiments are running.
+            RuntimeError: `max_pending` experiments are running, or the `cost_budget` is spent.
         """
+        if self.left is not None and self.left <= 0:
+            raise RuntimeError(f"the cost_budget of {self.plan.cost_budget:g} is spent; see `recommend`")
         known, history = self.plan.context(context), self._history
         limit, pending = self.plan.max_pending, history.pending
         if limit is not None and len(pending) >= limit:
@@ -118,7 +125,12 @@ class Tuner:
         return history.tickets, dict(parameters)
 
     def tell(
-        self, ticket: int, value: float, costs: Mapping[str, float] | None = None, std: float | None = None
+        self,
+        ticket: int,
+        value: float,
+        costs: Mapping[str, float] | None = None,
+        std: float | None = None,
+        spent: float | None = None,
     ) -> None:
         """Report what an experiment came to; tickets may be told in any order.
 
@@ -128,10 +140,11 @@ class Tuner:
             costs: name -> value, where there are constraints; feasible is at most 0.
             std: of the noise in this value, such as a mean's standard error; None where it is that of all
                 others. What is learnt of the noise is a factor of all deviations. Not under constraints.
+            spent: what the experiment cost, where there is a `cost_budget`.
         """
         require_value(value)
-        checked, known = self.plan.costs(costs), self.plan.deviation(std)
-        self._history = self._history.tell(ticket, float(value), checked, known)
+        checked, known, paid = self.plan.costs(costs), self.plan.deviation(std), self.plan.spent(spent)
+        self._history = self._history.tell(ticket, float(value), checked, known, paid)
 
     def drop(self, ticket: int) -> None:
         """Report that an experiment has failed: it is forgotten, and not waited for."""
@@ -144,12 +157,14 @@ class Tuner:
         costs: Mapping[str, float] | None = None,
         context: Values | None = None,
         std: float | None = None,
+        spent: float | None = None,
     ) -> None:
         """Report an experiment that was not asked for, such as one from the past; see `tell`."""
         known = self.plan.parameters.check(parameters)
         require_value(value)
         checked, within = self.plan.costs(costs), self.plan.context(context)
-        self._history = self._history.add(known, within, float(value), checked, self.plan.deviation(std))
+        told = self.plan.deviation(std), self.plan.spent(spent)
+        self._history = self._history.add(known, within, float(value), checked, *told)
 
     @one_thread()
     def recommend(self, context: Values | None = None, anywhere: bool = False) -> Advice:
@@ -182,12 +197,19 @@ class Tuner:
     @property
     def best(self) -> Experiment:
         """The best experiment so far; with constraints, of those whose observed costs are all at most 0."""
+        best = self._best
+        if best is None:
+            told = sum(each.state == "told" for each in self.experiments)
+            raise ValueError(f"best needs a feasible experiment, got {told} told, none of them feasible")
+        return best
+
+    @property
+    def _best(self) -> Experiment | None:
+        """The best experiment, if any is feasible."""
         sign = sign_of(self.plan.goal)
         told = [each for each in self.experiments if each.state == "told"]
         feasible = [each for each in told if all(cost <= 0 for cost in each.costs.values())]
-        if not feasible:
-            raise ValueError(f"best needs a feasible experiment, got {len(told)} told, none of them feasible")
-        return max(feasible, key=lambda each: sign * each.value)  # type: ignore[operator]
+        return max(feasible, key=lambda each: sign * each.value, default=None)  # type: ignore[operator]
 
     @property
     def experiments(self) -> list[Experiment]:
@@ -195,10 +217,22 @@ class Tuner:
         return self._history.experiments(self.plan.constraints)
 
     @property
+    def left(self) -> float | None:
+        """What is left of the `cost_budget`, at most 0 once it is spent; None without one."""
+        most = self.plan.cost_budget
+        return None if most is None else most - sum(each.spent or 0.0 for each in self._history.arrivals)
+
+    @property
     def pending(self) -> dict[int, Values]:
         """Ticket -> parameters of the experiments that are running; after `load`, those to do again."""
         rounds = self._history.rounds
         return {ticket: dict(rounds[t].parameters) for ticket, t in self._history.pending.items()}
+
+    def __repr__(self) -> str:
+        return heading(self.plan, self.experiments)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.plan, self.experiments, self._best)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tuner to one file (JSON), from which `Tuner.load` or `agents.load` go on exactly.

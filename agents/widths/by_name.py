@@ -32,6 +32,7 @@ from .gain_tables import greedy_bound, spectral_bound, upper_bound
 from .improved import ImprovedWidth
 from .information_gain import Constant, Gamma, Realised, rate_for
 from .randomised import mean_width
+from .real_beta import RealBetaWidth
 from .rkhs import RKHSWidth
 from .self_normalised import SelfNormalisedWidth
 
@@ -168,6 +169,11 @@ def _self_normalised(model: Model, delta: PerTrial, *, gamma: Any = "realised") 
     return SelfNormalisedWidth(model.rkhs_bound, model.noise_std, model.noise_variance, information, delta)
 
 
+def _real_beta(model: Model, delta: PerTrial) -> Width:
+    given = model.rkhs_bound, model.noise_std, model.noise_variance, Realised(), delta
+    return RealBetaWidth(*given, relative_variance=model.relative_variance)
+
+
 def _amm(model: Model, delta: PerTrial, *, gamma: Any = "realised") -> Width:
     information = make_gamma(gamma, model)
     return AMMWidth(model.rkhs_bound, model.noise_std, model.noise_variance, information, delta)
@@ -191,6 +197,7 @@ WIDTHS: dict[str, Callable[..., Width]] = {
     "rkhs": _rkhs,
     "self-normalised": _self_normalised,
     "amm": _amm,
+    "real-beta": _real_beta,
     "constant": _constant,
     "change-point": _change_point,
 }

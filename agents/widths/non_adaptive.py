@@ -12,6 +12,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import (
     require_at_least_one,
+    require_positive,
     require_probability,
 )
 from bandit_envs.basics.types import Floats
@@ -54,6 +55,24 @@ class PlainBand(NonAdaptive):
     def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
         """Return half-widths from sigma and |a_x|, which does not matter, (B, A) each."""
         return (_column(self.bound) + self._noise / np.sqrt(_column(self.noise_variance))) * std
+
+
+@dataclass(frozen=True)
+class ConstantBand:
+    """w sigma(x), for which nothing is proved.
+
+    Args:
+        width: w.
+    """
+
+    width: float
+
+    def __post_init__(self) -> None:
+        require_positive("width", self.width, "it multiplies a standard deviation")
+
+    def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
+        """Return half-widths from sigma and |a_x|, which does not matter, (B, A) each."""
+        return self.width * std
 
 
 @dataclass(frozen=True)

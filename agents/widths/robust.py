@@ -36,6 +36,11 @@ class MisspecifiedWidth:
         require_not_negative("eps", self.eps, "it bounds how far the function is from the kernel's space")
         require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
 
+    @property
+    def apart(self) -> PerTrial:
+        """How far f itself may be, besides, from f_0: eps."""
+        return self.eps
+
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return the width, (B,)."""
         return self.width(t, gain) + self.eps * np.sqrt((t - 1) / self.noise_variance)

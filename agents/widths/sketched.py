@@ -31,8 +31,7 @@ class BKBWidth(BoundedNorm):
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return the width from the effective dimension d_eff in the place of the gain, (B,)."""
         nats = gain * np.log(t) + np.log(1.0 / self.delta)
-        width = self.bound + np.sqrt(np.square(self.noise_std) / self.noise_variance * nats)
-        return np.asarray(width, dtype=np.float64)
+        return _around(self, nats)
 
 
 @dataclass(frozen=True)
@@ -56,5 +55,10 @@ class BBKBWidth(BoundedNorm):
     def __call__(self, t: Ints, gain: Floats) -> Floats:
         """Return the width from the gain 1/2 logdet, (B,)."""
         nats = 2.0 * self.growth * gain + np.log(1.0 / self.delta)
-        width = self.bound + np.sqrt(np.square(self.noise_std) / self.noise_variance * nats)
-        return np.asarray(width, dtype=np.float64)
+        return _around(self, nats)
+
+
+def _around(band: BoundedNorm, nats: Floats) -> Floats:
+    """B + sqrt((R^2 / lambda) nats), (B,)."""
+    width = band.bound + np.sqrt(np.square(band.noise_std) / band.noise_variance * nats)
+    return np.asarray(width, dtype=np.float64)

@@ -12,11 +12,24 @@ from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.setting import SLACK
 
 
-def action_space(decisions: Decisions) -> spaces.Space:
+class AvailableArms(spaces.Discrete):
+    """`Discrete(A)` that samples, unless it is told otherwise, among the arms that may be played now.
+
+    So random plays of libraries that know of no masks are valid. Who holds a copy has to pass a mask.
+    """
+
+    now: np.ndarray | None = None  # int8 (A,), 1 of those that may be; None before the first reset
+
+    def sample(self, mask: Any = None, probability: Any = None) -> Any:
+        """Draw an arm; see `gymnasium.spaces.Discrete`."""
+        return super().sample(self.now if mask is None and probability is None else mask, probability)
+
+
+def action_space(decisions: Decisions, volatile: bool = False) -> spaces.Space:
     """`Discrete(A)`, or `Box(-1, 1, (d,))`."""
     if decisions.continuous:
         return spaces.Box(-1.0, 1.0, (decisions.arms.shape[1],), np.float32)
-    return spaces.Discrete(decisions.num_arms)
+    return AvailableArms(decisions.num_arms) if volatile else spaces.Discrete(decisions.num_arms)
 
 
 def shaped_actions(actions: Any, batch: tuple[int, ...], decisions: Decisions) -> np.ndarray:

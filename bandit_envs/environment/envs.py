@@ -9,9 +9,10 @@ import numpy as np
 from gymnasium import spaces
 
 from bandit_envs.basics.arguments import require, require_switch
-from bandit_envs.basics.types import Floats
-from bandit_envs.environment.actions import action_space, checked_action
+from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.environment.actions import AvailableArms, action_space, checked_action
 from bandit_envs.environment.info import Info, info_of
+from bandit_envs.problem.outcome import Outcome
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.single import SingleSimulator
@@ -67,13 +68,32 @@ class BanditEnv(gym.Env):
         function_seed = checked_options(options)
         trial = self.problem.draw(entropy_word(self.np_random), function_seed)
         outcome = self.simulator.start(trial)
-        return outcome.observation, info_of(outcome, self.oracle)
+        return outcome.observation, self._info(outcome)
 
     def step(self, action: Any) -> tuple[Floats, float, bool, bool, Info]:
-        """Play an action; the reward is the sum of what *arrives* in this round."""
+        """Play an action; the reward is the sum of what *arrives* in this round.
+
+        Where plays cost, one that does not fit into what is left of the budget is not made and ends the
+        episode: `terminated` is true, "played" in `info` false, the reward 0, nothing arrives, and the
+        observation stays. `terminated` is true nowhere else; `truncated` is true in the last of the rounds.
+        """
         outcome = self.simulator.play(checked_action(action, self.problem.decisions))
+        info = self._info(outcome)
+        return outcome.observation, outcome.reward, outcome.terminated, outcome.finished, info
+
+    def action_masks(self) -> Bools:
+        """Which arms may be played now, (A,), as `sb3_contrib.MaskablePPO` asks for it."""
+        if self.problem.decisions.continuous:
+            raise ValueError("action_masks needs arms, got a box; make it without continuous=True")
+        masks = self.simulator.masks(0).astype(bool)
+        return masks if masks.size else np.ones(self.problem.decisions.num_arms, dtype=bool)
+
+    def _info(self, outcome: Outcome) -> Info:
+        """What a round tells; the action space hears what may be played next."""
         info = info_of(outcome, self.oracle)
-        return outcome.observation, outcome.reward, False, outcome.finished, info
+        if isinstance(self.action_space, AvailableArms):
+            self.action_space.now = info["action_mask"].copy()
+        return info
 
     def render(self) -> Any:
         """The truth, the plays and what has arrived: an RGB array or text.
@@ -91,7 +111,7 @@ class BanditEnv(gym.Env):
 def spaces_of(problem: Problem) -> tuple[spaces.Space, spaces.Space]:
     """Observation and action space of one trial."""
     width = problem.setting().scaled_contexts.shape[1]
-    return spaces.Box(0.0, 1.0, (width,), np.float32), action_space(problem.decisions)
+    return spaces.Box(0.0, 1.0, (width,), np.float32), action_space(problem.decisions, problem.volatile)
 
 
 def entropy_word(rng: np.random.Generator) -> int:

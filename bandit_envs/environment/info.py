@@ -27,6 +27,11 @@ def info_of(outcome: Outcome, oracle: bool) -> Info:
         # Positive parts before the sum, as safe-RL libraries count: costs do not cancel.
         info["cost"] = _number(np.maximum(costs, 0.0).sum(axis=(-2, -1)))
         info["feedback_cost"] = costs.copy()
+    if outcome.available.size:
+        info["action_mask"] = outcome.available
+    if outcome.paid.shape[-1]:
+        info["feedback_spent"] = outcome.paid.copy()
+        info["played"] = outcome.played
     if oracle:
         info["oracle"] = _oracle(outcome)
     return info
@@ -43,7 +48,7 @@ def with_masks(info: Info, present: Bools) -> Info:
 
 def _oracle(outcome: Outcome) -> Info:
     cost = outcome.means[..., 1:].copy()
-    return {
+    truth = {
         "regret": outcome.regret,
         "mean": _number(outcome.means[..., 0].copy()),
         "optimum": outcome.optimum,
@@ -53,6 +58,7 @@ def _oracle(outcome: Outcome) -> Info:
         "segment": outcome.segment,
         "corruption": outcome.corruption,
     }
+    return truth | {"spent": outcome.spent, "rate": outcome.rate} if outcome.paid.shape[-1] else truth
 
 
 def _violation(cost: Floats) -> Any:

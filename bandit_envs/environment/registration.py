@@ -9,6 +9,7 @@ IDS = {
     "GPBandit-Contextual-v0": "contextual",
     "GPBandit-Constrained-v0": "constrained",
     "GPBandit-Hard-v0": "hard",
+    "GPBandit-Budget-v0": "budget",
     "GPBandit-PiecewiseStationary-v0": "piecewise-stationary",
     "GPBandit-Composite-v0": "composite",
     "GPBandit-Rosenbrock-v0": "rosenbrock",

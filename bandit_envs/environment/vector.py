@@ -114,11 +114,10 @@ class BanditVectorEnv(gym.vector.VectorEnv):
                 'a copy has finished its trial; call reset(options={"reset_mask": done}) first'
             )
         outcome = self._play(self._rows, checked_actions(self._shaped(actions), self.problem.decisions))
-        truncated = self._done.copy()
-        info = self._spread(self._rows, outcome)
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and truncated.any():
-            info = self._restart(outcome, info, truncated)
-        return self._observations(), outcome.reward, np.zeros(self.num_envs, dtype=bool), truncated, info
+        done, info = self._done.copy(), self._spread(self._rows, outcome)
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and done.any():
+            info = self._restart(outcome, info, done)
+        return self._observations(), outcome.reward, outcome.terminated, self._truncated(outcome), info
 
     def render(self) -> tuple[Any, ...]:
         """A frame of each copy."""
@@ -149,20 +148,24 @@ class BanditVectorEnv(gym.vector.VectorEnv):
 
     def _play(self, rows: Ints, actions: Ints | Floats) -> Outcome:
         outcome = self.simulator.play(rows, actions)
-        self._done[rows] = self.simulator.round[rows] >= self.limit
+        self._done[rows] = outcome.terminated | self._truncated(outcome)
         return outcome
+
+    def _truncated(self, outcome: Outcome) -> Bools:
+        """Whether a step is the last that may be taken; one that was not played counts too."""
+        return np.asarray(outcome.t + 1 >= self.limit)
 
     def _step_after_end(self, actions: np.ndarray) -> tuple[Floats, Floats, Bools, Bools, Info]:
         """Begin the finished copies anew, ignoring their actions, and play the others."""
         begun, playing = self._rows[self._done], self._rows[~self._done]
-        checked = checked_actions(actions[playing], self.problem.decisions)  # before anything changes
+        checked = checked_actions(actions[playing], self.problem.decisions)
+        self.simulator.check_available(playing, checked)  # before anything changes
         self._done[begun] = False
         outcomes = [self._begin(begun), self._play(playing, checked)]
         order = np.argsort(np.concatenate([begun, playing]))
         merged = Outcome.concatenate(outcomes).each(lambda part: part[order])
         info = self._spread(self._rows, merged)
-        truncated = self._done.copy()
-        return self._observations(), merged.reward, np.zeros(self.num_envs, dtype=bool), truncated, info
+        return self._observations(), merged.reward, merged.terminated, self._truncated(merged), info
 
     def _restart(self, outcome: Outcome, info: Info, ended: Bools) -> Info:
         """Put the last round of the ended copies under `final_*` and begin them anew."""

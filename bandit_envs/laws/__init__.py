@@ -1,6 +1,6 @@
 """Laws of the random parts of a problem: frozen dataclasses that draw a whole run's randomness at once."""
 
-from bandit_envs.laws import changes, contexts, corruption, delays, functions, noise
+from bandit_envs.laws import availability, changes, contexts, corruption, delays, functions, noise, play_costs
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.derived import Misspecified, Normalized
 from bandit_envs.laws.functions import GPSample, KnownFunction, Recorded, RKHSFunction
@@ -18,6 +18,7 @@ __all__ = [
     "Recorded",
     "StudentT",
     "Uniform",
+    "availability",
     "changes",
     "contexts",
     "corruption",
@@ -25,4 +26,5 @@ __all__ = [
     "functions",
     "noise",
     "parse",
+    "play_costs",
 ]

@@ -54,6 +54,18 @@ class Expansion:
 
 
 @dataclass(frozen=True, eq=False)
+class Ratio:
+    """One function over another."""
+
+    above: Callable[[Floats], Floats]
+    below: Callable[[Floats], Floats]
+
+    def __call__(self, x: Floats) -> Floats:
+        """Values, (n, d) -> (n,)."""
+        return self.above(x) / self.below(x)
+
+
+@dataclass(frozen=True, eq=False)
 class Continuation:
     """The posterior mean of a GP given its values z @ R at the points.
 

@@ -20,6 +20,7 @@ from bandit_envs.basics.arguments import (
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.validity import require_valid
 from bandit_envs.kernels.white import require_no_white
+from bandit_envs.laws.availability import Availability
 from bandit_envs.laws.changes import Changes
 from bandit_envs.laws.contexts import Context
 from bandit_envs.laws.corruption import Corruption
@@ -29,6 +30,7 @@ from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.feasibility import Feasibility
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.noise import Noise
+from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.told import check_prior_mean
@@ -41,6 +43,8 @@ LAWS: dict[str, tuple[type, str]] = {  # of each random part: what it must be, a
     "changes": (Changes, "AtRounds((300, 900))"),
     "drift": (Drift, "OrnsteinUhlenbeck(0.01)"),
     "corruption": (Corruption, "AgainstTheBest(3.0)"),
+    "availability": (Availability, "Bernoulli(0.8)"),
+    "play_costs": (PlayCosts, "GPCosts(50.0)"),
     "feasibility": (Feasibility, "FeasibleShare(0.3)"),
 }
 TRIED = 250  # points of a box on which a kernel that is not known is looked at
@@ -52,6 +56,7 @@ def check_problem(problem: Composition) -> None:
     _check_numbers(problem)
     _check_box(problem)
     _check_drift(problem)
+    _check_safe_seed(problem)
     check_kernel(problem.kernel, problem.decisions)
     for law in problem.constraints:
         if isinstance(law, UnderKernel):
@@ -117,6 +122,7 @@ def _check_numbers(problem: Composition) -> None:
     share = problem.constraint_noise.share  # would differ by cost and trial; a setting publishes one number
     require(share is None, "constraint_noise", 'without "share"; give "std"', share)
     require_switch("publish_model", problem.publish_model)
+    require_switch("aggregated", problem.aggregated)
 
 
 def _check_box(problem: Composition) -> None:
@@ -125,6 +131,9 @@ def _check_box(problem: Composition) -> None:
         raise ValueError(
             "continuous must be False: this reward or a cost is only known at its points; got True"
         )
+    armless = problem.volatile and problem.decisions.continuous
+    needed = "left out on a box, which has no arms that could be missing; or leave out continuous=True"
+    require(not armless, "availability", needed, problem.availability)
 
 
 def _check_drift(problem: Composition) -> None:
@@ -134,3 +143,14 @@ def _check_drift(problem: Composition) -> None:
     drift.check(problem.reward, problem.horizon)
     for law in problem.constraints:
         drift.of_costs.check(law, problem.horizon)
+
+
+def _check_safe_seed(problem: Composition) -> None:
+    require_switch("safe_seed", problem.safe_seed)
+    where = {
+        "with constraints": bool(problem.constraints),
+        "on a finite set": not problem.decisions.continuous,
+        "without drift": not problem.drifts,
+    }
+    for words, given in where.items():
+        require(given or not problem.safe_seed, "safe_seed", f"False but {words}", True)

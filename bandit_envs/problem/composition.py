@@ -9,11 +9,13 @@ from typing import Any
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws import changes, contexts, delays
+from bandit_envs.laws.availability import EVERY_ARM, Availability
 from bandit_envs.laws.corruption import UNTOUCHED, Corruption
 from bandit_envs.laws.drift import STILL, Drift
 from bandit_envs.laws.feasibility import AS_DRAWN, Feasibility
 from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.laws.noise import Gaussian, Noise, NoNoise
+from bandit_envs.laws.play_costs import FREE, PlayCosts
 from bandit_envs.problem.decisions import Decisions
 
 
@@ -30,15 +32,19 @@ class Composition:
     constraint_noise: Noise = NoNoise()
     delay: delays.Delay = delays.Immediate()
     max_delay: int | None = None
+    aggregated: bool = False
     context: contexts.Context = contexts.Uniform()
     changes: changes.Changes = changes.Stationary()
     drift: Drift = STILL
     corruption: Corruption = UNTOUCHED
+    availability: Availability = EVERY_ARM
+    play_costs: PlayCosts = FREE
     horizon: int = 1000
     prior_mean: Floats | float = 0.0
     rkhs_bound: str | float | None = "true"
     publish_model: bool = True
     function_seed: int | None = None
+    safe_seed: bool = False
     name: str = field(default="custom")
 
     @cached_property
@@ -50,6 +56,21 @@ class Composition:
     def drifts(self) -> bool:
         """Whether each round has functions of its own."""
         return self.drift != STILL
+
+    @property
+    def volatile(self) -> bool:
+        """Whether arms may be missing from a round."""
+        return self.availability != EVERY_ARM
+
+    @property
+    def slots(self) -> int:
+        """Slots of feedback in `info`, K: one a delay, or one for the sum of all that arrives."""
+        return 1 if self.aggregated else self.window + 1
+
+    @property
+    def tells_deviations(self) -> bool:
+        """Whether `info` says the deviation of the noise on what arrives."""
+        return self.noise.tells_shape and self.publish_model and not self.aggregated
 
     @cached_property
     def window(self) -> int:

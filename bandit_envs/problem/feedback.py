@@ -73,8 +73,23 @@ def deviations(info: dict[str, Any]) -> Floats | None:
     return std
 
 
+def spendings(info: dict[str, Any]) -> Floats | None:
+    """What is seen of what the plays cost that `Feedback.arrived` reads, (n,); None where it is nothing."""
+    if "feedback_spent" not in info:
+        return None
+    spent = info["feedback_spent"][info["feedback_mask"]]
+    _check_finite("feedback_spent", spent)
+    return spent
+
+
 def delivery(
-    t: int, rounds: Ints, reward: Floats, cost: Floats, max_delay: int = 0, std: Floats | None = None
+    t: int,
+    rounds: Ints,
+    reward: Floats,
+    cost: Floats,
+    max_delay: int = 0,
+    std: Floats | None = None,
+    spent: Floats | None = None,
 ) -> dict[str, Any]:
     """Return the `info` of one environment's round in which feedback arrives, what `Feedback.arrived` reads.
 
@@ -83,6 +98,7 @@ def delivery(
         rounds: which earned it, at most t, (n,); none twice.
         reward, cost: what they earned, (n,) and (n, C).
         std: deviation of the noise on each reward, (n,), where it is known.
+        spent: what the plays cost, (n,), where that is counted.
         max_delay: slots that may be needed later; there are more where feedback is older.
     """
     slot, slots = t - rounds, 1 + max(max_delay, t)
@@ -94,6 +110,9 @@ def delivery(
     if std is not None:
         info["feedback_std"] = np.zeros(slots)
         info["feedback_std"][slot] = std
+    if spent is not None:
+        info["feedback_spent"] = np.zeros(slots)
+        info["feedback_spent"][slot] = spent
     if cost.shape[1]:
         info["cost"] = float(np.maximum(cost, 0.0).sum())
         info["feedback_cost"] = np.zeros((slots, cost.shape[1]))

@@ -30,10 +30,26 @@ class Outcome(NamedTuple):
     delay: Any  # (n,) of the play
     segment: Any  # (n,)
     corruption: Any  # (n,) what was added to the reward of the play
+    available: Any  # (n, A) int8, which arms may be played next, where some may not; else (n, 0)
+    played: Any  # (n,) whether a play was made
+    terminated: Any  # (n,) whether it was not, for it did not fit into the budget
+    spent: Any  # (n,) by the play
+    paid: Floats  # (n, K) seen of what the plays cost that arrive, where there is a budget; else (n, 0)
+    rate: Any  # (n,) largest mean reward a unit of cost
 
     @classmethod
-    def of_reset(cls, observation: Floats, slots: int, told: int, values: int) -> Outcome:
-        """Before the first round, given the first contexts, (n, dz), K, the slots of deviations and 1 + C."""
+    def of_reset(
+        cls, observation: Floats, available: Any, slots: int, told: int, values: int, paid: int
+    ) -> Outcome:
+        """Before the first round.
+
+        Args:
+            observation: the first contexts, (n, dz).
+            available: which arms may be played first, (n, A), or (n, 0).
+            slots: K.
+            told, paid: those of deviations and of what plays cost, K or 0.
+            values: 1 + C.
+        """
         n = len(observation)
         return cls(
             observation=observation,
@@ -50,11 +66,30 @@ class Outcome(NamedTuple):
             delay=np.zeros(n, dtype=np.int64),
             segment=np.zeros(n, dtype=np.int64),
             corruption=np.zeros(n),
+            available=available,
+            played=np.zeros(n, dtype=bool),
+            terminated=np.zeros(n, dtype=bool),
+            spent=np.zeros(n),
+            paid=np.zeros((n, paid)),
+            rate=np.zeros(n),
         )
 
     def each(self, change: Callable[[Any], Any]) -> Outcome:
         """Apply the same change to every array."""
         return Outcome(*[change(part) for part in self])
+
+    @property
+    def aggregated(self) -> Outcome:
+        """The same with one slot of step -1, in which the sum of what arrives is: nobody knows whose.
+
+        What the plays cost that arrive is one sum too: who is told each would know which plays those are.
+        """
+        values = self.values.sum(axis=-2, keepdims=True)
+        values[..., 0, 0] = self.reward
+        one = values[..., 0]
+        paid = self.paid.sum(axis=-1, keepdims=True) if self.paid.shape[-1] else self.paid
+        arrived, step = np.ones_like(one, bool), np.full_like(one, -1, int)
+        return self._replace(arrived=arrived, step=step, values=values, paid=paid)
 
     @property
     def alone(self) -> Outcome:

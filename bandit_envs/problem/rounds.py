@@ -9,9 +9,13 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.outcome import Outcome
 from bandit_envs.problem.problem import Problem, Trial
+from bandit_envs.problem.volatile import is_in, mask_of
 
 # Of a trial before it is played:
-DRAWN = ("context", "wait", "segment", "version", "optimum", "noise", "attack")
+DRAWN = (
+    *("context", "wait", "segment", "version", "optimum", "worst", "noise", "attack", "bits"),
+    *("rate", "cost_noise"),
+)
 
 
 class Rounds:
@@ -35,16 +39,26 @@ class Rounds:
         self.version = np.zeros(shape, dtype=np.int64)
         self.wait = np.zeros(shape)
         self.optimum = np.zeros(shape)
+        self.worst = np.zeros(shape)
         self.noise = np.zeros((*shape, 1 + costs))
         self.attack = np.zeros(shape)
+        self.volatile = problem.volatile
+        arms = problem.decisions.num_arms if self.volatile else 0
+        self.bits = np.zeros((num_trials, horizon + 1, -(-arms // 8)), dtype=np.uint8)
+        self.no_masks = np.zeros((num_trials, 0), dtype=np.int8)
         self.earned = np.zeros(shape)  # noiseless reward of each play
         self.spent = np.zeros(num_trials)  # of the budget of corruption
+        self.rate, self.cost_noise = np.zeros(shape), np.zeros(shape)
+        self.paid = np.zeros(num_trials)  # for plays
+        self.over = np.zeros(num_trials, dtype=bool)  # a play did not fit into the budget
         self.actions = np.zeros((*shape, problem.decisions.arms.shape[1])[: 2 + problem.decisions.continuous])
         # K - 1 rounds that never arrive come first: the slots of round t are the columns t..t + K - 1.
         self.due_since = np.full((num_trials, lead + horizon), -1)
         self.observed_since = np.zeros((num_trials, lead + horizon, 1 + costs))
-        told = lead + horizon if problem.noise.tells_shape and problem.publish_model else 0
+        told = lead + horizon if problem.tells_deviations else 0
         self.deviation_since = np.zeros((num_trials, told))  # of the noise on the rewards
+        priced = 0 if problem.play_costs.is_free else lead + horizon
+        self.paid_since = np.zeros((num_trials, priced))  # what is seen of what each play cost
         self.tables = np.zeros(
             (num_trials, 1 + costs, len(problem.decisions.points))
         )  # of the current version
@@ -72,11 +86,44 @@ class Rounds:
             for name in DRAWN:
                 self._take(i, name, getattr(trial, name))
         self.round[rows] = self.shown[rows] = 0
-        self.spent[rows] = 0.0
-        first = self.views[self.context[rows, 0]]
-        slots = len(self.slots)
-        told = slots if self.deviation_since.size else 0
-        return Outcome.of_reset(first, slots, told, self.noise.shape[2])
+        self.spent[rows] = self.paid[rows] = 0.0
+        self.over[rows] = False
+        return self._nothing(rows)
+
+    def _nothing(self, rows: Ints) -> Outcome:
+        """What a round yields in which nothing is played, but for its number, (n,)."""
+        slots = self.problem.slots
+        told, paid = (slots if each.size else 0 for each in (self.deviation_since, self.paid_since))
+        context = self.views[self.context[rows, self.round[rows]]]
+        return Outcome.of_reset(context, self.masks(rows), slots, told, self.noise.shape[2], paid)
+
+    def masks(self, rows: Any) -> Any:
+        """Which arms trials may play in their round, int8 (n, A); (n, 0) where all may."""
+        if not self.volatile:
+            return self.no_masks[rows]
+        return mask_of(self.bits[rows, self.round[rows]], self.problem.decisions.num_arms)
+
+    def _stop(self, rows: Ints) -> Outcome:
+        """End trials, (n,), whose next play does not fit into what is left of the budget."""
+        self.over[rows] = True
+        t = self.round[rows]
+        last = t + 1 >= self.problem.horizon  # which a limit of the steps would say too
+        ended, never = np.ones(len(rows), dtype=bool), np.full(len(rows), -1)
+        return self._nothing(rows)._replace(t=t, finished=last, terminated=ended, delay=never)
+
+    def _cost_of(self, row: int, context: int, action: Any) -> float:
+        """What a play takes from the budget."""
+        trial, decisions = self.trials[row], self.problem.decisions
+        assert trial is not None
+        if not decisions.continuous:
+            return trial.play_costs.values.item(context * decisions.num_arms + action)
+        point = decisions.with_context(context, trial.setting.to_point(action)[None])
+        assert trial.play_costs.between is not None
+        return trial.play_costs.between(point).item()
+
+    def _fits(self, row: int, cost: float) -> bool:
+        """Whether what is left of the budget pays for a play."""
+        return self.paid.item(row) + cost <= self.problem.play_costs.budget
 
     def _take(self, row: int, name: str, drawn: Any) -> None:
         """Keep what a trial has drawn of each round; that of the only trial stays where it is."""
@@ -105,18 +152,43 @@ class Rounds:
         each = np.stack([law.shape(unit) for law in self.laws], axis=1)
         return each if actions.ndim == 2 else each[0]
 
+    def _waits(self, rows: Any, t: Any, reward: Any) -> Any:
+        """How long the feedback of plays takes that earned so much, (n,), before the arms stretch it."""
+        law, drawn = self.problem.delay, self.wait[rows, t]
+        if not law.looks_at_rewards:
+            return drawn
+        best, worst = self.optimum[rows, t], self.worst[rows, t]
+        extent = np.where(best > worst, best - worst, np.inf)  # no arm of a constant function falls short
+        return law.wait(drawn, np.clip((best - reward) / extent, 0.0, 1.0))
+
     def _stated_std(self, row: int) -> Any:
         """Deviation of the noise that a trial states."""
         trial = self.trials[row]
         assert trial is not None
         return trial.setting.noise_std
 
-    def _check_started(self, earliest: int, latest: int) -> None:
+    def _check_started(self, earliest: int, latest: int, over: bool = False) -> None:
         """Raise unless the rounds that are to be played, in some trials, are rounds of a trial."""
         if earliest < 0:
             raise RuntimeError("step was called before reset; call reset first")
+        if over:
+            raise RuntimeError("step was called after the budget was spent; call reset to start a new trial")
         if latest >= self.problem.horizon:
             raise RuntimeError(
                 f"step was called after the last of {self.problem.horizon} rounds;"
                 " call reset to start a new trial"
+            )
+
+    def check_available(self, rows: Ints, arms: Any) -> None:
+        """Raise unless the arms may be played in the trials' rounds, (n,) each."""
+        if not self.volatile:
+            return
+        missing = ~is_in(self.bits[rows, self.round[rows], arms >> 3], arms)
+        if missing.any():
+            i = int(missing.argmax())
+            where = f"trial {rows[i]}, " if len(self.round) > 1 else ""
+            raise ValueError(
+                f"action must be an arm that is available, got {np.ravel(arms)[i]}, which is missing from "
+                f'{where}round {self.round[rows[i]]}; choose where info["action_mask"] is 1, as '
+                'env.action_space.sample(info["action_mask"]) does'
             )

@@ -10,23 +10,34 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.arguments import is_count, require, require_switch, written_as
+from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.white import require_same_noise, split_white
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.delays import LAWS, Delay
+from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import Decisions, corner
 from bandit_envs.problem.told import (
+    check_budget,
     check_counts,
     check_deviations,
     check_kernel_kind,
+    check_known_costs,
     check_least,
     check_prior_mean,
     check_scales,
+    check_size,
     check_times,
+    checked_arms,
     checked_profile,
+    checked_slopes,
 )
 
-PER_TRIAL = ("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound")
+PER_TRIAL = (
+    *("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound"),
+    *("safe_seed", "lipschitz", "known_costs"),
+)
+OF_COSTS = ("safe_seed", "lipschitz")  # several numbers a trial
 SLACK = 1e-6  # how far rounding may carry an action out of the box [-1, 1]
 
 
@@ -53,6 +64,7 @@ class Setting:
         misspecification: eps: the reward is at most so far from a function of the kernel's space, whose norm
             `rkhs_bound` bounds; None if that is not said or it is one.
         corruption: C: all that is added to rewards by an attacker is at most so much; None for none.
+        aggregated: whether `info` tells the sum of what arrives in a round, and not which rounds earned it.
         noise_bound: almost sure bound on the noise, None if there is none.
         rkhs_bound: B with ||f|| <= B, None if unknown.
         reward_lower_bound: what f is never or seldom below, a constant of its law; None if unknown.
@@ -62,13 +74,26 @@ class Setting:
             Its quantiles are in rounds, or in units of time where it has query times.
         num_constraints: C.
         constraint_noise_std: standard deviation of the noise on costs.
+        budget: B, what plays may cost together; the episode ends when the next one does not fit. None for no
+            end but the horizon.
+        cost_min: what no play costs less than, positive; None where it is not known.
+        known_costs: what each play costs, (N,), on a box a function of (context, arm) features,
+            (n, dz + d) -> (n,); None where that is to be learnt. Of a batch (B, N), or B functions.
+        play_costs: law of what plays cost, for its prior and its noise; None if it is withheld.
         may_change: whether the functions may change during a run; when they do is not published.
+        volatile: whether arms may be missing from a round; "action_mask" in `info` then says which may be
+            played in the next one.
         query_times: when each round starts, (T,), where delays are in units of time; else None. Default what
             the law of delays says.
+        safe_seed: arms whose costs are known to be kept in every context and segment, (n,); None if none is.
+        lipschitz: L_j of each cost, (C,): |g_j(x) - g_j(x')| <= L_j |x - x'| in the kernel's units of
+            (context, arm) features; None if unknown.
+        constraint_noise_bound: almost sure bound on the noise on costs, None if there is none.
 
-    `noise_std`, `noise_bound`, `rkhs_bound` and `reward_lower_bound` may differ from trial to trial;
-    they are then (B,) arrays in the setting of a batch. `Problem.trial_facts` says where they do: nothing
-    else is computed from the function that will be played.
+    `noise_std`, `noise_bound`, `rkhs_bound` and `reward_lower_bound` may differ from trial to trial; they
+    are then (B,) arrays in the setting of a batch, `safe_seed` and `lipschitz` (B, n) and (B, C), and
+    `known_costs` as said above. `Problem.trial_facts` says where they do: nothing else is computed from the
+    function that will be played.
     """
 
     arms: Floats | None = None
@@ -93,6 +118,15 @@ class Setting:
     noise_profile: Floats | None = None
     misspecification: float | None = None
     corruption: float | None = None
+    volatile: bool = False
+    aggregated: bool = False
+    safe_seed: Ints | None = None
+    lipschitz: Floats | None = None
+    constraint_noise_bound: float | None = None
+    budget: float | None = None
+    cost_min: float | None = None
+    known_costs: Any = None
+    play_costs: PlayCosts | None = None
 
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):
@@ -104,6 +138,7 @@ class Setting:
             object.__setattr__(self, name, value)
         if self.arms is not None:
             check_prior_mean(self.prior_mean, self.decisions)
+            check_size(self.known_costs, self.decisions)
         if self.noise_profile is not None:
             object.__setattr__(self, "noise_profile", checked_profile(self.noise_profile, self.decisions))
         if np.ndim(self.prior_mean):
@@ -128,11 +163,28 @@ class Setting:
     def _check_model(self) -> None:
         check_counts(max_delay=self.max_delay, num_constraints=self.num_constraints)
         check_scales(noise_bound=self.noise_bound, rkhs_bound=self.rkhs_bound)
+        check_scales(constraint_noise_bound=self.constraint_noise_bound)
+        for name, check in ((OF_COSTS[0], self._checked_seed), (OF_COSTS[1], self._checked_lipschitz)):
+            object.__setattr__(self, name, check(getattr(self, name)))
+        check_budget(self.budget, self.cost_min)
+        check_known_costs(self.known_costs, self.continuous)
         check_scales(misspecification=self.misspecification, corruption=self.corruption)
         check_deviations(noise_std=self.noise_std, constraint_noise_std=self.constraint_noise_std)
         check_kernel_kind(self.kernel)
         require_switch("may_change", self.may_change)
+        require_switch("volatile", self.volatile)
+        still = not (self.volatile and self.arms is None)
+        require(still, "volatile", "False on a box, which has no arms", self.volatile)
+        require_switch("aggregated", self.aggregated)
         check_least(self.reward_lower_bound)
+
+    def _checked_seed(self, seed: Any) -> Ints | None:
+        known = seed is None or (self.arms is not None and self.num_constraints > 0)
+        require(known, "safe_seed", "None without constraints and on a box", seed)
+        return None if seed is None else checked_arms("safe_seed", seed, len(self.arms))  # type: ignore[arg-type]
+
+    def _checked_lipschitz(self, slopes: Any) -> Floats | None:
+        return None if slopes is None else checked_slopes("lipschitz", slopes, self.num_constraints)
 
     def _take_out_white(self) -> None:
         """What a WhiteKernel says of the noise is the noise, not the functions' covariance."""
@@ -238,7 +290,7 @@ class Setting:
 
     def of_trial(self, trial: int) -> Setting:
         """The setting of one trial of a batch."""
-        return self.with_facts(**{name: _pick(getattr(self, name), trial) for name in PER_TRIAL})
+        return self.with_facts(**{name: _pick(name, getattr(self, name), trial) for name in PER_TRIAL})
 
     def with_facts(self, **facts: Any) -> Setting:
         """The same setting with other numbers; what is of the size of the decision set is shared."""
@@ -249,9 +301,16 @@ class Setting:
         return other
 
     def __repr__(self) -> str:
-        shown = {field.name: getattr(self, field.name) for field in fields(self)}
-        parts = [f"{key}={_brief(value)}" for key, value in shown.items() if value is not None]
-        return f"Setting({', '.join(parts)})"
+        return f"Setting({', '.join(f'{name}={text}' for name, text in self._told.items())})"
+
+    def _repr_html_(self) -> str:
+        return html_facts("Setting", self._told)
+
+    @property
+    def _told(self) -> dict[str, str]:
+        """What is not withheld, by name."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: brief(value) for name, value in values.items() if value is not None}
 
 
 def batch_settings(settings: list[Setting]) -> Setting:
@@ -261,12 +320,22 @@ def batch_settings(settings: list[Setting]) -> Setting:
 
 def _merge(settings: list[Setting], name: str) -> Any:
     values = [getattr(setting, name) for setting in settings]
-    return values[0] if all(value == values[0] for value in values) else np.array(values, dtype=np.float64)
+    if name == "known_costs":
+        return None if values[0] is None else _together(values)
+    alike = all(np.array_equal(value, values[0]) for value in values)
+    return values[0] if alike else np.array(values, dtype=np.int64 if name == "safe_seed" else np.float64)
 
 
-def _pick(value: Any, trial: int) -> Any:
-    return float(value[trial]) if isinstance(value, np.ndarray) else value
+def _together(costs: list[Any]) -> Any:
+    """Known costs of the trials of a batch: (B, N), or B functions."""
+    return tuple(costs) if callable(costs[0]) else np.stack(costs)
 
 
-def _brief(value: Any) -> str:
-    return f"array{value.shape}" if isinstance(value, np.ndarray) and value.size > 4 else repr(value)
+def _pick(name: str, value: Any, trial: int) -> Any:
+    if name == "known_costs":
+        return value[trial] if isinstance(value, tuple) or np.ndim(value) == 2 else value
+    if not isinstance(value, np.ndarray):
+        return value
+    if name in OF_COSTS:
+        return value if value.ndim == 1 else value[trial]
+    return float(value[trial])

@@ -18,30 +18,49 @@ class Simulator(Rounds):
     def play(self, rows: Ints, actions: Any) -> Outcome:
         """Play one action in each of the given rows, (n,): arms, or actions in [-1, 1]^d."""
         t = self.round[rows]
-        self._check_started(t.min(initial=0), t.max(initial=0))
+        self._check_started(t.min(initial=0), t.max(initial=0), bool(self.over[rows].any()))
+        self.check_available(rows, actions)
+        if self.problem.play_costs.is_free:
+            return self._play(rows, actions, np.zeros(len(rows)))
+        chosen = zip(rows.tolist(), self.context[rows, t].tolist(), actions, strict=True)
+        cost = np.array([self._cost_of(*each) for each in chosen])
+        fits = np.array([self._fits(*each) for each in zip(rows.tolist(), cost.tolist(), strict=True)])
+        if fits.all():
+            return self._play(rows, actions, cost)
+        parts = [self._play(rows[fits], actions[fits], cost[fits]), self._stop(rows[~fits])]
+        order = np.argsort(np.concatenate([fits.nonzero()[0], (~fits).nonzero()[0]]))
+        return Outcome.concatenate(parts).each(lambda part: part[order])
+
+    def _play(self, rows: Ints, actions: Any, cost: Floats) -> Outcome:
+        """Play what is paid for, at these costs, (n,)."""
+        t = self.round[rows]
         segment, context = self.segment[rows, t], self.context[rows, t]
         means = self._means(rows, self.version[rows, t], context, actions)
-        delay = self._delay(self.wait[rows, t], actions)
         self.actions[rows, t], self.earned[rows, t] = actions, means[:, 0]
         loudness = self._loudness(actions)
         self.observed[rows, t] = means + loudness * self.noise[rows, t]
         self._note_deviation(rows, t, loudness[:, 0])
         regret = self.optimum[rows, t] - means[:, 0]
         corruption = self._corrupt(rows, t, regret)
+        delay = self._delay(self._waits(rows, t, self.observed[rows, t, 0]), actions)
         self.due[rows, t] = np.where(delay < 0, -1, t + delay)
         self.round[rows] = t + 1
+        self.paid[rows] += cost
+        if self.paid_since.size:
+            seen = self.problem.play_costs.seen(cost, self.cost_noise[rows, t])
+            self.paid_since[rows, t + self.problem.window] = seen
 
         column = t[:, None] + self.slots[::-1]  # of slots 0..K - 1
         arrived = self.due_since[rows[:, None], column] == t[:, None]
         values = np.where(arrived[:, :, None], self.observed_since[rows[:, None], column], 0.0)
-        return Outcome(
+        outcome = Outcome(
             observation=self.views[self.context[rows, t + 1]],
             reward=values[:, :, 0].sum(axis=1),
             finished=t + 1 >= self.problem.horizon,
             t=t,
             arrived=arrived,
             step=np.where(arrived, t[:, None] - self.slots, -1),
-            deviation=self._told(rows, column, arrived),
+            deviation=self._of_arrived(self.deviation_since, rows, column, arrived),
             values=values,
             regret=regret,
             means=means,
@@ -49,7 +68,14 @@ class Simulator(Rounds):
             delay=delay,
             segment=segment,
             corruption=corruption,
+            available=self.masks(rows),
+            played=np.ones(len(rows), dtype=bool),
+            terminated=np.zeros(len(rows), dtype=bool),
+            spent=cost,
+            paid=self._of_arrived(self.paid_since, rows, column, arrived),
+            rate=self.rate[rows, t],
         )
+        return outcome.aggregated if self.problem.aggregated else outcome
 
     def view(self, row: int) -> SingleSimulator:
         """Return one trial as a simulator of its own that shares this one's memory."""
@@ -75,11 +101,11 @@ class Simulator(Rounds):
             stated = np.array([self._stated_std(i) for i in rows.tolist()])
             self.deviation_since[rows, t + self.problem.window] = stated * loudness
 
-    def _told(self, rows: Ints, column: Ints, arrived: Bools) -> Floats:
-        """The deviations of the rewards that arrive, (n, K), where they are told."""
-        if not self.deviation_since.size:
+    def _of_arrived(self, since: Floats, rows: Ints, column: Ints, arrived: Bools) -> Floats:
+        """What is told of the plays whose feedback arrives, (n, K), where it is told."""
+        if not since.size:
             return np.zeros((len(rows), 0))
-        return np.where(arrived, self.deviation_since[rows[:, None], column], 0.0)
+        return np.where(arrived, since[rows[:, None], column], 0.0)
 
     def _corrupt(self, rows: Ints, t: Ints, gap: Floats) -> Floats:
         """Add to the rewards what is left of the attacker's budget allows, (n,); return it."""
@@ -101,7 +127,8 @@ class Simulator(Rounds):
 
 
 _BATCHED = (
-    *("round", "trials", "context", "segment", "version", "wait", "optimum", "noise", "actions", "earned"),
-    *("attack", "spent", "deviation_since"),
+    *("round", "trials", "context", "segment", "version", "wait", "optimum", "worst", "noise"),
+    *("actions", "earned", "attack", "bits", "spent", "deviation_since"),
+    *("rate", "cost_noise", "paid", "over", "paid_since"),
     *("due_since", "observed_since", "tables", "shown"),
 )

@@ -29,9 +29,14 @@ class SingleSimulator(Rounds):
     def play(self, action: Any) -> Outcome:
         """Play an arm, or an action in [-1, 1]^d."""
         t = self.round.item()
-        self._check_started(t, t)
+        self._check_started(t, t, self.over.item())
+        self.check_available(ROW, action)
+        cost = 0.0
+        if not self.problem.play_costs.is_free:
+            cost = self._cost_of(0, self.context.item(t), action)
+            if not self._fits(0, cost):
+                return self._stop(ROW).alone
         means = self._means(self.version.item(t), self.context.item(t), action)
-        delay = self._delay(self.wait.item(t), action)
         latest = t + len(self.slots)  # columns of slots K - 1..0 end before it
         self.actions[0, t], self.earned[0, t] = action, means[0]
         loudness = self._loudness(action)
@@ -39,12 +44,14 @@ class SingleSimulator(Rounds):
         optimum = self.optimum.item(t)
         regret = optimum - means.item(0)
         corruption = self._corrupt(t, latest - 1, regret)
+        delay = self._delay(self._waits(0, t, self.observed_since[0, latest - 1, 0]), action)
         self.due_since[0, latest - 1] = -1 if delay < 0 else t + delay
         self.round[0] = t + 1
+        self.paid[0] += cost
 
         arrived = self.due_since[0, t:latest][::-1] == t
         values = np.where(arrived[:, None], self.observed_since[0, t:latest][::-1], 0.0)
-        return Outcome(
+        outcome = Outcome(
             observation=self.views[self.context.item(t + 1)].copy(),
             reward=values[:, 0].sum().item(),
             finished=t + 1 >= self.problem.horizon,
@@ -59,7 +66,14 @@ class SingleSimulator(Rounds):
             delay=delay,
             segment=self.segment.item(t),
             corruption=corruption,
+            available=self.masks(0),
+            played=True,
+            terminated=False,
+            spent=cost,
+            paid=self._seen_costs(t, latest, arrived, cost),
+            rate=self.rate.item(t),
         )
+        return outcome.aggregated if self.problem.aggregated else outcome
 
     def _means(self, version: int, context: int, action: Any) -> Floats:
         """Noiseless reward and costs of the play, (1 + C,)."""
@@ -76,6 +90,13 @@ class SingleSimulator(Rounds):
             return NONE
         self.deviation_since[0, latest - 1] = self._stated_std(0) * loudness.item(0)
         return np.where(arrived, self.deviation_since[0, t:latest][::-1], 0.0)
+
+    def _seen_costs(self, t: int, latest: int, arrived: Bools, cost: float) -> Floats:
+        """Keep what is seen of what the play cost; that of the plays whose feedback arrives, (K,)."""
+        if not self.paid_since.size:
+            return NONE
+        self.paid_since[0, latest - 1] = self.problem.play_costs.seen(cost, self.cost_noise.item(t))
+        return np.where(arrived, self.paid_since[0, t:latest][::-1], 0.0)
 
     def _corrupt(self, t: int, column: int, gap: float) -> float:
         """Add to the reward what is left of the attacker's budget allows; return it."""

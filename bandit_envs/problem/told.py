@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import LARGEST_DEVIATION, is_integer, require
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.arguments import LARGEST_DEVIATION, is_integer, is_number, require
+from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 
 
@@ -29,6 +29,33 @@ def check_deviations(**deviations: Any) -> None:
     for name, value in deviations.items():
         small = value is None or bool((np.asarray(value) <= LARGEST_DEVIATION).all())
         require(small, name, f"at most {LARGEST_DEVIATION:g}", value)
+
+
+def check_budget(budget: Any, least: Any) -> None:
+    """Raise unless what may be spent, and what a play costs at least, are None or positive."""
+    for name, value in {"budget": budget, "cost_min": least}.items():
+        require(value is None or (is_number(value) and value > 0), name, "None or positive", value)
+
+
+def check_known_costs(costs: Any, continuous: bool) -> None:
+    """Raise unless they are None, or positive numbers, on a box functions; of one trial or of several."""
+    if costs is None:
+        return
+    if continuous:
+        each = costs if isinstance(costs, tuple) else (costs,)
+        require(all(map(callable, each)), "known_costs", "None or a function on a box", costs)
+        return
+    given = np.asarray(costs)
+    positive = given.ndim in (1, 2) and given.dtype.kind in "iuf" and bool((given > 0).all())
+    require(positive and np.isfinite(given).all(), "known_costs", "None or positive numbers", costs)
+
+
+def check_size(costs: Any, decisions: Decisions) -> None:
+    """Raise unless known costs are None, or one a point of a finite set."""
+    if costs is None:
+        return
+    size, given = len(decisions.points), np.shape(costs)
+    require(given[-1] == size, "known_costs", f"{size} numbers, one a (context, arm) pair", given)
 
 
 def check_kernel_kind(kernel: Any) -> None:
@@ -67,6 +94,29 @@ def checked_profile(profile: Any, decisions: Decisions) -> Floats:
     given = given.astype(np.float64)
     given.setflags(write=False)
     return given
+
+
+def checked_arms(name: str, arms: Any, num_arms: int) -> Ints:
+    """Return indices of arms, (n,) or one row a trial, or raise."""
+    given = np.array(arms)
+    usable = given.ndim in (1, 2) and given.size > 0 and given.dtype.kind in "iu"
+    usable = usable and bool(((given >= 0) & (given < num_arms)).all())
+    require(usable, name, f"arms in 0..{num_arms - 1}, at least one", arms)
+    return _fixed(given.astype(np.int64))
+
+
+def checked_slopes(name: str, slopes: Any, num_constraints: int) -> Floats:
+    """Return a slope of each cost, (C,) or one row a trial, or raise."""
+    given = np.array(slopes)
+    usable = given.ndim in (1, 2) and given.shape[-1] == num_constraints and given.dtype.kind in "iuf"
+    usable = usable and bool((np.isfinite(given) & (given >= 0)).all())
+    require(usable, name, f"{num_constraints} finite numbers, 0 or positive, one a cost", slopes)
+    return _fixed(given.astype(np.float64))
+
+
+def _fixed(values: Any) -> Any:
+    values.setflags(write=False)
+    return values
 
 
 def _is_scale(value: Any) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.kernels.sizes import MOST_DENSE
+from bandit_envs.laws.drawn import Ratio
 from bandit_envs.laws.functions import Drawn
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.optimum import maximise
@@ -68,10 +69,46 @@ def check_feasible(best: Floats, version: str) -> None:
 
 def of_box(drawn: list[list[Drawn]], decisions: Decisions) -> Extremes:
     """The extremes between the points, by search."""
-    contexts = range(decisions.num_contexts)
+    contexts = _contexts(decisions)
     best = np.array([[_maximise(decisions, z, 1.0, *row) for z in contexts] for row in drawn])
     worst = np.array([[-_maximise(decisions, z, -1.0, row[0]) for z in contexts] for row in drawn])
     return best, worst
+
+
+def best_rates(truth: Truth, costs: Drawn, decisions: Decisions) -> Floats:
+    """The largest mean reward a unit of cost where all constraints hold, at least 0, (V, Z).
+
+    It is rho* = max f / k: a budget of one resource earns rho* B at best, for the linear programme over
+    mixtures of arms has its optimum at one arm. Arms that lose are best left alone, so it is not negative.
+
+    Args:
+        truth: rewards and constraints.
+        costs: k > 0 of each play.
+        decisions: the points.
+    """
+    if decisions.continuous:
+        return np.array(
+            [[_best_rate(decisions, z, row, costs) for z in _contexts(decisions)] for row in truth.drawn]
+        )
+    shape, versions = (-1, decisions.num_contexts, decisions.num_arms), range(len(truth.optimum))
+    price = costs.values.reshape(shape)
+
+    def rates(version: int) -> Floats:
+        values = np.asarray(truth.means[version]).reshape(shape).copy()
+        values[:1] /= price
+        return np.maximum(_best(values), 0.0)
+
+    return np.array([rates(version) for version in versions])
+
+
+def _best_rate(decisions: Decisions, context: int, row: Sequence[Drawn], costs: Drawn) -> float:
+    reward, *constraints = row
+    rate = Drawn(reward.values / costs.values, between=Ratio(_between(reward), _between(costs)))
+    return max(_maximise(decisions, context, 1.0, rate, *constraints), 0.0)
+
+
+def _contexts(decisions: Decisions) -> range:
+    return range(decisions.num_contexts)
 
 
 def _maximise(decisions: Decisions, context: int, sign: float, reward: Drawn, *costs: Drawn) -> float:

@@ -10,6 +10,7 @@ from bandit_envs.basics.arguments import entry, shown
 from bandit_envs.basics.hints import hint
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.benchmarks import ackley, benchmark, branin, hartmann3, hartmann6, rosenbrock
+from bandit_envs.problems.budgeted import budgeted
 from bandit_envs.problems.changing import composite, piecewise_stationary
 from bandit_envs.problems.features import FEATURES
 from bandit_envs.problems.hard import hard
@@ -27,6 +28,7 @@ FACTORIES: dict[str, Callable[..., Problem]] = {
     "contextual": contextual,
     "constrained": constrained,
     "hard": hard,
+    "budget": budgeted,
     "piecewise-stationary": piecewise_stationary,
     "composite": composite,
     "rosenbrock": rosenbrock,
@@ -55,6 +57,7 @@ PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
     delayed: synthetic,
     contextual: synthetic,
     constrained: synthetic,
+    budgeted: synthetic,
     piecewise_stationary: synthetic,
     composite: synthetic,
     rosenbrock: benchmark,
@@ -99,6 +102,12 @@ def data_files(problem: str) -> list[str]:
 
 def keywords_of(problem: str) -> list[str]:
     """The keyword arguments that a named problem takes."""
+    return list(defaults_of(problem))
+
+
+def defaults_of(problem: str) -> dict[str, Any]:
+    """The keyword arguments that a named problem takes, and their defaults unless its preset has others."""
     factory = FACTORIES[problem]
     own = inspect.signature(PRESET_OF.get(factory, factory)).parameters.values()
-    return [p.name for p in own if p.kind is p.KEYWORD_ONLY and p.name != "name"] + list(FEATURES)
+    taken = {p.name: p.default for p in own if p.kind is p.KEYWORD_ONLY and p.name != "name"}
+    return taken | FEATURES

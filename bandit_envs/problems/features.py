@@ -6,8 +6,9 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bandit_envs.basics.arguments import ArgumentError, require_switch, written_as
-from bandit_envs.laws import contexts, delays, functions, noise
+from bandit_envs.basics.arguments import ArgumentError, is_number, require_switch, written_as
+from bandit_envs.laws import availability as _availability
+from bandit_envs.laws import contexts, delays, functions, noise, play_costs
 from bandit_envs.laws import corruption as _corruption
 from bandit_envs.laws import drift as _drift
 from bandit_envs.laws.by_name import parse
@@ -33,6 +34,7 @@ def compose(
     normalize: bool = False,
     delay: str | Mapping[str, Any] | None = None,
     max_delay: int | None = None,
+    aggregated: bool = False,
     context: str | Mapping[str, Any] | None = None,
     changes: str | Mapping[str, Any] | None = None,
     change_points: Sequence[int] | None = None,
@@ -40,6 +42,8 @@ def compose(
     drift: str | Mapping[str, Any] | None = None,
     misspecification: float | None = None,
     corruption: str | Mapping[str, Any] | None = None,
+    availability: str | Mapping[str, Any] | None = None,
+    budget: float | Mapping[str, Any] | None = None,
     constraints: str | Mapping[str, Any] | Sequence[functions.FunctionLaw] | None = None,
     num_constraints: int | None = None,
     constraint_noise: str | Mapping[str, Any] | None = None,
@@ -47,6 +51,7 @@ def compose(
     rkhs_bound: str | float | None = "true",
     publish_model: bool = True,
     function_seed: int | None = None,
+    safe_seed: bool = False,
 ) -> Problem:
     """Compose a problem from its decision set, its reward and the features that all problems share.
 
@@ -64,9 +69,11 @@ def compose(
             function's range, which only for functions of deviation 1 has no unit. `noise_std` is its "std".
         normalize: rescale each function to have minimum 0 and maximum 1; its prior is then of such functions.
         delay: {"law": "immediate" | "constant" | "cyclic" | "poisson" | "geometric" | "uniform" |
-            "heavy-tailed" | "exponential" | "log-normal" | "by-arm", ...}, each with "lost", the
-            probability of never arriving; see `bandit_envs.laws.delays`.
+            "heavy-tailed" | "exponential" | "log-normal" | "by-arm" | "by-reward", ...}, each with "lost",
+            the probability of never arriving; see `bandit_envs.laws.delays`.
         max_delay: delay beyond which feedback never arrives.
+        aggregated: `info` has the sum of what arrives, and not whose it is, in one slot of step -1; agents
+            with the feature `aggregated` take part.
         context: {"law": "uniform" | "blocks" | "recorded" | "walk", ...}, the sequence of contexts.
         changes: {"law": "stationary" | "at" | "evenly" | "geometric", ...}: when all functions change to
             independent ones; see `bandit_envs.laws.changes`. None is never.
@@ -80,6 +87,12 @@ def compose(
         corruption: {"law": "near-optimal" | "random" | "start", "budget": 3, "by": 0.6, ...}: rewards are
             changed by `by` after a play is seen, until the budget is spent; see `laws.corruption`.
             "corruption" in `oracle` says by how much.
+        availability: {"law": "bernoulli", "p": 0.8}: arms may be missing from a round, but not all that are
+            feasible. `info["action_mask"]` says which may be played next; regret is to the best of them. See
+            `laws.availability`. None is "all".
+        budget: {"law": "gp" | "log-gp" | "unit", "budget": 50, "known": False, "noise_std": 0, ...}: plays
+            cost k(x) > 0, and the episode ends when the next one does not fit into the budget; see
+            `bandit_envs.laws.play_costs`. A number is the budget of the law "gp". None is off.
         constraints: {"law": "gp" | "rkhs", "quantile": 0.3, "kernel": ..., "length_scale": ...}: cost
             functions like the reward's, less a constant that leaves this share of the arms feasible under
             all of them in every segment and context. Their kernel, over (context, arm) features, is the
@@ -89,6 +102,9 @@ def compose(
         rkhs_bound: "true", "paper", a number or None; what is published of the function's norm.
         publish_model: whether learners are told prior, noise, bound and the law of the delays.
         function_seed: freezes the functions.
+        safe_seed: tell learners an arm that keeps all costs by 0.1 prior deviations in every context and
+            segment, drawing costs until there is one, and with the model how steep each cost is:
+            `setting.safe_seed` and `setting.lipschitz`. For agents that must keep costs in every round.
     """
     require_switch("normalize", normalize)
     law = Normalized.of(reward, decisions.points) if normalize else reward
@@ -110,15 +126,21 @@ def compose(
         ),
         delay=parse("delay", "immediate" if delay is None else delay, delays.LAWS),
         max_delay=max_delay,
+        aggregated=aggregated,
         context=parse("context", "uniform" if context is None else context, contexts.LAWS),
         changes=changes_of(changes, change_points, num_segments),
         drift=parse("drift", "still" if drift is None else drift, _drift.LAWS),
         corruption=parse("corruption", "none" if corruption is None else corruption, _corruption.LAWS),
+        availability=parse(
+            "availability", "all" if availability is None else availability, _availability.LAWS
+        ),
+        play_costs=play_costs_of(budget),
         horizon=horizon,
         prior_mean=prior.mean,
         rkhs_bound=rkhs_bound,
         publish_model=publish_model,
         function_seed=function_seed,
+        safe_seed=safe_seed,
         name=name,
     )
 
@@ -134,6 +156,12 @@ def with_defaults(keywords: dict[str, Any], **defaults: Any) -> dict[str, Any]:
     kept = {key: value for key, value in defaults.items() if key not in replaced}
     others = {key: value for key, value in keywords.items() if key not in ("noise", "noise_std")}
     return {**kept, **others, **noise}
+
+
+def play_costs_of(spec: Any) -> play_costs.PlayCosts:
+    """What plays cost, from a budget, a dict or None."""
+    spec = {"law": "gp", "budget": spec} if is_number(spec) else spec
+    return parse("budget", "none" if spec is None else spec, play_costs.LAWS)
 
 
 def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.Noise:

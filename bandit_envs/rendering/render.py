@@ -10,6 +10,7 @@ from bandit_envs.basics.extras import from_extra
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.single import SingleSimulator
 from bandit_envs.rendering.scene import Scene
+from bandit_envs.rendering.shown import Picture, Text
 
 COLUMNS = 60
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -20,16 +21,16 @@ def render(simulator: SingleSimulator, mode: str, agent: object = None) -> Any:
 
     Args:
         simulator: of one trial, after its reset.
-        mode: "rgb_array" for a uint8 array (480, 640, 3), or "ansi" for text.
+        mode: "rgb_array" for a uint8 array (480, 640, 3), or "ansi" for text; notebooks show both.
         agent: whose posterior is drawn, if it has a method `posterior(observation)`.
     """
     scene = Scene.of(simulator, agent)
     if mode == "ansi":
-        return text(scene)
+        return Text(text(scene))
     with from_extra("eval", "pictures"):
         from bandit_envs.rendering.picture import draw
 
-    return draw(scene)
+    return draw(scene).view(Picture)
 
 
 def text(scene: Scene) -> str:

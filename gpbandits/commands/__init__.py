@@ -3,6 +3,9 @@
 A command imports what computes inside its function, so that help and a typing error come at once.
 """
 
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
 from gpbandits.commands import (
@@ -23,6 +26,23 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,  # `cli.main` says what is wrong in one line
 )
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"gpbandits {version('gpbandits')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """What all commands take."""
+
+
 for command in (
     catalogue.envs,
     catalogue.agents,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from gpbandits.commands.terminal import console
-from gpbandits.commands.where import Kind, KindOption, Scheduler, Workers, chosen_backend
+from gpbandits.commands.where import Kind, KindOption, Scheduler, TimeLimit, Workers, chosen_backend
 
 
 def leaderboard(
@@ -25,6 +25,7 @@ def leaderboard(
     workers: Workers = None,
     backend: KindOption = Kind.LOCAL,
     scheduler: Scheduler = None,
+    time_limit: TimeLimit = None,
 ) -> None:
     """Play every agent on every environment that it handles, and write who stands where."""
     from gpbandits.commands.progress import print_failures, run_with_progress
@@ -38,7 +39,9 @@ def leaderboard(
     where = chosen_backend(backend, scheduler, workers)
     entries = enter(trials, horizon, env or (), agent or (), seed)
     cells = Store(store / CELLS)
-    failed = [outcome for study in entries.studies for outcome in run_with_progress(study, cells, where)]
+    failed = [
+        outcome for study in entries.studies for outcome in run_with_progress(study, cells, where, time_limit)
+    ]
     found = (
         Holdings(study, cells, by_installed=True).result(study.environments[0]) for study in entries.studies
     )
@@ -53,9 +56,12 @@ def leaderboard(
     chosen = [part for name in env or () for part in ("--env", name)]
     chosen += [part for name in agent or () for part in ("--agent", name)]
     settings = ["--trials", str(trials), "--horizon", str(horizon), "--seed", str(seed)]
+    settings += [] if time_limit is None else ["--time-limit", f"{time_limit:g}"]
     command = shlex.join(["gpbandits", "leaderboard", *settings, *chosen])
     page = write_board(Standings(results, REFERENCE), out, command, [*entries.excluded, *alike, *raised])
-    console().print(f"Leaderboard in {page}, its figures in {out}/figures, its tables in {out}/tables.")
+    console().print(
+        f"Leaderboard in {page}, its figures in {out}/figures, its tables in {out}/tables.", soft_wrap=True
+    )
     if failed:
         print_failures(failed)
         raise typer.Exit(1)

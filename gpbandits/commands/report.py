@@ -23,6 +23,5 @@ def report(
     study, store = open_results(folder)
     print_faults(store.faults(study))
     page = write_report(folder, figures)
-    console().print(
-        f"Report in {page}; tables in {folder}/tables" + (f", figures in {folder}/figures." * figures)
-    )
+    places = f"Report in {page}; tables in {folder}/tables" + (f", figures in {folder}/figures." * figures)
+    console().print(places, soft_wrap=True)  # a path is one word

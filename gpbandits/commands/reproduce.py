@@ -1,5 +1,6 @@
 """Reproducing a figure of a paper."""
 
+from os import cpu_count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +20,7 @@ ALL = "all"
 def reproduce(
     name: Annotated[str | None, typer.Argument(help="A figure, or all; without, they are listed.")] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="About a minute: at most 5 trials of at most 1000 rounds.")
+        bool, typer.Option("--quick", help="At most 5 trials of at most 1000 rounds: no claim is judged.")
     ] = False,
     out: Annotated[Path, typer.Option(help="Folder of results.")] = Path("results/reproductions"),
     page: Annotated[
@@ -34,7 +35,8 @@ def reproduce(
     from gpbandits.reproductions.page import write_page
 
     chosen = REPRODUCTIONS.values() if name == ALL else [find(name)] if name else []
-    compute = _computing(chosen_backend(backend, scheduler, workers))
+    processes = 0 if backend is Kind.DASK else workers or cpu_count() or 1
+    compute = _computing(chosen_backend(backend, scheduler, workers), processes if quick else 0)
     for reproduction in chosen:
         _reproduce(reproduction, out, quick, compute)
     if page is not None:
@@ -63,17 +65,23 @@ def _reproduce(reproduction: "Reproduction", out: Path, quick: bool, compute: "C
         f"Why we differ: {reproduction.differs}",
     )
     console().print(Markdown("\n\n".join(parts)))
-    console().print(f"Figures in {figures}.")
+    console().print(f"Figures in {figures}.", soft_wrap=True)
 
 
-def _computing(backend: "Backend") -> "Compute":
+def _computing(backend: "Backend", announced: int) -> "Compute":
+    """What computes a part, and says before how long it will take on so many processes, unless they are 0."""
     from gpbandits.commands.progress import print_failures, run_with_progress
     from gpbandits.experiments import check_study, keep_study
     from gpbandits.experiments.written import study_text
+    from gpbandits.reproductions.duration import in_words, seconds_of
 
     def compute(part: "Part", folder: Path) -> "Results":
         check_study(part.shown)
         store = keep_study(folder, part.whole, study_text(part.whole).encode())
+        if announced and not all(map(store.holds, part.shown.cells())):
+            duration = in_words(seconds_of(part.shown, announced))
+            processes = "one process" if announced == 1 else f"{announced} processes"
+            console().print(f"{part.figure}: about {duration} on {processes}.")
         failed = run_with_progress(part.shown, store, backend)
         if failed:
             print_failures(failed)

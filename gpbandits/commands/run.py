@@ -38,6 +38,8 @@ def run(
     write_tables(out, results)
     for environment, result in results:
         console().print(result.table(), "")
+        if result.num_constraints:
+            console().print(result.safety_table(), "")
         if result.alarms:
             console().print(result.detection_table(), "")
         write_figures(result, out / "figures", environment.file_name, (".png",))

@@ -1,28 +1,45 @@
 """What every command prints with."""
 
+import os
 import sys
+from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+NARROW = 100  # columns, below which a table spares some of its own
+
 
 def console() -> Console:
-    """Standard output; a file or a pipe has no width, for which rich would assume a narrow one.
+    """Standard output; a file or a pipe has the width that COLUMNS says, or a wide one.
 
     Text is what it is, also "[bold": names of studies are no markup.
     """
-    return Console(highlight=False, markup=False, width=None if sys.stdout.isatty() else 140)
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(highlight=False, markup=False, width=None if known else 140)
 
 
-def print_rows(title: str, header: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
-    """Print a table of text."""
-    table = Table(title=title, title_justify="left")
-    for name in header:
-        table.add_column(name, overflow="fold")
+def print_rows(
+    title: str, header: tuple[str, ...], rows: list[tuple[str, ...]], spared: tuple[str, ...] = ()
+) -> None:
+    """Print a table of text, of which the first column, what one types, is never broken.
+
+    Args:
+        title: above.
+        header, rows: of all columns.
+        spared: names of columns for which a narrow terminal has no room.
+    """
+    terminal = console()
+    shown = [i for i, name in enumerate(header) if terminal.width >= NARROW or name not in spared]
+    layout: Any = {"box": SIMPLE_HEAD, "padding": 0, "pad_edge": False, "title_justify": "left"}
+    table = Table(title=title, **layout)
+    for i in shown:
+        table.add_column(header[i], overflow="fold", no_wrap=i == 0)
     for row in rows:
-        table.add_row(*map(Text, row))
-    console().print(table)
+        table.add_row(*(Text(row[i]) for i in shown))
+    terminal.print(table)
 
 
 def print_faults(faults: list[str]) -> None:

@@ -24,7 +24,7 @@ def watch(
 
     pictures = frames(env, (agent, _table("--options", options)), seed, count, _table("--kwargs", kwargs))
     number = save_gif(pictures, gif, fps)
-    console().print(f"{number} pictures in {gif}.")
+    console().print(f"{number} pictures in {gif}.", soft_wrap=True)
 
 
 def _table(name: str, text: str) -> dict[str, Any]:

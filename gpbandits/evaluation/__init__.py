@@ -6,6 +6,7 @@ from gpbandits.evaluation.loop import evaluate, trial_seeds
 from gpbandits.evaluation.mixture import Mixture, best_mixture
 from gpbandits.evaluation.result import Record, Result
 from gpbandits.evaluation.risk import risk_averse_regret
+from gpbandits.evaluation.stability import robust_regret
 
 __all__ = [
     "AgentCheckError",
@@ -18,5 +19,6 @@ __all__ = [
     "evaluate",
     "match_alarms",
     "risk_averse_regret",
+    "robust_regret",
     "trial_seeds",
 ]

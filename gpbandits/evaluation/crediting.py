@@ -102,7 +102,7 @@ def _arrivals(env: gym.Env, seed: int) -> tuple[Floats, int]:
         cost = info["feedback_cost"][mask] if "feedback_cost" in info else np.empty((mask.sum(), 0))
         values.append(np.column_stack([info["feedback_reward"][mask], cost]))
         done = terminated or truncated
-    return np.concatenate(values), len(values)
+    return np.concatenate(values), env.get_wrapper_attr("setting").horizon  # a budget may end it earlier
 
 
 def _without_feedback(info: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,9 @@ Metric = Literal[
     "hard-violation",
     "noisy-violation",
     "average-hard-violation",
+    "budget",
 ]
+Axis = Literal["round", "spent"]  # what a figure's curves are over
 Scale = Literal["linear", "log-log"]  # of the axes on which they are drawn
 
 
@@ -68,6 +70,25 @@ class Curves(Comparison):
         return {label: np.cumsum(record.violation, axis=1) for label, record in self.records.items()}
 
     @cached_property
+    def unsafe_plays(self) -> dict[str, Ints]:
+        """How many plays so far violated a cost, (B, T) each; between checkpoints they count as one."""
+        return {
+            label: np.cumsum(record.violation > 0, axis=1, dtype=np.int64)
+            for label, record in self.records.items()
+        }
+
+    @property
+    def first_unsafe(self) -> dict[str, Ints]:
+        """The round, from 0, of the first play that violated a cost, (B,); -1 in a trial without any.
+
+        Where rounds are thinned it is the checkpoint by which there was one.
+        """
+        return {
+            label: np.where(plays[:, -1] > 0, self.rounds[(plays > 0).argmax(axis=1)] - 1, -1)
+            for label, plays in self.unsafe_plays.items()
+        }
+
+    @cached_property
     def noisy_violation(self) -> dict[str, Floats]:
         """|| [sum_{s <= t} (g(x_s) + noise)]^+ || of what has arrived, (B, T) each (Shi 2022, appendix D)."""
         return {
@@ -88,7 +109,30 @@ class Curves(Comparison):
     @property
     def seconds_per_decision(self) -> dict[str, Floats]:
         """Time in act and update a round, (B,) each."""
-        return {label: seconds / self.horizon for label, seconds in self.seconds.items()}
+        return {label: seconds / self.played[label] for label, seconds in self.seconds.items()}
+
+    @cached_property
+    def played(self) -> dict[str, Ints]:
+        """Rounds in which a play was made, (B,) each: fewer than the horizon where a budget was spent."""
+        whole = np.full(self.num_trials, self.horizon)
+        spendings = {label: record.spending for label, record in self.records.items()}
+        return {label: each.played if each else whole for label, each in spendings.items()}
+
+    @cached_property
+    def spent(self) -> dict[str, Floats]:
+        """What the plays have cost by each round, (B, T) each; no agent where plays cost nothing."""
+        spendings = {label: record.spending for label, record in self.records.items()}
+        return {label: np.cumsum(each.spent, axis=1) for label, each in spendings.items() if each}
+
+    @cached_property
+    def budget_regret(self) -> dict[str, Floats]:
+        """sum_{s <= t} rho* k(x_s) - f(x_s), rho* = max f / k of the round, (B, T) each.
+
+        Of a budget B of which all is spent it is rho* B less what was earned; what is left in the end, less
+        than the cost of a play, is not charged.
+        """
+        spendings = {label: record.spending for label, record in self.records.items()}
+        return {label: np.cumsum(each.shortfall, axis=1) for label, each in spendings.items() if each}
 
     @cached_property
     def segments(self) -> Ints:
@@ -141,6 +185,12 @@ class Curves(Comparison):
                 return self._average(self.violation)
             case "average-hard-violation":
                 return self._average(self.hard_violation)
+            case "budget":
+                if not self.budget_regret:
+                    raise ValueError(
+                        f'metric "budget" needs an environment with a budget, got {self.environment}'
+                    )
+                return self.budget_regret
         raise ValueError(f"unknown metric {metric!r}; choose one of {', '.join(get_args(Metric))}")
 
     def _average(self, sums: dict[str, Floats]) -> dict[str, Floats]:

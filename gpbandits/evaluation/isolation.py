@@ -90,6 +90,10 @@ class Isolated:
         """Forget everything."""
         self._ask("reset", seed)
 
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn which arms the first round has, if the agent looks."""
+        self._ask("start", info)
+
     def act(self, observation: Any) -> Any:
         """Choose an action."""
         return self._ask("act", observation)
@@ -139,6 +143,8 @@ def _answer(pipe: Connection) -> None:
                 parcel, setting, num_trials = given
                 agent = pickle.loads(parcel)(setting, num_trials)
                 answer = tuple(getattr(agent, name, None) for name in SAID)
+            elif what == "start" and not hasattr(agent, what):
+                answer = None
             else:
                 answer = getattr(agent, what, None) if what in ASKED else getattr(agent, what)(*given)
             pipe.send((answer, None))

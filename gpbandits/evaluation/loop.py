@@ -17,10 +17,10 @@ from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.isolation import isolated
 from gpbandits.evaluation.parts import Part, play_here, play_in_processes
 from gpbandits.evaluation.play import Stage
+from gpbandits.evaluation.progress import Progress, reporting
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.thinning import check_rounds
 
-Progress = Callable[[str, int], None]
 Checkpoints = Callable[[int], Ints] | Sequence[int] | Ints  # of a run, or made from its horizon
 
 
@@ -34,7 +34,7 @@ def evaluate(
     env_kwargs: Mapping[str, Any] | None = None,
     first_trial: int = 0,
     label: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     isolate: bool = False,
     jobs: int = 1,
     checkpoints: Checkpoints | None = None,
@@ -56,7 +56,8 @@ def evaluate(
         env_kwargs: keyword arguments of the environment.
         first_trial: index of the first trial, to compute a part of a larger evaluation.
         label: of the environment in tables; default its id.
-        progress: called with an agent's label and the number of trials that it has just finished.
+        progress: True for a bar of the trials that are over, on a terminal or in a notebook; or what is
+            called with an agent's label and the number of trials that it has just finished, up to 64 at once.
         isolate: play every agent in a process of its own, which receives observations and feedback only and
             ends with it: for agents that are not trusted, or leak memory. Their results are the same. Agents
             must be importable. What a round costs more is measured in `benchmarks/isolation.py`.
@@ -72,16 +73,20 @@ def evaluate(
     require(isinstance(isolate, bool), "isolate", "True or False", isolate)
     require(_is_integer(jobs) and jobs > 0, "jobs", "a positive integer", jobs)
     factories = _factories(agents)  # all errors of names before any work
+    reports = reporting(progress, trials * len(factories))
     approximate = frozenset(label for label, factory in factories.items() if factory.features.approximate)
+    stage = environment if isinstance(environment, Stage) else Stage(environment, env_kwargs or {})
+    for factory in factories.values():
+        factory.require_takes(stage.setting)
     if isolate:
         factories = {name: isolated(factory) for name, factory in factories.items()}
-    stage = environment if isinstance(environment, Stage) else Stage(environment, env_kwargs or {})
     rounds = None if checkpoints is None else _rounds(checkpoints, stage.horizon)
     whole = Part(
         first_trial, [trial_seeds(seed, i) for i in range(first_trial, first_trial + trials)], rounds
     )
     play = play_here if jobs == 1 else partial(play_in_processes, jobs=jobs)
-    played = play(stage, factories, whole, progress)
+    with reports as report:
+        played = play(stage, factories, whole, report)
     traits = {name: traits for name, (_, traits) in played.items()}
     return Result(
         label or _label(stage.environment),

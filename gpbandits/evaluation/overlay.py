@@ -29,8 +29,8 @@ class Overlay(NamedTuple):
     metric: Metric = "cumulative"
 
 
-def check_overlays(bounds: Sequence[Overlay], horizon: int, scale: Scale, metric: Metric) -> None:
-    """Raise unless all of them belong to a figure of this horizon, scale and metric."""
+def check_overlays(bounds: Sequence[Overlay], horizon: int, scale: Scale, metrics: Sequence[Metric]) -> None:
+    """Raise unless all of them belong to a figure of this horizon, scale and these metrics."""
     for each in bounds:
         if not isinstance(each, Overlay):
             made = "gpbandits.theory.overlays.bound(name, problem, agent)"
@@ -39,8 +39,9 @@ def check_overlays(bounds: Sequence[Overlay], horizon: int, scale: Scale, metric
             raise ValueError(
                 f"bounds must be of the result's {horizon} rounds, got {each.label!r} of {each.rounds[-1]}"
             )
-        if each.metric != metric:
-            raise ValueError(f"bounds must be on the {metric} drawn, got {each.label!r} on {each.metric}")
+        if each.metric not in metrics:
+            drawn = " or ".join(metrics)
+            raise ValueError(f"bounds must be on the {drawn} drawn, got {each.label!r} on {each.metric}")
         if each.side == "slope" and scale != "log-log":
             raise ValueError(
                 f'scale must be "log-log" for {each.label!r}, a rate that has no level, got {scale!r}'

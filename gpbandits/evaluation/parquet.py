@@ -14,8 +14,10 @@ import pyarrow.parquet as pq
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.files import DamagedFileError, whole_file
 from gpbandits.evaluation.record import Record, one_each, ragged
+from gpbandits.evaluation.spending import Spending
 
 _Kind = TypeVar("_Kind", bound=Curves)
+SPENDING = ("spent", "shortfall")  # columns where plays cost
 _KEY = b"gpbandits"  # of our JSON in a file's metadata
 _DIGEST = b"gpbandits-digest"  # of that JSON and of the columns of numbers
 
@@ -37,6 +39,10 @@ def to_table(result: Curves) -> pa.Table:
         "simple_regret": simple_regret,
         "round_violation": violation,
     }
+    if result.spent:
+        spendings = [record.spending for record in result.records.values()]
+        for name in SPENDING:
+            columns[f"round_{name}"] = np.stack([getattr(each, name) for each in spendings]).ravel()
     for name, values in (("cost", cost), ("observed_cost", observed), ("action", action)):
         columns |= _coordinates(name, values)
     return pa.table(columns)
@@ -89,6 +95,7 @@ def _arguments(header: dict[str, Any], table: pa.Table) -> tuple[Any, ...]:
         map(ragged, header["changes"]),
         map(ragged, header["alarms"]),
         map(one_each, _infeasible(header)),
+        _spendings(header, table, shape),
         strict=True,
     )
     records = dict(zip(header["agents"], map(Record._make, columns), strict=True))
@@ -128,7 +135,16 @@ def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:
         "alarms": [record.alarms.tolist() for record in result.records.values()],
         "infeasible": [record.infeasible.tolist() for record in result.records.values()],
         "metadata": dict(metadata),
-    }
+    } | ({"played": [played.tolist() for played in result.played.values()]} if result.spent else {})
+
+
+def _spendings(header: Mapping[str, Any], table: pa.Table, shape: tuple[int, ...]) -> list[Spending | None]:
+    """Of each agent; of none where plays cost nothing."""
+    if header.get("played") is None:
+        return [None] * shape[0]
+    played = np.array(header["played"], dtype=np.int64)
+    columns = (_restored(table, f"round_{name}", shape) for name in SPENDING)
+    return [Spending(*each) for each in zip(*columns, played, strict=True)]
 
 
 def _infeasible(header: Mapping[str, Any]) -> list[list[Any]]:

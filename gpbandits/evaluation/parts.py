@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,10 +13,10 @@ from bandit_envs.basics.extras import from_extra
 from bandit_envs.basics.threads import chosen_threads, threads
 from bandit_envs.basics.types import Ints
 from gpbandits.evaluation.play import Stage
+from gpbandits.evaluation.progress import Progress
 from gpbandits.evaluation.record import Record, join_trials
 from gpbandits.evaluation.trace import Traits
 
-Progress = Callable[[str, int], None]
 Played = tuple[Record, Traits]
 Factories = Mapping[str, AgentFactory]
 

@@ -42,9 +42,14 @@ class Stage:
         self.problem = self.env.unwrapped.problem if ours else None
 
     @property
+    def setting(self) -> Any:
+        """What a learner may know; parts of it may change with each trial."""
+        return self.env.get_wrapper_attr("setting")
+
+    @property
     def horizon(self) -> int:
         """The number of rounds that an episode is to have."""
-        horizon = self.env.get_wrapper_attr("setting").horizon
+        horizon = self.setting.horizon
         return horizon if self.limit is None else min(horizon, self.limit)
 
     def episodes(
@@ -57,12 +62,13 @@ class Stage:
         """Yield the records of blocks of trials, and what the agent is.
 
         Args:
-            factory: makes the agent.
+            factory: makes the agent. Trials that end at different rounds, with their budgets, are played one
+                after another.
             seeds: of the environment and of the agent, one pair a trial.
             first_trial: index of the first, for errors to name the trial.
             rounds: those that are recorded, counted from 1; None is all.
         """
-        size = BATCH if factory.batched and self.problem else 1
+        size = BATCH if factory.batched and self.problem and self.problem.play_costs.is_free else 1
         for start in range(0, len(seeds), size):
             block = seeds[start : start + size]
             first = first_trial + start
@@ -76,9 +82,9 @@ class Stage:
                         autoreset_mode="Disabled",
                         max_episode_steps=self.limit,
                     )
-                    yield _play_batch(env, factory, block, rounds)
+                    yield _play_batch(env, factory, block, rounds, self.horizon)
                 else:
-                    yield _play_one(self.env, factory, *block[0], rounds)
+                    yield _play_one(self.env, factory, *block[0], rounds, self.horizon)
 
 
 def require_bandit(env: Any) -> None:
@@ -88,7 +94,11 @@ def require_bandit(env: Any) -> None:
 
 
 def _play_batch(
-    env: BanditVectorEnv, factory: AgentFactory, seeds: list[tuple[int, int]], rounds: Ints | None
+    env: BanditVectorEnv,
+    factory: AgentFactory,
+    seeds: list[tuple[int, int]],
+    rounds: Ints | None,
+    horizon: int,
 ) -> tuple[Record, Traits]:
     first = env.reset(seed=[of_environment for of_environment, _ in seeds])
     setting = env.setting
@@ -96,13 +106,13 @@ def _play_batch(
     with _closing(agent):
         agent.reset([of_agents for _, of_agents in seeds])
         trace = Trace(setting, len(seeds), agent, rounds)
-        _run(env, agent, trace, *first)
+        _run(env, agent, trace, horizon, *first)
         trace.end()
     return trace.record(np.stack(env.get_attr("worst_regret"))), trace.traits
 
 
 def _play_one(
-    env: Any, factory: AgentFactory, env_seed: int, agent_seed: int, rounds: Ints | None
+    env: Any, factory: AgentFactory, env_seed: int, agent_seed: int, rounds: Ints | None, horizon: int
 ) -> tuple[Record, Traits]:
     first = env.reset(seed=env_seed)
     setting = env.get_wrapper_attr("setting")
@@ -110,20 +120,26 @@ def _play_one(
     with _closing(agent):
         agent.reset(agent_seed)
         trace = Trace(setting, None, agent, rounds)
-        _run(env, agent, trace, *first)
+        _run(env, agent, trace, horizon, *first)
         trace.end()
     worst = env.get_wrapper_attr("worst_regret") if env.has_wrapper_attr("worst_regret") else None
     return trace.record(None if worst is None else worst[None]), trace.traits
 
 
-def _run(env: Any, agent: Agent, trace: Trace, observation: Any, info: dict[str, Any]) -> None:
+def _run(env: Any, agent: Agent, trace: Trace, horizon: int, observation: Any, info: dict[str, Any]) -> None:
     require("oracle" in info, "oracle", "on: evaluate scores by it", False)
+    begin = getattr(agent, "start", None)
+    if "action_mask" in info and begin is not None:
+        begin(info if trace.privileged else _without_oracle(info))
     done = False
     while not done:
         start = perf_counter()
         action = agent.act(observation)
         decided = perf_counter()
         following, reward, terminated, truncated, info = env.step(action)
+        if not np.all(info.get("played", True)):
+            trace.rest(horizon)  # the budget is spent: there is nothing to learn any more
+            return
         trace.note(info, action)
         seen = info if trace.privileged else _without_oracle(info)
         resumed = perf_counter()

@@ -4,19 +4,22 @@ import os
 from collections.abc import Callable, Sequence
 from itertools import cycle
 from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats, Ints
-from gpbandits.evaluation.curves import Curves, Metric, Scale
+from gpbandits.evaluation.curves import Axis, Curves, Metric, Scale
 from gpbandits.evaluation.marks import marks_in
 from gpbandits.evaluation.overlay import Overlay, check_overlays
 from gpbandits.evaluation.overlay_plot import draw_overlays
+from gpbandits.evaluation.panels import Panels
+from gpbandits.evaluation.spending import budget_grid, over_budget
 from gpbandits.evaluation.statistics import bootstrap_interval
 
 # Okabe & Ito (2008) without their yellow, which is too light for a line, and with a grey.
@@ -33,12 +36,12 @@ LABELS: dict[Metric, str] = {
     "average-violation": r"average violation $\|[\sum_t g(x_t)]^+\|/t$",
     "hard-violation": r"hard violation $\sum_t \|[g(x_t)]^+\|$",
     "noisy-violation": r"violation of noisy costs $\|[\sum_t (g(x_t) + \eta_t)]^+\|$",
+    "budget": r"budget regret $\sum_t \rho^* k(x_t) - f(x_t)$ (reward units)",
     "average-hard-violation": r"average hard violation $\sum_t \|[g(x_t)]^+\|/t$",
 }
 _SPACINGS: dict[Scale, Callable[..., Floats]] = {"linear": np.linspace, "log-log": np.geomspace}
 _MARKER_GAP = 0.15  # along a curve, as a share of the axes' diagonal
 _BINS = 60  # of alarms
-_LINE = 0.24  # inches of a legend
 _TICKS = 6  # at most, on an axis of rounds: labels such as 25000 are wide
 _POINTS = 200  # of a curve: more cannot be seen in print
 
@@ -46,13 +49,23 @@ _POINTS = 200  # of a curve: more cannot be seen in print
 def regret_figure(
     result: Curves,
     scale: Scale = "linear",
-    metric: Metric = "cumulative",
+    metric: Metric | Sequence[Metric] = "cumulative",
     bounds: Sequence[Overlay] = (),
+    *,
+    x: Axis = "round",
+    ax: Axes | Sequence[Axes] | None = None,
+    size: tuple[float, float] | None = None,
+    title: str | None = None,
 ) -> Figure:
     """Mean over trials of each agent's regret or violation, with its 95 % bootstrap interval as a band.
 
     Change-points that all trials share are marked, and the alarms of a single trial. Learners from scratch
-    and pretrained policies do not share a figure. Bounds of theorems are drawn in grey.
+    and pretrained policies do not share a figure. Bounds of theorems are drawn in grey. Over what is spent
+    each trial counts with what it had at that budget.
+
+    Args:
+        result: whose agents are drawn.
+        scale, metric, bounds, x, ax, size, title: see `Result.plot`.
     """
     if scale not in _SPACINGS:
         raise ValueError(f"unknown scale {scale!r}; choose one of {', '.join(_SPACINGS)}")
@@ -61,9 +74,29 @@ def regret_figure(
             f"a figure must show one track, got {' and '.join(tracks)}: what was learnt beforehand is not "
             "comparable; plot each result of by_track()"
         )
-    check_overlays(bounds, result.horizon, scale, metric)
-    curves = result.curves(metric)
-    figure, axes = _blank(len(curves) + len(bounds))
+    _check_axis(x, result, bounds)
+    require(ax is None or size is None, "size", "left out beside ax, whose figure has one", size)
+    several = isinstance(metric, Sequence) and len(metric) > 0
+    require(several, "metric", "the name of a metric or several of them", metric)
+    metrics: list[Metric] = [metric] if isinstance(metric, str) else list(metric)
+    check_overlays(bounds, result.horizon, scale, metrics)
+    curves = [result.curves(each) for each in metrics]
+    lines = len(result.agents) + len(bounds)
+    panels = Panels.new(len(metrics), lines, size) if ax is None else Panels.given(ax, len(metrics))
+    for axes, each, values in zip(panels.axes, metrics, curves, strict=True):
+        if x == "spent":
+            _draw_over_spent(axes, result, scale, values)
+        else:
+            _draw_panel(axes, result, scale, values, [bound for bound in bounds if bound.metric == each])
+        axes.set_ylabel(LABELS[each])
+    _head(panels, result.environment if title is None else title, own=ax is None)
+    _explain(panels.axes, result)
+    return panels.figure
+
+
+def _draw_panel(
+    axes: Axes, result: Curves, scale: Scale, curves: dict[str, Floats], bounds: Sequence[Overlay]
+) -> None:
     index = visible(result.rounds, scale)
     styles = zip(cycle(COLOURS), cycle(DASHES), cycle(MARKERS))
     for i, (label, style) in enumerate(zip(curves, styles, strict=False)):
@@ -74,8 +107,37 @@ def regret_figure(
     _mark_changes(axes, result)
     ends = np.array([values[:, -1].mean() for values in curves.values()])
     draw_overlays(axes, bounds, ends[ends > 0])
-    _finish(axes, result, scale, LABELS[metric])
-    return figure
+    _finish(axes, result, scale)
+
+
+def _head(panels: Panels, title: str, own: bool) -> None:
+    """The title: of the figure where it is ours and has several panels, else of the first panel."""
+    if own and len(panels.axes) > 1:
+        panels.figure.suptitle(title)
+    else:
+        panels.axes[0].set_title(title)
+
+
+def _check_axis(x: Axis, result: Curves, bounds: Sequence[Overlay]) -> None:
+    """Raise unless the curves can be drawn over this."""
+    if x not in get_args(Axis):
+        raise ValueError(f"unknown x {x!r}; choose one of {', '.join(get_args(Axis))}")
+    if x == "spent" and not result.spent:
+        raise ValueError('x must be "round" where plays cost nothing, got "spent"')
+    if x == "spent" and bounds:
+        raise ValueError("bounds must be left out over what is spent: they are stated by round")
+
+
+def _draw_over_spent(axes: Axes, result: Curves, scale: Scale, curves: dict[str, Floats]) -> None:
+    grid = budget_grid(list(result.spent.values()))
+    styles = zip(cycle(COLOURS), cycle(DASHES), cycle(MARKERS))
+    for i, (label, style) in enumerate(zip(curves, styles, strict=False)):
+        values = over_budget(curves[label], result.spent[label], grid)
+        _draw(axes, grid, values, result.marked(label), style, _MARKER_GAP * (i + 0.5) / len(curves))
+    _finish(axes, result, scale)
+    axes.set_xlabel("spent budget")
+    if scale == "linear":
+        axes.set_xlim(0, grid[-1])
 
 
 def alarm_figure(result: Curves) -> Figure:
@@ -83,7 +145,7 @@ def alarm_figure(result: Curves) -> Figure:
     alarms = result.alarms
     if not alarms:
         raise ValueError("alarms need an agent that detects changes, with an attribute alarms, got none")
-    figure, axes = _blank(len(alarms))
+    figure, (axes,) = Panels.new(1, len(alarms))
     edges = np.linspace(0, result.horizon, min(_BINS, result.horizon) + 1)
     for (label, rows), colour, dashes in zip(alarms.items(), cycle(COLOURS), cycle(DASHES), strict=False):
         counts, _ = np.histogram(np.concatenate(rows), edges)
@@ -95,13 +157,6 @@ def alarm_figure(result: Curves) -> Figure:
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, alignment="left", handlelength=3)
     return figure
-
-
-def _blank(lines: int) -> tuple[Figure, Axes]:
-    """A figure that is high enough for a legend of so many lines, its title and its notes."""
-    figure = Figure(figsize=(7.2, max(3.6, _LINE * (lines + 6))), layout="constrained")
-    FigureCanvasAgg(figure)  # not pyplot: no window system, no global list of figures
-    return figure, figure.subplots()
 
 
 def _mark_changes(axes: Axes, result: Curves) -> None:
@@ -134,7 +189,7 @@ def visible(rounds: Ints, scale: Scale, points: int = _POINTS) -> Ints:
     return np.unique(np.searchsorted(rounds, np.rint(wanted)).clip(max=len(rounds) - 1))
 
 
-def _draw(axes: Axes, rounds: Ints, values: Floats, label: str, style: tuple, offset: float) -> None:
+def _draw(axes: Axes, rounds: Ints | Floats, values: Floats, label: str, style: tuple, offset: float) -> None:
     colour, dashes, marker = style
     mean, low, high = bootstrap_interval(values)
     axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)
@@ -151,8 +206,8 @@ def _draw(axes: Axes, rounds: Ints, values: Floats, label: str, style: tuple, of
     )
 
 
-def _finish(axes: Axes, result: Curves, scale: Scale, label: str) -> None:
-    axes.set(title=result.environment, xlabel="round $t$", ylabel=label)
+def _finish(axes: Axes, result: Curves, scale: Scale) -> None:
+    axes.set_xlabel("round $t$")
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
@@ -162,10 +217,21 @@ def _finish(axes: Axes, result: Curves, scale: Scale, label: str) -> None:
         axes.set_xlim(0, result.horizon)
         axes.xaxis.set_major_locator(MaxNLocator(_TICKS, integer=True))
         axes.set_ylim(bottom=min(0.0, float(np.nanmin(_heights(axes)))))  # below 0: regret while violating
+
+
+def _explain(panels: list[Axes], result: Curves) -> None:
+    """One legend of all panels, right of the last."""
+    last = panels[-1]
     for mark in marks_in([result]):
-        axes.plot([], [], " ", label=mark.legend)
+        last.plot([], [], " ", label=mark.legend)
+    handles: dict[str, Any] = {}
+    for axes in panels:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
     title = f"mean of {result.num_trials} trials\nand 95 % interval" if result.num_trials > 1 else "one trial"
-    axes.legend(
+    last.legend(
+        list(handles.values()),
+        list(handles),
         title=title,
         loc="upper left",
         bbox_to_anchor=(1.01, 1),

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
+from gpbandits.evaluation.spending import Spending, join
 from gpbandits.evaluation.thinning import sums_between
 
 
@@ -31,6 +32,7 @@ class Record(NamedTuple):
     infeasible: (
         Any  # (B,) rounds in which it first found the costs impossible to keep; -1 never, None cannot tell
     )
+    spending: Spending | None = None  # where plays cost
 
     def at(self, rounds: Ints) -> Record:
         """Keep these rounds alone; they count from 1, increase, and end with the last, (R,)."""
@@ -42,12 +44,15 @@ class Record(NamedTuple):
             violation=sums_between(self.violation, rounds),
             observed_cost=sums_between(self.observed_cost, rounds),
             action=self.action[:, index],
+            spending=None if self.spending is None else self.spending.at(rounds),
         )
 
 
 def join_trials(blocks: Sequence[Record]) -> Record:
     """One record from blocks of trials of the same agent, in their order."""
-    return Record(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
+    *arrays, spendings = zip(*blocks, strict=True)
+    joined: list[Any] = [np.concatenate(parts) for parts in arrays]
+    return Record(*joined)._replace(spending=join(spendings))
 
 
 def ragged(rounds: Sequence[Any]) -> Any:
@@ -68,9 +73,13 @@ def one_each(values: Sequence[Any]) -> Any:
 def check_shapes(label: str, record: Record, expected: tuple[int, int, int]) -> None:
     """Raise unless the record has B trials, T recorded rounds and C constraints."""
     plays, trials = expected[:2], expected[:1]
-    given = (*map(np.shape, record[:5]), np.shape(record.action)[:2], *map(np.shape, record[6:]))
+    given = (*map(np.shape, record[:5]), np.shape(record.action)[:2], *map(np.shape, record[6:10]))
     wanted = (plays, plays, expected, plays, expected, plays, trials, trials, trials, trials)
-    for name, shape, right in zip(Record._fields, given, wanted, strict=True):
+    names = Record._fields[:10]
+    if record.spending is not None:
+        names += Spending._fields
+        given, wanted = (*given, *map(np.shape, record.spending)), (*wanted, plays, plays, trials)
+    for name, shape, right in zip(names, given, wanted, strict=True):
         if shape != right:
             raise ValueError(
                 f"{name} of agent {label!r} must have shape {right} "

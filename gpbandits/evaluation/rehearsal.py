@@ -36,15 +36,20 @@ def rehearse(env: Any, agent: Any, env_seed: Any, agent_seed: Any, show: Show) -
         env_seed, agent_seed: one each, or one a trial.
         show: what the agent sees of an `info`, which is its own to keep but not to change.
     """
-    observation, _ = env.reset(seed=env_seed)
+    observation, info = env.reset(seed=env_seed)
     _call(agent.reset, agent_seed)
+    if "action_mask" in info and hasattr(agent, "start"):
+        _call(agent.start, show(info))
     actions, done = [], False
     while not done:
         seen = observation.copy()
         action = _call(agent.act, seen)
         _check_action(action, env.action_space)
+        _check_available(action, info)
         actions.append(np.array(action))
         following, reward, terminated, truncated, info = env.step(action)
+        if not np.all(info.get("played", True)):
+            break  # the budget is spent, and `evaluate` does not tell either
         shown = show(info)
         kept = deepcopy(shown)
         _call(agent.update, seen, action, reward, shown)
@@ -75,6 +80,20 @@ def _check_action(action: Any, space: gym.Space) -> None:
             f"it returned {action!r}",
             "return an arm's index, or setting.to_action(point) on a box; a NaN often comes from a division "
             "by a standard deviation of 0",
+        )
+
+
+def _check_available(action: Any, info: dict[str, Any]) -> None:
+    if "action_mask" not in info:
+        return
+    mask = np.atleast_2d(info["action_mask"])
+    if not mask[np.arange(len(mask)), np.atleast_1d(action)].all():
+        raise AgentCheckError(
+            "available arms",
+            'act to return an arm whose "action_mask" is 1',
+            f"it returned {action!r}",
+            'read "action_mask" in the info that update gets, which is of the next round, and for the first '
+            "round in a method start(info)",
         )
 
 

@@ -7,25 +7,35 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.extras import from_extra
-from gpbandits.evaluation.curves import Curves, Metric, Scale
+from gpbandits.evaluation.curves import Axis, Curves, Metric, Scale
 from gpbandits.evaluation.overlay import Overlay
 from gpbandits.evaluation.record import Record, join_trials
+from gpbandits.evaluation.showing import result_text
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from gpbandits.evaluation.table import Table
 
 __all__ = ["Metric", "Record", "Result", "Scale", "join_trials"]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Result(Curves):
     """Agents' curves on the same trials of one environment, with tables, figures and files of them.
 
     The arguments are those of `Comparison`.
     """
+
+    def __repr__(self) -> str:
+        return result_text(self)
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
 
     def table(self, baseline: str | None = None) -> Table:
         """Final regret of each agent with intervals; differences are to `baseline`, or to the best agent."""
@@ -35,23 +45,42 @@ class Result(Curves):
 
     def plot(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | None = None,
         scale: Scale = "linear",
-        metric: Metric = "cumulative",
+        metric: Metric | Sequence[Metric] = "cumulative",
         bounds: Sequence[Overlay] = (),
-    ) -> None:
-        """Draw the mean of a metric with its interval into a .png, .pdf or .svg file.
+        *,
+        x: Axis = "round",
+        agents: Sequence[str] | None = None,
+        ax: Axes | Sequence[Axes] | None = None,
+        size: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """Draw the mean of a metric with its interval, which the cell of a notebook shows.
 
         Args:
-            path: of the file.
-            scale, metric: what is drawn, on which axes.
+            path: of a .png, .pdf or .svg file to save it in; nothing is written without.
+            scale, metric: what is drawn, on which axes; of several metrics, a panel each.
             bounds: what theory says beside it, by `gpbandits.theory.overlays.bound`; rates ask for "log-log"
                 axes, on which they are slopes.
+            x: "round", or "spent" for what plays have cost, where there is a budget.
+            agents: labels of those that are drawn, in this order; default all.
+            ax: axes of your own, one a metric, instead of a figure of ours.
+            size: width and height in inches.
+            title: above; default the environment.
+
+        Returns:
+            The figure of matplotlib, to be changed as one likes.
         """
         with from_extra("eval", "figures"):
             from gpbandits.evaluation.plots import regret_figure, save_figure
 
-        save_figure(regret_figure(self, scale, metric, bounds), path)
+        require(not isinstance(agents, str), "agents", "a list of labels", agents)
+        shown = self if agents is None else self.select(agents)
+        figure = regret_figure(shown, scale, metric, bounds, x=x, ax=ax, size=size, title=title)
+        if path is not None:
+            save_figure(figure, path)
+        return figure
 
     def detection_table(self) -> Table:
         """Detection delay, missed changes and false alarms of each agent that detects."""
@@ -59,12 +88,21 @@ class Result(Curves):
 
         return detection_table(self)
 
-    def plot_alarms(self, path: str | os.PathLike[str]) -> None:
-        """Draw how often each agent alarms over time into a .png, .pdf or .svg file."""
+    def safety_table(self) -> Table:
+        """Unsafe plays of each agent, when the first one came, and the share of runs with any."""
+        from gpbandits.evaluation.table import safety_table
+
+        return safety_table(self)
+
+    def plot_alarms(self, path: str | os.PathLike[str] | None = None) -> Figure:
+        """Draw how often each agent alarms over time, into a .png, .pdf or .svg file if a path is given."""
         with from_extra("eval", "figures"):
             from gpbandits.evaluation.plots import alarm_figure, save_figure
 
-        save_figure(alarm_figure(self), path)
+        figure = alarm_figure(self)
+        if path is not None:
+            save_figure(figure, path)
+        return figure
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with one row an agent, trial and recorded round."""

@@ -40,6 +40,10 @@ class BestPlay:
         self._best = curve[:, -1:]
         return curve[:, 1:]
 
+    def stop(self) -> None:
+        """Nothing arrives any more."""
+        self._coming = self._coming[:, :0]
+
 
 def simple_regret(regret: Floats, delay: Ints, worst: Floats) -> Floats:
     """Regret of the best play whose feedback has arrived, (B, T); the worst possible before any arrival.

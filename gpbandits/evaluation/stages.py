@@ -22,7 +22,7 @@ def stages(features: Any = None) -> dict[str, Problem]:
 
     Args:
         features: what its factory declares to handle, in attributes "finite", "box", "delay", "context",
-            "constraint" and "change"; None stands for every feature of a finite set.
+            "constraint", "change" and "availability"; None stands for every feature of a finite set.
     """
     handled = (
         OF_FINITE_SETS
@@ -52,17 +52,21 @@ def _change() -> Problem:
     return build("gp", SMALL | {"changes": {"law": "at", "rounds": [8, 16]}})
 
 
+def _availability() -> Problem:
+    return build("gp", SMALL | {"availability": {"law": "bernoulli", "p": 0.5}})
+
+
 def _context() -> Problem:
     return _by_hand(contexts=np.array([[0.0], [0.4], [1.0]]))
 
 
 def _constraint() -> Problem:
-    return _by_hand(constraints=(KnownFunction(_cost),))
+    return _by_hand(constraints=(KnownFunction(_cost),), safe_seed=True)
 
 
-def _by_hand(contexts: Floats | None = None, constraints: tuple[KnownFunction, ...] = ()) -> Problem:
+def _by_hand(contexts: Floats | None = None, **laws: Any) -> Problem:
     decisions = Decisions(unit_grid(SMALL["num_arms"]), contexts=contexts)
-    return Problem(decisions, GPSample(), RBF(0.2), constraints=constraints, horizon=SMALL["horizon"])
+    return Problem(decisions, GPSample(), RBF(0.2), horizon=SMALL["horizon"], **laws)
 
 
 def _cost(x: Floats) -> Floats:
@@ -77,4 +81,5 @@ MAKERS = {
     "context": _context,
     "constraint": _constraint,
     "change": _change,
+    "availability": _availability,
 }

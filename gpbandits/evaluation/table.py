@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.notebook import html_table
+from bandit_envs.basics.types import Ints
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.statistics import (
@@ -15,6 +17,7 @@ from gpbandits.evaluation.statistics import (
     bootstrap_interval,
     paired_difference,
     quantile_band,
+    wilson_interval,
 )
 
 if TYPE_CHECKING:
@@ -22,8 +25,14 @@ if TYPE_CHECKING:
 
 MISSING = "-"
 HARD, SOFT = "hard violation", "violation/round"  # columns where there are constraints
+SAFETY = (
+    "A play is unsafe if its noiseless mean violates a cost; between checkpoints such plays count as one. "
+    "Runs with one with Wilson's 95 % interval; the first round is the median of those runs, counted from 1."
+)
 # A console of fewer columns has no room for the bands, nor for averages, which are regret over the horizon.
 _NARROW, _SPARED = 90, ("median [10, 90 %]", "average")
+_NEXT = ("µs/round", SOFT, "simple")  # columns that go, in this order, before labels or numbers break
+_GAP = 4  # between columns
 
 
 class Summary(NamedTuple):
@@ -46,7 +55,7 @@ def summarise(result: Curves, baseline: str | None = None) -> list[Summary]:
     The best agent is the one with the least mean among those that are neither privileged nor pretrained, if
     there are any.
     """
-    final = {label: regret[:, -1] for label, regret in result.regret.items()}
+    final = {label: regret[:, -1] for label, regret in (result.budget_regret or result.regret).items()}
     ranked = sorted(final, key=lambda label: final[label].mean())
     baseline = baseline or next((label for label in ranked if result.comparable(label)), ranked[0])
     if baseline not in final:
@@ -57,7 +66,7 @@ def summarise(result: Curves, baseline: str | None = None) -> list[Summary]:
             bootstrap_interval(final[label]),
             quantile_band(final[label]),
             None if label == baseline else paired_difference(final[label], final[baseline]),
-            float(final[label].mean() / result.horizon),
+            float((final[label] / result.played[label]).mean()),
             float(result.simple_regret[label][:, -1].mean()),
             float(result.violation[label][:, -1].mean() / result.horizon),
             bootstrap_interval(result.hard_violation[label][:, -1]),
@@ -84,15 +93,19 @@ class Table:
         def constrained(*cells: str) -> tuple[str, ...]:
             return cells if result.num_constraints else ()
 
+        def paid(*cells: str) -> tuple[str, ...]:
+            return cells if result.spent else ()
+
         header = (
             "agent",
             *constrained(HARD),
-            "cumulative regret",
+            "budget regret" if result.spent else "cumulative regret",
             "median [10, 90 %]",
             f"minus {baseline}",
             "average",
             "simple",
             *constrained(SOFT),
+            *paid("rounds"),
             "µs/round",
         )
         rows = tuple(
@@ -105,6 +118,7 @@ class Table:
                 number(summary.average_regret),
                 number(summary.simple_regret),
                 *constrained(number(summary.violation)),
+                *paid(number(float(result.played[summary.label].mean()))),
                 number(summary.seconds_per_decision * 1e6),
             )
             for summary in summaries
@@ -117,6 +131,38 @@ class Table:
         rule = "─" * len(lines[0])
         return "\n".join([self.title, rule, lines[0], rule, *lines[1:], rule, *self.notes])
 
+    def _repr_html_(self) -> str:
+        return html_table(self.title, self.header, self.rows, self.notes)
+
+    def _columns(self, width: int) -> list[int]:
+        """Those for which a console of so many columns has room, by index."""
+        dropped = set() if width >= _NARROW else set(_SPARED)
+        for name in _NEXT:
+            if self._need(shown := self._without(dropped)) <= width:
+                return shown
+            dropped.add(name)
+        return self._without(dropped)
+
+    def _without(self, dropped: set[str]) -> list[int]:
+        return [i for i, name in enumerate(self.header) if name not in dropped]
+
+    def _need(self, shown: list[int]) -> int:
+        """The least width of some columns, in which no label and no number breaks."""
+        return sum(map(self._least, shown)) + _GAP * (len(shown) - 1)
+
+    def _widths(self, shown: list[int], room: int) -> dict[int, int]:
+        """By index, with what is left for headers from left to right; none where labels break anyway."""
+        left, widths = room - self._need(shown), {}
+        for i in shown if left >= 0 else ():
+            column = (self.header[i], *(piece for row in self.rows for piece in row[i].split(" [")))
+            extra = min(left, max(map(len, column)) + 1 - self._least(i))
+            widths[i], left = self._least(i) + max(extra, 0), left - max(extra, 0)
+        return widths
+
+    def _least(self, i: int) -> int:
+        """The widest label, or the widest piece of a cell."""
+        return max(len(piece) for row in self.rows for piece in ([row[i]] if i == 0 else row[i].split()))
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich import box
         from rich.table import Table as RichTable
@@ -124,11 +170,12 @@ class Table:
 
         natural = len(str(self).splitlines()[1])
         interval_start = " [" if options.max_width >= natural else "\n["
-        wide = options.max_width >= _NARROW
-        shown = [i for i, name in enumerate(self.header) if wide or name not in _SPARED]
+        shown = self._columns(options.max_width)
+        widths = self._widths(shown, options.max_width) if options.max_width < natural else {}
         table = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
         for i in shown:
-            table.add_column(Text(self.header[i]), justify="right" if i else "left", overflow="fold")
+            side: Any = "right" if i else "left"
+            table.add_column(Text(self.header[i]), justify=side, overflow="fold", width=widths.get(i))
         for rank, row in enumerate(self.rows):
             cells = (Text(row[i].replace(" [", interval_start)) for i in shown)
             table.add_row(*cells, style=None if rank else "bold")
@@ -158,6 +205,35 @@ def detection_table(result: Curves) -> Table:
         "change is missed. Every other alarm is false.",
     )
     return Table(f"{result.environment}: detection", header, rows, notes)
+
+
+def safety_table(result: Curves) -> Table:
+    """One row an agent: how often it violated a cost, in how many runs, and since when."""
+    if not result.num_constraints:
+        raise ValueError("a table of safety needs costs, got a result without constraints")
+    header = ("agent", "runs with an unsafe play", "unsafe plays/run", "first unsafe round", HARD)
+    rows = tuple(
+        (
+            result.marked(label),
+            _interval(unsafe_share(plays)),
+            _interval(bootstrap_interval(plays[:, -1].astype(np.float64))),
+            number(first_of(result.first_unsafe[label])),
+            _interval(bootstrap_interval(result.hard_violation[label][:, -1])),
+        )
+        for label, plays in result.unsafe_plays.items()
+    )
+    return Table(f"{result.environment}: safety", header, rows, (SAFETY,))
+
+
+def unsafe_share(plays: Ints) -> Interval:
+    """The share of runs with an unsafe play, with Wilson's interval, from their running counts (B, T)."""
+    return wilson_interval(np.asarray((plays[:, -1] > 0).mean()), len(plays))
+
+
+def first_of(rounds: Ints) -> float:
+    """The median of the first unsafe rounds, counted from 1, of runs that had one; NaN where none had."""
+    seen = rounds[rounds >= 0]
+    return float(np.median(seen + 1)) if len(seen) else float("nan")
 
 
 def number(value: float, signed: bool = False) -> str:
@@ -195,10 +271,14 @@ def _notes(result: Curves) -> tuple[str, ...]:
         "constraint is violated."
     )
     window = "Simple regret is that of the best play that has arrived, in time if the agent has a window."
+    budget = (
+        "Budget regret: rho* times what was spent, rho* the best reward a unit of cost, less the rewards."
+    )
     notes = {
         size: True,
         method: result.num_trials > 1,
         violation: result.num_constraints > 0,
         window: bool(result.windows),
+        budget: bool(result.spent),
     }
     return (*(note for note, applies in notes.items() if applies), *footnotes(result))

@@ -13,9 +13,10 @@ from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.record import Record, one_each, ragged
 from gpbandits.evaluation.simple_regret import BestPlay, learnable
+from gpbandits.evaluation.spending import Spending
 from gpbandits.evaluation.thinning import BLOCK, Sums, recorded_in
 
-SUMMED = ("regret", "cost", "violation", "observed")
+SUMMED = ("regret", "cost", "violation", "observed", "spent", "shortfall")
 KEPT = (*SUMMED, "best", "action", "round")
 
 
@@ -49,6 +50,7 @@ class Trace:
         self.assumes_bound = False  # until it is asked
         self.window: float | None = None  # of an agent that learns whatever arrives
         self.played = 0  # rounds that are looked at
+        self.made: int | None = None  # of them with a play, where the budget ended the others
         self._setting, self._agent, self._rounds = setting, agent, rounds
         self._block: list[tuple[Any, ...]] = []  # those that are not
         self._sums = {name: Sums() for name in SUMMED}
@@ -75,7 +77,20 @@ class Trace:
         oracle = info["oracle"]
         seen = oracle["regret"], oracle["delay"], oracle["cost_mean"], oracle["segment"]
         # A copy: an agent may hand out the same array again and again.
-        self._block.append((*seen, _observed(info), np.array(action)))
+        self._block.append((*seen, _observed(info), *_spent(oracle), np.array(action)))
+
+    def rest(self, horizon: int) -> None:
+        """Fill the rounds up to the horizon: the budget is spent, nothing is played, and nothing arrives."""
+        self.made = self.played + len(self._block)
+        regret, delay, cost, segment, observed, *_, action = self._block[-1]
+        self._look()
+        self._best.stop()
+        zero, never = np.zeros_like(regret, dtype=np.float64), np.full_like(delay, -1)
+        free, unseen = np.zeros_like(cost), np.zeros_like(observed)
+        for _ in range(self.made, horizon):
+            if len(self._block) == BLOCK:
+                self._look()
+            self._block.append((zero, never, free, segment, unseen, zero, zero, action))
 
     def end(self) -> None:
         """Keep the last round, and ask the agent, after the episode, what it noticed and what it rests on."""
@@ -112,18 +127,23 @@ class Trace:
             changes=ragged(self._changes),
             alarms=ragged([_checked_alarms(rounds, self.played) for rounds in self.alarms]),
             infeasible=one_each([_checked_round(since, self.played) for since in self.infeasible]),
+            spending=self._spending(kept) if self._setting.budget is not None else None,
         )
+
+    def _spending(self, kept: dict[str, Any]) -> Spending:
+        played = np.full(self.num_trials, self.played if self.made is None else self.made)
+        return Spending(kept["spent"], kept["shortfall"], played)
 
     def _look(self) -> None:
         """Take from the rounds of the block what is kept, and forget them."""
         block = slice(self.played, self.played + len(self._block))
-        regret, delay, cost, segment, observed, action = (
+        regret, delay, cost, segment, observed, spent, shortfall, action = (
             _by_trial(np.array(column), self.batched) for column in zip(*self._block, strict=True)
         )
         self._block, self.played = [], block.stop
         recorded = recorded_in(self._rounds, block)
         violation = np.linalg.norm(np.maximum(cost, 0.0), axis=2)
-        of_rounds = zip(SUMMED, (regret, cost, violation, observed), strict=True)
+        of_rounds = zip(SUMMED, (regret, cost, violation, observed, spent, shortfall), strict=True)
         found: dict[str, Any] = {name: self._sums[name].take(values, recorded) for name, values in of_rounds}
         best = self._best.follow(regret, learnable(delay, self._asked_window(), self._setting, block.start))
         found |= {"best": best[:, recorded], "action": action[:, recorded]}
@@ -153,6 +173,14 @@ def _observed(info: dict[str, Any]) -> Floats:
     if "feedback_cost" not in info:
         return np.zeros(np.shape(info["oracle"]["cost_mean"]))
     return np.sum(info["feedback_cost"], axis=-2, where=info["feedback_mask"][..., None])
+
+
+def _spent(oracle: dict[str, Any]) -> tuple[Any, Any]:
+    """What a play cost, and how far it is behind the best reward at that cost; 0 where plays cost nothing."""
+    if "spent" not in oracle:
+        nothing = np.zeros(np.shape(oracle["regret"]))
+        return nothing, nothing
+    return oracle["spent"], oracle["rate"] * oracle["spent"] - oracle["mean"]
 
 
 def _checked_window(window: Any) -> float | None:

@@ -110,10 +110,12 @@ def dask(scheduler: str) -> Backend:
 def _client(scheduler: str) -> Iterator[Any]:
     with from_extra("cluster", "clusters"):
         from distributed import Client
-    client: Any
+    client: Any = Client.__new__(Client)
     try:
-        client = Client(scheduler, timeout=_ANSWER, set_as_default=False)
+        client.__init__(scheduler, timeout=_ANSWER, set_as_default=False)
     except (OSError, ValueError) as error:
+        with suppress(Exception):  # now: later the garbage collector does it, perhaps while another starts,
+            client.close(timeout=_ANSWER)  # whose lock it then waits for, for ever
         raise ValueError(
             f"scheduler must be the address of a Dask scheduler that answers, such as tcp://10.0.0.1:8786, "
             f"got {scheduler!r}: {error}"

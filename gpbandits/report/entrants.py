@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import gymnasium as gym
 
+from agents.capabilities import Features
 from agents.registry import names as agent_names
 from agents.registry import resolve_agent
 from bandit_envs.environment.making import make
@@ -42,7 +43,8 @@ def enter(
         trials: of each pair.
         horizon: rounds a trial at most, but of `WHOLE`; an environment's own horizon may be shorter.
         environments: ids, each of which must be playable; all registered ones that are if empty.
-        agents: names, beside the reference; all registered ones but `LEARNERS` if empty.
+        agents: names, beside the reference; all registered ones but `LEARNERS` if empty. Those without
+            `features` are tried everywhere.
         seed: of the trials.
     """
     studies, excluded = [], []
@@ -65,7 +67,9 @@ def enter(
         env.close()
         entrants = []
         for name in names:
-            if not _handles(name, demanded):
+            if missing := _missing(name, demanded):
+                if name in agents:  # who names an agent wants to know where it is
+                    excluded.append((f"{name} on {env_id}", f"it does not handle {', '.join(missing)}"))
                 continue
             try:
                 resolve_agent(name)(setting)
@@ -87,6 +91,7 @@ def features_of(problem: Problem) -> set[str]:
         "context": problem.decisions.num_contexts > 1,
         "constraint": bool(problem.constraints),
         "change": not isinstance(problem.changes, Stationary),
+        "availability": problem.volatile,
         "box": problem.decisions.continuous,
         "finite": not problem.decisions.continuous,
     }
@@ -103,11 +108,12 @@ def _problem(env_id: str) -> Problem:
     return problem
 
 
-def _handles(name: str, demanded: set[str]) -> bool:
-    """An agent that declares nothing is taken to play finite sets without further features."""
+def _missing(name: str, demanded: set[str]) -> list[str]:
+    """The demanded features that an agent says it lacks; one that says nothing of itself is tried."""
     features = getattr(resolve_agent(name).make, "features", None)
-    handled = {"finite"} if features is None else {key for key, is_so in features._asdict().items() if is_so}
-    return demanded <= handled
+    if not isinstance(features, Features):
+        return []
+    return sorted(feature for feature in demanded if not getattr(features, feature))
 
 
 def _line(error: Exception) -> str:

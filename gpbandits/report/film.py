@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from agents.registry import AgentSpec, resolve_agent
+from bandit_envs.basics.extras import from_extra
 from bandit_envs.environment.making import EnvLike, make
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.play import require_bandit
@@ -42,11 +44,13 @@ def frames(
     with naming(f"environment {environment!r}"):
         env = make(environment, **{"render_mode": "rgb_array"} | dict(env_kwargs or {}))
         require_bandit(env)
-        observation, _ = env.reset(seed=of_environment)
+        observation, info = env.reset(seed=of_environment)
     factory = resolve_agent(agent)
     with naming(f"agent {(factory.name or agent)!r} for {environment!r}"):
         player = factory(env.get_wrapper_attr("setting"))
     player.reset(of_agent)
+    if "action_mask" in info and hasattr(player, "start"):
+        player.start(info if getattr(player, "privileged", False) else _without_oracle(info))
     env.unwrapped.watched = player  # type: ignore[attr-defined]
     shown = set(np.linspace(0, env.get_wrapper_attr("setting").horizon, count).astype(int).tolist())
     done, played = False, 0
@@ -57,21 +61,81 @@ def frames(
             break
         action = player.act(observation)
         following, reward, terminated, truncated, info = env.step(action)
-        if not getattr(player, "privileged", False):
-            info.pop("oracle")
-        player.update(observation, action, reward, info)
+        seen = info if getattr(player, "privileged", False) else _without_oracle(info)
+        if info.get("played", True):  # else the budget is spent, and there is nothing to learn any more
+            player.update(observation, action, reward, seen)
         observation, done, played = following, terminated or truncated, played + 1
     env.close()
 
 
-def save_gif(pictures: Iterator[NDArray[np.uint8]], path: str | os.PathLike[str], fps: float = 5.0) -> int:
+def _without_oracle(info: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in info.items() if key != "oracle"}
+
+
+class Film:
+    """An agent at play as an endless GIF, which the cell of a notebook shows.
+
+    Args:
+        pictures: one after the other, (height, width, 3) each.
+        fps: of them a second; the last stays longer.
+    """
+
+    def __init__(self, pictures: Iterable[NDArray[np.uint8]], fps: float = 5.0):
+        check_speed(fps)
+        with from_extra("eval", "films"):
+            from PIL import Image
+
+        first, *others = (Image.fromarray(picture) for picture in pictures)
+        times = [round(1000 / fps)] * len(others) + [round(HOLD * 1000 / fps)]
+        file = BytesIO()
+        first.save(file, "GIF", save_all=True, append_images=others, duration=times, loop=0)
+        self.gif, self.length = file.getvalue(), 1 + len(others)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a .gif file, in a folder that is made if need be."""
+        _make_folder_of(path)
+        Path(path).write_bytes(self.gif)
+
+    def __repr__(self) -> str:
+        return f"Film({self.length} pictures)"
+
+    def _repr_html_(self) -> str:
+        return f'<img alt="{self!r}" src="data:image/gif;base64,{b64encode(self.gif).decode()}">'
+
+
+def watch(
+    environment: EnvLike,
+    agent: AgentSpec,
+    seed: int = 0,
+    count: int = 40,
+    env_kwargs: Mapping[str, Any] | None = None,
+    fps: float = 5.0,
+) -> Film:
+    """Let an agent play one trial, and return the film of it: the truth, the plays and what it believes.
+
+    Args:
+        environment, agent, seed, count, env_kwargs: see `frames`.
+        fps: pictures a second.
+    """
+    check_speed(fps)
+    return Film(frames(environment, agent, seed, count, env_kwargs), fps)
+
+
+def save_gif(pictures: Iterable[NDArray[np.uint8]], path: str | os.PathLike[str], fps: float = 5.0) -> int:
     """Write pictures as an endless GIF, in a folder that is made if need be, and return their number."""
-    if Path(path).suffix.lower() != ".gif":
-        raise ValueError(f"the path of a GIF must end in .gif, got {path}")
+    _make_folder_of(path)  # before the pictures are drawn: that takes long
+    film = Film(pictures, fps)
+    film.save(path)
+    return film.length
+
+
+def check_speed(fps: float) -> None:
+    """Raise unless pictures can follow each other so fast."""
     if fps <= 0:
         raise ValueError(f"fps must be positive, got {fps}")
-    Path(path).parent.mkdir(parents=True, exist_ok=True)  # before the pictures are drawn: that takes long
-    first, *others = (Image.fromarray(picture) for picture in pictures)
-    times = [round(1000 / fps)] * len(others) + [round(HOLD * 1000 / fps)]
-    first.save(path, save_all=True, append_images=others, duration=times, loop=0)
-    return 1 + len(others)
+
+
+def _make_folder_of(path: str | os.PathLike[str]) -> None:
+    if Path(path).suffix.lower() != ".gif":
+        raise ValueError(f"the path of a GIF must end in .gif, got {path}")
+    Path(path).parent.mkdir(parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ from gpbandits.evaluation.statistics import (
     log_log_slope,
     quantile_band,
 )
+from gpbandits.evaluation.table import SAFETY, first_of, unsafe_share
 from gpbandits.report.grid import Grid, p_text
 from gpbandits.report.holdings import Count
 from gpbandits.report.views import NAMES
@@ -137,6 +138,21 @@ def growth(result: Result) -> Grid:
     )
     header = ("agent", "exponent")
     return Grid("growth", f"{result.environment}: growth of regret", header, rows, _notes(result, method))
+
+
+def safety(result: Result) -> Grid:
+    """How often each agent violated a cost at all, in how many runs, and since when."""
+    rows = tuple(
+        (
+            result.marked(label),
+            unsafe_share(plays),
+            bootstrap_interval(plays[:, -1].astype(np.float64)),
+            first_of(result.first_unsafe[label]),
+        )
+        for label, plays in result.unsafe_plays.items()
+    )
+    header = ("agent", "runs with an unsafe play", "unsafe plays a run", "first unsafe round")
+    return Grid("safety", f"{result.environment}: safety", header, rows, _notes(result, SAFETY))
 
 
 def timing(result: Result) -> Grid:

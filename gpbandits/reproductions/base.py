@@ -1,5 +1,7 @@
 """What every reproduction of a figure offers, whether a study or a computation is behind it."""
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -46,6 +48,11 @@ class Findings:
     figures: Mapping[str, Figure]
     text: str
     judged: Sequence[Judged]
+
+    @property
+    def unjudged(self) -> Findings:
+        """The same without verdicts, for trials that are too few for any."""
+        return dataclasses.replace(self, judged=[each.unjudged for each in self.judged])
 
     @property
     def claims(self) -> str:
@@ -95,7 +102,7 @@ class Reproduction(Protocol):
 
         Args:
             folder: keeps the cells of its study, which figures of one study share.
-            quick: take the shorter version of about a minute, see `quick.shortened`.
+            quick: take the shorter version, see `quick.shortened`, of which nothing is judged.
             compute: computes the part of a study that the figure shows.
         """
         ...

@@ -118,7 +118,10 @@ FIGURES = (
         ),
         differs=(
             "Delay and horizon were chosen on 12 trials of another seed so that each feature matters; the "
-            "agent has its defaults. Violation pays for regret, so the two are read together."
+            "agent has its defaults. Violation pays for regret, so the two are read together. The third "
+            "statement was written for a detector that is late; by default the agent now sees a change with "
+            "the first value that comes after it and keeps the plays since, and the one that is told of "
+            "changes keeps none and plays some arms at random."
         ),
     ),
     _figure(

@@ -79,7 +79,8 @@ class StudyFigure:
         """Compute what is missing of the studies, and draw and tabulate this figure's part of them."""
         studies = map(self.short, self.load()) if quick else self.load()
         parts = [Part(self.name, self.part(study), study, self.rounds) for study in studies]
-        return self.findings([pair for part in parts for pair in compute(part, folder / part.whole.name)])
+        found = self.findings([pair for part in parts for pair in compute(part, folder / part.whole.name)])
+        return found.unjudged if quick else found
 
     def findings(self, results: Results) -> Findings:
         """The figure's curves, Markdown tables of means with 95 % bootstrap intervals, and verdicts."""

@@ -12,6 +12,7 @@ from gpbandits.evaluation.table import number
 HOLDS, REVERSED, OPEN, DIFFERS = "holds", "**reversed**", "not told apart", "**differs**"
 FEW = "told apart on few trials"  # the other way than the claim has it
 MISSING, UNTESTED = "not computed", "not tested"
+UNJUDGED = "not judged on so few trials"
 FEWEST = 20  # trials, below which nothing is called reversed or different
 
 
@@ -49,6 +50,12 @@ class Judged(NamedTuple):
     def of(cls, says: str, reading: str, rows: Sequence[Row]) -> Judged:
         """With the verdict of the rows together."""
         return cls(says, reading, rows, together([row.verdict for row in rows]))
+
+    @property
+    def unjudged(self) -> Judged:
+        """With what was measured, and no verdict."""
+        rows = [row._replace(verdict=UNJUDGED) for row in self.rows]
+        return self._replace(rows=rows, verdict=UNJUDGED) if rows else self
 
 
 def beyond(power: Interval, bar: float, above: bool) -> Interval:

@@ -34,6 +34,7 @@ def require_stationary(name: str, problem: Problem) -> None:
     setting = problem.setting()
     need(not setting.may_change, name, "one function throughout, got changes or drift")
     need(not problem.constraints, name, "no constraints, got some")
+    need(not setting.volatile, name, "all arms in every round, got volatile ones")
 
 
 def require_sample(name: str, problem: Problem, player: Player) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from copy import deepcopy
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agents.acquisition.dmm import DMM
+from agents.acquisition.robust import RobustUCB
 from agents.acquisition.rules import UCB, Thompson
 from agents.agent.gp_agent import GPAgent
+from agents.beliefs.eliminating import Eliminating
+from agents.beliefs.pulls import pulls
 from agents.registry import AgentSpec, resolve_agent
+from agents.restarts.base import Never
+from agents.restarts.batches import BatchEnds
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.problem import Problem
@@ -19,10 +26,10 @@ ROUNDING = 1e-9  # prior deviations by which a band may miss: sigma vanishes whe
 
 
 class Bands(NamedTuple):
-    """The bands |mu_{t-1}(x) - f(x)| <= w_t sigma_{t-1}(x) of B trials, and the regret of their plays."""
+    """The bands |mu_{t-1}(x) - f(x)| <= W_t(x) of B trials, as a rule w_t sigma_{t-1}, and their regret."""
 
-    ratio: Floats  # (B, T) max_x |mu_{t-1} - f| / (w_t sigma_{t-1}); the band fails where it exceeds 1
-    width: Floats  # (B, T) w_t, of the first band where there are several
+    ratio: Floats  # (B, T) max_x |mu_{t-1} - f| / W_t; the band fails where it exceeds 1; 0 without a band
+    width: Floats  # (B, T) w_t, of the first band where there are several; NaN where W_t is no multiple
     gain: Floats  # (B, T) realised information gain of the first t plays
     regret: Floats  # (B, T) cumulative regret of the noiseless means
     noise_variance: Floats  # (B, 1) lambda
@@ -39,11 +46,11 @@ class Bands(NamedTuple):
 
 
 class Band(NamedTuple):
-    """|mu - f| <= w sigma at the arms of each trial's context."""
+    """|mu - f| <= W at the arms of each trial's context."""
 
     mean: Floats  # (B, A)
-    std: Floats  # (B, A)
-    width: Floats  # (B,)
+    half: Floats  # (B, A) W
+    width: Floats  # (B,) w, or NaN
 
 
 def play_bands(
@@ -52,23 +59,28 @@ def play_bands(
     """Play the trials of `evaluate(problem, ..., seed=seed)` and look at the band before every play.
 
     Args:
-        problem: on a finite set.
-        agent: whose rule has a width, UCB or Thompson sampling, or several: DMM, of which all must hold.
+        problem: on a finite set, without a budget, which would end trials in different rounds.
+        agent: whose rule has a width, UCB or Thompson sampling, with what robust rules add to it, or several:
+            DMM, of which all must hold. Or one that eliminates, whose band is one at the ends of its batches.
         trials: B, all played at once.
         seed: of the evaluation.
         arriving: rho_m = P(delay <= m); the band of censored feedback is one for rho_m f, not for f.
     """
+    require(problem.play_costs.is_free, "problem", "without a budget", problem.name)
     seeds = np.array([trial_seeds(seed, i) for i in range(trials)])
     env = BanditVectorEnv(problem, trials, autoreset_mode="Disabled")
     observation, _ = env.reset(seed=seeds[:, 0].tolist())
     player: GPAgent = resolve_agent(agent)(env.setting, num_trials=trials)
     player.reset(seeds[:, 1].tolist())
     rounds: list[tuple[Floats, ...]] = []
-    for _ in range(problem.horizon):
-        bands = _bands(player, observation)
-        width, ratio = bands[0].width, _ratio(player, env, observation, bands, arriving)
+    for t in range(problem.horizon):
+        truth = arriving * _truth(env, t)
+        ratio, width = _looked_at(player, truth, _bands(player, observation))
         action = player.act(observation)
         following, reward, _, _, info = env.step(action)
+        if _ends_batch(player, t):
+            batch = _bands_of_batch(player, observation, action, reward, info)
+            ratio, width = _looked_at(player, truth, batch)
         player.update(observation, action, reward, info)
         rounds.append((ratio, width, player.belief.gain.copy(), info["oracle"]["regret"]))
         observation = following
@@ -80,25 +92,42 @@ def play_bands(
 def _bands(agent: GPAgent, observation: Floats) -> list[Band]:
     """What must contain the function in the coming round, at the arms of each trial's context."""
     belief, rule, context = agent.belief, agent.rule, agent.setting.context_index(observation)
+    if isinstance(belief, Eliminating):
+        return []
     if isinstance(rule, DMM):
         each = belief.ridges(context)
-        return [Band(mean, std, rule.width(fit, belief.gain) + belief.bias) for fit, mean, std in each]
-    if not isinstance(rule, UCB | Thompson):
+        widths = [rule.width(fit, belief.gain) + belief.bias for fit, _, _ in each]
+        return [Band(mean, w[:, None] * std, w) for w, (_, mean, std) in zip(widths, each, strict=True)]
+    if not isinstance(rule, UCB | Thompson | RobustUCB):
         raise ValueError(f"agent must have a confidence band, by UCB or Thompson sampling; got {rule}")
     width = rule.width(np.full(belief.gain.shape, agent.round + 1), belief.gain) + belief.bias
-    return [Band(belief.mean(context), belief.std(context), width)]
+    half = width[:, None] * belief.std(context)
+    if isinstance(rule, RobustUCB):
+        half += rule.extra(pulls(belief, context))
+    half += np.reshape(getattr(getattr(rule, "extra", rule.width), "apart", 0.0), (-1, 1))
+    return [Band(belief.mean(context), half, width)]
 
 
-def _ratio(
-    agent: GPAgent, env: BanditVectorEnv, observation: Floats, bands: list[Band], arriving: float
-) -> Floats:
-    """max_x |mu_{t-1} - rho_m f| / (w_t sigma_{t-1}) over the arms and the bands, (B,)."""
-    truth, least = arriving * _truth(env, agent.round), np.finfo(np.float64).tiny
-    ratios = []
-    for mean, std, width in bands:
+def _ends_batch(agent: GPAgent, t: int) -> bool:
+    return isinstance(agent.restart, BatchEnds) and t + 1 in agent.restart.ends
+
+
+def _bands_of_batch(agent: GPAgent, observation: Floats, *told: Any) -> list[Band]:
+    """The band of an agent that eliminates, after the last value of a batch and before it starts over."""
+    ended = deepcopy(agent)
+    ended.restart = Never(ended.model, len(ended.belief.rows))
+    ended.update(observation, *told)
+    assert isinstance(ended.belief, Eliminating)
+    return [Band(*ended.belief.band, np.full(len(ended.belief.rows), np.nan))]
+
+
+def _looked_at(agent: GPAgent, truth: Floats, bands: list[Band]) -> tuple[Floats, Floats]:
+    """max_x |mu - rho_m f| / W over the arms and the bands, and w of the first, (B,) each."""
+    ratios, nothing = [np.zeros(len(truth))], np.full(len(truth), np.nan)
+    for mean, half, _ in bands:
         excess = np.maximum(np.abs(mean - truth) - ROUNDING * agent.model.deviation, 0.0)
-        ratios.append((excess / np.maximum(std, least)).max(axis=1) / np.maximum(width, least))
-    return np.max(ratios, axis=0)
+        ratios.append((excess / np.maximum(half, np.finfo(np.float64).tiny)).max(axis=1))
+    return np.max(ratios, axis=0), bands[0].width if bands else nothing
 
 
 def _truth(env: BanditVectorEnv, t: int) -> Floats:

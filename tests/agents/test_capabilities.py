@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from agent_cases import seed_for, told_for
 from subsets import FEATURES, SUBSETS
 
 import agents
@@ -41,6 +42,11 @@ def handled(name: str, off: dict[str, None]) -> bool:
     return all(getattr(HANDLED[name], FEATURE[key]) for key in FEATURES if key not in off)
 
 
+def bold(name: str) -> dict[str, Any]:
+    """Options with which an agent leaves its safe seed within a few rounds."""
+    return {"cost_width": 1.0, **told_for(name, 1.0)} if HANDLED[name].seed else {}
+
+
 def played(specs: Any, trials: int = 2, **keywords: Any) -> Result:
     keywords = {"num_arms": 15, "horizon": 24, **keywords}
     return evaluate(COMPOSITE, specs, trials=trials, env_kwargs=keywords)
@@ -56,7 +62,8 @@ def played(specs: Any, trials: int = 2, **keywords: Any) -> Result:
     ],
 )
 def test_every_agent_runs_on_every_subset_of_features_that_it_handles(name, off):
-    result = played([name], **off)
+    seed = {} if "constraints" in off else seed_for(name)
+    result = played({name: (name, bold(name))}, **off, **seed)
     actions = result.actions[name]
     assert actions.shape == (2, 24)
     assert actions.dtype.kind == "i"
@@ -104,8 +111,10 @@ def both(
 ) -> tuple[Any, Any]:
     """Actions of an agent as it is, and of one that is shown something else."""
     specs = {
-        "as it is": lambda setting: agents.make(name, setting),
-        "altered": lambda setting: Altered(agents.make(name, setting), observation, reward, info),
+        "as it is": lambda setting: agents.make(name, setting, **bold(name)),
+        "altered": lambda setting: Altered(
+            agents.make(name, setting, **bold(name)), observation, reward, info
+        ),
     }
     actions = played(specs, **{**OFF, **keywords}).actions
     return actions["as it is"], actions["altered"]
@@ -126,7 +135,8 @@ def test_an_agent_that_handles_contexts_plays_otherwise_if_it_is_shown_one_alone
 @each_handler("constraint")
 def test_an_agent_that_handles_constraints_plays_otherwise_if_no_play_costs_anything(name):
     few = {"num_arms": 25, "horizon": 80}  # some begin to look at costs late
-    seen, blind = both(name, info=_free, constraints={"law": "gp", "quantile": 0.2}, **few)
+    costs = {"constraints": {"law": "gp", "quantile": 0.2}, **seed_for(name)}
+    seen, blind = both(name, info=_free, **costs, **few)
     assert (seen != blind).any()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED, GAUSSIAN, SETTING, takes
+from agent_cases import BATCHED, GAUSSIAN, SETTING, seed_for, takes, told_for
 from players import FirstArm
 
 import agents
@@ -29,8 +29,8 @@ OTHER = DefaultBound(30.0)
 BOUNDED = [name for name in GAUSSIAN if takes(name, rkhs_bound=1.0)]
 
 
-def played(specs: Any, env_id: str = "GPBandit-GP-v0", trials: int = 1) -> Result:
-    return evaluate(env_id, specs, trials=trials, env_kwargs=WITHOUT)
+def played(specs: Any, env_id: str = "GPBandit-GP-v0", trials: int = 1, **more: bool) -> Result:
+    return evaluate(env_id, specs, trials=trials, env_kwargs={**WITHOUT, **more})
 
 
 def says(agent: Any, seed: Any = 0) -> bool:
@@ -45,11 +45,11 @@ def home(name: str) -> str:
 
 @pytest.mark.parametrize("name", BATCHED)
 def test_an_agent_whose_plays_depend_on_a_default_bound_says_so(name, monkeypatch):
-    before = played([name], home(name))
+    before = played({name: (name, told_for(name))}, home(name), **seed_for(name))
     monkeypatch.setattr(agents.model.model, "DEFAULT_BOUND", OTHER)
     monkeypatch.setattr(agents.objectives.penalised_parts, "BOUND", OTHER)
     monkeypatch.setattr(agents.objectives.each_modelled_parts, "BOUND", OTHER)
-    after = played([name], home(name))
+    after = played({name: (name, told_for(name))}, home(name), **seed_for(name))
     depends = not np.array_equal(before.actions[name], after.actions[name])
     assert name in before.assuming or not depends
 

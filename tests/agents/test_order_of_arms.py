@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED
+from agent_cases import BATCHED, seed_for
 
 import agents
 from bandit_envs import BanditVectorEnv
@@ -22,7 +22,9 @@ def regrets(name, problem, order, seed):
     setting = env.setting
     mean = np.broadcast_to(setting.prior_mean, setting.decisions.points.shape[:1]) * 1.0
     shuffled = mean.reshape(-1, len(order))[:, order].ravel()
-    agent = agents.make(name, replace(setting, arms=setting.arms[order], prior_mean=shuffled), TRIALS)
+    safe = None if setting.safe_seed is None else np.argsort(order)[setting.safe_seed]
+    told = replace(setting, arms=setting.arms[order], prior_mean=shuffled, safe_seed=safe)
+    agent = agents.make(name, told, TRIALS)
     agent.reset([seed + i for i in range(TRIALS)])
     total = np.zeros(TRIALS)
     for _ in range(problem.horizon):
@@ -37,7 +39,8 @@ def regrets(name, problem, order, seed):
 @pytest.mark.long
 @pytest.mark.parametrize("name", FINITE)
 def test_the_mean_regret_does_not_depend_on_the_order_of_the_arms(name):
-    problem = build("composite", SMALL | {"horizon": 20, "function_seed": 0})  # else arms are alike in law
+    frozen = {"horizon": 20, "function_seed": 0}  # else arms are alike in law
+    problem = build("composite", SMALL | frozen | seed_for(name))
     arms = np.arange(problem.decisions.num_arms)
     plain = regrets(name, problem, arms, 1000)
     for i, order in enumerate((arms[::-1], np.random.default_rng(0).permutation(arms))):

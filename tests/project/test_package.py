@@ -144,7 +144,7 @@ def test_importing_a_package_loads_nothing_heavy(package, tmp_path):
     assert succeed(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(CHECKOUT)).split() == []
 
 
-@pytest.mark.parametrize("package", ["bandit_envs", "agents", "gpbandits"])
+@pytest.mark.parametrize("package", ["bandit_envs", "gpbandits"])  # agents completes factories alone
 def test_public_names_are_completed_before_they_are_imported(package, tmp_path):
     code = f"import {package} as p; print(*set(p.__all__) - set(dir(p)), len(p.__all__))"
     (number,) = succeed(sys.executable, "-c", code, cwd=tmp_path, PYTHONPATH=str(CHECKOUT)).split()

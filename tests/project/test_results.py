@@ -25,6 +25,9 @@ STORED = {
     "leaderboard",
     "calibration",
     "elimination",
+    "constraints",
+    "field",
+    "changes",
     "reinforcement",
 }  # whose numbers the tests below look up
 
@@ -140,6 +143,37 @@ def test_the_page_on_elimination_says_what_its_table_says():
     assert page.count("less regret from T = ") + page.count("less regret up to T = ") == 2 * len(kernels)
     said = [script.verdict(runs, kernel, agent) for kernel in kernels for agent in script.ELIMINATING]
     for line in lines + said:
+        assert line in page
+
+
+def test_the_page_on_constraints_says_what_its_table_says():
+    script = loaded("papers/constrained_bench.py")
+    runs = script.read(DOCS / RESULTS / "constraints.csv")
+    page = read("constraints.md")
+    said = [script.verdict(runs, "config", other) for other in script.PARTS[1:]]
+    lines = [*script.bench_as_markdown(runs), *script.elsewhere_as_markdown(runs)]
+    long_term, _ = page.split("## No unsafe play")
+    assert len(lines) == long_term.count("\n| ") - 3 - 3  # but for the families and the heads of tables
+    for line in lines + said:
+        assert line in page
+
+
+def test_the_page_on_changes_says_what_its_table_says():
+    script = loaded("papers/changes.py")
+    runs = script.read(DOCS / RESULTS / "changes.csv")
+    page = read("changes.md")
+    said = [script.against(runs, "evidence", name) for name in script.rivals()]
+    for line in script.as_markdown(runs) + said:
+        assert line in page
+
+
+def test_the_page_on_the_field_says_what_its_table_says():
+    script = loaded("papers/field.py")
+    runs = script.read(DOCS / RESULTS / "field.csv")
+    page = read("field.md")
+    lines = [*script.ranking(runs), *script.matches(runs)]
+    assert len(lines) == page.count("\n| ") - 2  # but for the heads of both tables
+    for line in lines:
         assert line in page
 
 

@@ -61,8 +61,7 @@ class Tallied(Memory):
     @property
     def statistics(self) -> SufficientStatistics:
         """Sums of weights and of weighted values."""
-        point = self._count.nonzero()[0]
-        return SufficientStatistics(point, self._count[point], self._total[point])
+        return SufficientStatistics.of(self._count, self._total)
 
     def _factor(self) -> tuple[Ints, Floats]:
         """The points X that count, (u,), and L, (u, u)."""

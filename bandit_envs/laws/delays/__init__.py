@@ -1,7 +1,8 @@
-"""When the feedback of a round is seen: delays in rounds, in units of time, and slower for some arms."""
+"""When the feedback of a round is seen: in rounds, in units of time, later for some arms or rewards."""
 
 from bandit_envs.laws.delays.base import TAIL, Delay
 from bandit_envs.laws.delays.by_arm import BASES, ByArm
+from bandit_envs.laws.delays.by_reward import ByReward
 from bandit_envs.laws.delays.in_rounds import (
     Constant,
     Cyclic,
@@ -13,12 +14,13 @@ from bandit_envs.laws.delays.in_rounds import (
 )
 from bandit_envs.laws.delays.in_time import Exponential, LogNormal
 
-LAWS: dict[str, type[Delay]] = {**BASES, "by-arm": ByArm}
+LAWS: dict[str, type[Delay]] = {**BASES, "by-arm": ByArm, "by-reward": ByReward}
 
 __all__ = [
     "LAWS",
     "TAIL",
     "ByArm",
+    "ByReward",
     "Constant",
     "Cyclic",
     "Delay",

@@ -20,11 +20,14 @@ class Delay(abc.ABC):
 
     A *wait* is what the law draws, in rounds or in units of time, before any arm is known. The arm that is
     played stretches it by `slowdown`, and `in_rounds` turns the result into a delay. So all agents meet
-    the same waits, whatever they play.
+    the same waits, whatever they play. A law that looks at rewards draws uniforms, which `wait` turns into
+    waits when a reward is known.
 
     Args:
         lost: probability that a round's feedback never arrives.
     """
+
+    looks_at_rewards = False  # whether waits depend on what is earned
 
     _: KW_ONLY
     lost: float = 0.0
@@ -38,6 +41,15 @@ class Delay(abc.ABC):
         # The uniforms are drawn last and always: `lost` leaves the other waits as they were.
         return np.where(rng.random(horizon) < self.lost, np.inf, waits)
 
+    def wait(self, drawn: Any, shortfall: Any) -> Any:
+        """Waits of plays from what was drawn, (n,) -> (n,); here that is them.
+
+        Args:
+            drawn: of their rounds.
+            shortfall: how much less than the best they earned, as a share of the range, in [0, 1].
+        """
+        return drawn
+
     def in_rounds(self, waits: Floats) -> Floats:
         """Whole rounds of stretched waits, infinity included; here rounded down, (n,) -> (n,)."""
         return np.floor(waits)
@@ -50,16 +62,17 @@ class Delay(abc.ABC):
         """When each round starts, (T,), where waits are in units of time; else None."""
         return None
 
-    def window(self, horizon: int, times: Floats | None = None) -> int:
+    def window(self, horizon: int, times: Floats | None = None, late: float = TAIL) -> int:
         """Smallest k with P(d > k) <= 1e-6 for feedback that is not lost, at most horizon - 1.
 
         Args:
             horizon: number of rounds T.
             times: when rounds start, (T,), where they are not the law's own; waits are then in their units.
+            late: the share that comes later, in place of 1e-6.
         """
         if times is not None:
-            return min(_longest(self.quantile(), np.asarray(times, dtype=np.float64)), horizon - 1)
-        longest = self.in_rounds(np.array([self.quantile()]))
+            return min(_longest(self.quantile(late), np.asarray(times, dtype=np.float64)), horizon - 1)
+        longest = self.in_rounds(np.array([self.quantile(late)]))
         return int(min(longest[0], horizon - 1))
 
     @abc.abstractmethod

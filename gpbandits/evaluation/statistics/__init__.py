@@ -20,6 +20,7 @@ from gpbandits.evaluation.statistics.pairs import (
     paired_ratio,
     probability_of_improvement,
     sign_flip_test,
+    wilson_interval,
 )
 from gpbandits.evaluation.statistics.slopes import log_log_slope
 from gpbandits.evaluation.statistics.spread import interquartile_mean, quantile_band
@@ -43,4 +44,5 @@ __all__ = [
     "probability_of_improvement",
     "quantile_band",
     "sign_flip_test",
+    "wilson_interval",
 ]

@@ -83,14 +83,21 @@ def _ratio(above: Floats, below: Floats) -> Floats:
 def probability_of_improvement(values: Floats, baseline: Floats, level: float = 0.95) -> Interval:
     r"""Share of trials in which values < baseline, ties half, with Wilson's score interval, (B,) or (B, T).
 
-    (p + z^2 / 2B +- z sqrt(p (1 - p) / B + z^2 / 4B^2)) / (1 + z^2 / B) (Wilson 1927): unlike a bootstrap
-    it has a width when all trials agree. Pairs are trials: both agents met the same function. NaN where
-    a value is not finite.
+    Pairs are trials: both agents met the same function. NaN where a value is not finite.
     """
     difference = _differences(values, baseline)
     n = len(difference)
     share = np.asarray((difference < 0).mean(axis=0) + (difference == 0).mean(axis=0) / 2)
     share = np.where(np.isnan(difference).any(axis=0), np.nan, share)
+    return wilson_interval(share, n, level)
+
+
+def wilson_interval(share: Floats, n: int, level: float = 0.95) -> Interval:
+    r"""A share p of n trials with Wilson's score interval.
+
+    (p + z^2 / 2n +- z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n) (Wilson 1927): unlike a bootstrap
+    it has a width when all trials agree.
+    """
     z = ndtri(tails(level)[1])
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)

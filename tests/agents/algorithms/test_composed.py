@@ -17,10 +17,11 @@ from agents.objectives.by_name import APART, CONSTRAINTS
 from agents.objectives.multipliers import Multipliers
 from agents.objectives.penalised import Penalised
 from agents.objectives.penalties import LinearDual, Multiplicative
+from agents.objectives.rectified import Rectified
 from agents.objectives.reward import Reward
 from agents.restarts.base import Never
 from agents.restarts.by_name import RESTARTS
-from agents.restarts.on_alarm import Exploring, OnAlarm
+from agents.restarts.in_order import InOrder
 from bandit_envs import Setting
 from bandit_envs.problems import build
 from gpbandits import evaluate
@@ -41,7 +42,7 @@ def made(**keywords):
 
 
 def threshold(**keywords):
-    agent = agents.make("gp-agent", setting(**keywords))
+    agent = agents.make("gp-agent", setting(**keywords), restart="cpd")
     agent.reset(0)
     return float(np.max(agent.restart.watch.detectors[0].rates.theta))
 
@@ -53,15 +54,16 @@ def played(agents_by_label, trials=3, **keywords):
 def test_with_no_names_it_takes_the_parts_that_the_setting_calls_for():
     everything = agents.make("gp-agent", setting())
     nothing = agents.make("gp-agent", setting(**OFF))
-    noisy = agents.make("gp-agent", setting(constraint_noise_std=0.1))
-    for agent in (everything, nothing, noisy):
+    exact = agents.make("gp-agent", setting(), rule="ei")  # whose scores cannot be weighed against costs
+    noisy = agents.make("gp-agent", setting(constraint_noise_std=0.1), rule="ei")
+    for agent in (everything, nothing, exact, noisy):
         agent.reset(0)
     assert isinstance(everything.belief, Hallucinated)
-    assert isinstance(everything.objective, Penalised)
-    assert isinstance(everything.objective.multipliers, Multipliers)
-    assert isinstance(everything.objective.multipliers.penalty, Multiplicative)
-    assert isinstance(everything.restart, Exploring)
-    assert isinstance(everything.restart.watch, OnAlarm)
+    assert isinstance(everything.objective, Rectified)
+    assert isinstance(everything.restart, InOrder)
+    assert isinstance(exact.objective, Penalised)
+    assert isinstance(exact.objective.multipliers, Multipliers)
+    assert isinstance(exact.objective.multipliers.penalty, Multiplicative)
     assert isinstance(noisy.objective.multipliers.penalty, LinearDual)
     assert type(nothing.objective) is Reward
     assert type(nothing.restart) is Never
@@ -88,19 +90,22 @@ def test_named_parts_are_the_named_algorithms():
 def test_constraints_and_changes_of_named_parts_are_those_of_the_named_algorithms():
     costs = played(
         {
-            "parts": ("gp-agent", {"constraint_options": {"epoch": 10}}),
+            "default": "gp-agent",
+            "config": ("gp-agent", {"constraint": "config"}),
+            "parts": ("gp-agent", {"constraint": "multiplicative", "constraint_options": {"epoch": 10}}),
             "named": ("gp-ucb-noiseless-constraints", {"epoch": 10}),
             "dual": ("gp-agent", {"constraint": "dual", "constraint_options": {"step": 1.0}}),
             "named dual": ("gp-ucb-noisy-constraints", {"step": 1.0}),
         },
         **{**OFF, "constraints": {"law": "gp", "quantile": 0.3}},
     )
+    np.testing.assert_array_equal(costs["default"], costs["config"])
     np.testing.assert_array_equal(costs["parts"], costs["named"])
     np.testing.assert_array_equal(costs["dual"], costs["named dual"])
     detector = {"ridge": 5.0, "theta": 2.6}
     changes = played(
         {
-            "parts": ("gp-agent", {"width": "change-point", "restart_options": detector}),
+            "parts": ("gp-agent", {"width": "change-point", "restart": "cpd", "restart_options": detector}),
             "named": "gp-ucb-cpd",
         },
         **{**OFF, "changes": {"law": "evenly", "num_segments": 2}},
@@ -108,6 +113,7 @@ def test_constraints_and_changes_of_named_parts_are_those_of_the_named_algorithm
     np.testing.assert_array_equal(changes["parts"], changes["named"])
 
 
+SHARED = ("cpd", "evidence")  # whose rate of false alarms is that of a run, of all responses together
 OF_RESTARTS = {  # detectors that have alarms often
     "periodic": {"every": 15},
     "cpd": {"theta": 3.0},
@@ -165,11 +171,14 @@ def test_every_rule_plays_what_its_trials_play_alone(rule):
     np.testing.assert_array_equal(together, alone)
 
 
+EPOCHS = {"constraint": "multiplicative", "constraint_options": {"epoch": 10}}
+
+
 @pytest.mark.parametrize("belief", ["delivered", "censored"])
 def test_pending_plays_count_as_no_value_when_the_objective_is_revalued(belief):
     env = gym.make(COMPOSITE, **SMALL, changes=None)
     observation, _ = env.reset(seed=3)
-    agent = agents.make("gp-agent", env, belief=belief, constraint_options={"epoch": 10})
+    agent = agents.make("gp-agent", env, belief=belief, **EPOCHS)
     agent.reset(0)
     for _ in range(40):
         action = agent.act(observation)
@@ -204,19 +213,21 @@ def test_censored_keeps_the_window_and_bound_it_is_given():
     assert (agent.belief.window, agent.belief.reward_bound) == (4, 2.0)
 
 
-def test_the_default_threshold_has_the_stated_rate_of_false_alarms():
+@pytest.mark.parametrize("restart", SHARED)
+def test_the_default_threshold_has_the_stated_rate_of_false_alarms(restart):
     keywords = {**OFF, "changes": {"law": "at", "rounds": []}, "num_arms": 50, "horizon": 400}
-    result = evaluate(COMPOSITE, {"it": "gp-agent"}, trials=60, env_kwargs=keywords)
+    agent = ("gp-agent", {"restart": restart})
+    result = evaluate(COMPOSITE, {"it": agent}, trials=60, env_kwargs=keywords)
     runs = sum(len(rounds) > 0 for rounds in result.alarms["it"])
     assert runs <= 14  # 6 are expected; more than 14 in 60 would happen once in a thousand
 
 
-def test_the_rate_of_false_alarms_is_shared_by_the_reward_and_all_costs():
+@pytest.mark.parametrize("restart", SHARED)
+def test_the_rate_of_false_alarms_is_shared_by_the_reward_and_all_costs(restart):
     keywords = {**OFF, "changes": {"law": "at", "rounds": []}, "num_arms": 50, "horizon": 400}
     keywords["constraints"] = {"law": "gp"}
-    result = evaluate(
-        COMPOSITE, {"it": "gp-agent"}, trials=60, seed=9100, env_kwargs={**keywords, "num_constraints": 3}
-    )
+    agent, costs = ("gp-agent", {"restart": restart}), {"num_constraints": 3}
+    result = evaluate(COMPOSITE, {"it": agent}, trials=60, seed=9100, env_kwargs={**keywords, **costs})
     runs = sum(len(rounds) > 0 for rounds in result.alarms["it"])
     assert runs <= 10  # 6 are expected at most; with the whole rate for each of the four there are 13
 
@@ -259,7 +270,7 @@ def test_under_constraints_nothing_is_compared_across_units(rule, constraint):
 
 @pytest.mark.parametrize(
     "spec",
-    [("gp-agent", {}), ("gp-ucb-cpd", {"false_alarm_rate": 0.5})],
+    [("gp-agent", {"restart": "cpd"}), ("gp-ucb-cpd", {"false_alarm_rate": 0.5})],
     ids=["gp-agent", "gp-ucb-cpd"],
 )
 def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
@@ -281,7 +292,7 @@ def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
     ("options", "named"),
     [
         (
-            {"restart_options": {"foo": 1}},
+            {"restart": "cpd", "restart_options": {"foo": 1}},
             r"restart_options must be options of 'cpd' \(xi_squared, ridge, .*foo",
         ),
         ({"restart": "periodic"}, r"restart_options must be options of 'periodic' \(every\), got None"),
@@ -297,11 +308,11 @@ def test_detectors_of_a_batch_are_set_by_the_noise_of_their_own_trials(spec):
             r"constraint_options .*\(it takes none\)",
         ),
         (
-            {"restart_options": {"theta": 1.0, "false_alarm_rate": 0.1}},
+            {"restart": "cpd", "restart_options": {"theta": 1.0, "false_alarm_rate": 0.1}},
             "theta must be None where false_alarm",
         ),
         (
-            {"restart_options": {"theta": "high"}},
+            {"restart": "cpd", "restart_options": {"theta": "high"}},
             "theta.. must be a number or an array of numbers or None, got 'high'",
         ),
         ({"rule": "ei", "width": 3.0}, "width must be left out with the rule 'ei', which has none, got 3.0"),

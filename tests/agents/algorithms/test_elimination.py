@@ -15,6 +15,7 @@ import agents
 from agents.algorithms.elimination import BANDS
 from agents.registry import resolve_agent
 from agents.restarts.batches import doubling_lengths, growing_lengths
+from agents.restarts.waiting import Quantile
 from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.feedback import delivery
@@ -31,11 +32,16 @@ SETTING = Setting(
     noise_std=0.1,
     rkhs_bound=1.0,
     max_delay=HORIZON,
+    delay={"law": "poisson", "mean": 0.5},  # type: ignore[arg-type] (parsed)
 )
 PROBLEM = synthetic(
     function="rkhs", rkhs_norm=1.5, kernel="matern52", num_arms=25, horizon=200, noise_std=0.1
 )
-LENGTHS = {"bpe": growing_lengths(HORIZON), "phased-elimination": doubling_lengths(HORIZON, 16)}
+LENGTHS = {
+    "bpe": growing_lengths(HORIZON),
+    "bpe-delay": growing_lengths(HORIZON, Quantile(SETTING, 0.01)),
+    "phased-elimination": doubling_lengths(HORIZON, 16),
+}
 ONE = np.zeros(1)
 
 
@@ -122,7 +128,8 @@ LAMBDA = 0.02
 BATCHES = {
     **{(name, None): doubling_lengths(HORIZON, 16) for name in DOUBLING},
     **{(name, 5): doubling_lengths(HORIZON, 5) for name in DOUBLING},
-    ("bpe", None): growing_lengths(HORIZON),
+    ("bpe", None): LENGTHS["bpe"],
+    ("bpe-delay", None): LENGTHS["bpe-delay"],
 }
 
 
@@ -283,7 +290,7 @@ def test_the_bound_of_mvr_is_the_formula():
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("first", 0), ("band", "wide"), ("initial", 3), ("delta", 1.0)]
+    ("option", "value"), [("first", 0), ("band", "wide"), ("band", -1.0), ("initial", 3), ("delta", 1.0)]
 )
 def test_an_impossible_option_is_named(option, value):
     with pytest.raises(ValueError, match=f"{option} must"):

@@ -22,6 +22,7 @@ from agents.widths.amm import AMMWidth
 from agents.widths.non_adaptive import PlainBand
 from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.laws.delays import Poisson
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 from gpbandits.theory.coverage import play_bands
@@ -150,7 +151,8 @@ def test_an_agent_declares_whether_told_noise_matters_to_it(name):
     if not features.finite or features.on_policy or name == "random":
         assert not features.noise
         return
-    alike = Setting(arms=ARMS, horizon=40, kernel=SETTING.kernel, noise_std=NOISE, max_delay=5)
+    late = {"max_delay": 5, "delay": Poisson(1.0)}
+    alike = Setting(arms=ARMS, horizon=40, kernel=SETTING.kernel, noise_std=NOISE, **late)
     alone = agents.make(name, alike)
     weighs = getattr(alone.reset(0) or alone, "weighs", False)
     assert weighs == features.noise

@@ -19,6 +19,13 @@ EVERY, FIRST, ROUNDS = 25, 14, 41
 LATE, LIFT = problem(delay=delays.Poisson(4)), 0.9
 
 
+PENDING = {
+    "delivered": {},
+    "hallucinated": {"cost_belief": "hallucinated"},
+    "censored": {"belief": "censored", "belief_options": {"window": 6}, "cost_belief": "censored"},
+}
+
+
 class KeepingSome(Periodic):
     """Starts over and keeps the plays of the last rounds."""
 
@@ -27,10 +34,10 @@ class KeepingSome(Periodic):
         return np.array([FIRST])
 
 
-def restarted(name, rounds=ROUNDS):
+def restarted(name, rounds=ROUNDS, **options):
     """An agent that starts over, and its actions and what it was told; costs violate more than they do."""
     env = BanditEnv(LATE)
-    agent = agents.make(name, env.setting, restart=partial(KeepingSome, every=EVERY))
+    agent = agents.make(name, env.setting, restart=partial(KeepingSome, every=EVERY), **options)
     observation, _ = env.reset(seed=1)
     agent.reset(3)
     told = []
@@ -56,10 +63,11 @@ def come(told):
     return np.concatenate([info["feedback_cost"][info["feedback_mask"], 0] for info in each])
 
 
+@pytest.mark.parametrize("options", PENDING.values(), ids=PENDING)
 @pytest.mark.parametrize("name", NAMES)
-def test_the_models_are_those_of_an_agent_that_saw_the_kept_plays_alone(name):
-    agent, told = restarted(name)
-    fresh = agents.make(name, BanditEnv(LATE).setting)
+def test_the_models_are_those_of_an_agent_that_saw_the_kept_plays_alone(name, options):
+    agent, told = restarted(name, **options)
+    fresh = agents.make(name, BanditEnv(LATE).setting, **options)
     fresh.reset(3)
     for observation, action, info in told[FIRST:]:
         fresh.act(observation)
@@ -71,6 +79,7 @@ def test_the_models_are_those_of_an_agent_that_saw_the_kept_plays_alone(name):
         np.testing.assert_allclose(ours.mean(here), theirs.mean(here), atol=1e-9)
         np.testing.assert_allclose(ours.std(here), theirs.std(here), atol=1e-9)
         np.testing.assert_allclose(ours.gain, theirs.gain, atol=1e-9)
+        np.testing.assert_allclose(ours.bias, theirs.bias, atol=1e-9)
     np.testing.assert_array_equal(agent.t, fresh.t)
 
 

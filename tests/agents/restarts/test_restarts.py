@@ -66,6 +66,22 @@ def without_feedback_before(first, info):
     return {**info, "feedback_mask": mask, "feedback_step": info["feedback_step"] - first}
 
 
+def assert_equals_a_fresh_agent(agent, fresh, shown, first):
+    """It knows what another one knows that saw only the rounds from the first one on."""
+    fresh.reset(3)
+    for observation, action, info in shown[first:]:
+        fresh.act(observation)
+        fresh.update(observation, action, 0.0, without_feedback_before(first, info))
+    context, close = np.array([1]), partial(np.testing.assert_allclose, atol=1e-9)  # of prior deviations
+    close(agent.belief.mean(context), fresh.belief.mean(context))
+    close(agent.belief.std(context), fresh.belief.std(context))
+    close(agent.belief.gain, fresh.belief.gain)
+    close(agent.belief.bias, fresh.belief.bias)
+    mean = agent.belief.mean(context)
+    close(agent.incumbent(agent.belief, context, mean), fresh.incumbent(fresh.belief, context, mean))
+    np.testing.assert_array_equal(agent.t, fresh.t)
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("belief", BELIEFS)
@@ -75,21 +91,7 @@ def test_after_a_restart_everything_equals_a_fresh_agent_that_saw_only_what_came
     make = partial(assemble, model, Always(RULES[rule]), belief=BELIEFS[belief], incumbent=BestValue)
     agent = make(restart=partial(Periodic, every=EVERY))
     shown = played(agent, env, ROUNDS)
-    fresh = make()
-    fresh.reset(3)
-    for observation, action, info in shown[EVERY:]:
-        fresh.act(observation)
-        fresh.update(observation, action, 0.0, without_feedback_before(EVERY, info))
-    context = np.array([1])
-    np.testing.assert_allclose(agent.belief.mean(context), fresh.belief.mean(context), atol=1e-12)
-    np.testing.assert_allclose(agent.belief.std(context), fresh.belief.std(context), atol=1e-12)
-    np.testing.assert_allclose(agent.belief.gain, fresh.belief.gain, atol=1e-12)
-    np.testing.assert_allclose(agent.belief.bias, fresh.belief.bias, atol=1e-12)
-    mean = agent.belief.mean(context)
-    np.testing.assert_allclose(
-        agent.incumbent(agent.belief, context, mean), fresh.incumbent(fresh.belief, context, mean)
-    )
-    np.testing.assert_array_equal(agent.t, fresh.t)
+    assert_equals_a_fresh_agent(agent, make(), shown, EVERY)
 
 
 class KeepingSome(Periodic):
@@ -108,21 +110,7 @@ def test_plays_that_are_kept_are_all_that_is_known(belief, form):
     make = partial(assemble, model, Always(RULES["ucb"]), belief=KEEPING_BELIEFS[belief], incumbent=BestValue)
     agent = make(restart=partial(KeepingSome, every=EVERY))
     shown = played(agent, env, ROUNDS)
-    fresh = make()
-    fresh.reset(3)
-    for observation, action, info in shown[FIRST:]:
-        fresh.act(observation)
-        fresh.update(observation, action, 0.0, without_feedback_before(FIRST, info))
-    context = np.array([1])
-    np.testing.assert_allclose(agent.belief.mean(context), fresh.belief.mean(context), atol=1e-9)
-    np.testing.assert_allclose(agent.belief.std(context), fresh.belief.std(context), atol=1e-9)
-    np.testing.assert_allclose(agent.belief.gain, fresh.belief.gain, atol=1e-9)
-    np.testing.assert_allclose(agent.belief.bias, fresh.belief.bias, atol=1e-9)
-    mean = agent.belief.mean(context)
-    np.testing.assert_allclose(
-        agent.incumbent(agent.belief, context, mean), fresh.incumbent(fresh.belief, context, mean)
-    )
-    np.testing.assert_array_equal(agent.t, fresh.t)
+    assert_equals_a_fresh_agent(agent, make(), shown, FIRST)
 
 
 def test_fits_look_at_the_plays_that_are_kept():

@@ -90,8 +90,10 @@ def test_nor_have_those_of_the_default_agent(unit, shift):
     assert run(plain, score, 12, workers=2) == run(other, lambda p: shift + unit * score(p), 12, workers=2)
 
 
-CONSTRAINED = [
-    name for name in LISTENING if (able := agents.features(name)).constraint and not able.on_policy
+CONSTRAINED = [  # but for those who need to be told where costs are kept
+    name
+    for name in LISTENING
+    if (able := agents.features(name)).constraint and not able.on_policy and not able.seed
 ]
 
 
@@ -192,7 +194,7 @@ def test_past_data_are_a_start():
     assert warm.best.parameters == past
     assert warm.recommend().parameters == past
     run(warm, loss, 5)
-    assert warm.experiments[0] == (None, past, {}, "told", -2.0, {})
+    assert warm.experiments[0] == (None, past, {}, "told", -2.0, {}, None)
     warm.add({**past, "depth": 4}, 0.1)  # in mid-run
     run(warm, loss, 2)
     assert len(warm.experiments) == 9

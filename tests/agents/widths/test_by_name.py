@@ -62,6 +62,7 @@ def test_a_factor_of_beta_is_positive(name, scale):
 
 @pytest.mark.parametrize("name", [name for name in BATCHED if agent_cases.takes(name, width="rkhs")])
 def test_theorem_3_is_used_with_a_true_bound_on_the_gain_whoever_uses_it(name):
-    width: Width = agents.make(name, SETTING, width="rkhs").rule.width
+    agent = agents.make(name, SETTING, width="rkhs")
+    width: Width = getattr(agent, "rule", agent).width
     bound = upper_bound(MODEL.gram, MODEL.noise_variance, SETTING.horizon)(T, GAIN)
     np.testing.assert_allclose(width(T, GAIN) ** 2, 2.0 + 300.0 * bound * np.log(T / 0.1) ** 3, rtol=1e-12)

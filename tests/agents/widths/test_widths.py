@@ -20,9 +20,11 @@ from agents.widths.gain_tables import upper_bound
 from agents.widths.improved import ImprovedWidth
 from agents.widths.information_gain import Constant, Rate
 from agents.widths.kernel_ucb import KernelUCBWidth
+from agents.widths.real_beta import RealBetaWidth
 from agents.widths.rkhs import RKHSWidth
 from agents.widths.self_normalised import SelfNormalisedWidth
 from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.kernels import make_kernel
 from gpbandits.theory.regret import bayesian_bound, compact_bound, delayed_bound, gp_ucb_bound, igp_ucb_bound
 
 ROUND = np.array([1, 2, 10, 500])
@@ -278,3 +280,18 @@ def test_the_sum_of_variances_stays_under_its_bound():
     gain = references.information_gain(gram.dense, noise, played)
     assert np.sum(variance) <= 2.0 * gain / np.log1p(1.0 / noise)
     assert gain <= upper_bound(gram, noise, horizon).values[0, horizon]
+
+
+@pytest.mark.parametrize("noise", [0.1, 1.0, 2.5])
+def test_real_beta_is_printed_above_one_and_self_normalised_below(noise):
+    t, plays = np.array([13]), 12
+    x = np.random.default_rng(0).random((plays, 1))
+    covariance = make_kernel("rbf", 0.3)(x)
+    gain = np.array([0.5 * np.linalg.slogdet(np.eye(plays) + covariance / noise)[1]])
+    width = RealBetaWidth(1.5, 0.3, noise, delta=0.05, relative_variance=noise)(t, gain)
+    if noise < 1.0:
+        np.testing.assert_allclose(width, SelfNormalisedWidth(1.5, 0.3, noise, delta=0.05)(t, gain))
+        return
+    determinant = np.linalg.slogdet(covariance + noise * np.eye(plays))[1]
+    expected = 1.5 + 0.3 / np.sqrt(noise) * np.sqrt(determinant - 2.0 * np.log(0.05))
+    np.testing.assert_allclose(width, expected)

@@ -28,12 +28,16 @@ def test_info_has_one_schema_at_reset_and_at_every_step(case):
     problem: Any = env.unwrapped
     slots, costs = problem.problem.window + 1, len(problem.problem.constraints)
     for output in outputs:
-        assert schema(output[-1]) == expected_schema(slots, costs)
+        budget = not problem.problem.play_costs.is_free
+        volatile = {"action_mask": ("int8", (env.action_space.n,))} if problem.problem.volatile else {}
+        assert schema(output[-1]) == expected_schema(slots, costs, budget) | volatile
 
 
-def expected_schema(slots: int, costs: int) -> dict[str, Any]:
+def expected_schema(slots: int, costs: int, budget: bool) -> dict[str, Any]:
     oracle = dict.fromkeys(("regret", "mean", "optimum", "violation"), float)
     oracle |= {"cost_mean": ("float64", (costs,)), "delay": int, "segment": int, "corruption": float}
+    oracle |= {"spent": float, "rate": float} if budget else {}
+    paid = {"feedback_spent": ("float64", (slots,)), "played": bool} if budget else {}
     constrained = {"cost": float, "feedback_cost": ("float64", (slots, costs))} if costs else {}
     return {
         "t": int,
@@ -41,6 +45,7 @@ def expected_schema(slots: int, costs: int) -> dict[str, Any]:
         "feedback_step": ("int64", (slots,)),
         "feedback_reward": ("float64", (slots,)),
         **constrained,
+        **paid,
         "oracle": oracle,
     }
 
@@ -92,7 +97,7 @@ def test_without_the_oracle_info_is_otherwise_the_same():
         np.testing.assert_equal(without, with_truth)
 
 
-OF_THE_FUNCTION = ("feedback_reward", "cost", "feedback_cost", "oracle")
+OF_THE_FUNCTION = ("feedback_reward", "cost", "feedback_cost", "feedback_spent", "oracle")
 
 
 @pytest.mark.parametrize("case", [*DELAYED, *COMPOSED])
@@ -126,7 +131,7 @@ def test_feedback_of_a_round_arrives_once_and_as_late_as_its_delay_says(case):
     for t, info in enumerate(infos):
         mask, step = info["feedback_mask"], info["feedback_step"]
         assert info["t"] == t
-        assert sorted(step[mask]) == due.get(t, [])
+        assert sorted(step[mask]) == (due.get(t, []) if info.get("played", True) else [])
         np.testing.assert_array_equal(step[mask], t - np.flatnonzero(mask))  # slot k: k rounds ago
         assert (step[~mask] == -1).all()
         assert (info["feedback_reward"][~mask] == 0).all()
@@ -187,16 +192,16 @@ def test_costs_of_different_constraints_do_not_cancel():
 
 def test_the_best_feasible_arm_is_the_optimum_of_a_constrained_trial():
     env = EVERYTHING.make()
-    env.reset(seed=0)
+    _, info = env.reset(seed=0)
     trial: Any = env.unwrapped.simulator.trials[0]  # type: ignore[attr-defined]
-    arms = np.arange(25)
     for t in range(40):
-        at = trial.context[t] * 25 + arms
-        means = trial.means[trial.segment[t]][:, at]
+        (arms,) = info["action_mask"].nonzero()
+        means = trial.means[trial.segment[t]][:, trial.context[t] * 25 + arms]
         feasible = (means[1:] <= 0).all(axis=0)
         assert feasible.any()
         assert trial.optimum[t] == means[0][feasible].max()
         assert trial.worst[t] == means[0].min()
+        info = env.step(arms[0])[-1]
 
 
 def test_change_points_start_new_segments_with_new_functions():

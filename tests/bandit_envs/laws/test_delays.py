@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
-from bandit_envs.laws import NoNoise, RKHSFunction, delays
+from bandit_envs.laws import Gaussian, NoNoise, RKHSFunction, delays
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.delays import TAIL, Delay
 from bandit_envs.laws.delays.in_time import DelayInTime
@@ -29,6 +30,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {  # short delays, for the short runs belo
     "exponential": {"law": "exponential", "mean": 2, "interval": 0.5},
     "log-normal": {"law": "log-normal", "mean": 2, "sigma": 1.5},
     "by-arm": {"law": "by-arm", "base": {"law": "poisson", "mean": 3}, "slowest": 2.5},
+    "by-reward": {"law": "by-reward", "mean": 2, "more": 4},
     "by-arm, in time": {"law": "by-arm", "base": {"law": "exponential", "mean": 3}, "slowest": 4.0},
 }
 SPECS = {name: {"law": name} for name in delays.LAWS} | EXAMPLES
@@ -178,6 +180,75 @@ def test_one_arm_alone_is_not_slowed_down():
     assert [env.step(0)[4]["oracle"]["delay"] for _ in range(40)] == list(wait.wait)
 
 
+# --- delays by reward ---
+
+BY_REWARD = {"law": "by-reward", "mean": 4, "more": 30}
+
+
+def played_by_reward(arm: int, noise: Any = None) -> tuple[Any, Any]:
+    """Rewards and delays of the rounds of a trial in which one arm is played."""
+    env = BanditEnv(problem(BY_REWARD, horizon=400, max_delay=399, noise=noise or NoNoise()))
+    env.reset(seed=3)
+    found = [env.step(arm)[4]["oracle"]["delay"] for _ in range(400)]
+    return env.simulator.observed[0, :, 0], np.array(found)
+
+
+def means() -> Any:
+    env = BanditEnv(problem(BY_REWARD, horizon=400))
+    env.reset(seed=3)
+    trial: Any = env.simulator.trials[0]
+    return trial.means[0, 0]
+
+
+def test_a_better_reward_is_never_later_for_the_same_draw():
+    order = np.argsort(-means())
+    found = [played_by_reward(int(arm))[1] for arm in order]
+    for better, worse in pairwise(found):
+        assert (better <= worse).all()
+    assert abs(found[0].mean() - 4.0) < 4.0 * np.sqrt(4.0 / 400)
+    assert abs(found[-1].mean() - 34.0) < 4.0 * np.sqrt(34.0 / 400)
+
+
+def test_the_unit_of_the_reward_does_not_change_a_delay():
+    laws = [
+        by_hand(
+            decisions=Decisions(unit_grid(7)),
+            reward=RKHSFunction(norm=factor),
+            noise=Gaussian(0.5 * factor),
+            delay=law(BY_REWARD),
+        )
+        for factor in (1.0, 1024.0)
+    ]
+    found = []
+    for each in laws:
+        env = BanditEnv(each)
+        env.reset(seed=1)
+        found.append([env.step(t % 7)[4]["oracle"]["delay"] for t in range(30)])
+    assert found[0] == found[1]
+
+
+def test_what_has_arrived_is_biased_towards_what_helps():
+    rewards, found = played_by_reward(3, Gaussian(0.5))
+    early = found <= np.median(found)
+    error = 0.5 / np.sqrt(early.sum())
+    assert rewards[early].mean() > means()[3] + 4.0 * error
+    assert abs(rewards.mean() - means()[3]) < 4.0 * 0.5 / 20.0
+
+
+@given(uniform=st.floats(0.0, 1.0, exclude_max=True), mean=st.floats(0.0, 500.0), share=st.floats(0.0, 1.0))
+def test_a_delay_is_the_quantile_of_its_law(uniform, mean, share):
+    wait = float(delays.ByReward(mean, 0.0).wait(np.float64(uniform), share))
+    assert wait == stats.poisson(mean).ppf(uniform) or (uniform == 0.0 and wait == 0.0)
+
+
+def test_no_arm_of_a_constant_function_falls_short():
+    lone = by_hand(decisions=Decisions(np.array([[4.0]])), delay=law(BY_REWARD), horizon=400)
+    env = BanditEnv(lone)
+    env.reset(seed=0)
+    found = [env.step(0)[4]["oracle"]["delay"] for _ in range(400)]
+    assert abs(np.mean(found) - 4.0) < 4.0 * np.sqrt(4.0 / 400)
+
+
 # --- delays in time ---
 
 
@@ -233,6 +304,7 @@ STATED: dict[str, list[tuple[Delay, Any]]] = {
         (delays.LogNormal(3.0, sigma=0.7), stats.lognorm(0.7, scale=3.0 * np.exp(-0.245))),
     ],
     "by-arm": [(delays.ByArm({"law": "poisson", "mean": 3}), stats.poisson(3))],
+    "by-reward": [(delays.ByReward(mean, more=0.0), stats.poisson(mean)) for mean in (0.0, 0.3, 7.0, 200.0)],
 }
 stated = pytest.mark.parametrize(
     ("delay", "expected"),
@@ -247,7 +319,7 @@ def test_the_distribution_of_every_registered_law_is_stated():
 @stated
 def test_waits_have_the_stated_distribution(delay, expected):
     count = 40_000
-    waits = delay.draw(count, rng())
+    waits = delay.wait(delay.draw(count, rng()), np.ones(count))
     assert waits.shape == (count,)
     assert (waits >= 0).all()
     for k in np.unique(np.quantile(waits, [0.01, 0.1, 0.5, 0.9, 0.99], method="lower")):
@@ -261,7 +333,7 @@ def test_waits_have_the_stated_distribution(delay, expected):
 def test_waits_have_the_stated_mean_and_variance(delay, expected):
     mean, variance, kurtosis = expected.stats("mvk")
     if np.isfinite([mean, variance, kurtosis]).all():
-        waits = delay.draw(40_000, rng())
+        waits = delay.wait(delay.draw(40_000, rng()), np.ones(40_000))
         assert abs(waits.mean() - mean) <= 4 * np.sqrt(variance / 40_000)
         # A sample variance has the variance v^2 (excess kurtosis + 2) / n.
         assert abs(waits.var() - variance) <= 4 * variance * np.sqrt((kurtosis + 2) / 40_000) + 1e-12
@@ -332,6 +404,8 @@ def test_feedback_is_lost_with_the_stated_probability_and_the_other_waits_stay(s
         ({"law": "exponential", "mean": -1}, "delay..mean.. must be positive, got -1"),
         ({"law": "exponential", "interval": 0}, "delay..interval.. must be positive, got 0"),
         ({"law": "log-normal", "sigma": -1}, r"delay..sigma.. must be a number in \[0, 100\], got -1"),
+        ({"law": "by-reward", "mean": -1}, "delay..mean.. must be 0 or positive, got -1"),
+        ({"law": "by-reward", "more": -1}, "delay..more.. must be 0 or positive, got -1"),
         ({"law": "by-arm", "slowest": 0.5}, "delay..slowest.. must be a factor >= 1, got 0.5"),
         ({"law": "by-arm", "base": {"law": "by-arm"}}, r'delay\["base"\]\["law"\] must be one of immediate'),
         (

@@ -17,6 +17,7 @@ from bandit_envs.laws import GPSample, Recorded
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.functions import FunctionLaw
+from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.decisions import unit_grid
 
 # Every module of laws that has names for them.
@@ -32,7 +33,13 @@ UNNAMED = (  # how names are read, what a draw offers or is made of, what shifts
     "bumps",
     "bump_shape",
 )
-DRAWN_FROM = {"contexts": (20, 3), "functions": (GRAM,)}  # the other laws draw for a horizon
+DRAWN_FROM = {
+    "contexts": (20, 3),
+    "functions": (GRAM,),
+    "play_costs": (GRAM,),
+    "availability": (np.ones((20, 3), dtype=bool),),
+}  # the other laws draw for a horizon
+NEEDED = {"budget": 50.0}  # parameters without a default
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -53,7 +60,14 @@ def drawn(kind: str, law: Any) -> np.ndarray:
         reward = next(reward for reward in (GPSample(), Recorded(np.eye(20, 9))) if accepts(law, reward))
         return law.follow(reward, GRAM, rng(3), np.zeros(9), 0, np.arange(20) == 0)
     values = law.draw(*DRAWN_FROM.get(kind, (20,)), rng(3))
-    return values.values if isinstance(law, FunctionLaw) else values
+    return values.values if isinstance(law, FunctionLaw | PlayCosts) else values
+
+
+def made(kind: str, name: str) -> Any:
+    """A law by its name, with what it cannot do without."""
+    law = REGISTRIES[kind][name]
+    needed = {each.name for each in dataclasses.fields(law) if each.default is dataclasses.MISSING}
+    return parse(kind, {"law": name, **{key: NEEDED[key] for key in needed}}, REGISTRIES[kind])
 
 
 ALL = [(kind, name) for kind, registry in REGISTRIES.items() for name in registry]
@@ -66,7 +80,7 @@ def test_every_kind_of_law_has_names():
 @pytest.mark.parametrize(("kind", "name"), ALL)
 def test_every_law_is_made_by_its_name_and_from_its_own_parameters(kind, name):
     registry = REGISTRIES[kind]
-    law = parse(kind, name, registry)
+    law = made(kind, name)
     assert type(law) is registry[name]
     parameters = {field.name: getattr(law, field.name) for field in dataclasses.fields(law)}
     assert parse(kind, {"law": name, **parameters}, registry) == law
@@ -75,7 +89,7 @@ def test_every_law_is_made_by_its_name_and_from_its_own_parameters(kind, name):
 
 @pytest.mark.parametrize(("kind", "name"), ALL)
 def test_every_law_is_frozen_and_draws_the_same_from_the_same_generator(kind, name):
-    law = parse(kind, name, REGISTRIES[kind])
+    law = made(kind, name)
     if dataclasses.fields(law):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(law, dataclasses.fields(law)[0].name, 1)

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 
 import gymnasium as gym
 import numpy as np
@@ -11,7 +12,9 @@ import pytest
 from study_cases import study_cases
 
 from agents.registry import names
-from gpbandits import cli
+from bandit_envs.environment.registration import IDS
+from bandit_envs.problems import keywords_of
+from gpbandits import catalogue, cli
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import check_study, load_study
 
@@ -86,6 +89,51 @@ def test_agents_lists_every_registered_name(call):
     assert code == 0
     assert names()
     assert all(name in out for name in names())
+
+
+@pytest.mark.parametrize(("command", "known"), [("envs", IDS), ("agents", names()), ("reproduce", ())])
+def test_tables_fit_80_columns_and_no_name_is_broken(call, monkeypatch, command, known):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = call(command)
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 80
+    assert set(known) <= {line.split()[0] for line in out.splitlines() if line.strip()}
+
+
+def test_one_environment_and_one_agent_are_shown_with_their_keywords(call):
+    _, shown, _ = call("envs", "GPBandit-Delayed-v0")
+    shown = " ".join(shown.split())  # lines break anywhere
+    assert all(
+        word in shown
+        for word in ("Verma et al. 2022", "max_delay", "Poisson(lost=0.0, mean=10)", "function_seed")
+    )
+    _, shown, _ = call("agents", "gp-ucb")
+    shown = " ".join(shown.split())
+    assert all(word in shown for word in ("Srinivas et al. 2010", "beta_scale", "0.1", "privileged"))
+
+
+@pytest.mark.parametrize(("command", "name"), [("envs", "GPBandit-PG-v0"), ("agents", "gp-ubc")])
+def test_an_unknown_name_ends_in_one_line_with_the_nearest(call, command, name):
+    code, out, err = call(command, name)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "did you mean" in err
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_agent_has_an_entry(name):
+    entry = catalogue.agent(name)
+    assert len(entry.text) > 40
+    assert [title for title, _, _ in entry.tables] == ["Features", "Keywords"]
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_every_environment_has_an_entry_with_the_keywords_that_it_takes(env_id):
+    entry = catalogue.environment(env_id)
+    assert [name for name, _ in entry.tables[-1][2]] == keywords_of(IDS[env_id])
+
+
+def test_the_version_is_that_of_the_package(call):
+    assert call("--version")[:2] == (0, f"gpbandits {version('gpbandits')}\n")
 
 
 def test_run_shows_who_did_better_and_keeps_everything(call, tmp_path):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED
+from agent_cases import BATCHED, seed_for
 
 import agents
 from bandit_envs import BanditEnv
@@ -62,7 +62,7 @@ class Learner(Careful):
 @pytest.mark.parametrize("name", [name for name in BATCHED if agents.features(name).finite])
 def test_every_registered_agent_passes_with_all_features_at_once(name, monkeypatch):
     monkeypatch.setitem(SMALL, "horizon", 12)  # for speed
-    check_agent(name, {"everything": build("composite", SMALL)})
+    check_agent(name, {"everything": build("composite", SMALL | seed_for(name))})
 
 
 # Learners of other libraries take their time; two of them are checked in tests/agents/rl always.

@@ -170,7 +170,18 @@ def test_progress_is_told_trial_by_trial():
     assert calls == [("a", 1), ("a", 1), ("a", 1), ("r", 3)]
 
 
+def test_a_bar_of_progress_counts_the_trials_of_all_agents_on_the_error_stream(capsys):
+    evaluate("GPBandit-GP-v0", {"a": Scripted, "[b]": "random"}, trials=3, env_kwargs=SMALL, progress=True)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "[b]" in shown.err
+    assert "6/6 trials" in shown.err
+    evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs=SMALL, progress=False)
+    assert capsys.readouterr().err == ""
+
+
 BAD = {
+    "progress": ({"progress": "yes"}, "progress must be True, False or a callable"),
     "trials": ({"trials": 0}, "trials must be a positive integer, got 0"),
     "too many trials": ({"trials": 10**400}, "trials must be a positive integer, got 1000"),
     "seed": ({"seed": -1}, "seed must be an integer >= 0, got -1"),

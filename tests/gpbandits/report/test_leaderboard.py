@@ -22,7 +22,22 @@ def test_agents_enter_where_they_handle_the_features_and_the_reference_everywher
     assert entered["GPBandit-Constrained-v0"] == ["gp-ucb-noisy-constraints", REFERENCE]
     assert all(REFERENCE in names for names in entered.values())
     assert all(study.environments[0].kwargs == {"horizon": 30} for study in studies)
-    assert all("GPBandit-Constrained-v0" not in who for who, _ in excluded)
+    assert excluded == [("gp-ucb on GPBandit-Constrained-v0", "it does not handle constraint")]
+
+
+class Undeclared:
+    """An agent that says nothing of what it handles, and of which some settings are too much."""
+
+    def __init__(self, setting):
+        if setting.has_contexts:
+            raise ValueError("contexts are too much for me")
+
+
+def test_an_agent_without_features_is_tried_everywhere():
+    ids, path = ["GPBandit-Delayed-v0", "GPBandit-Contextual-v0"], f"{__name__}:Undeclared"
+    studies, excluded = enter(2, 30, ids, [path])
+    assert [path in [agent.name for agent in study.agents] for study in studies] == [True, False]
+    assert excluded == [(f"{path} on GPBandit-Contextual-v0", "contexts are too much for me")]
 
 
 def test_growing_data_are_played_until_all_have_been_seen():
@@ -142,14 +157,25 @@ def test_results_without_the_reference_are_refused():
 def test_the_command_writes_page_figure_and_tables(tmp_path, capsys):
     command = ["leaderboard", "--out", str(tmp_path / "docs"), "--store", str(tmp_path / "store")]
     chosen = ["--env", "GPBandit-GP-v0", "--env", "GPBandit-Constrained-v0", "--agent", "gp-ucb"]
-    quick = ["--agent", "gp-ucb-noisy-constraints", "--trials", "2", "--horizon", "15", "--workers", "1"]
+    quick = [
+        "--agent",
+        "gp-ucb-noisy-constraints",
+        "--trials",
+        "2",
+        "--horizon",
+        "15",
+        "--workers",
+        "1",
+        "--time-limit",
+        "600",
+    ]
     with pytest.raises(SystemExit) as stop:
         cli.main([*command, *chosen, *quick])
     assert stop.value.code == 0, capsys.readouterr().err
     page = (tmp_path / "docs" / "leaderboard.md").read_text()
     assert "| agent | GP | Constrained |" in page
     assert "| gp-ucb | " in page
-    assert "gpbandits leaderboard --trials 2 --horizon 15" in page
+    assert "gpbandits leaderboard --trials 2 --horizon 15 --seed 0 --time-limit 600" in page
     for name in ("leaderboard.png", "leaderboard-environments.png"):
         assert f"(figures/{name})" in page
         assert (tmp_path / "docs" / "figures" / name).read_bytes().startswith(b"\x89PNG")

@@ -22,6 +22,7 @@ from gpbandits.reproductions.base import Part
 from gpbandits.reproductions.boxes import BOXES, MEDIAN, box_figure
 from gpbandits.reproductions.claims import Across, Claim, Statement
 from gpbandits.reproductions.condensed import Condensed
+from gpbandits.reproductions.duration import in_words, seconds_of
 from gpbandits.reproductions.kernels import KERNELS, POINTS, draws, gain_bound, spectrum
 from gpbandits.reproductions.page import kept, page_text, write_page
 from gpbandits.reproductions.parts import parts_of
@@ -219,10 +220,41 @@ def test_status_report_and_clean_know_the_whole_study_of_a_figure(small, tmp_pat
     assert load_study(folder / "study.toml") == study
     printed = call("status", folder)
     assert "4 trials done, 0 failed, 4 missing." in printed
-    assert re.search("small-figure-1 +│ 4 of 4 ", printed)
+    assert re.search("small-figure-1 +4 of 4", printed)
     assert "Nothing to move" in call("clean", folder)
     call("report", folder, "--no-figures")
     assert "1 of its cells is not computed" in (folder / "report.html").read_text()
+
+
+def test_quick_says_how_long_it_takes_and_judges_nothing(small, tmp_path, call):
+    arguments = ("reproduce", small.name, "--quick", "--workers", "1", "--out", tmp_path)
+    printed = call(*arguments)
+    assert re.search(r"small-figure-1: about \d+ (seconds|minutes|hours) on one process", printed)
+    assert "It is small. Not judged on so few trials." in printed
+    assert "holds" not in printed
+    assert "about" not in call(*arguments)  # nothing is left to compute
+
+
+def test_the_page_of_short_versions_judges_nothing(small, tmp_path):
+    (study,) = map(shortened, small.load())
+    run(study, Store(tmp_path / study.name / "cells"), 1)
+    write_page(tmp_path / "page.md", [small], tmp_path, quick=True)
+    assert "| It is small. | not judged on so few trials |" in (tmp_path / "page.md").read_text()
+
+
+def test_the_duration_of_a_study_grows_with_its_rounds_and_shrinks_with_its_processes(small):
+    (study,) = small.load()
+    (entry,) = study.environments
+    long = dataclasses.replace(entry, kwargs={**entry.kwargs, "horizon": 100_000})
+    hours = dataclasses.replace(study, environments=(long,))
+    assert seconds_of(hours, 1) > 10 * seconds_of(study, 1)
+    assert [in_words(each) for each in (0.1, 119, 121, 7100, 7201)] == [
+        "1 seconds",
+        "119 seconds",
+        "2 minutes",
+        "118 minutes",
+        "2 hours",
+    ]
 
 
 def test_a_study_of_one_figure_has_no_parts(small):

@@ -8,6 +8,7 @@ import pytest
 import references
 from scipy.stats import binomtest
 
+from agents.restarts.batches import growing_lengths
 from agents.widths.amm import AMMWidth
 from agents.widths.self_normalised import SelfNormalisedWidth
 from bandit_envs import BanditEnv, Problem
@@ -154,6 +155,37 @@ def test_bands_are_those_of_the_textbook():
         ratio, gain = textbook(problem, actions[i], trial=i)
         np.testing.assert_allclose(bands.ratio[i], ratio, rtol=1e-6)  # 1e-9 prior deviations are forgiven
         np.testing.assert_allclose(bands.gain[i], gain, rtol=1e-9)
+
+
+def test_bands_of_batches_are_those_of_the_textbook():
+    problem = synthetic(
+        function="rkhs", rkhs_norm=NORM, kernel="matern52", num_arms=12, horizon=40, noise_std=NOISE
+    )
+    bands = play_bands(problem, "bpe", trials=2)
+    actions = evaluate(problem, ["bpe"], trials=2).actions["bpe"]
+    ends = np.cumsum(growing_lengths(40))
+    assert np.isnan(bands.width).all()
+    for i in range(2):
+        ratio = textbook_of_batches(problem, actions[i], i, ends)
+        np.testing.assert_allclose(bands.ratio[i, ends[:-1] - 1], ratio, rtol=1e-6)
+        assert np.count_nonzero(bands.ratio[i]) == len(ratio)
+
+
+def textbook_of_batches(problem: Problem, actions: Any, trial: int, ends: Any) -> list[float]:
+    """Ratios of error to split band from the values of each batch but the last, from the definitions."""
+    env = BanditEnv(problem)
+    env.reset(seed=trial_seeds(0, trial)[0])
+    f, gram = env.simulator.trials[0].means[0, 0], Gram(problem.kernel, problem.decisions.points).dense
+    values = np.array([env.step(int(action))[1] for action in actions])
+    quantile, ratios, start = np.sqrt(2.0 * np.log(2.0 * len(f) * len(ends) / DELTA)), [], 0
+    for end in ends[:-1]:
+        played, start, since = actions[start:end], end, start
+        mean, covariance = references.posterior(gram, NOISE**2, played, values[since:end])
+        shifted = gram[np.ix_(played, played)] + NOISE**2 * np.eye(len(played))
+        norm = np.linalg.norm(np.linalg.solve(shifted, gram[played]), axis=0)
+        bias = np.sqrt(np.maximum(np.diag(covariance) - NOISE**2 * norm**2, 0.0))
+        ratios.append(np.max(np.abs(mean - f) / (NORM * bias + NOISE * norm * quantile)))
+    return ratios
 
 
 def textbook(problem: Problem, actions: Any, trial: int) -> tuple[list[float], list[float]]:

@@ -20,7 +20,7 @@ MATERN, NOISE, NEVER = Matern(1.0, nu=2.5), 0.05, float("inf")
 POINTS = np.linspace(0.0, 5.0, 60)[:, None]
 OF_AGENTS = {
     "gp-ucb-cpd": {"ridge": CROSS_VALIDATED, "theta": NEVER},
-    "gp-agent": {"restart_options": {"ridge": CROSS_VALIDATED, "theta": NEVER}},
+    "gp-agent": {"restart": "cpd", "restart_options": {"ridge": CROSS_VALIDATED, "theta": NEVER}},
 }
 
 

@@ -1,0 +1,75 @@
+"""The agent of one trial on a finite set that keeps its own belief of every point."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..model.model import Model
+from ..model.plays import Plays
+from ..model.recommendation import Recommendation
+from ..model.tie_breaking import TieBreaker, arms_among
+from ..showing import Shown
+from ..validation import require_context, require_reset
+from .streams import Streams
+
+
+class LoneAgent(Shown, abc.ABC):
+    """What is the same whatever is believed: a subclass acts, learns and says what it believes.
+
+    Args:
+        model: of a finite set, one trial's.
+    """
+
+    num_trials = None
+
+    def __init__(self, model: Model):
+        self.model, self.setting = model, model.setting
+        self.round = -1  # before the first reset
+
+    def reset(self, seed: int) -> None:
+        """Forget everything."""
+        self.tie_breaker = TieBreaker(Streams([int(seed)]).of("ties"))
+        self.plays = Plays(1, self.setting.horizon)
+        self.begin()
+        self.round = 0
+
+    def drop(self, rounds: Ints) -> None:
+        """Forget pending plays whose values will never come, (n,)."""
+        rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
+        self.dropped(rounds, self.plays.drop(np.zeros_like(rounds), rounds))
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """The arm of the largest posterior mean.
+
+        Args:
+            observation: the context, as `act` sees it; may be left out where there is only one.
+            among: the arms to choose from, (n,); default all.
+        """
+        require_reset(self.round >= 0)
+        require_context(observation, self.setting.has_contexts)
+        mean, std = self.believed(self.context(np.zeros(1) if observation is None else observation))
+        arms = arms_among(among, len(mean))
+        arm = int(arms[mean[arms].argmax()])
+        return Recommendation(arm, self.setting.to_point(arm), float(mean[arm]), float(std[arm]))
+
+    def context(self, observation: Floats) -> Ints:
+        """Index of the observed context, (1,)."""
+        require_reset(self.round >= 0)
+        return self.setting.context_index(np.asarray(observation)[None])
+
+    @abc.abstractmethod
+    def begin(self) -> None:
+        """Start a trial."""
+
+    @abc.abstractmethod
+    def dropped(self, rounds: Ints, point: Ints) -> None:
+        """Plays of some rounds will never yield a value, (n,) each."""
+
+    @abc.abstractmethod
+    def believed(self, context: Ints) -> tuple[Floats, Floats]:
+        """Mean and deviation of each arm in a context, (1,) -> (A,) each."""

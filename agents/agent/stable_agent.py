@@ -1,0 +1,55 @@
+"""An agent that chooses one arm, and plays the one nearby that it fears most."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+
+from ..acquisition.of_model import unit_of
+from ..model.recommendation import Recommendation
+from ..model.tie_breaking import argmax_with_ties, arms_among
+from ..objectives.worst_nearby import WorstNearby
+from ..validation import require_context
+from .gp_agent import TIE, GPAgent
+from .view import View
+
+
+class StableAgent(GPAgent):
+    """Plays argmin of lf = mu - w sigma among the neighbours of the arm whose worst neighbour is best by uf.
+
+    Its objective is `WorstNearby`; `centre`, (B,), are the arms that were chosen last.
+    """
+
+    objective: WorstNearby
+    centre: Ints
+
+    def recommend(self, observation: Floats | None = None, among: object = None) -> Recommendation:
+        """The arm of the largest lower bound of its worst neighbour.
+
+        Args:
+            observation: the context, as `act` sees it; may be left out where there is only one.
+            among: the arms to choose from, (n,); default all.
+        """
+        require_context(observation, self.setting.decisions.num_contexts > 1)
+        shape = (len(self.belief.rows), self.setting.scaled_contexts.shape[1])
+        context = self._contexts(np.zeros(shape) if observation is None else observation)
+        mean, std = self.belief.mean(context), self.belief.std(context)
+        arms = arms_among(among, mean.shape[1])
+        worth = self.objective.penalised(self._lower(self._view(context)), context, self.t)
+        arm = arms[worth[:, arms].argmax(axis=1)]
+        rows = self.belief.rows
+        best = Recommendation(arm, self.setting.to_point(arm), mean[rows, arm], std[rows, arm])
+        return best if self.num_trials else best.alone
+
+    def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
+        self.centre = super()._choose(context, uniform, free)
+        feared = np.where(self.objective.near[self.centre], -self._lower(self._view(context)), -np.inf)
+        return argmax_with_ties(feared, TIE * unit_of(self.rule, self.model), uniform)
+
+    def _lower(self, view: View) -> Floats:
+        """mu - w sigma, the reflection of the upper bound in the mean, (B, A)."""
+        return 2.0 * view.mean - self.rule(view)
+
+    def _view(self, context: Ints) -> View:
+        return View(self.belief, self.incumbent, context, self.t, self.samplers, self._rule_rngs)

@@ -1,0 +1,114 @@
+"""The named algorithms that weigh rewards against what plays cost: ratio-UCB, EI per cost and PBGI."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bandit_envs.basics.arguments import require_positive, require_probability, require_switch
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.by_name import make_rule
+from ..acquisition.incumbents import improvable
+from ..acquisition.of_model import Always, WithMargin
+from ..acquisition.per_cost import GittinsIndex
+from ..acquisition.rules import ExpectedImprovement
+from ..agent.assembly import Agent, assemble
+from ..capabilities import handles
+from ..model.model import Model
+from ..objectives.per_cost import OfPerCost, OfRatio, Pandora, PerCostImprovement
+from ..validation import PerTrial
+
+WIDTH = 2.0
+LAM, HALVED_LAM = 1e-4, 0.1  # of PBGI and of PBGI-D
+
+
+@handles("delay", "context", "box", "noise", "availability")
+def ratio_ucb(
+    setting: Setting,
+    *,
+    width: Any = WIDTH,
+    cost_width: Any = None,
+    delta: float = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """Ratio-UCB: argmax [uf]^+ / max(lk, cost_min), most reward a unit of cost. Ours, for cumulative reward.
+
+    With bands that hold, rho* B - sum f <= sum_t (2 w_f sd_f + rho* 2 w_k sd_k)(x_t) + rho* kmax, rho* = max
+    f / k the best rate: the index is at least rho*, so rho* k(x_t) - f(x_t) <= 2 w_f sd_f + rho* 2 w_k sd_k,
+    and sum_t k >= B - kmax. We know of no paper with exactly this. It is for rewards that are not negative:
+    arms whose uf is negative are worth nothing. Where plays cost nothing it is GP-UCB as long as uf > 0.
+
+    Args:
+        setting: what is published of the problem.
+        width: w_f of the reward's band: a number, "improved" (IGP-UCB) or what `make_width` takes.
+        cost_width: w_k of the costs' band, a number or what `make_width` takes; default 2, or the number that
+            `width` is.
+        delta: failure probability of each of the two bands.
+        num_trials: None, or B.
+        **options: of the model; that of the costs has the same kernel, see `CostBelief`.
+    """
+    require_probability("delta", delta)
+    own = (width if isinstance(width, float | int) else WIDTH) if cost_width is None else cost_width
+    rule = make_rule("ucb", width, delta)
+    objective = OfRatio(own, delta)
+    return assemble(Model.of(setting, **options), rule, num_trials, objective=objective)
+
+
+@handles("delay", "context", "box", "noise", "availability")
+def ei_per_cost(
+    setting: Setting,
+    *,
+    cooling: bool = True,
+    incumbent: str | None = None,
+    xi: PerTrial = 0.0,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """EI per cost: argmax EI(x) / k(x)^a, with cost cooling a = (B - spent) / B (Lee et al. 2020, CArBO).
+
+    With a = 1 it is EIpu (Snoek et al. 2012). Costs that are not known count as E k^-a. For simple regret at
+    the end of the budget. The cooling is measured from the first round; in the paper, from memory, from the
+    end of a cheap initial design of B / 8. Under delay only what was seen counts as spent. Where plays cost
+    nothing it is GP-EI.
+
+    Args:
+        setting: what is published of the problem.
+        cooling: else a = 1, as where there is no budget.
+        incumbent, xi: see `gp_ei`.
+        num_trials: None, or B.
+        **options: of the model; that of the costs has the same kernel, see `CostBelief`.
+    """
+    require_switch("cooling", cooling)
+    objective = OfPerCost(PerCostImprovement, (cooling,))
+    rule, best = WithMargin(ExpectedImprovement, xi), improvable(incumbent, setting)
+    return assemble(Model.of(setting, **options), rule, num_trials, incumbent=best, objective=objective)
+
+
+@handles("delay", "context", "box", "noise", "availability")
+def pbgi(
+    setting: Setting,
+    *,
+    lam: float | None = None,
+    halving: bool = False,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """PBGI: argmax of the root v of EI(x; v) = lam k(x), Pandora's box's Gittins index (Xie et al. 2024).
+
+    Rewards are in prior deviations, costs in typical ones, so that lam has no unit; costs that are not known
+    count as E k. For simple regret at the end of the budget. PBGI-D halves lam for the next play whenever all
+    indices are below the best value seen. Where plays cost nothing each counts as a cost of 1.
+
+    Args:
+        setting: what is published of the problem.
+        lam: what a unit of cost is worth; default 1e-4, and 0.1 with `halving`, as in the authors' code.
+        halving: PBGI-D.
+        num_trials: None, or B.
+        **options: of the model; that of the costs has the same kernel, see `CostBelief`.
+    """
+    require_switch("halving", halving)
+    lam = (HALVED_LAM if halving else LAM) if lam is None else lam
+    require_positive("lam", lam, "it is what a unit of cost is worth")
+    objective = OfPerCost(Pandora, (lam, halving))
+    return assemble(Model.of(setting, **options), Always(GittinsIndex()), num_trials, objective=objective)

@@ -1,0 +1,160 @@
+"""The named algorithms that keep every cost in every round: safe UCB and its kin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from bandit_envs.basics.arguments import require_integer
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.by_name import with_width
+from ..acquisition.candidates import Rule
+from ..acquisition.rules import UCB
+from ..acquisition.safe import SafeOpt, StageOpt
+from ..acquisition.safe_exploration import ISE
+from ..agent.assembly import Agent, assemble
+from ..beliefs.by_name import make_belief
+from ..capabilities import handles
+from ..model.model import OF_THE_REWARD, Model
+from ..objectives.safe import safe_parts
+from ..options import typed
+from ..restarts.by_name import make_restart
+from ..widths.base import Width
+
+WIDTH = 2.0  # of the reward's band, which safety does not rest on
+COST_WIDTH = "finite-set"
+PATIENCE = 10
+
+
+@handles("delay", "context", "constraint", "change", "seed")
+def safe_ucb(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+    """Safe UCB: argmax uf over S, a safe seed and all arms with ug_j <= 0 (Sui et al. 2015, a rival).
+
+    Every play is safe as long as the bands of the costs hold; nothing makes S grow but the plays that the
+    reward asks for, so that it may stay with a local optimum.
+
+    Args:
+        setting: what is published of the problem, a safe seed among it.
+        num_trials: None, or B.
+        **options: see `safely`, `safe_parts`, `each_modelled`, and those of the model.
+    """
+    return safely(setting, UCB, num_trials, **options)
+
+
+@handles("delay", "context", "constraint", "change", "seed")
+def safeopt(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+    """SafeOpt: the widest band of what may be best in S and of what may enlarge S (Sui et al. 2015).
+
+    S, M and G are those of the authors' code (SafeOpt-MC, Berkenkamp et al. 2016), without Lipschitz
+    constants, at the arms of the round's context. Its width is 2, which has no guarantee; with
+    `cost_width="real-beta"` it is Real-beta-SafeOpt (Fiedler et al. 2024), which has one where B is known.
+
+    Args:
+        setting: what is published of the problem, a safe seed among it.
+        num_trials: None, or B.
+        **options: see `safely`, `safe_parts`, `each_modelled`, and those of the model.
+    """
+    return safely(setting, SafeOpt, num_trials, **options)
+
+
+@handles("delay", "context", "constraint", "change", "seed")
+def stageopt(
+    setting: Setting,
+    *,
+    rounds: int | None = None,
+    patience: int = PATIENCE,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """StageOpt: the expander of the widest cost band, then argmax_S uf (Sui et al. 2018).
+
+    Args:
+        setting: what is published of the problem, a safe seed among it.
+        rounds: T0, the most of the first stage; default 80 % of the horizon, as in its experiments.
+        patience: rounds with feedback in which S does not grow after which the first stage ends, 10 as in
+            its experiments.
+        num_trials: None, or B.
+        **options: see `safely`, `safe_parts`, `each_modelled`, and those of the model.
+    """
+    until = setting.horizon * 4 // 5 if rounds is None else rounds
+    require_integer("rounds", until, 0, "it is the length of the first stage")
+    return safely(setting, partial(StageOpt, rounds=until), num_trials, patience=patience, **options)
+
+
+@handles("delay", "context", "constraint", "change", "seed")
+def losbo(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+    """LoSBO: SafeOpt on what costs that came certify by their slopes and a noise bound (Fiedler et al. 2024).
+
+    Where |noise| <= E and the Lipschitz constants L are right every play is safe for sure, whatever the
+    kernel; bands only say what to play. Noise that has no bound is taken to stay within 3 deviations, which
+    is an assumption and no guarantee.
+
+    Args:
+        setting: what is published of the problem: a safe seed, L and E.
+        num_trials: None, or B.
+        **options: see `safely`, `safe_parts`, `each_modelled`, and those of the model.
+    """
+    return safely(setting, SafeOpt, num_trials, sets="plays", **options)
+
+
+@handles("delay", "context", "constraint", "change", "seed")
+def ise(
+    setting: Setting, *, rounds: int | None = None, num_trials: int | None = None, **options: Any
+) -> Agent:
+    """ISE: the safe arm that tells most about where costs are kept (Bottero et al. 2022), then safe UCB.
+
+    The paper explores only; that it goes over to rewards, and when, is ours.
+
+    Args:
+        setting: what is published of the problem, a safe seed among it.
+        rounds: how many of them explore; default half of the horizon.
+        num_trials: None, or B.
+        **options: see `safely`, `safe_parts`, `each_modelled`, and those of the model.
+    """
+    until = setting.horizon // 2 if rounds is None else rounds
+    require_integer("rounds", until, 0, "it is the number of rounds that explore")
+    return safely(setting, partial(ISE, rounds=until), num_trials, **options)
+
+
+@typed
+def safely(
+    setting: Setting,
+    rule: Callable[[Width], Rule],
+    num_trials: int | None,
+    *,
+    width: Any = WIDTH,
+    cost_width: Any = COST_WIDTH,
+    belief: Any = "delivered",
+    belief_options: Mapping[str, Any] | None = None,
+    restart: Any = None,
+    restart_options: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Agent:
+    """Return the agent of a rule that chooses among safe arms.
+
+    Args:
+        setting: what is published of the problem.
+        rule: makes the rule from the width of the reward's band.
+        num_trials: None, or B.
+        width: w of the reward's band; default 2, as the authors' code of SafeOpt. Safety does not rest on it.
+        cost_width: that of the costs' bands. The default "finite-set" holds for samples of the prior,
+            "real-beta" for costs of known norm B; 2 is the code's, and is safe in neither.
+        belief, belief_options: what pending feedback counts as for the reward, see `gp_agent`; costs are
+            learnt as they come.
+        restart, restart_options: see `gp_agent`; default "evidence" where the functions may change, for its
+            alarm needs no uniform plays. After one S = S0; before it nothing is proved.
+        **options: see `safe_parts`.
+    """
+    parts = safe_parts(setting, cost_width=cost_width, **options)
+    observed = Model.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
+    usual = "evidence" if setting.may_change else "never"
+    return assemble(
+        parts.model,
+        with_width(rule, 1, width, parts.delta),
+        num_trials,
+        belief=make_belief(belief, setting, belief_options),
+        objective=parts.objective,
+        restart=make_restart(usual if restart is None else restart, setting, observed, restart_options),
+    )

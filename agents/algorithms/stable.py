@@ -1,0 +1,59 @@
+"""The named algorithm for those who will not use exactly the arm that they choose: StableOpt."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from bandit_envs.basics.arguments import ArgumentError, require_not_negative, shown
+from bandit_envs.problem.setting import Setting
+
+from ..acquisition.of_model import WithWidth
+from ..acquisition.rules import UCB
+from ..agent.assembly import Agent, assemble
+from ..agent.stable_agent import StableAgent
+from ..capabilities import handles
+from ..model.model import Model
+from ..objectives.worst_nearby import OfWorstNearby
+from ..validation import PerTrial
+from ..widths.base import Width
+from ..widths.by_name import make_width
+
+EPS = 0.05
+
+
+@handles("delay", "context", "noise", "availability")
+def stable_opt(
+    setting: Setting,
+    *,
+    eps: float = EPS,
+    width: str | float | Width = "finite-set",
+    delta: PerTrial = 0.1,
+    gamma: Any = None,
+    num_trials: int | None = None,
+    **options: Any,
+) -> Agent:
+    """StableOpt: argmax_x min_{|x' - x| <= eps} uf(x'), and of these x' the least lf (Bogunovic et al. 2018).
+
+    With bands that hold, min f near the best arm less min f near the chosen one is at most 2 w sigma of the
+    play, so that robust regret (`gpbandits.evaluation.robust_regret`) has the bound of GP-UCB, which is
+    eps = 0. It recommends the arm whose worst neighbour has the largest lf now, our reading; the paper takes
+    the best of those chosen, by lf at their time.
+
+    Args:
+        setting: what is published of the problem, on a finite set.
+        eps: how far the arm that is used may be from the one chosen, in ranges of the features over the arms.
+        width, delta, gamma: see `gp_ucb`.
+        num_trials: None, or B.
+        **options: of the model, but for `refit_every` and `repeat`.
+    """
+    if setting.continuous:
+        raise ArgumentError("setting", f"must have arms, among which neighbours are, got {shown(setting)}")
+    require_not_negative("eps", eps, "it is a distance")
+    if options.get("refit_every"):
+        raise ArgumentError("refit_every", f"must be left out, got {shown(options['refit_every'])}")
+    if options.get("repeat", 1.0) != 1.0:
+        raise ArgumentError("repeat", f"must be 1, got {shown(options['repeat'])}: fears change with bands")
+    rule_of = WithWidth(UCB, partial(make_width, width, delta=delta, gamma=gamma))
+    model, objective = Model.of(setting, **options), OfWorstNearby(eps)
+    return assemble(model, rule_of, num_trials, kind=StableAgent, objective=objective)

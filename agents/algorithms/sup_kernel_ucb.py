@@ -1,0 +1,174 @@
+"""SupKernelUCB: stages of ever narrower bands, each of plays that depend on no value of their own."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import ArgumentError, require_positive, require_probability, shown
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.feedback import Feedback
+from bandit_envs.problem.setting import Setting
+
+from ..agent.batching import SideBySide
+from ..agent.lone_agent import LoneAgent
+from ..agent.surrogate_agent import each_trial
+from ..beliefs.base import Belief, Delivered
+from ..beliefs.hallucinated import Hallucinated
+from ..capabilities import handles
+from ..model.bounds import rests_on_default
+from ..model.model import Model
+from ..model.tie_breaking import argmax_with_ties
+from ..validation import PerTrial, arms_of
+from ..widths.non_adaptive import ConstantBand, PlainBand
+
+TIE = 1e-9  # in prior deviations
+HERE = np.zeros(1, dtype=np.int64)  # the only trial
+NOWHERE = -1  # the stage of plays that are kept in none
+
+
+class SupKernelUCB(LoneAgent):
+    r"""S = ceil(log2 sqrt T) + 1 stages, each with the posterior of its own plays Psi_s.
+
+    In a round, from s = 1 and all arms A:
+    (i) where w sigma_s <= 1 / sqrt T on A, play argmax mu_s + w sigma_s, and keep it in no stage;
+    (ii) else where w sigma_s > 2^-s somewhere on A, play the widest and keep it in Psi_s;
+    (iii) else A <- {mu_s + w sigma_s >= max_A (mu_s + w sigma_s) - 2^(1-s)}, and s <- s + 1.
+
+    Thresholds are in prior deviations. The order is from memory; the widest in (ii), in place of any, and to
+    play as in (i) past the last stage, are our readings. Pending plays count in sigma_s, which needs no
+    value, so that a stage's design stays independent of its noise under delay.
+
+    Args:
+        model: of a finite set, one trial's.
+        band: w sigma from sigma and |a_x|, (1, A) each.
+    """
+
+    def __init__(self, model: Model, band: PlainBand | ConstantBand):
+        super().__init__(model)
+        self.band = band
+        self.stages = math.ceil(math.log2(math.sqrt(self.setting.horizon))) + 1
+
+    @property
+    def assumes_bound(self) -> bool:
+        """Whether the band does."""
+        return rests_on_default(self.band)
+
+    @property
+    def processes(self) -> list[Belief]:
+        """Those that record plays beside the one that recommends: of the stages."""
+        return self.psi
+
+    def begin(self) -> None:
+        """Start a trial."""
+        self.psi: list[Belief] = [Hallucinated(self.model, 1) for _ in range(self.stages)]
+        self.belief = Delivered(self.model, 1)  # of all values, to recommend by
+        self.stage_of: list[int] = []  # of each play
+        self._asked = NOWHERE, NOWHERE  # the arm that is to be played, and its stage
+
+    def act(self, observation: Floats) -> int:
+        """Choose an arm for the observed context."""
+        self._asked = self._chosen(self.context(observation), self.tie_breaker())
+        return self._asked[0]
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
+        arm, context = arms_of(action, 1, self.setting.decisions.num_arms), self.context(observation)
+        point = self.setting.decisions.point_index(context, arm)
+        trial, rounds, value, _ = Feedback.arrived(info)
+        played = self.plays.record_round(point, trial, rounds)  # the last check
+        asked, stage = self._asked
+        stage = stage if asked == int(arm[0]) else NOWHERE  # a play of somebody else's
+        self.stage_of.append(stage)
+        if stage != NOWHERE:
+            self.psi[stage].play(point)
+        for x, s, y in zip(played[:, None], rounds.tolist(), value[:, None], strict=True):
+            self.belief.receive(HERE, x, HERE, y)
+            if self.stage_of[s] != NOWHERE:
+                self.psi[self.stage_of[s]].receive(HERE, x, HERE, y)
+        self.round += 1
+
+    def dropped(self, rounds: Ints, point: Ints) -> None:
+        """Their stages count them no longer."""
+        for s, x in zip(rounds.tolist(), point[:, None], strict=True):
+            if self.stage_of[s] != NOWHERE:
+                self.psi[self.stage_of[s]].drop(HERE, x, np.array([self.round - s]))
+
+    def believed(self, context: Ints) -> tuple[Floats, Floats]:
+        """Of all values that came."""
+        return self.belief.mean(context)[0], self.belief.std(context)[0]
+
+    def _chosen(self, context: Ints, uniform: Floats) -> tuple[int, int]:
+        """The arm and the stage that is to keep it."""
+        active = np.ones((1, self.setting.decisions.num_arms), dtype=bool)
+        for s, belief in enumerate(self.psi):
+            half, upper = self._bounds(belief, context)
+            if (half[active] > self._narrowest).any():
+                if (half[active] > self._threshold(s)).any():
+                    return self._best(half, active, uniform), s
+                if s + 1 < self.stages:
+                    active &= upper >= upper[active].max() - 2.0 * self._threshold(s)
+                    continue
+            return self._best(upper, active, uniform), NOWHERE
+        raise AssertionError("there is at least one stage")
+
+    def _bounds(self, belief: Belief, context: Ints) -> tuple[Floats, Floats]:
+        """W sigma and mu + w sigma of a stage, (1, A) each."""
+        std = belief.std(context)
+        half = self.band(std, std)
+        return half, belief.mean(context) + half
+
+    def _best(self, scores: Floats, active: Bools, uniform: Floats) -> int:
+        among = np.where(active, scores, -np.inf)
+        return int(argmax_with_ties(among, TIE * self.model.deviation, uniform)[0])
+
+    @property
+    def _narrowest(self) -> float:
+        return self.model.deviation / math.sqrt(self.setting.horizon)
+
+    def _threshold(self, stage: int) -> float:
+        """2^-s, s = stage + 1."""
+        return self.model.deviation * 2.0 ** -(stage + 1)
+
+
+@handles("delay", "context")
+def sup_kernel_ucb(
+    setting: Setting,
+    *,
+    band: float | None = None,
+    delta: PerTrial = 0.1,
+    num_trials: int | None = None,
+    **options: Any,
+) -> SupKernelUCB | SideBySide:
+    """SupKernelUCB: R_T = O~(sqrt(gamma_T T)), for theory rather than use (Valko et al. 2013).
+
+    Args:
+        setting: what is published of the problem, on a finite set.
+        band: w of W = w sigma, of which nothing is proved; default B + (R / sqrt(lambda))
+            sqrt(2 log(2 T N / delta)).
+        delta: failure probability.
+        num_trials: None, or B.
+        **options: of the model.
+    """
+    if setting.continuous:
+        raise ArgumentError("setting", f"must have arms, which are left out by stages, got {shown(setting)}")
+    for name in ("initial", "refit_every"):
+        if options.get(name):
+            raise ArgumentError(name, f"must be left out: stages choose plays, got {shown(options[name])}")
+    if options.get("repeat", 1.0) != 1.0:
+        raise ArgumentError("repeat", f"must be 1, got {shown(options['repeat'])}: stages choose plays")
+    require_probability("delta", delta)
+    if band is not None:
+        require_positive("band", band, "it multiplies a standard deviation")
+    return each_trial(partial(_of_trial, Model.of(setting, **options), band, delta), num_trials)
+
+
+def _of_trial(model: Model, band: float | None, delta: PerTrial, trial: int) -> SupKernelUCB:
+    own = model.of_trial(trial)
+    level = float(np.broadcast_to(delta, trial + 1)[trial])
+    values = own.gram.size * own.setting.horizon
+    plain = partial(PlainBand, own.rkhs_bound, own.noise_std, own.noise_variance, level, values)
+    return SupKernelUCB(own, plain() if band is None else ConstantBand(band))

@@ -1,0 +1,154 @@
+"""What an agent believes of k, what plays cost: known, or a Gaussian process of its own."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.laws.play_costs import PlayCosts
+
+from ..kernels.amplitude import unit_kernel
+from .base import Delivered
+from .surface import Surface
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+UNKNOWN = (0.0, 1.0)  # mean and deviation of ln k around the first cost seen, where nothing is published
+NOISE_VARIANCE = 0.01  # lambda in prior variances, likewise
+LEAST_VARIANCE = 1e-6  # lambda where costs are seen exactly
+
+
+class CostBand(NamedTuple):
+    """Mean and deviation of k, or of ln k where it is `logarithmic`, (B, A) each."""
+
+    mean: Floats
+    std: Floats
+    logarithmic: bool
+    least: float  # what no play costs less than, 0 where that is not known
+
+    @property
+    def expected(self) -> Floats:
+        """E k, (B, A): exp(m + s^2 / 2) of ln k, and of k its mean, at least `least`."""
+        if self.logarithmic:
+            return np.maximum(np.exp(self.mean + 0.5 * self.std**2), self.least)
+        return np.maximum(self.mean, self.least)
+
+    def log_power(self, power: Floats) -> Floats:
+        """ln E k^-a, (B, 1) -> (B, A): -a m + a^2 s^2 / 2 of ln k; of k, -a ln E k, which is our reading."""
+        if self.logarithmic:
+            return -power * self.mean + 0.5 * (power * self.std) ** 2
+        with np.errstate(divide="ignore"):  # free where nothing is known of it
+            return -power * np.log(self.expected)
+
+    def lower(self, width: Floats) -> Floats:
+        """max(lk, least), lk the lower end of the band, (B,) -> (B, A)."""
+        low = self.mean - width[:, None] * self.std
+        return np.maximum(np.exp(low) if self.logarithmic else low, self.least)
+
+
+class CostBelief:
+    """k of B trials: 1 where plays cost nothing, what is published where it is known, else learnt.
+
+    The model is a Gaussian process with the reward's kernel, scaled to the deviation that the published law
+    gives k or ln k. Without a law it is on ln k, of deviation 1 around the first cost seen, so that nothing
+    depends on the unit of the costs. What plays cost stays as it is when functions change.
+
+    Args:
+        model: of the reward.
+        num_trials: B.
+    """
+
+    def __init__(self, model: Model, num_trials: int):
+        setting = self.setting = model.setting
+        law, self.budget, self.known = setting.play_costs, setting.budget, setting.known_costs
+        self.free = self.budget is None and self.known is None
+        self.least = setting.cost_min or 0.0
+        self.spent = np.zeros(num_trials)  # as far as it is seen, (B,)
+        self.rows = np.arange(num_trials)
+        centre, self.scale = UNKNOWN if law is None else law.prior
+        self.centre = np.full(num_trials, centre)  # (B,)
+        self._unseen = np.full(
+            num_trials, law is None
+        )  # whether the first cost seen is still to be the centre
+        self._logarithmic = law is None or law.logarithmic
+        learnt = not self.free and self.known is None
+        self.model = _of_costs(model, law, self.scale) if learnt else None
+        self.belief = Delivered(self.model, num_trials) if self.model else None
+
+    @property
+    def unit(self) -> Floats:
+        """What plays typically cost, (B, 1): a factor that leaves scores without the unit of the costs."""
+        if self.free:
+            return np.ones((len(self.rows), 1))
+        if self.known is not None and self.setting.play_costs is None:
+            return np.broadcast_to(self._mean_of_known(), self.rows.shape)[:, None]
+        return (np.exp(self.centre) if self._logarithmic else self.centre)[:, None]
+
+    @property
+    def left(self) -> Floats:
+        """Share of the budget that is left, (B, 1); 1 without a budget."""
+        share = 1.0 if self.budget is None else 1.0 - self.spent / self.budget
+        return np.broadcast_to(np.maximum(share, 0.0), self.rows.shape)[:, None]
+
+    def at(self, context: Ints) -> CostBand:
+        """At the arms of each trial's context, (B,)."""
+        decisions = self.setting.decisions
+        if self.belief is not None:
+            return self._band(self.belief.mean(context), self.belief.std(context))
+        cells = decisions.point_index(context[:, None], np.arange(decisions.num_arms))
+        if self.free:
+            return self._exactly(np.ones(cells.shape))
+        costs = np.broadcast_to(self.known, (len(self.rows), len(decisions.points)))
+        return self._exactly(costs[self.rows[:, None], cells])
+
+    def on_box(self, pairs: Floats) -> CostBand:
+        """At points of a box, (n, dz + d), as (1, n)."""
+        if self.belief is not None:
+            mean, std = Surface.of(self.belief).predict(pairs)
+            return self._band(mean[None], std[None])
+        return self._exactly(np.ones((1, len(pairs))) if self.free else np.asarray(self.known(pairs))[None])
+
+    def receive(self, trial: Ints, point: Ints, cost: Floats) -> None:
+        """What plays cost is seen, (n,) each; trials ascend."""
+        np.add.at(self.spent, trial, cost)
+        if self.belief is None:
+            return
+        value = np.log(self._positive(cost)) if self._logarithmic else cost
+        for i, first in zip(*np.unique(trial, return_index=True), strict=True):
+            if self._unseen[i]:
+                self.centre[i], self._unseen[i] = value[first], False
+        scaled = (value - self.centre[trial]) / self.scale
+        self.belief.receive(trial, point, np.zeros_like(point), scaled)
+
+    def _positive(self, cost: Floats) -> Floats:
+        seen = np.maximum(cost, self.least)
+        require((seen > 0).all(), "feedback_spent", "positive where no cost_min is published", cost)
+        return seen
+
+    def _mean_of_known(self) -> Any:
+        """The mean of known costs of which no law is published, (B,) or one number."""
+        if not self.setting.continuous:
+            return np.mean(self.known, axis=-1)
+        return np.mean(self.known(self.setting.decisions.points))
+
+    def _band(self, mean: Floats, std: Floats) -> CostBand:
+        mean = self.centre[:, None] + self.scale * mean
+        return CostBand(mean, self.scale * std, self._logarithmic, self.least)
+
+    def _exactly(self, cost: Floats) -> CostBand:
+        return CostBand(cost, np.zeros_like(cost), False, self.least)
+
+
+def _of_costs(model: Model, law: PlayCosts | None, scale: float) -> Model:
+    """The model of scaled costs: the reward's kernel with unit variance, and their own noise."""
+    variance = NOISE_VARIANCE if law is None else max((law.noise_std / scale) ** 2, LEAST_VARIANCE)
+    setting = replace(model.setting, noise_profile=None)
+    plain = replace(model, setting=setting, prior_mean=0.0, initial=0, learning=None)
+    noise, kernel = math.sqrt(variance), unit_kernel(model.kernel, model.deviation)
+    return replace(plain, kernel=kernel, noise_std=noise, noise_variance=variance)

@@ -1,0 +1,104 @@
+"""What is known of the costs in a round: the arms that surely keep them, and what would certify more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+
+from .base import Belief
+
+Expands = Callable[["Safety", int, Ints], Bools]  # of one trial's arms (n,), whether they may certify others
+
+
+class Safety:
+    """The costs at the arms of each trial's context, in prior deviations; computed when it is asked for.
+
+    Args:
+        costs: what is believed of each, from delivered feedback alone.
+        context: of each trial, (B,).
+        width: w_j of each cost, (C, B).
+        shape: B and A.
+        safe_of: finds the arms that may be played, S, (B, A).
+        expands: says which safe arms may certify others.
+        settled: trials that need not expand any more, (B,).
+    """
+
+    def __init__(
+        self,
+        costs: Sequence[Belief],
+        context: Ints,
+        width: Floats,
+        shape: tuple[int, int],
+        safe_of: Callable[[Safety], Bools],
+        expands: Expands,
+        settled: Bools,
+    ):
+        self.costs, self.context, self.width, self._shape = costs, context, width, shape
+        self._safe_of, self._expands, self.settled = safe_of, expands, settled
+
+    @cached_property
+    def safe(self) -> Bools:
+        """The arms that may be played, S, (B, A); never none."""
+        return self._safe_of(self)
+
+    @cached_property
+    def mean(self) -> Floats:
+        """Posterior means, (C, B, A)."""
+        return self._each([belief.mean(self.context) for belief in self.costs])
+
+    @cached_property
+    def std(self) -> Floats:
+        """Posterior deviations, (C, B, A)."""
+        return self._each([belief.std(self.context) for belief in self.costs])
+
+    @property
+    def upper(self) -> Floats:
+        """ug_j, (C, B, A)."""
+        return self.mean + self.width[:, :, None] * self.std
+
+    @property
+    def lower(self) -> Floats:
+        """lg_j, (C, B, A)."""
+        return self.mean - self.width[:, :, None] * self.std
+
+    @property
+    def widest(self) -> Floats:
+        """The widest band of a cost, max_j (ug_j - lg_j), (B, A); 0 without costs."""
+        return (2.0 * self.width[:, :, None] * self.std).max(axis=0, initial=0.0)
+
+    def upper_everywhere(self) -> Floats:
+        """ug_j at the points of all contexts, (C, B, N); costs have no prior mean."""
+        centres, spreads = ([getattr(each, name) for each in self.costs] for name in ("centre", "spread"))
+        mean = np.array([each.mean_at(None) for each in centres])
+        std = np.sqrt(np.maximum([each.variance_at(None) for each in spreads], 0.0))
+        return mean + self.width[:, :, None] * std
+
+    def expands(self, trial: int, arms: Ints) -> Bools:
+        """Whether the best that safe arms of a trial may turn out to be certifies an arm outside S, (n,)."""
+        return self._expands(self, trial, arms)
+
+    def covariance(self, j: int, trial: int, arms: Ints) -> Floats:
+        """Posterior covariance of a cost between some arms and all, (n,) -> (n, A)."""
+        belief = self.costs[j]
+        cells = belief.cells(self.context)
+        everywhere = np.arange(belief.decisions.num_arms) if cells is None else cells[trial]
+        return covariance(belief, trial, everywhere[arms], everywhere)
+
+    def _each(self, rows: list[Floats]) -> Floats:
+        return np.array(rows).reshape(len(rows), *self._shape)
+
+
+def covariance(belief: Belief, trial: int, rows: Ints, columns: Ints) -> Floats:
+    """Posterior covariance between points of one trial, (n,) and (m,) -> (n, m); O(u^2 (n + m)), u plays."""
+    seen, gram = belief.spread.statistics(trial), belief.spread.gram
+    prior = gram.between(rows, columns)
+    if not len(seen.point):
+        return prior
+    among = gram.between(seen.point, seen.point)
+    among[np.diag_indices(len(among))] += belief.spread.noise[trial] / seen.plays
+    explained = np.linalg.solve(among, gram.between(seen.point, columns))
+    return prior - gram.between(rows, seen.point) @ explained

@@ -1,0 +1,194 @@
+"""Scores of the reward and what plays cost, where a budget pays for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..beliefs.play_costs import CostBand, CostBelief
+from ..widths.base import Width
+from ..widths.by_name import make_width
+from .base import BoxTerms, Revision
+from .reward import PlayByPlay
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+
+class PerCost(PlayByPlay):
+    """The reward, and a belief about what plays cost beside it.
+
+    Restarts leave the costs: what a play costs stays as it is when functions change.
+
+    Args:
+        model: of the reward.
+        num_trials: B.
+    """
+
+    of_reward = True
+
+    def __init__(self, model: Model, num_trials: int):
+        super().__init__(model, num_trials)
+        self.costs = CostBelief(model, num_trials)
+        self._initial = model.initial
+
+    def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
+        """The rewards."""
+        return reward
+
+    def paid(self, trial: Ints, point: Ints, cost: Floats) -> None:
+        """Learn the costs."""
+        self.costs.receive(trial, point, cost)
+
+    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
+        """What is maximised, (B, A); the first plays are uniform, whatever they cost."""
+        return np.where(t[:, None] <= self._initial, scores, self.combined(scores, self.costs.at(context), t))
+
+    @property
+    def penalised_on_box(self) -> BoxTerms:
+        """The same of points of a box."""
+        return self._on_box
+
+    def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
+        """What is maximised, from scores and what is believed of the costs, (B, A)."""
+        return scores
+
+    def _on_box(self, scores: Floats, pairs: Floats, t: Ints) -> Floats:
+        return (
+            scores if t[0] <= self._initial else self.combined(scores[None], self.costs.on_box(pairs), t)[0]
+        )
+
+
+class Ratio(PerCost):
+    """[uf]^+ / max(lk, cost_min), in units of the typical cost: most reward a unit of cost, at its best.
+
+    With bands that hold it is at least rho* = max f / k at the play, so that rho* k(x_t) - f(x_t) <=
+    2 w_f sd_f + rho* 2 w_k sd_k. Losses are worth nothing: the budget need not be spent on them.
+
+    Args:
+        model, num_trials: see `PerCost`.
+        width: w_k.
+    """
+
+    def __init__(self, model: Model, num_trials: int, width: Width | None):
+        super().__init__(model, num_trials)
+        self.width = width
+
+    def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
+        """The ratio, (B, A)."""
+        belief = self.costs.belief
+        width = np.zeros(len(t)) if belief is None or self.width is None else self.width(t, belief.gain)
+        least = band.lower(width)
+        return np.maximum(scores, 0.0) * self.costs.unit / np.maximum(least, self.tiny)
+
+    @property
+    def tiny(self) -> Floats:
+        """What stands for the least cost where none is published, (B, 1): a thousandth of the typical one."""
+        return 1e-3 * self.costs.unit
+
+
+class PerCostImprovement(PerCost):
+    """log EI - a ln k, or with k unknown log EI + ln E k^-a; a = (B - spent) / B cools from 1 to 0.
+
+    Args:
+        model, num_trials: see `PerCost`.
+        cooling: else a = 1.
+    """
+
+    def __init__(self, model: Model, num_trials: int, cooling: bool):
+        super().__init__(model, num_trials)
+        self.cooling = cooling
+
+    def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
+        """The logarithm of improvement a power of the cost, (B, A)."""
+        power = self.costs.left if self.cooling else np.ones_like(self.costs.left)
+        return scores + band.log_power(power)
+
+
+class Pandora(PerCost):
+    """Prices lam E k of the Gittins index, in prior deviations and typical costs.
+
+    Args:
+        model, num_trials: see `PerCost`.
+        lam: of the first round.
+        halving: whether lam is halved for the next play whenever the best value seen is above all indices.
+    """
+
+    def __init__(self, model: Model, num_trials: int, lam: float, halving: bool):
+        super().__init__(model, num_trials)
+        self.lam, self.halving = np.full((num_trials, 1), lam), halving
+        self._deviation = model.deviation
+        self._first = lam
+        self._best, self._top = (np.full(num_trials, -np.inf) for _ in range(2))
+
+    def prices(self, context: Ints) -> Floats:
+        """lam E k, (B, A)."""
+        return self._priced(self.costs.at(context))
+
+    def prices_on_box(self, pairs: Floats) -> Floats:
+        """The same of points of a box, (1, n)."""
+        return self._priced(self.costs.on_box(pairs))
+
+    def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
+        """The indices, of which the largest is remembered."""
+        self._top = np.maximum(self._top, scores.max(axis=1))
+        return scores
+
+    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+        """Keep the best value."""
+        np.maximum.at(self._best, trial, reward)
+
+    def end_round(self, rounds: int) -> Revision:
+        """Halve lam where nothing seemed worth its price."""
+        if self.halving:
+            self.lam[self._top < self._best] /= 2.0
+        self._top[:] = -np.inf
+        return super().end_round(rounds)
+
+    def forget(self, trial: Ints, rounds: int) -> None:
+        """Begin with the first lam and no value."""
+        self.lam[trial], self._best[trial] = self._first, -np.inf
+
+    def _priced(self, band: CostBand) -> Floats:
+        return self._deviation * self.lam * band.expected / self.costs.unit
+
+
+@dataclass(frozen=True)
+class OfRatio:
+    """Builds `Ratio` from the model and the number of trials.
+
+    Args:
+        width: w_k, what `make_width` takes.
+        delta: failure probability of the band.
+    """
+
+    width: Any
+    delta: float
+
+    def __call__(self, model: Model, num_trials: int) -> Ratio:
+        """Return the objective of a number of trials."""
+        made = Ratio(model, num_trials, None)
+        if made.costs.model is not None:
+            made.width = make_width(self.width, made.costs.model, self.delta)
+        return made
+
+
+@dataclass(frozen=True)
+class OfPerCost:
+    """Builds another objective of a budget.
+
+    Args:
+        kind: its class.
+        options: of it.
+    """
+
+    kind: type[PerCost]
+    options: tuple[Any, ...]
+
+    def __call__(self, model: Model, num_trials: int) -> PerCost:
+        """Return the objective of a number of trials."""
+        return self.kind(model, num_trials, *self.options)

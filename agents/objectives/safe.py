@@ -1,0 +1,189 @@
+"""The reward among the arms that keep every cost in every round, as far as bands can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import ArgumentError, require_integer
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.told import checked_arms
+
+from ..beliefs.safety import Safety
+from ..options import typed
+from .each_modelled import Band, EachModelled, OfCosts
+from .each_modelled_parts import each_modelled
+from .first_plays import FirstPlays, first_plays_of
+from .penalised_parts import PenalisedParts
+from .safe_masks import SafeMask
+from .safe_sets import make_mask
+
+if TYPE_CHECKING:
+    from ..model.model import Model
+
+
+class Safe(EachModelled):
+    """The reward of the arms in S, minus infinity for the others.
+
+    S rests on feedback that was delivered, for means and for deviations: plays that are pending certify
+    nothing. When a trial starts over all is forgotten, so that S = S0; until an alarm after a change no
+    guarantee holds.
+
+    Args:
+        model: of the reward; the costs share its kernel, lambda and bound.
+        num_trials: B.
+        first_plays: none.
+        assumed: of the costs.
+        mask: what finds S.
+        patience: rounds in which feedback comes and S does not grow after which a trial has settled; None
+            is never.
+    """
+
+    keeps_plays = False
+
+    def __init__(
+        self,
+        model: Model,
+        num_trials: int,
+        first_plays: FirstPlays,
+        assumed: OfCosts,
+        mask: SafeMask,
+        patience: int | None,
+    ):
+        super().__init__(model, num_trials, first_plays, assumed)
+        self.mask, self._patience = mask, patience
+        self._ever, self._settled = mask.seed.copy(), np.zeros(num_trials, dtype=bool)
+        self._idle = np.zeros(num_trials, dtype=np.int64)  # rounds with feedback since S grew
+        self._taught = np.zeros(num_trials, dtype=bool)
+
+    def safety(self, context: Ints, t: Ints) -> Safety:
+        """What is known of the costs in the contexts of round t, (B,) each."""
+        widths = [width(t, belief.gain) for width, belief in zip(self.widths, self.costs, strict=True)]
+        wide = np.array(widths).reshape(len(widths), len(t))
+        shape = len(t), self.mask.seed.shape[2]
+        return Safety(self.costs, context, wide, shape, self.mask.safe, self.mask.expands, self._settled)
+
+    def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
+        """The scores of S, minus infinity elsewhere, (B, A)."""
+        return np.where(self.safety(context, t).safe, super().penalised(scores, context, t), -np.inf)
+
+    def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
+        """The scores: no arm of S is charged."""
+        return scores
+
+    def observe(self, trial: Ints, cost: Floats) -> None:
+        """Something came."""
+        self._taught[trial] = True
+
+    def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
+        """Learn the costs, which may certify arms."""
+        super().receive(trial, point, rounds, reward, cost)
+        self.mask.receive(trial, point, *self.prior.of(cost))
+
+    def played(self, point: Ints, t: Ints) -> None:
+        """Note under which S the round was played."""
+        rows, context = np.arange(len(point)), point // self.mask.seed.shape[2]
+        safety = self.safety(context, t)
+        self.mask.played(safety)
+        if self._patience is not None:
+            self._idle[(safety.safe & ~self._ever[rows, context]).any(axis=1)] = 0
+            self._ever[rows, context] |= safety.safe
+
+    def move(self, rounds: int) -> bool:
+        """Count the rounds that taught nothing."""
+        self._idle += self._taught
+        self._taught[:] = False
+        if self._patience is not None:
+            self._settled = self._settled | (self._idle >= self._patience)
+        return False
+
+    def forget(self, trial: Ints, rounds: int) -> None:
+        """Begin with S0."""
+        super().forget(trial, rounds)
+        self.mask.forget(trial)
+        self._ever[trial] = self.mask.seed[trial]
+        self._idle[trial], self._settled = 0, self._settled.copy()
+        self._settled[trial] = self._taught[trial] = False
+
+
+@dataclass(frozen=True)
+class OfSafe:
+    """Builds the objective from the model and the number of trials.
+
+    Args:
+        assumed: of the costs.
+        seed: arms that are safe, (n,) or one row a trial, (B, n).
+        mask: makes what finds S from the seed, (B, Z, A).
+        patience: see `Safe`.
+    """
+
+    assumed: OfCosts
+    seed: Ints
+    mask: Callable[[Bools], SafeMask]
+    patience: int | None
+
+    def __call__(self, model: Model, num_trials: int) -> Safe:
+        """Return the objective of a number of trials."""
+        decisions = model.setting.decisions
+        arms = np.broadcast_to(self.seed, (num_trials, self.seed.shape[-1]))
+        seed = np.zeros((num_trials, decisions.num_contexts, decisions.num_arms), dtype=bool)
+        seed[np.arange(num_trials)[:, None], :, arms] = True
+        first_plays = first_plays_of(model, self.assumed.prior, num_trials)
+        return Safe(model, num_trials, first_plays, self.assumed, self.mask(seed), self.patience)
+
+
+@typed
+def safe_parts(
+    setting: Setting,
+    *,
+    safe_seed: Any = None,
+    sets: str = "bands",
+    lipschitz: Any = None,
+    cost_noise_bound: float | None = None,
+    patience: int | None = None,
+    **options: Any,
+) -> PenalisedParts:
+    """Return what models reward and costs apart and plays what is safe.
+
+    Args:
+        setting: what is published of the problem.
+        safe_seed: arms whose costs are known to be kept in every context, (n,) or (B, n); default the
+            setting's. There is no play without one.
+        sets, lipschitz, cost_noise_bound: what finds S, see `make_mask`.
+        patience: see `Safe`.
+        **options: see `each_modelled`, but for what comes of uniform first plays, which would not be safe.
+            lambda is by default the larger one of the reward's and the costs' noise.
+    """
+    for name in ("standardize", "initial", "centre", "scale"):
+        if options.get(name):
+            words = f"must be left out where every play is to be safe, got {options[name]!r}"
+            raise ArgumentError(name, f"{words}; rewards and costs are in prior deviations")
+    if patience is not None:
+        require_integer("patience", patience, 1, "it is a number of rounds in which S does not grow")
+    seed = _seed_of(setting, safe_seed)
+    model, assumed = each_modelled(setting, **{**options, "standardize": False, "initial": 0})
+    if options.get("noise_variance") is None:
+        model = replace(model, noise_variance=np.maximum(model.noise_variance, np.square(assumed.noise)))
+    mask = make_mask(sets, setting, assumed, lipschitz, cost_noise_bound)
+    return PenalisedParts(model, OfSafe(assumed, seed, mask, patience), assumed.delta)
+
+
+def _seed_of(setting: Setting, given: Any) -> Ints:
+    """The safe arms, (n,) or (B, n); all arms where there are no costs."""
+    if setting.continuous:
+        raise ArgumentError("setting", "must have arms, got a box: its safe set is no finite set")
+    num_arms = setting.decisions.num_arms
+    if not setting.num_constraints:
+        return np.arange(num_arms)
+    known = setting.safe_seed if given is None else given
+    if known is None:
+        raise ArgumentError(
+            "safe_seed",
+            "must be known to play safely from the first round on, got None; make the environment with "
+            "safe_seed=True, or give arms that are known to keep all costs: safe_seed=[3]",
+        )
+    return checked_arms("safe_seed", known, num_arms)

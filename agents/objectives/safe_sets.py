@@ -1,0 +1,75 @@
+"""Safe sets by name, with what each of them rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import ArgumentError, require_choice, require_not_negative
+from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.told import checked_slopes
+
+from ..model.units import PriorUnits
+from ..options import require_left_out
+from ..validation import PerTrial
+from .each_modelled import OfCosts
+from .lipschitz_masks import ByNeighbours, ByPlays
+from .safe_masks import ByBands, SafeMask
+
+SETS = ("bands", "neighbours", "plays")
+DEVIATIONS = 3.0  # that noise without a bound is taken to stay within
+
+
+def make_mask(
+    sets: str, setting: Setting, assumed: OfCosts, lipschitz: Any, cost_noise_bound: float | None
+) -> Callable[[Bools], SafeMask]:
+    """Return what makes the safe set from the seed, (B, Z, A).
+
+    Args:
+        sets: "bands", where ug_j <= 0, of the authors' code of SafeOpt; "neighbours", what an arm of S
+            certifies by its band and a Lipschitz constant, of the papers on SafeOpt and StageOpt; "plays",
+            what a cost that came certifies by that and a bound on the noise, of LoSBO.
+        setting: what is published of the problem.
+        assumed: of the costs.
+        lipschitz: L_j of each cost in its own units, (C,) or (B, C), of the last two; default the setting's.
+        cost_noise_bound: E >= |noise on costs| in their units, of the last; default the
+            setting's, else 3 deviations, which is no bound.
+    """
+    require_choice("sets", sets, SETS)
+    if sets != "plays":
+        require_left_out(
+            "cost_noise_bound", cost_noise_bound, None, f"with sets={sets!r}", 'take sets="plays"'
+        )
+    if sets == "bands":
+        require_left_out("lipschitz", lipschitz, None, 'with sets="bands"', 'take sets="neighbours"')
+    if sets == "bands" or not setting.num_constraints:
+        return ByBands  # which certify all where there are no costs
+    slopes, points = _slopes(setting, assumed.prior, lipschitz), setting.decisions.points
+    if sets == "neighbours":
+        return partial(ByNeighbours, points=points, slopes=slopes)
+    return partial(
+        ByPlays, points=points, slopes=slopes, noise_bound=_bound(setting, assumed, cost_noise_bound)
+    )
+
+
+def _slopes(setting: Setting, prior: PriorUnits, given: Any) -> Floats:
+    known = setting.lipschitz if given is None else given
+    if known is None:
+        raise ArgumentError(
+            "lipschitz",
+            "must be known, got None; make the environment with safe_seed=True and its model published, or "
+            "give a bound on the slope of each cost",
+        )
+    return np.asarray(prior.of(checked_slopes("lipschitz", known, setting.num_constraints))[0])
+
+
+def _bound(setting: Setting, assumed: OfCosts, given: float | None) -> PerTrial:
+    known = setting.constraint_noise_bound if given is None else given
+    if known is None:
+        return np.multiply(DEVIATIONS, assumed.noise, dtype=np.float64)
+    require_not_negative("cost_noise_bound", known, "it bounds the noise on costs")
+    return float(assumed.prior.of(known)[0])

@@ -1,0 +1,49 @@
+"""What a notebook shows of an object: small tables of escaped text, without colours, for light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+LONGEST = 200  # characters of a value
+FEW = 4  # numbers that are shown; of a longer array, its shape
+LEFT = ' style="text-align:left"'  # notebooks push cells to the right
+
+
+def html_table(
+    title: str, header: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()
+) -> str:
+    """Text cells as an HTML table with its title above and its notes below."""
+    head = f"<thead><tr>{_cells('th', header)}</tr></thead>" if header else ""
+    body = "".join(f"<tr>{_cells('td', row)}</tr>" for row in rows)
+    below = "".join(f"<div><small>{escape(note)}</small></div>" for note in notes)
+    return f"<div><strong>{escape(title)}</strong><table>{head}<tbody>{body}</tbody></table>{below}</div>"
+
+
+def html_facts(title: str, facts: Mapping[str, str]) -> str:
+    """Names and what they stand for, one a line."""
+    return html_table(title, (), facts.items())
+
+
+def brief(value: Any) -> str:
+    """A value on one line and not too long: of an array its shape, of a dataclass its fields."""
+    if isinstance(value, np.ndarray) and not 0 < value.size <= FEW:
+        return f"array{value.shape}"
+    text = _of_fields(value) if is_dataclass(value) else repr(value)
+    text = " ".join(text.split())
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def _of_fields(value: Any) -> str:
+    if isinstance(value, type):
+        return repr(value)
+    shown = (each.name for each in fields(value) if each.repr and getattr(value, each.name) is not None)
+    return f"{type(value).__name__}({', '.join(f'{name}={brief(getattr(value, name))}' for name in shown)})"
+
+
+def _cells(tag: str, texts: Sequence[str]) -> str:
+    return "".join(f"<{tag}{LEFT}>{escape(text)}</{tag}>" for text in texts)

@@ -1,0 +1,84 @@
+"""Which arms may be played in each round of a trial, and what is best among them, found at its reset."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.laws.availability import Availability
+from bandit_envs.problem.decisions import Decisions
+
+ENTRIES = 2**17  # arms of rounds that are drawn at once: 1 MB of uniforms
+Bits = np.ndarray  # uint8: eight arms a byte
+
+
+class Roster(NamedTuple):
+    """The arms of T + 1 rounds, the last of which is not played."""
+
+    bits: Bits  # (T + 1, ceil(A / 8)), see `mask_of`
+    optimum: Floats  # (T,) largest mean reward of an available feasible arm
+    worst: Floats  # (T,) smallest mean reward of an available arm
+    rate: Floats  # (T,) largest mean reward a unit of cost of an available feasible arm, at least 0
+
+
+def roster_of(
+    law: Availability,
+    means: Any,
+    version: Ints,
+    context: Ints,
+    decisions: Decisions,
+    rng: np.random.Generator,
+    price: Floats | None = None,
+) -> Roster:
+    """Draw the arms of a trial; one that is feasible is there in every round.
+
+    Args:
+        law: of availability.
+        means: (1 + C, N) of each version, by its index.
+        version: of each round, (T,); after the last round the functions stay what they are.
+        context: (T + 1,).
+        decisions: of the problem.
+        rng: of availability.
+        price: what each point costs, (N,); None where plays cost nothing and all rates are 0.
+    """
+    versions = np.append(version, version[-1])
+    size = max(1, ENTRIES // decisions.num_arms)
+    parts = []
+    for start in range(0, len(context), size):
+        rounds = slice(start, start + size)
+        values = _at(means, versions[rounds], context[rounds], decisions.num_arms)
+        paid = None if price is None else price.reshape(-1, decisions.num_arms)[context[rounds]]
+        parts.append(_best(law, values, paid, rng))
+    bits, optimum, worst, rate = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Roster(bits, optimum[:-1], worst[:-1], rate[:-1])
+
+
+def mask_of(bits: Bits, num_arms: int) -> np.ndarray:
+    """Which arms may be played as Gymnasium has it, (..., bytes) -> int8 (..., A), 1 of those that may."""
+    return np.unpackbits(bits, axis=-1, count=num_arms).view(np.int8)
+
+
+def is_in(byte: Any, arm: Any) -> Any:
+    """Whether arms are in the bytes that tell of them, (...) each; byte arm // 8 tells of an arm."""
+    return (byte >> (7 - (arm & 7))) & 1 == 1
+
+
+def _at(means: Any, version: Ints, context: Ints, num_arms: int) -> Floats:
+    """Mean reward and costs of all arms in some rounds, (n, 1 + C, A)."""
+    first = context * num_arms
+    pairs = zip(version.tolist(), first.tolist(), strict=True)
+    return np.stack([means[v][:, at : at + num_arms] for v, at in pairs])
+
+
+def _best(law: Availability, values: Floats, price: Floats | None, rng: np.random.Generator) -> Roster:
+    """The arms of some rounds, and what is best among them, given (n, 1 + C, A) and prices, (n, A)."""
+    reward, feasible = values[:, 0], np.asarray((values[:, 1:] <= 0).all(axis=1))
+    available = law.draw(feasible, rng)
+    wanted: Bools = np.asarray(available & feasible)
+    # Several times as fast as the `where` of max and min.
+    best = np.where(wanted, reward, -np.inf).max(axis=1)
+    worst = np.where(available, reward, np.inf).min(axis=1)
+    rate = np.zeros(len(best)) if price is None else np.where(wanted, reward / price, 0.0).max(axis=1)
+    return Roster(np.packbits(available, axis=-1), best, worst, np.maximum(rate, 0.0))

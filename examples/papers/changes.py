@@ -1,0 +1,174 @@
+"""What to do about changes: restarts of gp-agent and agents that forget, wherever functions change.
+
+Every agent plays the same trials. In runs without a change, whose noise is told right, too small or too
+large, alarms are counted; all of them are false. docs/changes.md says what one sees.
+
+    python examples/papers/changes.py --table docs/results/changes.csv --alarms docs/results/false_alarms.csv
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+from gpbandits import evaluate
+from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
+
+DETECTORS = ("evidence", "et", "bocpd", "glr", "cpd")
+FORGETTING = ("sw-gp-ucb", "r-gp-ucb", "tv-gp-ucb", "ui-tvbo", "w-gp-ucb")
+AGENTS: dict[str, Any] = {
+    **{name: ("gp-agent", {"restart": name}) for name in (*DETECTORS, "never", "oracle")},
+    **{name: name for name in FORGETTING},
+}
+BENCH = {"num_arms": 100, "noise_std": 0.1, "horizon": 600, "num_segments": 3}
+ENVIRONMENTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "PiecewiseStationary": ("GPBandit-PiecewiseStationary-v0", {}),
+    "nine segments": ("GPBandit-PiecewiseStationary-v0", {"num_segments": 9, "horizon": 2700}),
+    "GP bench": ("GPBandit-GP-v0", BENCH),
+    "noise of 0.3": ("GPBandit-GP-v0", BENCH | {"noise_std": 0.3}),
+    "RKHS": ("GPBandit-RKHS-v0", {"horizon": 1200, "num_segments": 3}),
+    "Delayed": ("GPBandit-Delayed-v0", {"num_arms": 100, "horizon": 900, "num_segments": 3}),
+    "Contextual": ("GPBandit-Contextual-v0", {"horizon": 900, "num_segments": 3}),
+}
+STILL = {"num_arms": 100, "noise_std": 0.1, "horizon": 500}
+TOLD = (0.5, 0.7, 1.0, 1.5)  # of the deviation of the noise
+STILL_TRIALS = 200
+
+
+class Run(NamedTuple):
+    """Regret of an agent in an environment at the end of each trial."""
+
+    environment: str
+    agent: str
+    regret: Floats  # (B,)
+
+
+class Count(NamedTuple):
+    """In how many runs without a change a detector raised an alarm."""
+
+    detector: str
+    told: float  # noise, in deviations of the true one
+    alarmed: int
+    runs: int
+
+
+def play(environment: str, trials: int) -> Iterator[Run]:
+    """All agents on the same trials."""
+    name, keywords = ENVIRONMENTS[environment]
+    result = evaluate(name, AGENTS, trials=trials, env_kwargs=keywords)
+    for label in result.agents:
+        yield Run(environment, label, result.regret[label][:, -1])
+
+
+def count(told: float, trials: int) -> Iterator[Count]:
+    """Alarms of all detectors on functions that stay."""
+    noise = told * STILL["noise_std"]
+    specs = {name: ("gp-agent", {"restart": name, "noise_std": noise}) for name in DETECTORS}
+    result = evaluate("GPBandit-GP-v0", specs, trials=trials, env_kwargs=STILL)
+    for name in DETECTORS:
+        yield Count(name, told, sum(len(alarms) > 0 for alarms in result.alarms[name]), trials)
+
+
+def as_markdown(runs: list[Run]) -> list[str]:
+    """A line an agent, a column an environment; a star is the least mean without the oracle."""
+    means = {run[:2]: run.regret.mean() for run in runs}
+    names = list(dict.fromkeys(run.environment for run in runs))
+    least = {e: min(means[e, a] for a in AGENTS if a != "oracle") for e in names}
+    found = {run[:2]: _text(bootstrap_interval(run.regret)) for run in runs}
+    cells = {
+        agent: [found[e, agent] + (" *" if means[e, agent] == least[e] else "") for e in names]
+        for agent in AGENTS
+    }
+    return [f"| {agent} | {' | '.join(cells[agent])} |" for agent in AGENTS]
+
+
+def against(runs: list[Run], one: str, other: str) -> str:
+    """Where one agent has less regret than another, more, or is not told apart from it, paired."""
+    found = {run[:2]: run.regret for run in runs}
+    said: dict[str, list[str]] = {"less": [], "more": [], "not told apart": []}
+    for name in dict.fromkeys(run.environment for run in runs):
+        difference = paired_difference(found[name, one], found[name, other])
+        word = "less" if difference.high < 0 else "more" if difference.low > 0 else "not told apart"
+        said[word].append(name)
+    listed = [f"{word}: {', '.join(names)}" for word, names in said.items() if names]
+    return f"`{one}` against `{other}`: {'; '.join(listed)}"
+
+
+def rivals() -> list[str]:
+    """Everybody whom evidence is held against."""
+    return [name for name in AGENTS if name not in ("evidence", "oracle")]
+
+
+def alarms_as_markdown(counts: list[Count]) -> list[str]:
+    """A line a detector, a column a noise."""
+    found = {each[:2]: f"{each.alarmed} of {each.runs}" for each in counts}
+    return [f"| {name} | {' | '.join(found[name, told] for told in TOLD)} |" for name in DETECTORS]
+
+
+def _text(interval: Interval) -> str:
+    return "{:.3g} [{:.3g}, {:.3g}]".format(*map(float, interval))
+
+
+def write(runs: list[Run], path: Path) -> None:
+    """Keep the numbers, a trial a line."""
+    lines = [(*run[:2], trial, f"{value:.5g}") for run in runs for trial, value in enumerate(run.regret)]
+    _write(path, [("environment", "agent", "trial", "regret"), *lines])
+
+
+def read(path: Path) -> list[Run]:
+    """Read what `write` wrote."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for environment, agent, _, regret in _lines(path):
+        found.setdefault((environment, agent), []).append(float(regret))
+    return [Run(*key, np.array(values)) for key, values in found.items()]
+
+
+def write_counts(counts: list[Count], path: Path) -> None:
+    """Keep the counts."""
+    _write(path, [Count._fields, *counts])
+
+
+def read_counts(path: Path) -> list[Count]:
+    """Read what `write_counts` wrote."""
+    return [Count(name, float(told), int(alarmed), int(runs)) for name, told, alarmed, runs in _lines(path)]
+
+
+def _write(path: Path, lines: list[Any]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(lines)
+
+
+def _lines(path: Path) -> list[list[str]]:
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))[1:]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--trials", type=int, default=20)
+    parser.add_argument("--table", type=Path, default=Path("changes.csv"), help="what it holds is not played")
+    parser.add_argument("--alarms", type=Path, default=Path("false_alarms.csv"), help="likewise")
+    options = parser.parse_args()
+    runs, counts = read(options.table), read_counts(options.alarms)
+    for name in [each for each in ENVIRONMENTS if each not in {run.environment for run in runs}]:
+        runs += play(name, options.trials)
+        write(runs, options.table)
+        print(name, flush=True)
+    for told in sorted({*TOLD} - {each.told for each in counts}):
+        counts += count(told, STILL_TRIALS)
+        write_counts(counts, options.alarms)
+        print(told, flush=True)
+    print("\n".join([*as_markdown(runs), *(against(runs, "evidence", name) for name in rivals())]))
+    print("\n".join(alarms_as_markdown(counts)))
+
+
+if __name__ == "__main__":
+    main()

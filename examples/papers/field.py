@@ -1,0 +1,208 @@
+"""Who plays GPBandit-Composite-v0 best: constraints x restarts x beliefs of gp-agent on all 16 subsets of it.
+
+Wherever a feature is off its part has nothing to choose. Regret is to the best feasible arm, and violation
+pays for it, so every comparison has two columns. docs/field.md says what one sees.
+
+    python examples/papers/field.py --table docs/results/field.csv --out docs/figures/field.png
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Callable, Iterator
+from itertools import chain, combinations, product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from bandit_envs.basics.types import Floats
+from gpbandits import evaluate
+from gpbandits.evaluation.plots import COLOURS, MARKERS
+from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
+
+HORIZON = 900
+SWITCHES = ("constraints", "changes", "delay", "context")  # of the environment; None is off
+DELAY = {"law": "constant", "rounds": 30}  # else those of the environment
+CONSTRAINTS = ("config", "rpol", "pdcbo", "dual", "multiplicative")
+RESTARTS = ("evidence", "cpd", "never")
+BELIEFS = ("delivered", "hallucinated")
+WHOLE = " + ".join(SWITCHES)
+METRICS = {"regret": "regret", "hard": "hard violation"}
+
+
+class Run(NamedTuple):
+    """An entrant on a subset of the features, in each trial."""
+
+    subset: str
+    constraint: str
+    restart: str
+    belief: str
+    regret: Floats  # (B,) at the end
+    hard: Floats  # (B,) hard violation
+    alarms: Floats  # (B,)
+
+
+def subsets() -> list[tuple[str, ...]]:
+    """Of the features that are on, the most first."""
+    sizes = range(len(SWITCHES), -1, -1)
+    return list(chain.from_iterable(combinations(SWITCHES, size) for size in sizes))
+
+
+def entrants(on: tuple[str, ...]) -> list[tuple[str, str, str]]:
+    """Constraint, restart and belief; of one that has nothing to do there is only one."""
+    constraints = CONSTRAINTS if "constraints" in on else ("none",)
+    restarts = (*RESTARTS, "oracle") if "changes" in on else RESTARTS
+    return list(product(constraints, restarts, BELIEFS if "delay" in on else BELIEFS[:1]))
+
+
+def play(on: tuple[str, ...], trials: int) -> Iterator[Run]:
+    """All entrants on the same trials of one subset."""
+    env = {"delay": DELAY} | {name: None for name in SWITCHES if name not in on}
+    names = entrants(on)
+    specs = {
+        " + ".join(each): ("gp-agent", dict(zip(("constraint", "restart", "belief"), each, strict=True)))
+        for each in names
+    }
+    result = evaluate("GPBandit-Composite-v0", specs, trials=trials, env_kwargs={"horizon": HORIZON, **env})
+    for each, label in zip(names, specs, strict=True):
+        hard = result.hard_violation[label][:, -1] if "constraints" in on else np.zeros(trials)
+        alarms = result.alarms.get(label) or [[]] * trials
+        count = np.array([len(rounds) for rounds in alarms], dtype=float)
+        yield Run(" + ".join(on) or "nothing", *each, result.regret[label][:, -1], hard, count)
+
+
+def ranking(runs: list[Run], subset: str = WHOLE) -> list[str]:
+    """The lines of the page's first table: entrants on a subset by their mean hard violation."""
+    own = sorted((run for run in runs if run.subset == subset), key=lambda run: run.hard.mean())
+    return [
+        f"| {run.constraint} | {run.restart} | {run.belief} | {_text(bootstrap_interval(run.hard))} "
+        f"| {_text(bootstrap_interval(run.regret))} | {run.alarms.mean():.3g} |"
+        for run in own
+    ]
+
+
+class Match(NamedTuple):
+    """One choice of a part against another, all other parts alike."""
+
+    part: str
+    one: str
+    other: str
+
+
+MATCHES = (
+    *(Match("constraint", "config", other) for other in CONSTRAINTS[1:]),
+    *(Match("restart", "evidence", other) for other in ("cpd", "never", "oracle")),
+    Match("belief", "delivered", "hallucinated"),
+)
+
+
+def standing(runs: list[Run], match: Match, metric: str) -> tuple[int, int, int]:
+    """In how many pairs of entrants the one has less, the other has less, neither is told apart."""
+    found = {run[:4]: run for run in runs}
+    less = more = apart = 0
+    for run in runs:
+        rival = found.get(run._replace(**{match.part: match.other})[:4])
+        if getattr(run, match.part) != match.one or rival is None or not _is_judged(run, metric):
+            continue
+        difference = paired_difference(getattr(run, metric), getattr(rival, metric))
+        less, more = less + bool(difference.high < 0), more + bool(difference.low > 0)
+        apart += not (difference.high < 0 or difference.low > 0)
+    return less, more, apart
+
+
+def _is_judged(run: Run, metric: str) -> bool:
+    return metric == "regret" or run.constraint != "none"
+
+
+def matches(runs: list[Run]) -> list[str]:
+    """The lines of the page's second table: less, more, not told apart, by hard violation and by regret."""
+    lines = []
+    for match in MATCHES:
+        cells = ["{} / {} / {}".format(*standing(runs, match, metric)) for metric in ("hard", "regret")]
+        lines.append(f"| {match.one} against {match.other} | {' | '.join(cells)} |")
+    return lines
+
+
+def false_alarms(runs: list[Run]) -> list[str]:
+    """The lines of the page's third table: runs without a change in which an alarm was raised."""
+    lines = []
+    for restart in RESTARTS[:2]:
+        still = [run.alarms for run in runs if run.restart == restart and "changes" not in run.subset]
+        if still:
+            every = np.concatenate(still)
+            lines.append(f"| {restart} | {int((every > 0).sum())} of {len(every)} |")
+    return lines
+
+
+def _text(interval: Interval) -> str:
+    return "{:.3g} [{:.3g}, {:.3g}]".format(*map(float, interval))
+
+
+def write(runs: list[Run], path: Path) -> None:
+    """Keep the numbers, a trial a line."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(("subset", "constraint", "restart", "belief", "trial", "regret", "hard", "alarms"))
+        for run in runs:
+            for trial, (regret, hard, alarms) in enumerate(zip(*run[4:], strict=True)):
+                lines.writerow((*run[:4], trial, f"{regret:.5g}", f"{hard:.5g}", f"{alarms:.0f}"))
+
+
+def read(path: Path) -> list[Run]:
+    """Read what `write` wrote."""
+    found: dict[tuple[str, ...], list[list[float]]] = {}
+    with path.open(newline="", encoding="utf-8") as file:
+        for *key, _, regret, hard, alarms in list(csv.reader(file))[1:]:
+            found.setdefault(tuple(key), []).append([float(regret), float(hard), float(alarms)])
+    return [Run(*key, *np.array(rows).T) for key, rows in found.items()]  # type: ignore[arg-type]
+
+
+def draw(runs: list[Run], path: Path) -> None:
+    """Hard violation and regret of all entrants where everything is on, a colour a constraint."""
+    figure = Figure(figsize=(7.2, 3.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    left, right = figure.subplots(1, 2, sharey=True)
+    own = [run for run in runs if run.subset == WHOLE]
+    _scatter(left, own, "constraint", CONSTRAINTS)
+    _scatter(right, own, "restart", (*RESTARTS, "oracle"))
+    left.set_ylabel("hard violation")
+    figure.savefig(path, dpi=150)
+
+
+def _scatter(axes: Axes, runs: list[Run], part: str, names: tuple[str, ...]) -> None:
+    for name, colour, marker in zip(names, COLOURS, MARKERS, strict=False):
+        means = [(run.regret.mean(), run.hard.mean()) for run in runs if getattr(run, part) == name]
+        axes.plot(*np.transpose(means), marker, linestyle="", color=colour, markersize=5, label=name)
+    axes.set(xlabel="regret", title=f"by {part}", yscale="log")
+    axes.grid(color="0.9", linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize="small")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--trials", type=int, default=20)
+    parser.add_argument("--out", type=Path, default=Path("field.png"), help="the figure")
+    parser.add_argument(
+        "--table", type=Path, default=Path("field.csv"), help="what it holds is not played again"
+    )
+    options = parser.parse_args()
+    runs = read(options.table) if options.table.exists() else []
+    for on in subsets():
+        if any(run.subset == (" + ".join(on) or "nothing") for run in runs):
+            continue
+        runs += play(on, options.trials)
+        write(runs, options.table)
+        print(runs[-1].subset, flush=True)
+    tables: list[Callable[[list[Run]], list[str]]] = [ranking, matches, false_alarms]
+    print("\n\n".join("\n".join(table(runs)) for table in tables))
+    draw(runs, options.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""Agents for budgets: what they are where costs do not matter, the index's equation, and the proved bound."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import agents
+from agents.acquisition.improvement import log_expected_improvement
+from agents.acquisition.per_cost import gittins_index
+from gpbandits import evaluate
+from gpbandits.evaluation.spending import over_budget
+
+BUDGETS = ("ratio-ucb", "ei-per-cost", "pbgi")
+PLAIN = {"ratio-ucb": ("gp-ucb", {"width": 2.0}), "ei-per-cost": ("gp-ei", {})}
+UNIT = {"law": "unit", "budget": 30}
+each_kind = pytest.mark.parametrize(
+    "kind", [{"known": True}, {"known": False}, {"noise_std": 0.1}, {"publish_model": False}], ids=str
+)
+
+
+def actions(name: str, options: dict[str, Any], budget: Any, **keywords: Any) -> Any:
+    given = {"num_arms": 40, "budget": budget, "horizon": 60, **keywords}
+    played = evaluate("GPBandit-Budget-v0", {name: (name, options)}, trials=2, env_kwargs=given)
+    return played.actions[name]
+
+
+# --- where all plays cost the same ---
+
+
+@pytest.mark.parametrize("budget", [None, UNIT])
+@pytest.mark.parametrize("name", PLAIN)
+def test_where_all_plays_cost_one_it_is_the_plain_algorithm(name, budget):
+    plain, options = PLAIN[name]
+    np.testing.assert_array_equal(actions(name, {}, budget), actions(plain, options, budget))
+
+
+# --- the Gittins index ---
+
+RNG = np.random.default_rng(0)
+MEAN, STD, PRICE = (
+    RNG.normal(size=(3, 50)),
+    RNG.uniform(1e-3, 3.0, (3, 50)),
+    10.0 ** RNG.uniform(-9, 2, (3, 50)),
+)
+
+
+def test_at_the_index_the_expected_improvement_is_the_price():
+    index = gittins_index(MEAN, STD, PRICE)
+    improvement = np.exp(log_expected_improvement(MEAN - index, STD))
+    np.testing.assert_allclose(improvement, PRICE, rtol=1e-10)
+
+
+def test_the_index_grows_with_mean_and_deviation_and_falls_with_the_price():
+    index = gittins_index(MEAN, STD, PRICE)
+    assert (gittins_index(MEAN + 0.01, STD, PRICE) > index).all()
+    assert (gittins_index(MEAN, 1.01 * STD, PRICE) >= index - 1e-12).all()  # equal where prices are far above
+    assert (gittins_index(MEAN, 1.01 * STD, PRICE)[STD > PRICE] > index[STD > PRICE]).all()
+    assert (gittins_index(MEAN, STD, 1.01 * PRICE) < index).all()
+
+
+def test_of_a_known_arm_the_index_is_its_value_less_the_price():
+    np.testing.assert_allclose(gittins_index(MEAN, 0.0 * STD, PRICE), MEAN - PRICE)
+
+
+def test_with_halving_a_unit_of_cost_is_worth_less_and_less():
+    env = gym.make("GPBandit-Budget-v0", num_arms=30, budget=20)
+    env.reset(seed=0)
+    agent = agents.make("pbgi", env.get_wrapper_attr("setting"), halving=True)
+    play(env, agent)
+    assert agent.objective.lam.item() < 0.1 / 4  # type: ignore[union-attr]
+    agent.reset(1)
+    assert agent.objective.lam.item() == 0.1  # type: ignore[union-attr]
+
+
+# --- costs that differ ---
+
+
+def play(env: Any, agent: Any, seed: int = 0) -> list[tuple[Any, dict[str, Any]]]:
+    """The plays of an episode, and what `info` said of each."""
+    observation, _ = env.reset(seed=seed)
+    agent.reset(seed)
+    rounds, done = [], False
+    while not done:
+        action = agent.act(observation)
+        following, reward, terminated, truncated, info = env.step(action)
+        if info["played"]:
+            agent.update(observation, action, reward, info)
+            rounds.append((action, info))
+        observation, done = following, terminated or truncated
+    return rounds
+
+
+@each_kind
+@pytest.mark.parametrize("law", ["gp", "log-gp"])
+@pytest.mark.parametrize("name", BUDGETS)
+def test_it_plays_whatever_is_known_of_the_costs_and_their_unit_does_not_matter(name, law, kind):
+    published = {key: kind[key] for key in kind if key == "publish_model"}
+    noise = {key: kind[key] for key in kind if key != "publish_model"}
+    names = ("low", "high") if law == "gp" else ("median",)
+    base = {"low": 0.2, "high": 1.2, "median": 1.0}
+
+    def played(unit: float) -> Any:
+        scales = {key: unit * base[key] for key in names}
+        scaled = {"noise_std": unit * noise["noise_std"]} if "noise_std" in noise and law == "gp" else {}
+        budget = {"law": law, "budget": 21 * unit, **scales, **noise, **scaled}
+        keywords = {"budget": budget, "horizon": 25, "num_arms": 25, **published}
+        env = gym.make("GPBandit-Budget-v0", **keywords)
+        env.reset(seed=3)
+        return [int(action) for action, _ in play(env, agents.make(name, env.get_wrapper_attr("setting")), 3)]
+
+    assert played(1.0) == played(1024.0)
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+def test_a_batch_with_known_costs_plays_what_its_trials_play_alone(name):
+    from bandit_envs import BanditVectorEnv
+
+    keywords = {"num_arms": 25, "budget": {"law": "gp", "budget": 50, "known": True}, "horizon": 12}
+    vector = BanditVectorEnv("budget", 3, autoreset_mode="Disabled", **keywords)
+    observation, _ = vector.reset(seed=[1, 2, 3])
+    agent = agents.make(name, vector.setting, num_trials=3)
+    agent.reset([1, 2, 3])
+    together = []
+    for _ in range(12):
+        action = agent.act(observation)
+        following, reward, *_, info = vector.step(action)
+        agent.update(observation, action, reward, info)
+        together.append(action)
+        observation = following
+    for i, seed in enumerate([1, 2, 3]):
+        env = gym.make("GPBandit-Budget-v0", **keywords)
+        env.reset(seed=seed)
+        alone = play(env, agents.make(name, env.get_wrapper_attr("setting")), seed)
+        assert [int(action) for action, _ in alone] == [int(each[i]) for each in together]
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+def test_it_plays_on_a_box_with_contexts_delays_and_changes(name):
+    keywords = {
+        "continuous": True,
+        "num_arms": 12,
+        "horizon": 4,
+        "budget": 20,
+        "constraints": None,
+        "num_segments": 2,
+    }
+    env = gym.make("GPBandit-Composite-v0", **keywords)
+    env.reset(seed=0)
+    assert len(play(env, agents.make(name, env.get_wrapper_attr("setting")))) == 4
+
+
+def test_ratio_ucb_prefers_the_arm_that_earns_most_a_unit_of_cost():
+    result = evaluate("GPBandit-Budget-v0", ["ratio-ucb", "gp-ucb"], trials=4, env_kwargs={"budget": 20})
+    ours, theirs = (result.budget_regret[name][:, -1].mean() for name in ("ratio-ucb", "gp-ucb"))
+    assert ours < theirs / 2
+
+
+def test_where_costs_differ_much_improvement_per_cost_finds_more_with_a_small_budget():
+    field = {"EIpu": ("ei-per-cost", {"cooling": False}), "EI": "gp-ei"}
+    costs = {"law": "log-gp", "budget": 5, "median": 0.2, "known": True}
+    keywords = {"budget": costs, "length_scale": 0.05, "noise_std": 0.01, "normalize": False, "horizon": 60}
+    result = evaluate("GPBandit-Budget-v0", field, trials=8, env_kwargs=keywords)
+    at = np.array([1.0])
+    ours, theirs = (
+        over_budget(result.simple_regret[label], result.spent[label], at).mean() for label in ("EIpu", "EI")
+    )
+    assert ours < theirs / 2
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_regret_of_ratio_ucb_is_bounded_by_the_widths_where_the_bands_hold(known):
+    """rho* k(x_t) - f(x_t) <= 2 w_f sd_f + rho* 2 w_k sd_k in every round, exactly."""
+    budget = {"law": "gp", "budget": 20, "noise_std": 0.05, "known": known}
+    env = gym.make("GPBandit-Budget-v0", num_arms=40, budget=budget)
+    holding = 0
+    for seed in range(6):
+        env.reset(seed=seed)
+        trial = env.unwrapped.simulator.trials[0]  # type: ignore[attr-defined]
+        f, k = trial.means[0, 0], trial.play_costs.values
+        rho = (f / k).max()
+        agent = agents.make("ratio-ucb", env.get_wrapper_attr("setting"), width=5.0)
+        observation, _ = env.reset(seed=seed)
+        agent.reset(seed)
+        paid, regret, bound, bands_hold = 0.0, 0.0, 0.0, True
+        while True:
+            arm = agent.act(observation)
+            context = np.zeros(1, dtype=np.int64)
+            sd_f, band = agent.belief.std(context)[0], agent.objective.costs.at(context)  # type: ignore[union-attr]
+            bands_hold &= bool((np.abs(f - agent.belief.mean(context)[0]) <= 5.0 * sd_f).all())  # type: ignore[union-attr]
+            bands_hold &= bool((np.abs(k - band.mean[0]) <= 5.0 * band.std[0] + 1e-12).all())
+            observation, reward, terminated, _, info = env.step(arm)
+            if terminated:
+                break
+            agent.update(observation, arm, reward, info)
+            step = 2 * 5.0 * sd_f[arm] + rho * 2 * 5.0 * band.std[0, arm]
+            assert not bands_hold or rho * k[arm] - f[arm] <= step + 1e-9
+            paid, regret, bound = paid + k[arm], regret + rho * k[arm] - f[arm], bound + step
+        if bands_hold:
+            holding += 1
+            assert regret + rho * (20 - paid) <= bound + rho * k.max()
+    assert holding >= 3
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("pbgi", {"lam": 0.0}, "lam must be positive"),
+        ("pbgi", {"halving": 3}, "halving"),
+        ("ei-per-cost", {"cooling": "slow"}, "cooling"),
+        ("ratio-ucb", {"cost_width": "wide"}, "width"),
+        ("ratio-ucb", {"delta": 2.0}, "delta"),
+    ],
+)
+def test_impossible_options_get_one_clear_error(name, options, message):
+    env = gym.make("GPBandit-Budget-v0", budget=20)
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=message):
+        agents.make(name, env.get_wrapper_attr("setting"), **options).reset(0)

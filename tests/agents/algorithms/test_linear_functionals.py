@@ -1,0 +1,126 @@
+"""GP-UCB on linear functionals learns from sums of anonymous rewards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import agents
+from agents.algorithms.aggregated import chances_of
+from agents.beliefs.functionals import Functionals
+from agents.model.model import Model
+from bandit_envs import Setting
+from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs.laws import delays
+from gpbandits import evaluate
+
+SETTING = Setting(
+    arms=np.linspace(0, 1, 12)[:, None],
+    horizon=60,
+    kernel=make_kernel("rbf"),
+    prior_mean=0.4,
+    noise_std=0.1,
+    delay=delays.Poisson(3.0),
+    aggregated=True,
+)
+ONE = np.zeros(1)
+BENCH = {"num_arms": 100, "horizon": 400, "noise_std": 0.1, "delay": {"law": "poisson", "mean": 5}}
+
+
+def summed(total: float) -> dict:
+    return {
+        "feedback_mask": np.ones(1, dtype=bool),
+        "feedback_step": np.full(1, -1),
+        "feedback_reward": np.array([total]),
+    }
+
+
+def test_sums_are_conditioned_on_exactly():
+    model, rng = Model.of(SETTING), np.random.default_rng(0)
+    belief = Functionals(model)
+    rows, values, variances = rng.random((8, 12)), rng.normal(size=8), rng.random(8) + 0.1
+    for row, value, variance in zip(rows, values, variances, strict=True):
+        point = np.r_[np.arange(12), 3]  # one of them in two parts
+        weight = np.r_[row, 0.25]
+        weight[3] -= 0.25
+        belief.observe(point, weight, value, variance)
+    gram = model.gram.dense
+    noisy = rows @ gram @ rows.T + np.diag(variances)
+    gain = gram @ rows.T @ np.linalg.inv(noisy)
+    np.testing.assert_allclose(belief.mean, 0.4 + gain @ (values - rows @ np.full(12, 0.4)), atol=1e-10)
+    np.testing.assert_allclose(belief.covariance, gram - gain @ rows @ gram, atol=1e-10)
+
+
+def test_a_round_tells_what_the_chances_say_of_the_last_plays():
+    agent = agents.make("gp-ucb-aggregated", SETTING, chances=[0.5, 0.3, 0.1])
+    agent.reset(0)
+    expected = Functionals(agent.model)
+    for t, (arm, total) in enumerate([(2, 1.0), (7, -0.5), (7, 2.0), (4, 0.0)]):
+        agent.act(ONE)
+        agent.update(ONE, arm, total, summed(total))
+        recent = np.array([2, 7, 7, 4][: t + 1][::-1][:3])
+        chance = np.array([0.5, 0.3, 0.1])[: t + 1]
+        uncertain = (chance * (1 - chance)) @ expected.square[recent]
+        expected.observe(recent, chance, total, 0.01 * chance.sum() + uncertain)
+        np.testing.assert_allclose(agent.belief.mean, expected.mean, atol=1e-12)
+        np.testing.assert_allclose(agent.belief.covariance, expected.covariance, atol=1e-12)
+
+
+def test_where_nothing_is_late_or_summed_it_plays_as_gp_ucb():
+    for aggregated in (False, True):
+        problem = {**BENCH, "horizon": 60, "delay": None, "aggregated": aggregated}
+        ours = evaluate("GPBandit-GP-v0", ["gp-ucb-aggregated"], trials=2, env_kwargs=problem)
+        plain = {**problem, "aggregated": False}
+        theirs = evaluate("GPBandit-GP-v0", {"it": ("gp-ucb", {"width": 2.0})}, trials=2, env_kwargs=plain)
+        np.testing.assert_array_equal(ours.actions["gp-ucb-aggregated"], theirs.actions["it"])
+
+
+def test_chances_are_those_of_the_published_law():
+    found = chances_of(SETTING)
+    exact = stats.poisson.pmf(np.arange(len(found)), 3.0)
+    assert np.abs(found - exact).max() < 4.0 * 0.5 / np.sqrt(100_000)
+    lossy = chances_of(replace(SETTING, delay=delays.Poisson(3.0, lost=0.5)))
+    assert abs(lossy.sum() - 0.5) < 0.01
+    np.testing.assert_array_equal(chances_of(replace(SETTING, max_delay=0)), [1.0])
+
+
+def test_sums_tell_more_than_crediting_the_arm_just_played():
+    class Crediting:
+        """GP-UCB that takes the sum for what the play earned."""
+
+        features = agents.features("random")
+
+        def __init__(self, setting: Setting):
+            self.agent = agents.make("gp-ucb", replace(setting, aggregated=False), width=2.0)
+            self.reset, self.act, self.round = self.agent.reset, self.agent.act, 0
+
+        def update(self, observation, action, reward, info):
+            self.agent.update(observation, action, reward, info | {"feedback_step": np.array([self.round])})
+            self.round += 1
+
+    field = {"sums": "gp-ucb-aggregated", "credited": Crediting}
+    problem = BENCH | {"aggregated": True, "horizon": 200}
+    result = evaluate("GPBandit-GP-v0", field, trials=3, env_kwargs=problem)
+    sums, credited = (result.regret[label][:, -1].mean() for label in field)
+    assert sums < 0.6 * credited
+
+
+@pytest.mark.parametrize(
+    ("setting", "options", "message"),
+    [
+        (replace(SETTING, delay=None, max_delay=5), {}, "chances must be given"),
+        (replace(SETTING, delay=delays.ByReward()), {}, "chances must be given"),
+        (replace(SETTING, delay=delays.ByArm()), {}, "chances must be given"),
+        (SETTING, {"chances": [0.7, 0.7]}, "chances must be a list of numbers"),
+        (SETTING, {"chances": [-0.1, 0.7]}, "chances must be a list of numbers"),
+        (SETTING, {"form": "pairs"}, "form must be left out"),
+        (SETTING, {"repeat": 2.0}, "repeat must be 1"),
+        (Setting(low=np.zeros(1), high=np.ones(1), aggregated=True), {}, "setting must have arms"),
+    ],
+)
+def test_what_it_cannot_do_is_refused(setting, options, message):
+    with pytest.raises(ValueError, match=message):
+        agents.make("gp-ucb-aggregated", setting, **options)

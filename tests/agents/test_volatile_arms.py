@@ -1,0 +1,254 @@
+"""Agents where arms come and go: they learn which are there, from the first round on, and play no other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import agents
+from agents.acquisition.incumbents import MaxMean
+from agents.agent.view import View
+from agents.beliefs.base import Delivered
+from agents.model.model import Model
+from agents.model.tie_breaking import argmax_with_ties
+from agents.objectives.each_modelled_parts import each_modelled
+from agents.objectives.rectified import OfRectified
+from agents.objectives.schedules import Infinite
+from agents.saving.data import decode, encode
+from agents.saving.files import read, write
+from agents.saving.recorded import FORM
+from bandit_envs import BanditEnv, Problem
+from bandit_envs.problems import build
+from gpbandits import check_agent, evaluate
+from gpbandits.evaluation import AgentCheckError
+
+SMALL = {"num_arms": 12, "horizon": 20}
+HALF = {"law": "bernoulli", "p": 0.5}
+PLAYING = [name for name in agents.names() if agents.features(name).availability]
+REFUSED = [name for name in agents.names() if not agents.features(name).availability]
+
+
+def volatile(**keywords: Any) -> Problem:
+    return build("gp", SMALL | {"availability": HALF} | keywords)
+
+
+def actions(problem: Problem, name: str, **options: Any) -> list[int]:
+    """An agent's plays; the environment refuses those that are missing."""
+    env = BanditEnv(problem)
+    agent, seen, info = begin(env, name, **options)
+    plays = []
+    for _ in range(problem.horizon):
+        plays.append(agent.act(seen))
+        following, reward, *_, info = env.step(plays[-1])
+        agent.update(seen, plays[-1], reward, info)
+        seen = following
+    return plays
+
+
+def begin(env: BanditEnv, name: str, **options: Any) -> tuple[Any, Any, Any]:
+    """A new agent, the first observation and the info of the reset."""
+    seen, info = env.reset(seed=3)
+    agent = agents.make(name, env, **options)
+    agent.reset(7)
+    if "action_mask" in info:
+        agent.start(info)
+    return agent, seen, info
+
+
+@pytest.mark.parametrize("name", PLAYING)
+def test_arms_that_are_always_there_change_no_play(name):
+    if name == "random":
+        pytest.skip("it draws among the arms of a mask in another way")
+    features = agents.features(name)
+    costs = {"constraints": "gp"} if features.constraint else {}
+    always = {"availability": {"law": "bernoulli", "p": 1.0}}
+    plain, masked = (build("gp", SMALL | {"horizon": 8} | costs | more) for more in ({}, always))
+    assert actions(plain, name) == actions(masked, name)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_agent_that_declares_no_availability_is_refused_before_anybody_plays(name):
+    progress: list[Any] = []
+    with pytest.raises(ValueError, match=rf"agent '{name}': setting must be without volatile arms"):
+        evaluate(volatile(), ["random", name], trials=1, progress=lambda *done: progress.append(done))
+    assert not progress
+    with pytest.raises(ValueError, match="setting must be without volatile arms"):
+        agents.make(name, volatile())
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "random", "constrained-ei"])
+def test_an_agent_that_was_not_told_of_the_first_arms_says_how_to_tell_it(name):
+    problem = volatile(constraints="gp")
+    agent = agents.make(name, problem)
+    agent.reset(0)
+    with pytest.raises(RuntimeError, match=r"call start\(info\) after its reset"):
+        agent.act(np.zeros(1))
+
+
+@pytest.mark.parametrize("mask", [None, np.ones(3, np.int8), np.zeros(12, np.int8), np.full(12, 2, np.int8)])
+def test_a_mask_that_cannot_be_is_an_error_that_leaves_the_agent_as_it_was(mask):
+    env = BanditEnv(volatile())
+    agent, seen, _ = begin(env, "gp-ucb")
+    arm = agent.act(seen)
+    following, reward, *_, info = env.step(arm)
+    broken = {key: value for key, value in info.items() if key != "action_mask"}
+    if mask is not None:
+        broken["action_mask"] = mask
+    with pytest.raises(ValueError, match=r'info\["action_mask"\] must be \(12,\)'):
+        agent.update(seen, arm, reward, broken)
+    agent.update(seen, arm, reward, info)
+    assert agent.round == 1
+    assert info["action_mask"][agent.act(following)] == 1
+
+
+def test_a_mask_that_the_setting_does_not_speak_of_is_not_ignored():
+    agent = agents.make("gp-ucb", build("gp", SMALL))
+    agent.reset(0)
+    with pytest.raises(ValueError, match="volatile=True"):
+        agent.start({"action_mask": np.ones(12, np.int8)})
+
+
+def test_an_arm_cannot_be_held_where_it_may_be_missing():
+    with pytest.raises(ValueError, match=r"repeat must be 1, .* may be missing in the next round"):
+        agents.make("gp-ucb", volatile(), repeat=4.0)
+
+
+@pytest.mark.parametrize("worst", [-np.inf, 0.0, -1e300])
+def test_the_largest_score_is_sought_among_what_is_offered_even_where_nothing_is_wanted(worst):
+    scores = np.array([[1.0, worst, worst, 5.0], [worst, 2.0, 3.0, worst], [worst] * 4])
+    offered = np.array([[0, 1, 1, 0], [1, 0, 0, 0], [0, 0, 0, 1]], dtype=bool)
+    for uniform in (0.0, 0.999):
+        draws = np.full(3, uniform)
+        together = argmax_with_ties(scores, 1e-9, draws, offered)
+        alone = [argmax_with_ties(scores[[i]], 1e-9, draws[[i]], offered[[i]]).item() for i in range(3)]
+        assert together.tolist() == alone == [1 if uniform == 0.0 else 2, 0, 3]
+
+
+def test_samples_and_incumbents_are_those_of_the_arms_that_are_there():
+    model = Model.of(volatile().setting())
+    belief, rows = Delivered(model, 1), np.zeros(3, dtype=np.int64)
+    belief.receive(rows, np.array([0, 5, 9]), rows, np.array([3.0, 1.0, 2.0]))
+    offered = np.zeros((1, 12), dtype=bool)
+    offered[0, [5, 9, 10]] = True
+
+    def view(among: Any) -> View:
+        rngs = [np.random.default_rng(0)]
+        here = np.zeros(1, dtype=np.int64)
+        return View(belief, MaxMean(1, model.setting.decisions), here, here + 1, rngs, lambda: rngs, among)
+
+    mean = view(None).mean[0]
+    assert view(None).incumbent == mean[[0, 5, 9]].max()
+    assert view(offered).incumbent == mean[[5, 9]].max()
+    joint = mean + view(None).deviation()[0]
+    assert view(None).sampled_maximum() == joint.max()
+    assert view(offered).sampled_maximum() == joint[[5, 9, 10]].max()
+    offered[0, [5, 9]] = False  # nothing that is there was played
+    assert view(offered).incumbent == 0.0
+
+
+def test_where_nothing_that_is_there_can_be_feasible_the_least_violation_is_played_and_declared():
+    problem = volatile(constraints="gp")
+    model, assumed = each_modelled(problem.setting(), standardize=False)
+
+    def combined(scores: list[float]) -> Any:
+        objective: Any = OfRectified(Infinite(), assumed)(model, 1)
+        objective.lower = lambda j, band, t: over
+        return objective.combined(np.array([scores]), [(over, over)], np.ones(1)), objective.infeasible
+
+    over = np.array([[0.0, 2.0, 1.0]])  # arm 0 is feasible and missing
+    worth, infeasible = combined([-np.inf, 5.0, 4.0])
+    assert infeasible.all()
+    assert argmax_with_ties(worth, 0.0, np.zeros(1), np.array([[False, True, True]])) == 2
+    _, infeasible = combined([1.0, 5.0, 4.0])
+    assert not infeasible.any()
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "constrained-ei", "random", "lb-gp-ucb"])
+def test_a_saved_agent_goes_on_with_the_arms_that_are_there(name, tmp_path):
+    env = BanditEnv(volatile(constraints="gp"))
+    agent, seen, _ = begin(env, name)
+    for t in range(8):
+        if t in (0, 5):  # before the first play too
+            agent.save(tmp_path / "agent.json")
+            agent, twin = agents.load(tmp_path / "agent.json"), agents.load(tmp_path / "agent.json")
+            assert twin.act(seen) == agents.load(tmp_path / "agent.json").act(seen)
+        arm = agent.act(seen)
+        following, reward, *_, info = env.step(arm)
+        agent.update(seen, arm, reward, info)
+        seen = following
+
+
+@pytest.mark.long
+def test_agents_of_a_process_of_their_own_learn_which_arms_are_there():
+    problem = volatile(horizon=6)
+    mine, theirs = (
+        evaluate(problem, ["gp-ucb"], trials=2, isolate=isolate).actions["gp-ucb"]
+        for isolate in (False, True)
+    )
+    np.testing.assert_array_equal(mine, theirs)
+
+
+def test_an_agent_that_learns_regrets_less_than_random_plays_of_volatile_arms():
+    result = evaluate(volatile(horizon=100, num_arms=50), ["gp-ucb", "random"], trials=4)
+    assert (result.regret["gp-ucb"] >= 0).all()
+    assert result.regret["gp-ucb"][:, -1].mean() < 0.5 * result.regret["random"][:, -1].mean()
+
+
+def test_everything_at_once_with_volatile_arms_is_played_by_those_who_handle_it_all():
+    problem = build("composite", {"num_arms": 50, "horizon": 150, "availability": HALF})
+    result = evaluate(problem, ["config", "gp-agent", "random"], trials=4)
+    hard = {label: result.hard_violation[label][:, -1].mean() for label in result.agents}
+    assert max(hard["config"], hard["gp-agent"]) < 0.8 * hard["random"]
+
+
+def test_a_file_of_before_there_were_volatile_arms_is_read(tmp_path):
+    agent, path = agents.make("gp-ucb", build("gp", SMALL)), tmp_path / "agent.json"
+    agent.reset(0)
+    arm = agent.act(np.zeros(1))
+    agent.save(path)
+    content = read(path, FORM)
+    columns = decode(content["columns"])
+    assert columns.pop() == []  # of the calls of start
+    write(path, FORM, content | {"columns": encode(columns)})
+    assert agents.load(path).act(np.zeros(1)) == agent.act(np.zeros(1))
+    assert arm in range(12)
+
+
+class FirstArm:
+    """Plays the first arm, be it there or not."""
+
+    def __init__(self, setting: Any):
+        self.arm = 0
+
+    def reset(self, seed: int) -> None:
+        pass
+
+    def act(self, observation: Any) -> int:
+        return self.arm
+
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        pass
+
+
+class FirstThatIsThere(FirstArm):
+    """Plays the first arm that is there."""
+
+    def start(self, info: dict[str, Any]) -> None:
+        self.arm = int(info["action_mask"].argmax())
+
+    def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        self.start(info)
+
+
+def test_an_agent_of_ones_own_takes_part_by_start_and_update():
+    check_agent(FirstThatIsThere, {"volatile": volatile()})
+    assert evaluate(volatile(), {"mine": FirstThatIsThere}, trials=2).regret["mine"].shape == (2, 20)
+
+
+def test_an_agent_of_ones_own_that_looks_at_no_mask_is_told_so():
+    with pytest.raises(AgentCheckError, match=r"\[available arms\].*method start\(info\)"):
+        check_agent(FirstArm, {"volatile": volatile()})
+    with pytest.raises(ValueError, match=r"available, got 0, which is missing from round \d+; choose where"):
+        evaluate(volatile(), {"mine": FirstArm}, trials=3)

@@ -1,0 +1,193 @@
+"""What plays cost: the budget ends an episode, and the true costs pay for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from bandit_envs import BanditEnv
+from bandit_envs.laws import play_costs
+from bandit_envs.laws.play_costs import LAWS
+from bandit_envs.problem.setting import Setting, batch_settings
+
+PAID = {name: law for name, law in LAWS.items() if law is not play_costs.Free}
+each_law = pytest.mark.parametrize("law", PAID)
+SMALL: Any = {"num_arms": 30, "horizon": 200}
+
+
+def budget_of(law: str, **more: Any) -> dict[str, Any]:
+    return {"law": law, "budget": 25.0, **more}
+
+
+def episode(law: str, seed: int = 0, **keywords: Any) -> list[Any]:
+    """What an episode of random plays returns, step by step."""
+    env = gym.make("GPBandit-Composite-v0", **{**SMALL, "budget": budget_of(law), **keywords})
+    env.action_space.seed(seed)
+    env.reset(seed=seed)
+    steps = []
+    while not steps or not (steps[-1][2] or steps[-1][3]):
+        steps.append(env.step(env.action_space.sample()))
+    return steps
+
+
+@each_law
+@pytest.mark.parametrize(
+    "features", [{}, {"drift": "ornstein-uhlenbeck"}, {"continuous": True, "delay": None}]
+)
+def test_no_more_is_spent_than_the_budget_and_the_play_that_does_not_fit_ends_the_episode(law, features):
+    *steps, last = episode(law, **features)
+    assert sum(info["oracle"]["spent"] for *_, info in steps) <= 25.0
+    assert all(info["played"] and info["oracle"]["spent"] > 0 for *_, info in steps)
+    assert not any(terminated or truncated for _, _, terminated, truncated, _ in steps)
+    _, reward, terminated, truncated, info = last
+    assert (reward, terminated, truncated) == (0.0, True, False)
+    assert not info["played"]
+    assert not info["feedback_mask"].any()
+    assert info["t"] == len(steps)
+    assert info["oracle"]["spent"] == 0.0
+
+
+@each_law
+def test_what_is_published_of_the_costs_bounds_them(law):
+    env = gym.make("GPBandit-Budget-v0", budget=budget_of(law, known=True))
+    for seed in range(5):
+        env.reset(seed=seed)
+        setting = env.get_wrapper_attr("setting")
+        assert setting.budget == 25.0
+        assert setting.known_costs.min() >= setting.cost_min * (1 - 1e-12)
+        assert setting.known_costs.max() <= setting.play_costs.most * (1 + 1e-12)
+
+
+def test_noise_is_on_what_is_seen_and_the_budget_pays_the_truth():
+    clear, noisy = (episode("gp", budget=budget_of("gp", noise_std=std), delay=None) for std in (0.0, 0.3))
+    assert len(clear) == len(noisy)
+    pairs = [(a[-1], b[-1]) for a, b in zip(clear, noisy, strict=True)][:-1]
+    for one, other in pairs:
+        assert one["oracle"]["spent"] == other["oracle"]["spent"] == one["feedback_spent"][0]
+        np.testing.assert_array_equal(one["feedback_reward"], other["feedback_reward"])
+    errors = [other["feedback_spent"][0] - other["oracle"]["spent"] for _, other in pairs]
+    assert 0.15 < np.std(errors) < 0.5  # of about 35 normals of deviation 0.3
+
+
+@each_law
+def test_a_budget_leaves_the_draws_of_everything_else_as_they_were(law):
+    plain, paid = (gym.make("GPBandit-Composite-v0", **SMALL, budget=b) for b in (None, budget_of(law)))
+    plain.reset(seed=4)
+    paid.reset(seed=4)
+    for arm in range(10):
+        ours, theirs = plain.step(arm), paid.step(arm)
+        np.testing.assert_array_equal(ours[0], theirs[0])
+        assert ours[1] == theirs[1]
+        assert ours[4]["oracle"]["regret"] == theirs[4]["oracle"]["regret"]
+
+
+def test_the_rate_is_the_best_reward_a_unit_of_cost():
+    env = gym.make("GPBandit-Budget-v0", budget=budget_of("log-gp", known=True))
+    env.reset(seed=1)
+    trial: Any = env.unwrapped.simulator.trials[0]  # type: ignore[attr-defined]
+    expected = (trial.means[0, 0] / trial.play_costs.values).max()
+    assert env.step(3)[4]["oracle"]["rate"] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("features", [{}, {"drift": "ornstein-uhlenbeck"}])
+def test_the_rate_is_the_best_of_the_arms_that_are_there(features):
+    few: Any = {
+        "availability": {"law": "bernoulli", "p": 0.1},
+        "budget": budget_of("gp"),
+        **SMALL,
+        **features,
+    }
+    env: Any = gym.make("GPBandit-Composite-v0", **few)
+    _, info = env.reset(seed=2)
+    trial = env.unwrapped.simulator.trials[0]
+    for t in range(12):
+        mask, at = info["action_mask"].astype(bool), trial.context[t] * 30
+        means = trial.means[trial.version[t]][:, at : at + 30]
+        cells = mask & (means[1:] <= 0).all(axis=0)
+        best = (means[0] / trial.play_costs.values[at : at + 30])[cells].max()
+        info = env.step(int(mask.argmax()))[-1]
+        assert info["oracle"]["rate"] == max(best, 0.0)
+
+
+def test_the_step_that_ends_an_episode_tells_the_arms_of_the_round_that_was_not_played():
+    env = gym.make("GPBandit-Composite-v0", **SMALL, availability="bernoulli", budget=budget_of("gp"))
+    env.action_space.seed(0)
+    infos = [env.reset(seed=0)[1]]
+    while infos[-1].get("played") or len(infos) == 1:
+        infos.append(env.step(env.action_space.sample())[-1])
+    np.testing.assert_array_equal(infos[-1]["action_mask"], infos[-2]["action_mask"])
+
+
+def test_a_missing_arm_is_refused_before_it_is_asked_what_it_costs():
+    costs = {"law": "unit", "budget": 1}
+    env = BanditEnv("gp", num_arms=30, availability={"law": "bernoulli", "p": 0.3}, budget=costs)
+    _, info = env.reset(seed=0)
+    *_, info = env.step(int(info["action_mask"].argmax()))
+    with pytest.raises(ValueError, match="must be an arm that is available"):
+        env.step(int(info["action_mask"].argmin()))
+    assert env.step(int(info["action_mask"].argmax()))[2]
+
+
+def test_a_function_seed_freezes_what_plays_cost():
+    env = gym.make("GPBandit-Budget-v0", budget=budget_of("gp", known=True))
+    costs = []
+    for seed in (1, 2):
+        env.reset(seed=seed, options={"function_seed": 7})
+        costs.append(env.get_wrapper_attr("setting").known_costs)
+    np.testing.assert_array_equal(*costs)
+
+
+def test_a_step_after_the_budget_is_spent_is_one_clear_error():
+    env = gym.make("GPBandit-Budget-v0", budget={"law": "unit", "budget": 2}, disable_env_checker=True)
+    env.reset(seed=0)
+    assert [env.step(0)[2] for _ in range(2)] == [False, False]
+    env.unwrapped.reset(seed=0)
+    for _ in range(3):
+        env.unwrapped.step(0)
+    with pytest.raises(RuntimeError, match="after the budget was spent; call reset"):
+        env.unwrapped.step(0)
+
+
+def test_known_costs_of_a_batch_are_each_trials_own():
+    costs = np.array([[1.0, 2.0], [3.0, 4.0]])
+    trials = [Setting(arms=np.array([[0.0], [1.0]]), budget=9, known_costs=each) for each in costs]
+    batch = batch_settings(trials)
+    np.testing.assert_array_equal(batch.known_costs, costs)
+    for i, each in enumerate(costs):
+        np.testing.assert_array_equal(batch.of_trial(i).known_costs, each)
+        np.testing.assert_array_equal(trials[i].of_trial(1).known_costs, each)
+
+
+@each_law
+def test_gymnasiums_checker_has_nothing_to_say(law, recwarn):
+    check_env(gym.make("GPBandit-Budget-v0", budget=budget_of(law)).unwrapped, skip_render_check=True)
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("budget", "message"),
+    [
+        (1.0, r"budget\[\"budget\"\] must be at least 1.2"),
+        ({"law": "gp", "budget": 50, "low": 0}, "positive"),
+        ({"law": "log-gp", "budget": 50, "deviation": -1}, "positive"),
+        ({"law": "unit", "budget": 50, "known": False}, "known"),
+        ({"law": "gp", "budget": 50, "noise_std": -1}, "0 or positive"),
+        ("cheap", "must be one of none, unit, gp, log-gp"),
+    ],
+)
+def test_impossible_budgets_get_one_clear_error(budget, message):
+    with pytest.raises(ValueError, match=message):
+        gym.make("GPBandit-Budget-v0", budget=budget)
+
+
+@pytest.mark.parametrize(
+    "told", [{"budget": -1}, {"cost_min": 0}, {"known_costs": [1.0, -2.0]}, {"known_costs": [1.0]}]
+)
+def test_a_setting_with_impossible_costs_is_an_error(told):
+    (name,) = told
+    with pytest.raises(ValueError, match=name):
+        Setting(arms=np.array([[0.0], [1.0]]), **told)

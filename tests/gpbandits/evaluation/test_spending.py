@@ -1,0 +1,105 @@
+"""Budgets in results: curves stay after the last play, and can be drawn over what is spent."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpbandits import evaluate
+from gpbandits.evaluation import Result
+from gpbandits.evaluation.spending import budget_grid, over_budget
+
+ENVIRONMENT = {"num_arms": 20, "budget": {"law": "gp", "budget": 6, "noise_std": 0.1}}
+
+
+@cache
+def played(**more: Any) -> Result:
+    keywords = {**ENVIRONMENT, "delay": {"law": "constant", "rounds": 2}}
+    return evaluate("GPBandit-Budget-v0", ["gp-ucb", "random"], trials=4, seed=3, env_kwargs=keywords, **more)
+
+
+def test_curves_carry_their_last_value_after_the_last_play():
+    result = played()
+    for label in result.agents:
+        played_rounds = result.played[label]
+        assert (played_rounds < result.horizon).all()
+        for curves in (result.regret, result.simple_regret, result.spent, result.budget_regret):
+            for row, rounds in zip(curves[label], played_rounds, strict=True):
+                assert row.shape == (result.horizon,)
+                np.testing.assert_array_equal(row[rounds:], row[rounds - 1])
+                assert curves is result.simple_regret or (np.diff(row[:rounds]) != 0).any()
+
+
+def test_the_budget_is_never_exceeded_and_less_than_a_play_is_left():
+    result = played()
+    for label in result.agents:
+        left = 6.0 - result.spent[label][:, -1]
+        assert ((left >= 0) & (left < 1.2)).all()
+
+
+def test_budget_regret_is_what_the_best_rate_would_have_earned_less_the_rewards():
+    keywords = {**ENVIRONMENT, "budget": {"law": "unit", "budget": 6}}
+    result = evaluate("GPBandit-Budget-v0", ["random"], trials=3, env_kwargs=keywords)
+    assert (result.played["random"] == 6).all()
+    np.testing.assert_allclose(result.budget_regret["random"], result.regret["random"], atol=1e-12)
+    np.testing.assert_array_equal(result.spent["random"][:, :6], np.tile(np.arange(1.0, 7.0), (3, 1)))
+
+
+def test_a_file_keeps_what_was_spent(tmp_path):
+    result = played()
+    result.save(tmp_path / "budget.parquet")
+    again = Result.load(tmp_path / "budget.parquet")
+    for label in result.agents:
+        np.testing.assert_array_equal(again.spent[label], result.spent[label])
+        np.testing.assert_array_equal(again.budget_regret[label], result.budget_regret[label])
+        np.testing.assert_array_equal(again.played[label], result.played[label])
+    assert {"round_spent", "round_shortfall"} <= set(result.to_frame().columns)
+
+
+def test_checkpoints_keep_the_sums():
+    whole = played()
+    rounds = np.unique(np.geomspace(1, whole.horizon, 7).astype(int))
+    for thin in (whole.at(rounds), played(checkpoints=tuple(rounds.tolist()))):
+        for label in whole.agents:
+            np.testing.assert_allclose(thin.spent[label], whole.spent[label][:, rounds - 1])
+            np.testing.assert_array_equal(
+                thin.simple_regret[label], whole.simple_regret[label][:, rounds - 1]
+            )
+            np.testing.assert_array_equal(thin.played[label], whole.played[label])
+
+
+def test_a_curve_over_the_budget_is_what_a_trial_had_when_that_was_spent():
+    spent, values = np.array([[1.0, 1.5, 3.0, 3.0]]), np.array([[10.0, 20.0, 30.0, 30.0]])
+    grid = np.array([1.0, 1.4, 1.5, 2.9, 3.0, 4.0])
+    np.testing.assert_array_equal(over_budget(values, spent, grid), [[10, 10, 20, 20, 30, 30]])
+    whole = budget_grid([spent, np.array([[0.5, 2.0, 2.0, 2.0]])])
+    assert (whole[0], whole[-1]) == (1.0, 3.0)
+
+
+@pytest.mark.parametrize("scale", ["linear", "log-log"])
+@pytest.mark.parametrize("metric", ["cumulative", "simple", "budget"])
+def test_figures_can_be_over_what_is_spent(tmp_path, scale, metric):
+    path = tmp_path / "figure.png"
+    played().plot(path, scale, metric, x="spent")
+    assert path.stat().st_size > 10_000
+
+
+def test_tables_rank_by_the_regret_against_the_budget_and_count_rounds():
+    text = str(played().table())
+    assert "budget regret" in text
+    assert "rounds" in text
+
+
+def test_what_needs_a_budget_says_so(tmp_path):
+    free = evaluate("GPBandit-GP-v0", ["random"], trials=2, env_kwargs={"num_arms": 9, "horizon": 5})
+    assert free.spent == free.budget_regret == {}
+    assert (free.played["random"] == 5).all()
+    with pytest.raises(ValueError, match='x must be "round" where plays cost nothing'):
+        free.plot(tmp_path / "figure.png", x="spent")
+    with pytest.raises(ValueError, match="unknown x 'time'"):
+        free.plot(tmp_path / "figure.png", x="time")
+    with pytest.raises(ValueError, match='metric "budget" needs an environment with a budget'):
+        free.plot(tmp_path / "figure.png", metric="budget")

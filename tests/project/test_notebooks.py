@@ -1,0 +1,149 @@
+"""What a notebook shows: small tables of escaped text of every object that people hold in their hands."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from agent_cases import SETTING
+from synthetic import result
+
+import agents
+from agents import Categorical, Linear, Tuner
+from agents.registry import resolve_agent
+from agents.tuning.parameters import KINDS
+from bandit_envs.basics.notebook import brief, html_table
+from bandit_envs.environment.envs import BanditEnv
+from bandit_envs.environment.registration import IDS
+from bandit_envs.problems import build, data_files
+from gpbandits import watch
+
+OFFLINE = sorted({name for name in IDS.values() if not data_files(name)})
+VOID = {"img", "br"}
+
+
+class Balanced(HTMLParser):
+    """The text of the cells; it raises where tags do not match."""
+
+    def __init__(self, html: str):
+        super().__init__()
+        self.open: list[str] = []
+        self.cells: list[str] = []
+        self.feed(html)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1:] in (["td"], ["th"]):
+            self.cells[-1] += data
+
+
+def cells(shown) -> list[str]:
+    html = shown if isinstance(shown, str) else shown._repr_html_()
+    assert len(html) < 20_000
+    assert "color" not in html  # the page may be light or dark
+    return Balanced(html).cells
+
+
+def test_text_is_escaped():
+    evil = "<script>alert('&')</script>"
+    html = html_table(evil, (evil,), [(evil,)], (evil,))
+    assert "<script" not in html
+    assert Balanced(html).cells == [evil, evil]
+
+
+def test_a_result_of_many_agents_prints_in_few_characters():
+    many = result(labels=[f"{'x' * 500}{i}" for i in range(3)])
+    records = {f"{'<' * 500}{i}": many.records[many.agents[0]] for i in range(60)}
+    large = type(many)("e" * 500, 0, records)
+    assert len(repr(large)) < 3_000
+    assert "and 40 more agents" in repr(large)
+
+
+def test_a_result_and_its_table_show_every_agent():
+    res = result(privileged={"GP-TS"})
+    assert {"GP-UCB", "GP-TS†", "random"} <= set(cells(res))
+    assert cells(res.table()) == cells(res)
+    assert "random: " in repr(res)
+
+
+@pytest.mark.parametrize("name", OFFLINE)
+def test_every_problem_and_its_setting_show_what_they_are(name):
+    problem = build(name, {})
+    assert {"decisions", "reward", "kernel"} <= set(cells(problem))
+    assert {"horizon", str(problem.horizon)} <= set(cells(problem.setting()))
+    assert len(repr(problem)) < 4_000
+
+
+@pytest.mark.parametrize("name", agents.names())
+def test_every_agent_shows_what_it_plays(name):
+    try:
+        agent = agents.make(name, SETTING)
+    except (ValueError, ModuleNotFoundError) as error:
+        pytest.skip(str(error))
+    assert {"plays", "20 arms", "10 rounds"} <= set(cells(agent))
+    assert name in repr(agent)
+    assert set(cells(resolve_agent(name)(SETTING))) <= set(cells(agent))
+
+
+def test_a_tuner_shows_its_latest_experiments_and_the_best():
+    tuner = Tuner({"x": Linear(0, 1), "<kind>": Categorical(["<a>", "b"])}, constraints=["c<0"])
+    assert "0 told" in repr(tuner)
+    assert cells(tuner)[-1] == "c<0"
+    for i in range(25):
+        tuner.add({"x": i / 25, "<kind>": "<a>"}, float(i), {"c<0": 20.0 - i if i > 20 else 1.0})
+    shown = cells(tuner)
+    assert shown.count("'<a>'") == 20
+    assert "best: 24.0 at" in tuner._repr_html_()
+    assert "5 earlier" in tuner._repr_html_()
+
+
+def test_long_arrays_are_named_by_their_shape():
+    assert brief(np.zeros((7, 2))) == "array(7, 2)"
+    assert len(brief("x" * 10_000)) < 300
+
+
+def test_completion_of_agents_offers_every_factory_and_what_is_called_by_hand_and_nothing_else():
+    offered = dir(agents)
+    by_hand = {"make", "names", "features", "compose", "load", "Tuner", "sb3", "pretrained", *KINDS}
+    registered = {name.replace("-", "_") for name in agents.names()}
+    assert registered | by_hand == set(offered)
+    assert all(callable(getattr(agents, name)) for name in offered)
+
+
+@pytest.mark.parametrize("name", agents.names())
+def test_every_registered_agent_is_an_attribute_of_agents(name):
+    assert getattr(agents, name.replace("-", "_")) is resolve_agent(name).make
+
+
+def test_a_rendered_trial_is_shown_as_a_picture_and_as_lines_and_still_is_an_array_and_text():
+    for mode, kind in (("rgb_array", np.ndarray), ("ansi", str)):
+        env = BanditEnv("gp", num_arms=10, horizon=5, render_mode=mode)
+        env.reset(seed=0)
+        shown = env.render()
+        assert isinstance(shown, kind)
+        if mode == "ansi":
+            assert shown._repr_html_().startswith("<pre>")
+        else:
+            assert shown._repr_png_().startswith(b"\x89PNG")
+            assert shown[0]._repr_png_() is None
+
+
+def test_a_film_is_shown_and_saved_as_the_same_gif(tmp_path):
+    film = watch("GPBandit-GP-v0", "gp-ucb", count=3, env_kwargs={"num_arms": 10, "horizon": 4})
+    assert "data:image/gif;base64," in film._repr_html_()
+    film.save(tmp_path / "made" / "film.gif")
+    assert (tmp_path / "made" / "film.gif").read_bytes() == film.gif
+    assert film.gif.startswith(b"GIF89a")
+    assert "3 pictures" in repr(film)
+    with pytest.raises(ValueError, match="fps must be positive"):
+        watch("GPBandit-GP-v0", "gp-ucb", fps=0)
