@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from bandit_envs.basics.arguments import ArgumentError, require_not_negative, shown
+from bandit_envs.basics.arguments import ArgumentError, is_number, require, require_not_negative, shown
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.of_model import WithWidth
@@ -20,6 +20,7 @@ from ..widths.base import Width
 from ..widths.by_name import make_width
 
 EPS = 0.05
+FURTHEST = 1e6  # beyond 1 all arms are near
 
 
 @handles("delay", "context", "noise", "availability")
@@ -50,6 +51,9 @@ def stable_opt(
     if setting.continuous:
         raise ArgumentError("setting", f"must have arms, among which neighbours are, got {shown(setting)}")
     require_not_negative("eps", eps, "it is a distance")
+    require(
+        is_number(eps) and eps <= FURTHEST, "eps", f"a number up to {FURTHEST:g}, in ranges of features", eps
+    )
     if options.get("refit_every"):
         raise ArgumentError("refit_every", f"must be left out, got {shown(options['refit_every'])}")
     if options.get("repeat", 1.0) != 1.0:
