@@ -90,6 +90,10 @@ class Candidates(Protocol):
         """Draw one joint posterior sample of f - mean, (B, A)."""
         ...
 
+    def sample(self, factor: Floats | float = 1.0) -> Floats:
+        """Draw mean + w (f - mean) of one joint posterior sample of f, w a number or (B, 1); (B, A)."""
+        ...
+
     def sampled_maximum(self) -> Floats:
         """Draw one joint posterior sample of f and return the largest value that may be played, (B,).
 

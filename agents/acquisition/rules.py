@@ -29,12 +29,14 @@ class UCB:
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores in the units of the reward, (B, A)."""
-        return _above(candidates, self.width, candidates.std)
+        scores = _factor(candidates, self.width) * candidates.std
+        scores += candidates.mean
+        return scores
 
     def slopes(self, candidates: Candidates) -> Slopes:
         """1 and w."""
         mean = np.ones_like(candidates.mean)
-        return Slopes(mean, _factor(candidates, self.width)[:, None] * mean)
+        return Slopes(mean, _factor(candidates, self.width) * mean)
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Thompson:
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores in the units of the reward, (B, A)."""
-        return _above(candidates, self.width, candidates.deviation())
+        return candidates.sample(_factor(candidates, self.width))
 
 
 @dataclass(frozen=True)
@@ -58,15 +60,15 @@ class RandomUCB:
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores in the units of the reward, (B, A)."""
-        return candidates.mean + self._factor(candidates)[:, None] * candidates.std
+        return candidates.mean + self._factor(candidates) * candidates.std
 
     def slopes(self, candidates: Candidates) -> Slopes:
         """1 and w Z."""
         mean = np.ones_like(candidates.mean)
-        return Slopes(mean, self._factor(candidates)[:, None] * mean)
+        return Slopes(mean, self._factor(candidates) * mean)
 
     def _factor(self, candidates: Candidates) -> Floats:
-        normal = np.array([rng.standard_normal() for rng in candidates.rngs])
+        normal = np.array([[rng.standard_normal()] for rng in candidates.rngs])  # (B, 1)
         return normal * _factor(candidates, self.width)
 
 
@@ -145,19 +147,13 @@ class AnyArm:
 
 def sample(candidates: Candidates) -> Floats:
     """One joint posterior sample of f, (B, A)."""
-    return candidates.mean + candidates.deviation()
+    return candidates.sample()
 
 
-def _above(candidates: Candidates, width: Width, step: Floats) -> Floats:
-    factor = _factor(candidates, width)
-    scores = (factor.item() if len(factor) == 1 else factor[:, None]) * step  # numbers are faster than (1, 1)
-    scores += candidates.mean
-    return scores
-
-
-def _factor(candidates: Candidates, width: Width) -> Floats:
-    """W, (B,)."""
-    return width(candidates.t, candidates.gain) + candidates.bias
+def _factor(candidates: Candidates, width: Width) -> Floats | float:
+    """W, (B, 1); of one trial a number, with which arrays are multiplied faster."""
+    factor = width(candidates.t, candidates.gain) + candidates.bias
+    return factor.item() if len(factor) == 1 else factor[:, None]
 
 
 def _improvement(candidates: Candidates, xi: PerTrial) -> Floats:

@@ -169,7 +169,7 @@ class BoxAgent(GPAgent):
             belief.gain,
             belief.bias,
             worlds.best,
-            sample=lambda: none,
+            deviate=lambda: none,
             weigh=lambda: none,
             draw=self._rule_rngs,
             maximise=cache(lambda: self._sampled_maximum(surface, context, plays, facts)),

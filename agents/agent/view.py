@@ -9,7 +9,6 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..acquisition.incumbents import Incumbent
-from ..acquisition.rules import sample
 from ..beliefs.base import Belief, Ridge
 from ..beliefs.pulls import Pulls, pulls
 from ..beliefs.safety import Safety
@@ -119,9 +118,13 @@ class View:
         """Draw one joint posterior sample of f - mean, (B, A)."""
         return self._belief.deviation(self._context, self._samplers)
 
+    def sample(self, factor: Floats | float = 1.0) -> Floats:
+        """Draw mean + w (f - mean) of one joint posterior sample of f, (B, A)."""
+        return self._belief.sample(self._context, self._samplers, factor)
+
     def sampled_maximum(self) -> Floats:
         """Draw one joint posterior sample of f and return its largest value that may be played, (B,)."""
-        return only_offered(sample(self), self._offered).max(axis=1)
+        return only_offered(self.sample(), self._offered).max(axis=1)
 
     def drawing(self, trials: Bools) -> View:
         """The same, but only these trials, (B,), draw samples; the others' generators stay where they are."""

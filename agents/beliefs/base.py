@@ -169,6 +169,15 @@ class Belief(abc.ABC):
         """One joint sample of f - mean a trial, (B, A)."""
         return self.spread.deviation_at(self.cells(context), rngs)
 
+    def sample(
+        self, context: Ints, rngs: Sequence[np.random.Generator], factor: Floats | float = 1.0
+    ) -> Floats:
+        """Mean + w (f - mean) of one joint sample of f a trial, w a number or (B, 1); (B, A)."""
+        if self.centre is not self.spread:
+            return self.mean(context) + factor * self.deviation(context, rngs)
+        sample = self.spread.sample_at(self.cells(context), rngs, factor)
+        return sample if self.centred else sample + self.prior_mean_at(context)
+
     def weight_norm(self, context: Ints) -> Floats:
         """|a_x| at the arms of each trial's context, where the mean is m(x) + a_x'(y - m), (B,) -> (B, A)."""
         return self.centre.weight_norm_at(self.cells(context))

@@ -28,7 +28,7 @@ class BoxView:
     gain: Floats  # (1,)
     bias: Floats | float  # (1,)
     incumbent: Floats  # (S,)
-    sample: Callable[[], Floats]  # -> (1, A)
+    deviate: Callable[[], Floats]  # one sample of f - mean, -> (1, A)
     weigh: Callable[[], Floats]  # -> (A,)
     draw: Callable[[], Sequence[np.random.Generator]]  # -> (1,)
     maximise: Callable[[], Floats]  # a sample -> (1,), the same throughout a round
@@ -76,7 +76,11 @@ class BoxView:
 
     def deviation(self) -> Floats:
         """One joint posterior sample of f - mean, (1, A)."""
-        return self.sample()
+        return self.deviate()
+
+    def sample(self, factor: Floats | float = 1.0) -> Floats:
+        """The mean plus w (f - mean) of one joint posterior sample of f, (S, A)."""
+        return self.mean + factor * self.deviate()
 
     def sampled_maximum(self) -> Floats:
         """The largest value of one joint posterior sample of f, (1,)."""
@@ -155,7 +159,7 @@ class Landscape:
             self._facts,
             mean=local.mean,
             std=std,
-            sample=lambda: self._path(pairs)[None],
+            deviate=lambda: self._path(pairs)[None],
             weigh=lambda: self.surface.weight_norm(pairs),
             regularise=lambda: self._ridges(pairs) if self._ridges else [],
             pull=lambda: self._pulls(pairs) if self._pulls else [],

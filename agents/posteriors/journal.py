@@ -12,6 +12,8 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 
+from .sufficient_statistics import SufficientStatistics
+
 LONGEST = 256  # entries, to bound the memory
 
 
@@ -25,6 +27,7 @@ class Journal:
         self._gain = np.zeros(len(noise))  # sums of 1/2 log(s / lambda)
         self._entries: list[tuple[Ints, Floats]] = []
         self._singles: list[tuple[int, int, float]] = []
+        self._played: dict[int, Ints] = {}  # of trials that were asked for it, as long as it holds
 
     def write(self, cell: Ints, value: Floats, scale: Floats) -> None:
         """Record plays, (n,) each; the arrays now belong to the journal.
@@ -59,6 +62,7 @@ class Journal:
             ratio: sqrt(s / lambda) of their mean, whose noise is lambda.
         """
         self._sum()
+        self._played.clear()
         self._count.ravel()[cell] += plays
         self._total.ravel()[cell] += total
         self._gain[trial] += np.log(ratio)
@@ -80,8 +84,33 @@ class Journal:
         self._sum()
         return self._total
 
+    def played(self, trial: int) -> Ints:
+        """Distinct points played in a trial, ascending, (u,), without a look at all counts. Read only."""
+        self._sum()
+        played = self._played.get(trial)
+        if played is None:
+            played = self._played[trial] = self._count[trial].nonzero()[0]
+        return played
+
+    def reset(self, trial: Ints) -> None:
+        """Forget all plays of the given trials, (n,)."""
+        self._sum()
+        self._count[trial] = self._total[trial] = 0.0
+        self._gain[trial] = 0.0
+        self._played.clear()
+
+    def restore(self, trial: int, seen: SufficientStatistics) -> None:
+        """Take over plays and value sums in one trial, in place of its own; its gain stays."""
+        self._sum()
+        self._count[trial] = self._total[trial] = 0.0
+        self._count[trial, seen.point], self._total[trial, seen.point] = seen.plays, seen.total
+        self._played.clear()
+
     def _sum(self) -> None:
         for trial, point, value in self._singles:
+            if trial in self._played and not self._count.item(trial, point):
+                played = self._played[trial]
+                self._played[trial] = np.insert(played, played.searchsorted(point), point)
             self._count[trial, point] += 1.0
             self._total[trial, point] += value
         self._singles.clear()
@@ -89,5 +118,6 @@ class Journal:
             return
         cell, value = map(np.concatenate, zip(*self._entries, strict=True))
         self._entries.clear()
+        self._played.clear()
         np.add.at(self._count.ravel(), cell, 1.0)
         np.add.at(self._total.ravel(), cell, value)

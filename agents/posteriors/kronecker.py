@@ -6,7 +6,6 @@ R itself is never made: R'w is one product a factor, and a feature the product o
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from scipy.linalg import get_blas_funcs, solve_triangular
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
+from .late_tables import LateTables
 from .table import TablePosterior
 
 (_ger,) = get_blas_funcs(("ger",), dtype=np.float64)
@@ -23,6 +23,8 @@ from .table import TablePosterior
 
 class KroneckerPosterior(TablePosterior):
     """Keeps S, (B, r, r), r = r_1 ... r_k; O(r^2 + r_1 N) an observation, and O(r) memory a play.
+
+    An observation is O(r^2) where nobody reads the tables in between.
 
     The best form for a product kernel of few weights on a grid that is large: the squared exponential with
     length-scale 0.2 on 1000 x 1000 points has r = 19 x 19. Of one factor it is the form in weight space.
@@ -34,7 +36,8 @@ class KroneckerPosterior(TablePosterior):
         self._factors = gram.kronecker
         self._prior = np.eye(self._factors.rank)
         self._covariance = np.tile(self._prior, (num_trials, 1, 1))  # (B, r, r) S
-        self._played: list[list[int]] = [[] for _ in range(num_trials)]  # distinct points, ascending
+        late = self._factors.slabs, self._variance_afresh, self._factors.rank
+        self._tables = self._late = LateTables(self.mean, self.variance, *late)
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
         """Return Sigma[:, x] of trials that may repeat, (n,) each -> (n, N); the caller may write to it."""
@@ -44,7 +47,7 @@ class KroneckerPosterior(TablePosterior):
         """|a_x| at some points of each trial, (B, A): diag(R'S M S R) / lambda^2, M = sum_p n_p r_p r_p'."""
         norms = np.empty(self.mean.shape)
         for i, (row, count) in enumerate(zip(norms, self.count, strict=True)):
-            played = count.nonzero()[0]
+            played = self._journal.played(i)
             pull = self._weights(np.full(len(played), i), played) * np.sqrt(count[played])[:, None]
             row[:] = np.sqrt(np.maximum(self._factors.quadratic(pull.T @ pull), 0.0)) / self.noise[i]
         return norms if cells is None else np.take_along_axis(norms, cells, axis=1)
@@ -57,27 +60,31 @@ class KroneckerPosterior(TablePosterior):
         return weights
 
     def deviation(self, rngs: Sequence[np.random.Generator]) -> Floats:
-        """Draw f - mean from the joint posterior, one draw a trial from its own generator, (B, N).
+        """Draw f - mean from the joint posterior, one draw a trial from its own generator, (B, N)."""
+        return self._factors.expand(np.array(self._drawn(rngs)))
 
-        The played points are known here without a look at the counts of all.
-        """
-        pulled = [
-            self._pulled(i, self._white(rng), rng.standard_normal(len(self._played[i])))
-            for i, rng in enumerate(rngs)
-        ]
-        return self._factors.expand(np.array(pulled))
+    def sample_at(
+        self, cells: Ints | None, rngs: Sequence[np.random.Generator], factor: Floats | float
+    ) -> Floats:
+        """Draw mean + w (f - mean) jointly at some points of each trial, w a number or (B, 1); (B, A)."""
+        each = np.broadcast_to(factor, (len(rngs), 1)) * np.array(self._drawn(rngs))
+        sample = np.array([self._late.sample(i, weight) for i, weight in enumerate(each)])
+        return sample if cells is None else np.take_along_axis(sample, cells, axis=1)
+
+    def _drawn(self, rngs: Sequence[np.random.Generator]) -> list[Floats]:
+        """Weights of f - mean of each trial, (r,)."""
+        each = ((i, self._white(rng), rng) for i, rng in enumerate(rngs))
+        return [self._pulled(i, z, rng.standard_normal(len(self._journal.played(i)))) for i, z, rng in each]
 
     def _observe_one(self, i: int, x: int, value: float) -> None:
-        # Slab by slab, for what does not leave the cache in between takes a third of the time.
-        point, noise = np.array([x]), self.noise[i : i + 1]
-        weight, scale = self._step(np.array([i]), point, noise)
-        innovation = (value - self.mean.item(i, x)) / scale.item()
-        mean, variance = self.mean[i], self.variance[i]
-        for points, root in self._factors.slabs(weight[0]):
-            mean[points] += root * innovation
-            root *= root
-            variance[points] -= root
+        point = np.array([x])
+        weight, scale = self._step(np.array([i]), point, self.noise[i : i + 1])
+        mean = self._late.mean_at(i, x, self._factors.features(point)[0])
+        self._late.note(i, weight[0], (value - mean) / scale.item())
         self._journal.write_one(i, x, value, scale.item())
+
+    def _variance_afresh(self, i: int) -> Floats:
+        return self._factors.quadratic(self._covariance[i])
 
     def _absorb(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
         weight, scale = self._step(trial, point, noise)
@@ -85,8 +92,6 @@ class KroneckerPosterior(TablePosterior):
 
     def _step(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
         """Put one play a trial into S; return S r_x / sqrt(s) (n, r) and sqrt(s) (n,)."""
-        for i, x in zip(trial.tolist(), point.tolist(), strict=True):
-            self._note(i, x)
         rows = self._rows(trial)
         feature = self._factors.features(point)
         weight = np.matmul(self._covariance[rows], feature[:, :, None])[:, :, 0]
@@ -96,35 +101,25 @@ class KroneckerPosterior(TablePosterior):
             _ger(-1.0, row, row, a=self._covariance[i].T, overwrite_a=1)
         return weight, scale
 
-    def _note(self, i: int, x: int) -> None:
-        """Keep that x was played in trial i."""
-        played = self._played[i]
-        place = bisect_left(played, x)
-        if played[place : place + 1] != [x]:
-            played.insert(place, x)
-
     def _white(self, rng: np.random.Generator) -> Floats:
         return self._factors.white(rng)
 
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
-        pulled = [self._pulled(i, z, noise[i, self._played[i]]) for i, z in enumerate(weight)]
+        pulled = [self._pulled(i, z, noise[i, self._journal.played(i)]) for i, z in enumerate(weight)]
         return self._factors.expand(np.array(pulled))
 
     def _pulled(self, i: int, weight: Floats, noise: Floats) -> Floats:
         """Matheron's rule in weights from z (r,) and e (u,): S (z - R_X sqrt(n / lambda) e), (r,)."""
-        played = np.array(self._played[i], dtype=np.int64)
+        played = self._journal.played(i)
         pull = noise * np.sqrt(self.count[i, played] / self.noise[i])
         return self._covariance[i] @ (weight - pull @ self._factors.features(played))
 
     def _forget(self, trial: Ints) -> None:
         self._covariance[trial] = self._prior
-        for i in trial.tolist():
-            self._played[i].clear()
 
     def _restore_trial(self, i: int) -> None:
         # Least squares: |w|^2 + |sqrt(n / lambda) R_X'w - b / sqrt(n lambda)|^2 is least at the mean of w.
-        x = self.count[i].nonzero()[0]
-        self._played[i] = x.tolist()
+        x = self._journal.played(i)
         root = np.sqrt(self.count[i, x] / self.noise[i])
         data = np.vstack([self._prior, self._factors.features(x) * root[:, None]])
         value = np.concatenate([np.zeros(len(self._prior)), self.total[i, x] / (root * self.noise[i])])

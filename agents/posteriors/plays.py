@@ -79,7 +79,7 @@ class PlayPosterior(TablePosterior):
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
         drawn = np.empty_like(self.mean)
         for i, (z, e) in enumerate(zip(weight, noise, strict=True)):
-            played = self.count[i].nonzero()[0]
+            played = self._journal.played(i)
             drawn[i] = self._deviated(i, z, played, e[played])
         return drawn
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,23 +20,39 @@ from bandit_envs.kernels.gram import Gram
 from .base import Posterior
 from .condensed import Condensed, condense
 from .journal import Journal
+from .late_tables import LateTables
 from .sufficient_statistics import SufficientStatistics
+
+
+class Tables(NamedTuple):
+    """Mean and variance at all points, (B, N) each."""
+
+    mean: Floats
+    variance: Floats
 
 
 class TablePosterior(Posterior):
     """Keeps mean and variance at all N points up to date; a subclass keeps the covariance."""
 
-    mean: Floats  # (B, N)
-    variance: Floats  # (B, N)
+    _tables: Tables | LateTables
 
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
         super().__init__(gram, noise, num_trials)
         shape = (num_trials, gram.size)
-        self.mean = np.zeros(shape)
-        self.variance = np.tile(gram.diagonal, (num_trials, 1))
+        self._tables = Tables(np.zeros(shape), np.tile(gram.diagonal, (num_trials, 1)))
         self._journal = Journal(self.noise, gram.size)
         self._first_cell = np.arange(num_trials) * gram.size  # of each trial in a flattened (B, N)
         self._scratch = np.empty(shape)
+
+    @property
+    def mean(self) -> Floats:
+        """Posterior mean, (B, N)."""
+        return self._tables.mean
+
+    @property
+    def variance(self) -> Floats:
+        """Posterior variance, (B, N)."""
+        return self._tables.variance
 
     @property
     def count(self) -> Floats:
@@ -105,22 +122,37 @@ class TablePosterior(Posterior):
         f' = z @ gram.root, hence return the same sample.
         """
         if len(rngs) == 1:  # half the time that arrays over all points take
-            return self._deviation_alone(rngs[0])[None]
+            return self._deviate_one(*self._drawn_alone(rngs[0]))[None]
         weight = np.array([self._white(rng) for rng in rngs])
-        count, noise = self.count, np.zeros_like(self.mean)
+        noise = np.zeros_like(self.mean)
         for i, rng in enumerate(rngs):
-            played = count[i].nonzero()[0]
+            played = self._journal.played(i)
             noise[i, played] = rng.standard_normal(len(played))
         return self._deviate(weight, noise)
 
-    def _deviation_alone(self, rng: np.random.Generator) -> Floats:
-        """The same of the only trial, (N,)."""
+    def sample_at(
+        self, cells: Ints | None, rngs: Sequence[np.random.Generator], factor: Floats | float
+    ) -> Floats:
+        """Draw mean + w (f - mean) jointly at some points of each trial, w a number or (B, 1); (B, A)."""
+        if len(rngs) > 1 or not isinstance(factor, float):
+            return super().sample_at(cells, rngs, factor)
+        sample = self._sample_one(*self._drawn_alone(rngs[0]), factor)[None]
+        return sample if cells is None else np.take_along_axis(sample, cells, axis=1)
+
+    def _sample_one(self, weight: Floats, played: Ints, noise: Floats, factor: float) -> Floats:
+        """Mean + w (f - mean) in the only trial, (N,), from what `_drawn_alone` draws."""
+        sample = factor * self._deviate_one(weight, played, noise)
+        sample += self.mean[0]
+        return sample
+
+    def _drawn_alone(self, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
+        """The only trial's z (r,), the points played (u,) and their e (u,)."""
         weight = self._white(rng)
-        (played,) = (self.count[0] > 0.0).nonzero()  # of truth values: half the time
-        return self._deviate_one(weight, played, rng.standard_normal(len(played)))
+        played = self._journal.played(0)
+        return weight, played, rng.standard_normal(len(played))
 
     def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
-        """The same of the only trial, from z (r,), the points played (u,) and their e (u,): (N,)."""
+        """Matheron's rule in the only trial, from what `_drawn_alone` draws: (N,)."""
         everywhere = np.zeros_like(self.mean)
         everywhere[0, played] = noise
         return self._deviate(weight[None], everywhere)[0]
@@ -137,7 +169,7 @@ class TablePosterior(Posterior):
         """|a_x| at some points of each trial, (B, A): sqrt(sum_p n_p Sigma[x, p]^2) / lambda."""
         norms = np.zeros(self.mean.shape)
         for i, (row, count) in enumerate(zip(norms, self.count, strict=True)):
-            played = count.nonzero()[0]
+            played = self._journal.played(i)
             columns = self.columns(np.full(len(played), i), played)
             row[:] = np.sqrt(count[played] @ columns**2) / self.noise[i]
         return norms if cells is None else np.take_along_axis(norms, cells, axis=1)
@@ -156,8 +188,8 @@ class TablePosterior(Posterior):
 
     def reset(self, trial: Ints) -> None:
         """Return the given trials, (n,), to the prior."""
-        for array in (self.count, self.total, self.mean, self.gain):
-            array[trial] = 0.0
+        self._journal.reset(trial)
+        self.mean[trial] = 0.0
         self.variance[trial] = self.gram.diagonal
         self._forget(trial)
 
@@ -167,8 +199,7 @@ class TablePosterior(Posterior):
 
     def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
         """Take over plays and value sums in one trial, in place of its own."""
-        self.count[trial] = self.total[trial] = 0.0
-        self.count[trial, seen.point], self.total[trial, seen.point] = seen.plays, seen.total
+        self._journal.restore(trial, seen)
         self._restore_trial(trial)
 
     @abc.abstractmethod

@@ -42,6 +42,9 @@ class Fixed(NamedTuple):
     bias: Floats
     deviation: Callable[[], Floats]
 
+    def sample(self, factor=1.0):
+        return self.mean + factor * self.deviation()
+
     def sampled_maximum(self) -> Floats:
         return (self.mean + self.deviation()).max(axis=1)
 
