@@ -19,7 +19,8 @@ from ..acquisition.combined import Starting
 from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.of_model import unit_of
 from ..acquisition.rules import AnyArm, PosteriorMean
-from ..beliefs.base import Belief, Delivered
+from ..beliefs.base import Belief
+from ..beliefs.delivered import Delivered
 from ..model.clock import Clock, in_time
 from ..model.model import Model
 from ..model.offered import offered_in, only_offered, require_offered

@@ -10,7 +10,8 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..acquisition.incumbents import Incumbent
 from ..acquisition.rules import sample
-from ..beliefs.base import Belief, Ridge
+from ..beliefs.base import Belief
+from ..beliefs.fits import Ridge
 from ..beliefs.pulls import Pulls, pulls
 from ..beliefs.safety import Safety
 from ..model.offered import only_offered

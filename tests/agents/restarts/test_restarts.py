@@ -9,8 +9,8 @@ from agents.acquisition.incumbents import BestValue
 from agents.acquisition.of_model import Always
 from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
-from agents.beliefs.base import Delivered
 from agents.beliefs.censored import Censored
+from agents.beliefs.delivered import Delivered
 from agents.beliefs.forgetting import sliding_window, time_varying, wandering
 from agents.beliefs.hallucinated import Hallucinated
 from agents.beliefs.imputed import FILL_INS, Imputed
