@@ -9,7 +9,7 @@ import numpy as np
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Ints
 from bandit_envs.laws.changes import change_points_of
-from bandit_envs.laws.functions import Drawn
+from bandit_envs.laws.drawn import Drawn
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.drifting import Course
 from bandit_envs.problem.safety import MARGIN, TRIES, safe_arm

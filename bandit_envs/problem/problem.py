@@ -10,7 +10,7 @@ import numpy as np
 
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats
-from bandit_envs.laws.functions import Drawn
+from bandit_envs.laws.drawn import Drawn
 from bandit_envs.problem import publishing
 from bandit_envs.problem.checks import check_problem, check_seed
 from bandit_envs.problem.composition import Composition

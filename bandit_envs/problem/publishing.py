@@ -9,7 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws import changes
-from bandit_envs.laws.functions import Drawn
+from bandit_envs.laws.drawn import Drawn
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.safety import lipschitz, safe_arm
 from bandit_envs.problem.setting import Setting

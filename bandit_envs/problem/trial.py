@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.laws.functions import Drawn
+from bandit_envs.laws.drawn import Drawn
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.volatile import Bits
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.availability import Availability
-from bandit_envs.laws.functions import Drawn
+from bandit_envs.laws.drawn import Drawn
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.drifting import Playback
