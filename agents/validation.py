@@ -25,6 +25,21 @@ def require_one_a_trial(name: str, value: Any, num_trials: int) -> None:
         raise ArgumentError(name, f"must be {expected}, got an array of shape {np.shape(value)}")
 
 
+def require_known(name: str, given: Any, published: Any, task: str, remedy: str) -> Any:
+    """What an agent is given or, if that is None, what its setting publishes; raise where both are None.
+
+    Args:
+        name: of the option, for the error.
+        given, published: the option, and the setting's field.
+        task: what the agent needs it for: "to ...".
+        remedy: what to do.
+    """
+    known = published if given is None else given
+    if known is None:
+        raise ArgumentError(name, f"must be known {task}, got None; {remedy}")
+    return known
+
+
 def arms_of(action: Any, num_trials: int, num_arms: int) -> Ints:
     """The arms that trials played, (B,), or an error."""
     if num_trials == 1 and type(action) is int and 0 <= action < num_arms:  # a third of the time

@@ -16,6 +16,12 @@ from bandit_envs.kernels.kernels import make_kernel
 SETTING = Setting(arms=np.linspace(0, 1, 20)[:, None], horizon=10, kernel=make_kernel("rbf"))
 
 
+def on_a_line(num_arms: int, **told: Any) -> Setting:
+    """Arms on a line, a model with an RBF kernel and noise of 0.1, and what else is told."""
+    arms = np.linspace(0, 1, num_arms)[:, None]
+    return Setting(arms=arms, **{"kernel": make_kernel("rbf"), "noise_std": 0.1, **told})
+
+
 def takes(name: str, **options: Any) -> bool:
     """Whether an agent of that name can be made with these options."""
     try:

@@ -97,30 +97,22 @@ def above(x: Floats) -> Floats:
 CONTEXTS = np.array([[0.0, 2.0], [1.0, -1.0], [0.5, 0.0], [0.25, 0.25]])
 COSTS = (KnownFunction(below), KnownFunction(above))
 IN_CONTEXTS = Decisions(unit_grid(25), contexts=CONTEXTS)
+EVERYTHING: dict[str, Any] = {
+    "decisions": IN_CONTEXTS,
+    "constraints": COSTS,
+    "constraint_noise": Uniform(0.05),
+    "changes": changes.AtRounds((10, 25)),
+    "delay": delays.Poisson(4),
+    "max_delay": 6,
+    "availability": availability.Bernoulli(0.8),
+}
 BY_HAND = {
     "contexts": by_hand(decisions=IN_CONTEXTS),
     "constraints": by_hand(constraints=COSTS, constraint_noise=Uniform(0.05)),
     "changes": by_hand(changes=changes.AtRounds((10, 25))),
     "volatile arms": by_hand(availability=availability.Bernoulli(0.8)),
-    "everything": by_hand(
-        decisions=IN_CONTEXTS,
-        constraints=COSTS,
-        constraint_noise=Uniform(0.05),
-        changes=changes.AtRounds((10, 25)),
-        delay=delays.Poisson(4),
-        max_delay=6,
-        availability=availability.Bernoulli(0.8),
-    ),
-    "everything with a budget": by_hand(
-        decisions=IN_CONTEXTS,
-        constraints=COSTS,
-        constraint_noise=Uniform(0.05),
-        changes=changes.AtRounds((10, 25)),
-        delay=delays.Poisson(4),
-        max_delay=6,
-        availability=availability.Bernoulli(0.8),
-        play_costs=play_costs.GPCosts(16.0, noise_std=0.1),
-    ),
+    "everything": by_hand(**EVERYTHING),
+    "everything with a budget": by_hand(**EVERYTHING, play_costs=play_costs.GPCosts(16.0, noise_std=0.1)),
     "box with a budget": by_hand(
         decisions=Decisions(unit_grid(9), continuous=True),
         reward=RKHSFunction(),

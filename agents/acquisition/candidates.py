@@ -9,7 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..beliefs.base import Ridge
+from ..beliefs.fits import Ridge
 from ..beliefs.pulls import Pulls
 from ..beliefs.safety import Safety
 

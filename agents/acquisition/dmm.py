@@ -10,7 +10,8 @@ import numpy as np
 from bandit_envs.basics.arguments import require_not_negative, require_probability
 from bandit_envs.basics.types import Bools, Floats
 
-from ..beliefs.base import Belief, Fit
+from ..beliefs.base import Belief
+from ..beliefs.fits import Fit
 from ..model.model import Model
 from ..validation import PerTrial
 from ..widths.base import BOUND_REMEDY, NOISE_REMEDY

@@ -19,11 +19,11 @@ from ..acquisition.combined import Starting
 from ..acquisition.incumbents import Incumbent, NoIncumbent
 from ..acquisition.of_model import unit_of
 from ..acquisition.rules import AnyArm, PosteriorMean
-from ..beliefs.base import Belief, Delivered
+from ..beliefs.base import Belief
+from ..beliefs.delivered import Delivered
 from ..model.clock import Clock, in_time
 from ..model.model import Model
 from ..model.offered import offered_in, only_offered, require_offered
-from ..model.plays import Plays
 from ..model.precision import told_weights
 from ..model.tie_breaking import TieBreaker, argmax_with_ties
 from ..objectives.base import Objective, Revision
@@ -34,6 +34,7 @@ from ..validation import require_reset, require_trials, seeds_of
 from .answers import Answers
 from .declared import Declared
 from .diary import PENDING, Diary
+from .past import Past
 from .repeating import Holds, times
 from .resuming import Resumable
 from .streams import Streams, build
@@ -112,9 +113,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.belief = build(belief, self.model, self.streams, "belief", self._size)
         self.incumbent = incumbent(self._size, self.setting.decisions)
         self.restart = build(restart, self.model, self.streams, "restart", self._size)
-        self.diary = self._new_diary()
-        self.since: Ints | None = None  # first round of each trial whose feedback is not stale; None is 0
-        self.plays = Plays(self._size, self.setting.horizon)
+        self.past = Past(self._size, self.setting.horizon, self._new_diary())
         self.holds = Holds(self._size) if self._given.repeat > 1.0 else None
         self.round = 0
         self.t = self._one.copy()  # of each trial: rounds started since it began
@@ -172,12 +171,12 @@ class GPAgent(Answers, Resumable, Shown):
         feedback, std, spent = Feedback.arrived(info), deviations(info), spendings(info)
         offered = offered_in(info, self.setting, self.num_trials)
         value = self.objective.values(feedback.trial, feedback.reward, feedback.cost)
-        played = self.plays.record_round(point, feedback.trial, feedback.round)  # the last check
+        played = self.past.plays.record_round(point, feedback.trial, feedback.round)  # the last check
         self.offered = offered
         if spent is not None:
             self.objective.paid(feedback.trial, played, spent)
-        if self.since is not None:
-            fresh = feedback.round >= self.since[feedback.trial]
+        fresh = self.past.counts(feedback.trial, feedback.round)
+        if fresh is not None:
             feedback, value, played = feedback.where(fresh), value[fresh], played[fresh]
             std = None if std is None else std[fresh]
         if self.holds is not None:
@@ -186,7 +185,7 @@ class GPAgent(Answers, Resumable, Shown):
         self._revise(self.objective.end_round(self.round))
         restarted = self.restart.end_round(self.round, info)
         if len(restarted):
-            kept_from = None if self.diary is None else self.restart.kept_from
+            kept_from = self.restart.kept_from if self.past.keeps else None
             self.forget(restarted, None if kept_from is None else kept_from[restarted])
 
     def forget(self, trial: Ints, first: Ints | None = None) -> None:
@@ -206,9 +205,7 @@ class GPAgent(Answers, Resumable, Shown):
         self._revise(self.objective.begin())
         if self.holds is not None:
             self.holds.end(trial)
-        since = np.zeros(self._size, dtype=np.int64) if self.since is None else self.since.copy()
-        since[trial] = begun
-        self.since = since
+        self.past.begin(trial, begun)
         self.t[trial] = 1 + self.round - begun
         if first is not None:
             self._learn_again(trial)
@@ -222,8 +219,9 @@ class GPAgent(Answers, Resumable, Shown):
         """
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         trial = np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64)
-        played = self.plays.drop(trial, rounds)
-        known = np.ones(len(rounds), dtype=bool) if self.since is None else rounds >= self.since[trial]
+        played = self.past.plays.drop(trial, rounds)
+        counts = self.past.counts(trial, rounds)
+        known = slice(None) if counts is None else counts
         gone = trial[known], played[known], self.round - rounds[known]
         self.belief.drop(*gone)
         self.objective.drop(*gone)
@@ -254,9 +252,7 @@ class GPAgent(Answers, Resumable, Shown):
         self._opening = self.belief if incumbent_first else None
         self._assume(replace(self.model, initial=0))
         self.belief = build(self._parts[0], self.model, self.streams, "belief", self._size)
-        since = np.zeros(self._size, dtype=np.int64) if self.since is None else self.since
-        trial, point, played = self.plays.pending(since)
-        self.belief.resume(self.round, trial, point, played)
+        self.belief.resume(self.round, *self.past.pending())
         self.t[:] = 1
 
     def _learn(
@@ -270,8 +266,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.restart.play(point)
         weight = None if std is None or not self.weighs else told_weights(self._given, trial, std)
         told = () if weight is None else (weight,)
-        if self.diary is not None:
-            self.diary.record_round(point, trial, rounds, reward, cost, weight)
+        self.past.record(point, trial, rounds, reward, cost, weight)
         self.belief.receive(trial, played, delay, value, *told)  # type: ignore[call-arg]
         self.incumbent.receive(trial, played, value)
         came: tuple[Any, ...] = trial, played, rounds, reward, cost
@@ -290,11 +285,7 @@ class GPAgent(Answers, Resumable, Shown):
 
     def _learn_again(self, trial: Ints) -> None:
         """Tell all parts of the plays of some trials, (n,), since they began."""
-        assert self.diary is not None
-        assert self.since is not None
-        plays = self.diary.since(trial, self.since[trial])
-        pending = self.plays.pending_of(plays.trial, plays.round)
-        plays = plays.where(pending | (plays.arrived > PENDING))
+        plays = self.past.kept(trial)
         for part in (self.belief, self.objective):
             part.rejoin(self.round, plays.trial, plays.point, plays.round)
         plays = plays.where(plays.arrived > PENDING)

@@ -143,7 +143,7 @@ class LearningAgent(Resumable, Shown):
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round, and fit when it is time."""
-        now, before = self.agent.round, self.agent.since
+        now, before = self.agent.round, self.agent.past.since
         self.agent.update(observation, action, reward, info)
         self._training_data.play(int(self.agent.points(observation, action)[0]))
         trial, rounds, reward, cost = Feedback.arrived(info)
@@ -151,7 +151,7 @@ class LearningAgent(Resumable, Shown):
         told = deviations(info)
         weight = None if told is None or not self.weighs else told_weights(self._first, trial, told)[kept]
         self._training_data.receive(rounds[kept], reward[kept], cost[kept], weight)
-        since = self.agent.since
+        since = self.agent.past.since
         if since is not None and since is not before:
             self._training_data.forget(int(since[0]))  # what was learnt of the kernel stays
         if self._due(self.agent.round):

@@ -10,7 +10,8 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 
-from ..beliefs.base import Belief, Delivered
+from ..beliefs.base import Belief
+from ..beliefs.delivered import Delivered
 from ..kernels.context_free import without_contexts
 from ..model.model import Model
 from ..model.plays import Plays

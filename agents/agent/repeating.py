@@ -20,7 +20,8 @@ from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..acquisition.candidates import Rule
-from ..beliefs.base import Belief, Delivered
+from ..beliefs.base import Belief
+from ..beliefs.delivered import Delivered
 from ..beliefs.gathered import Gathered
 from ..model.model import Model
 from ..objectives.reward import Reward

@@ -9,7 +9,8 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..acquisition.incumbents import Incumbent
-from ..beliefs.base import Belief, Ridge
+from ..beliefs.base import Belief
+from ..beliefs.fits import Ridge
 from ..beliefs.pulls import Pulls, pulls
 from ..beliefs.safety import Safety
 from ..model.offered import only_offered

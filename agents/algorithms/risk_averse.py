@@ -14,8 +14,8 @@ from ..agent.batching import SideBySide
 from ..agent.gp_agent import TIE
 from ..agent.planning_agent import HERE, PlanningAgent, plain_model
 from ..agent.surrogate_agent import each_trial
-from ..beliefs.base import Delivered
 from ..beliefs.conditioning import make_posterior
+from ..beliefs.delivered import Delivered
 from ..capabilities import handles
 from ..model.model import Model
 from ..model.tie_breaking import argmax_with_ties

@@ -16,7 +16,8 @@ from bandit_envs.problem.setting import Setting
 from ..agent.batching import SideBySide
 from ..agent.lone_agent import LoneAgent
 from ..agent.surrogate_agent import each_trial
-from ..beliefs.base import Belief, Delivered
+from ..beliefs.base import Belief
+from ..beliefs.delivered import Delivered
 from ..beliefs.hallucinated import Hallucinated
 from ..capabilities import handles
 from ..model.bounds import rests_on_default

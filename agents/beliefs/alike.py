@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bandit_envs.basics.types import Floats, Ints
 
-from .base import Delivered
+from .delivered import Delivered
 
 
 class Alike(Delivered):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,24 +14,10 @@ from ..model.model import Model
 from ..model.precision import profile_weights
 from ..posteriors import Posterior
 from ..posteriors.sufficient_statistics import SufficientStatistics
-from .conditioning import give_values, make_posterior, observe, recentre, successor
+from .conditioning import give_values, recentre, successor
+from .fits import Fit, Ridge
 
 NO_BIAS = np.zeros(1)  # an array: a number would be converted in every round
-
-
-class Fit(NamedTuple):
-    """How well a trial's plays y fit under a regularisation a, (B,) each."""
-
-    noise: Floats  # a
-    misfit: Floats  # q_a - q_lambda, q_a = a y' (K + a I)^-1 y
-
-
-class Ridge(NamedTuple):
-    """What a regularisation makes of the plays."""
-
-    fit: Fit
-    mean: Floats  # (B, A) posterior mean under noise variance a
-    std: Floats  # (B, A)
 
 
 class Belief(abc.ABC):
@@ -239,25 +224,3 @@ class Belief(abc.ABC):
         if self.centred:
             return value
         return value - self.prior_mean[trial, point]
-
-
-class Delivered(Belief):
-    """Learns a value when it arrives and knows nothing of it until then."""
-
-    weighs = True
-
-    def __init__(self, model: Model, num_trials: int):
-        both = make_posterior(model, num_trials)
-        super().__init__(model, both, both)
-
-    def play(self, point: Ints) -> None:
-        """Nothing is known yet."""
-
-    def receive(
-        self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
-    ) -> None:
-        """Observe the values, one a trial at a time, as plays of these weights, (n,)."""
-        observe(self.centre, trial, point, self.residual(trial, point, value), self.weights(point, weight))
-
-    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        """Nothing was known."""

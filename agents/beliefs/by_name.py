@@ -11,8 +11,9 @@ from bandit_envs.problem.setting import Setting
 from ..model.model import Model
 from ..named import made, own_builder
 from ..validation import PerTrial
-from .base import Belief, Delivered
+from .base import Belief
 from .censored import Censored
+from .delivered import Delivered
 from .hallucinated import Hallucinated
 from .ridges import RATIOS, Ridges, require_ratios
 

@@ -11,8 +11,8 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.bounds import rests_on_default
 from ..model.model import Model
-from .base import Delivered
 from .conditioning import make_posterior, observe, recentre, reweigh, successor, withdraw
+from .delivered import Delivered
 
 
 class HalfWidth(Protocol):

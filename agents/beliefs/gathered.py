@@ -8,8 +8,8 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
 from ..posteriors import Posterior
-from .base import Delivered
 from .conditioning import waves
+from .delivered import Delivered
 
 
 class Gathered(Delivered):

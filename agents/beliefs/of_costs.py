@@ -9,8 +9,9 @@ from typing import Any
 from bandit_envs.basics.arguments import require_choice
 
 from ..model.model import Model
-from .base import Belief, Delivered
+from .base import Belief
 from .censored import Censored
+from .delivered import Delivered
 from .hallucinated import Hallucinated
 
 COST_BELIEFS = ("delivered", "hallucinated", "censored")

@@ -13,7 +13,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.play_costs import PlayCosts
 
 from ..kernels.amplitude import unit_kernel
-from .base import Delivered
+from .delivered import Delivered
 from .surface import Surface
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from ..model.model import Model
 from ..model.noise import SMALLEST_NOISE
 from ..posteriors import Posterior
 from ..posteriors.sufficient_statistics import SufficientStatistics
-from .base import Delivered, Fit
 from .conditioning import make_posterior, observe, waves
+from .delivered import Delivered
+from .fits import Fit
 
 RATIOS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of Flynn & Reeb (2024)
 

@@ -17,7 +17,8 @@ from bandit_envs.basics.types import Floats
 from ..kernels.point_slopes import linearise, prior_variance
 from ..posteriors import ForgettingPosterior, PairPosterior, Posterior
 from ..posteriors.play_factor import Centre, Factor, Spread
-from .base import Belief, Ridge
+from .base import Belief
+from .fits import Ridge
 
 KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # alone, and so know about points anywhere
 ONLY = 0  # the trial of an agent on a box

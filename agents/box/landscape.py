@@ -11,7 +11,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..acquisition.candidates import Rule
-from ..beliefs.base import Ridge
+from ..beliefs.fits import Ridge
 from ..beliefs.pulls import Pulls
 from ..beliefs.surface import Local, Surface
 from ..objectives.base import BoxTerms

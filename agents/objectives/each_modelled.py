@@ -12,7 +12,8 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..beliefs.base import Belief, Delivered
+from ..beliefs.base import Belief
+from ..beliefs.delivered import Delivered
 from ..beliefs.surface import Surface
 from ..model.bounds import rests_on_default
 from ..model.units import PriorUnits, Units

@@ -10,8 +10,8 @@ import numpy as np
 from bandit_envs.basics.arguments import ArgumentError, require_integer, require_probability, written_as
 from bandit_envs.problem.setting import Setting
 
-from ..beliefs.base import Delivered
 from ..beliefs.by_name import MakeBelief
+from ..beliefs.delivered import Delivered
 from ..model.centred import centred_model
 from ..model.model import Model
 from ..model.units import PriorUnits

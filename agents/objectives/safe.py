@@ -15,6 +15,7 @@ from bandit_envs.problem.told import checked_arms
 
 from ..beliefs.safety import Safety
 from ..options import typed
+from ..validation import require_known
 from .each_modelled import Band, EachModelled, OfCosts
 from .each_modelled_parts import each_modelled
 from .first_plays import FirstPlays, first_plays_of
@@ -179,11 +180,10 @@ def _seed_of(setting: Setting, given: Any) -> Ints:
     num_arms = setting.decisions.num_arms
     if not setting.num_constraints:
         return np.arange(num_arms)
-    known = setting.safe_seed if given is None else given
-    if known is None:
-        raise ArgumentError(
-            "safe_seed",
-            "must be known to play safely from the first round on, got None; make the environment with "
-            "safe_seed=True, or give arms that are known to keep all costs: safe_seed=[3]",
-        )
+    remedy = (
+        "make the environment with safe_seed=True, or give arms that are known to keep all costs: "
+        "safe_seed=[3]"
+    )
+    task = "to play safely from the first round on"
+    known = require_known("safe_seed", given, setting.safe_seed, task, remedy)
     return checked_arms("safe_seed", known, num_arms)

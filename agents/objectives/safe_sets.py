@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, require_choice, require_not_negative
+from bandit_envs.basics.arguments import require_choice, require_not_negative
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.told import checked_slopes
 
 from ..model.units import PriorUnits
 from ..options import require_left_out
-from ..validation import PerTrial
+from ..validation import PerTrial, require_known
 from .each_modelled import OfCosts
 from .lipschitz_masks import ByNeighbours, ByPlays
 from .safe_masks import ByBands, SafeMask
@@ -57,13 +57,12 @@ def make_mask(
 
 
 def _slopes(setting: Setting, prior: PriorUnits, given: Any) -> Floats:
-    known = setting.lipschitz if given is None else given
-    if known is None:
-        raise ArgumentError(
-            "lipschitz",
-            "must be known, got None; make the environment with safe_seed=True and its model published, or "
-            "give a bound on the slope of each cost",
-        )
+    remedy = (
+        "make the environment with safe_seed=True and its model published, or give a bound on the slope of "
+        "each cost"
+    )
+    task = "to tell what lies beside safe arms"
+    known = require_known("lipschitz", given, setting.lipschitz, task, remedy)
     return np.asarray(prior.of(checked_slopes("lipschitz", known, setting.num_constraints))[0])
 
 

@@ -9,7 +9,7 @@ from gymnasium import spaces
 
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.decisions import Decisions
-from bandit_envs.problem.setting import SLACK
+from bandit_envs.problem.units import SLACK
 
 
 class AvailableArms(spaces.Discrete):

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from bandit_envs.basics.arguments import is_number, require
-from bandit_envs.laws.functions import Drawn
+from bandit_envs.laws.drawn import Drawn
 
 
 @runtime_checkable

@@ -10,9 +10,10 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.kernels.gram import Gram
+from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.drift import Drift
 from bandit_envs.laws.feasibility import Feasibility
-from bandit_envs.laws.functions import Drawn, FunctionLaw
+from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.truth import Truth, check_feasible, of_table
 

@@ -1,28 +1,25 @@
-"""A problem is a frozen composition of laws; a trial is one draw of all of them."""
+"""A problem is a frozen composition of laws, which draws trials."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.notebook import brief, html_facts
-from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.laws import changes
-from bandit_envs.laws.changes import change_points_of
-from bandit_envs.laws.functions import Drawn
+from bandit_envs.basics.types import Floats
+from bandit_envs.laws.drawn import Drawn
+from bandit_envs.problem import publishing
 from bandit_envs.problem.checks import check_problem, check_seed
 from bandit_envs.problem.composition import Composition
-from bandit_envs.problem.drifting import Course, Playback
-from bandit_envs.problem.safety import MARGIN, TRIES, lipschitz, safe_arm
+from bandit_envs.problem.drawn_functions import DrawnFunctions, play_costs
+from bandit_envs.problem.drifting import Playback
 from bandit_envs.problem.setting import Setting
-from bandit_envs.problem.truth import Extremes, Truth, best_rates, of_box
-from bandit_envs.problem.volatile import Bits, Roster, roster_of
+from bandit_envs.problem.trial import Trial
+from bandit_envs.problem.truth import Truth
+from bandit_envs.problem.volatile import roster_of
 
 ROLES = (
     "functions",
@@ -35,28 +32,6 @@ ROLES = (
     "availability",
     "cost_noise",
 )
-OF_COSTS = 10**6  # a spawn key of the functions' seed that nothing else has
-MOST_FOUND = 1024  # trials on a box whose extremes are kept
-
-
-class Trial(NamedTuple):
-    """Everything random about one run, drawn before it starts; playing it is looking it up."""
-
-    means: Any  # (V, 1 + C, N) reward, then costs (feasible when <= 0), of each version, by its index
-    between: list[list[Callable[[Floats], Floats]]]  # the same functions on a box; empty on a finite set
-    optimum: Floats  # (T,) largest mean reward of what may be played and is feasible in the round
-    worst: Floats  # (T,) smallest mean reward of what may be played
-    segment: Ints  # (T,) how many changes there were so far
-    version: Ints  # (T,) which functions hold: the segment's, or with drift the round's own
-    context: Ints  # (T + 1,)
-    noise: Floats  # (T, 1 + C)
-    attack: Floats  # (T,) what would be added to each reward while the budget lasts, if the play is struck
-    bits: Bits  # (T + 1, ...) which arms may be played, see `volatile.mask_of`; (T + 1, 0) where all may
-    wait: Floats  # (T,) for feedback, infinite if it never arrives, before the played arm stretches it
-    play_costs: Drawn  # of each point, the same in all rounds
-    cost_noise: Floats  # (T,) standard normals
-    rate: Floats  # (T,) largest mean reward a unit of cost of the same, 0 if that is negative
-    setting: Setting
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,10 +100,10 @@ class Problem(Composition):
 
         segment = self.changes.draw(self.horizon, rngs["changes"])
         context = self.context.draw(self.horizon + 1, self.decisions.num_contexts, rngs["context"])
-        truth = self._truth(segment, seeds["functions"], frozen)
+        truth = self._functions.truth(self, segment, seeds["functions"], frozen)
         version = np.arange(self.horizon) if self.drifts else segment
-        costs = self._play_costs(seeds["functions"])
-        roster = self._roster(truth, costs, version, context, rngs["availability"])
+        costs = play_costs(self, seeds["functions"])
+        roster = roster_of(self, truth, costs, version, context, rngs["availability"])
         return Trial(
             means=Playback(truth.means) if self.drifts else truth.means,
             between=[[f.between for f in row if f.between] for row in truth.drawn]
@@ -151,213 +126,21 @@ class Problem(Composition):
 
     @property
     def trial_facts(self) -> tuple[str, ...]:
-        """What of a trial's setting is about its own functions; all else holds whatever is drawn.
-
-        Chowdhury & Gopalan (2017) tell the learner two numbers of each function: noise is a share of its
-        range, and B is its norm, from which the bound -B s follows. Nothing else that is published is
-        computed from the truth. Without the model these are withheld as well. A safe seed is one more, which
-        no agent could do without that must keep costs in every round, and with it how steep costs are.
-        """
-        return (*self._facts_of_reward, *self._facts_of_costs, *self._facts_of_play_costs)
-
-    @property
-    def _facts_of_costs(self) -> tuple[str, ...]:
-        if not self.safe_seed or all(law.is_fixed for law in self.constraints):
-            return ()
-        return ("safe_seed", "lipschitz") if self.publish_model else ("safe_seed",)
-
-    @property
-    def _facts_of_play_costs(self) -> tuple[str, ...]:
-        return ("known_costs",) if self.play_costs.known and not self.play_costs.is_fixed else ()
-
-    @property
-    def _facts_of_reward(self) -> tuple[str, ...]:
-        if not self.publish_model or self.reward.is_fixed:
-            return ()
-        norm_is_drawn = {"true": self.reward.norm_is_drawn, "paper": True}.get(str(self.rkhs_bound), False)
-        facts = () if self.noise.share is None else ("noise_std", "noise_bound")
-        return facts + (("rkhs_bound", "reward_lower_bound") if norm_is_drawn else ())
+        """What of a trial's setting is about its own functions; all else holds whatever is drawn."""
+        return publishing.trial_facts(self)
 
     def setting(self, truth: Truth | None = None, costs: Drawn | None = None) -> Setting:
         """What a learner may know; without a draw, what holds for all trials."""
         kernel = deepcopy(self._published.kernel)  # an agent may fit it in place
-        facts = self._facts(truth) if truth else {}
-        if costs is not None and self.play_costs.known:
-            facts["known_costs"] = costs.between if self.decisions.continuous else costs.values
-        return self._published.with_facts(kernel=kernel, **facts)
+        return self._published.with_facts(kernel=kernel, **publishing.told_of_trial(self, truth, costs))
 
     @cached_property
     def _published(self) -> Setting:
-        """What holds for all trials."""
-        publish, decisions = self.publish_model, self.decisions
-        return Setting(
-            arms=None if decisions.continuous else decisions.arms,
-            low=decisions.low,
-            high=decisions.high,
-            contexts=decisions.contexts if decisions.num_contexts > 1 else None,
-            horizon=self.horizon,
-            kernel=deepcopy(self.kernel) if publish else None,
-            prior_mean=self.prior_mean if publish else 0.0,
-            misspecification=self.reward.misspecification if publish else None,
-            corruption=(self.corruption.budget or None) if publish else None,
-            noise_profile=self._published_profile(),
-            max_delay=self.window,
-            aggregated=self.aggregated,
-            delay=self.delay if publish else None,
-            num_constraints=len(self.constraints),
-            constraint_noise_std=self.constraint_noise.stated_std if publish else None,
-            constraint_noise_bound=self._cost_noise_bound() if publish else None,
-            query_times=self.delay.query_times(self.horizon),
-            may_change=self.drifts or not isinstance(self.changes, changes.Stationary),
-            volatile=self.volatile,
-            budget=None if self.play_costs.is_free else self.play_costs.budget,
-            cost_min=None if self.play_costs.is_free else self.play_costs.least,
-            play_costs=None if self.play_costs.is_free or not publish else self.play_costs,
-            **self._facts(None),
-        )
-
-    def _play_costs(self, seed: np.random.SeedSequence) -> Drawn:
-        """What plays cost in a trial, from a stream of its own."""
-        of_costs = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, OF_COSTS))
-        return self.play_costs.draw(self.gram, np.random.default_rng(of_costs))
-
-    def _rates(self, truth: Truth, costs: Drawn, version: Ints, context: Ints) -> Floats:
-        """What a unit of cost earns at best in each round, (T,)."""
-        if self.play_costs.is_free:
-            return np.zeros(self.horizon)
-        truth = truth._replace(means=Playback(truth.means)) if self.drifts else truth
-        return best_rates(truth, costs, self.decisions)[version, context]
-
-    def _published_profile(self) -> Floats | None:
-        """How the noise differs from point to point, where the law tells and there are points, (N,)."""
-        decisions = self.decisions
-        if not (self.publish_model and self.noise.tells_shape) or decisions.continuous:
-            return None
-        return np.tile(self.noise.shape(decisions.unit_arms), decisions.num_contexts)
-
-    def _cost_noise_bound(self) -> float | None:
-        """Almost sure bound on the noise on costs, where there are costs and it has one."""
-        bound, std = self.constraint_noise.relative_bound, self.constraint_noise.stated_std
-        return None if bound is None or std is None or not self.constraints else bound * std
-
-    def _facts(self, truth: Truth | None) -> dict[str, Any]:
-        """What may be said of the functions that were drawn, or of all that can be."""
-        safe = self._told_of_costs(truth.means[:, 1:]) if truth and self.safe_seed else {}
-        return {**self._told_of_reward(truth), **safe}
-
-    def _told_of_costs(self, costs: Floats) -> dict[str, Any]:
-        """A safe arm, and how steep costs are, (V, C, N)."""
-        seed = np.array([safe_arm(costs, self.decisions).arm])
-        steep = {"lipschitz": lipschitz(costs, self.decisions.points)} if self.publish_model else {}
-        return {"safe_seed": seed, **steep}
-
-    def _told_of_reward(self, truth: Truth | None) -> dict[str, Any]:
-        rewards = [functions[0] for functions in truth.drawn] if truth else []
-        std = self.noise.scale(truth.extent[:, 0]) if truth else self.noise.stated_std
-        norm, bound = self._published_bound(rewards), self.noise.relative_bound
-        if not self.publish_model:
-            return {"reward_lower_bound": self.reward.least}
-        return {
-            "noise_std": std,
-            "noise_bound": None if bound is None or std is None else bound * std,
-            "rkhs_bound": norm,
-            "reward_lower_bound": self.reward.lower_bound(self.gram, self.prior_mean, norm),
-        }
+        return publishing.published(self)
 
     @cached_property
-    def _kept(self) -> dict[Any, Truth]:
-        """The last functions that were drawn to be met again, with their extremes."""
-        return {}
-
-    @cached_property
-    def _found(self) -> dict[Any, Extremes]:
-        """Extremes on a box by seed: a search is slow, and every agent meets the same trials."""
-        return {}
-
-    def _truth(self, segment: Ints, seed: np.random.SeedSequence, frozen: int | None) -> Truth:
-        """The functions and their extremes; those that every reset meets again are made once."""
-        fixed = not self.drifts and all(law.is_fixed for law in (self.reward, *self.constraints))
-        key = (tuple(change_points_of(segment)) if self.drifts else segment[-1], None if fixed else frozen)
-        if key not in self._kept:
-            self._kept.clear()
-            truth = self._course(segment, seed).truth() if self.drifts else self._by_segment(segment, seed)
-            if not fixed and frozen is None:
-                return truth
-            self._kept[key] = truth
-        return self._kept[key]
-
-    def _roster(
-        self, truth: Truth, costs: Drawn, version: Ints, context: Ints, rng: np.random.Generator
-    ) -> Roster:
-        """What may be played in each round, and what is best of it."""
-        if not self.volatile:
-            at = version, context[:-1]
-            none = np.empty((len(context), 0), np.uint8)
-            return Roster(none, truth.optimum[at], truth.worst[at], self._rates(truth, costs, *at))
-        means = Playback(truth.means) if self.drifts else truth.means
-        price = None if self.play_costs.is_free else costs.values
-        return roster_of(self.availability, means, version, context, self.decisions, rng, price)
-
-    def _by_segment(self, segment: Ints, seed: np.random.SeedSequence) -> Truth:
-        drawn = self._functions(int(segment[-1]) + 1, seed)
-        return Truth.of(
-            drawn, self.decisions, self._on_box(drawn, seed) if self.decisions.continuous else None
-        )
-
-    def _on_box(self, drawn: list[list[Drawn]], seed: np.random.SeedSequence) -> Extremes:
-        """The extremes of functions on a box, sought once."""
-        key = (seed.entropy, seed.spawn_key, len(drawn))
-        if key not in self._found:
-            if len(self._found) == MOST_FOUND:
-                self._found.pop(next(iter(self._found)))  # the oldest
-            self._found[key] = of_box(drawn, self.decisions)
-        return self._found[key]
-
-    def _course(self, segment: Ints, seed: np.random.SeedSequence) -> Course:
-        laws = [(self.reward, self.drift), *((law, self.drift.of_costs) for law in self.constraints)]
-        anew = np.diff(segment, prepend=-1) > 0
-        return Course(laws, self.feasibility, self.gram, self.decisions, anew, seed)
-
-    def _functions(self, segments: int, seed: np.random.SeedSequence) -> list[list[Drawn]]:
-        """The reward and the costs of each segment, every law from its own stream."""
-        of_costs = list(map(np.random.default_rng, seed.spawn(len(self.constraints))))
-        of_reward = np.random.default_rng(seed)
-        rewards = [self.reward.draw(self.gram, of_reward) for _ in range(segments)]
-        draw = self._safe_costs if self.safe_seed else self._all_costs
-        return [[reward, *costs] for reward, costs in zip(rewards, draw(segments, of_costs), strict=True)]
-
-    def _all_costs(self, segments: int, rngs: list[np.random.Generator]) -> list[list[Drawn]]:
-        return [self._costs(rngs) for _ in range(segments)]
-
-    def _safe_costs(self, segments: int, rngs: list[np.random.Generator]) -> list[list[Drawn]]:
-        """The costs of all segments, drawn again until an arm keeps them everywhere."""
-        least = MARGIN * float(np.sqrt(self.gram.diagonal.max()))
-        tries = 1 if all(law.is_fixed for law in self.constraints) else TRIES
-        for _ in range(tries):
-            drawn = self._all_costs(segments, rngs)
-            costs = np.array([[cost.values for cost in row] for row in drawn])
-            if safe_arm(costs, self.decisions).worst <= -least:
-                return drawn
-        raise ArgumentError(
-            "safe_seed",
-            f"must be False here: in {tries} draws of the costs no arm had costs of at most {-least:.3g} in "
-            "all contexts and segments, got True; let more arms be feasible, or fewer segments be drawn",
-        )
-
-    def _costs(self, rngs: list[np.random.Generator]) -> list[Drawn]:
-        """The costs of one segment."""
-        drawn = [law.draw(self.gram, rng) for law, rng in zip(self.constraints, rngs, strict=True)]
-        return self.feasibility.shift(drawn, self.decisions.num_contexts)
-
-    def _published_bound(self, rewards: list[Drawn]) -> float | None:
-        if not isinstance(self.rkhs_bound, str):
-            return self.rkhs_bound
-        if self.rkhs_bound == "paper":
-            variance = float(self.gram.diagonal.mean())
-            norms = [float(np.sqrt(f.values @ self.gram.dense @ f.values)) / variance for f in rewards]
-        else:
-            norms = [f.norm for f in rewards if f.norm is not None]
-        return max(norms) if norms and len(norms) == len(rewards) else None
+    def _functions(self) -> DrawnFunctions:
+        return DrawnFunctions()
 
     def _noise(self, extent: Floats, rngs: dict[str, np.random.Generator]) -> Floats:
         columns = [self.noise.scale(extent[:, 0]) * self.noise.draw(self.horizon, rngs["noise"])]

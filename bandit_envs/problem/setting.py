@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, require, require_switch, written_as
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.kernels.white import require_same_noise, split_white
-from bandit_envs.laws.by_name import parse
-from bandit_envs.laws.delays import LAWS, Delay
+from bandit_envs.laws.delays import Delay
 from bandit_envs.laws.play_costs import PlayCosts
-from bandit_envs.problem.decisions import Decisions, corner
-from bandit_envs.problem.told import (
-    check_budget,
-    check_counts,
-    check_deviations,
-    check_kernel_kind,
-    check_known_costs,
-    check_least,
-    check_prior_mean,
-    check_scales,
-    check_size,
-    check_times,
-    checked_arms,
-    checked_profile,
-    checked_slopes,
-)
-
-PER_TRIAL = (
-    *("noise_std", "noise_bound", "rkhs_bound", "reward_lower_bound"),
-    *("safe_seed", "lipschitz", "known_costs"),
-)
-OF_COSTS = ("safe_seed", "lipschitz")  # several numbers a trial
-SLACK = 1e-6  # how far rounding may carry an action out of the box [-1, 1]
+from bandit_envs.problem import observed_contexts
+from bandit_envs.problem.decisions import Decisions
+from bandit_envs.problem.geometry import checked_context_box, checked_places, corners_of
+from bandit_envs.problem.implied import implied_by_delay, implied_by_kernel
+from bandit_envs.problem.per_trial import setting_of_trial
+from bandit_envs.problem.told import check_prior_mean, check_size, checked_facts, checked_profile, fixed
+from bandit_envs.problem.units import arm_at, from_cube, nearest_arm, to_cube
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,87 +113,23 @@ class Setting:
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):
             raise ValueError("a setting needs arms, or low and high of a box; got neither")
-        self._take_in_delay()
-        self._check_model()
-        self._take_out_white()
-        for name, value in {**self._geometry(), **self._context_box()}.items():
-            object.__setattr__(self, name, value)
+        self._fill(implied_by_delay(self.horizon, self.delay, self.max_delay, self.query_times))
+        self._fill(checked_facts(vars(self)))
+        self._fill(implied_by_kernel(self.kernel, self.noise_std))
+        self._fill(checked_places(self.arms, (self.low, self.high), self.contexts))
+        self._fill(checked_context_box(self.arms, self.contexts, (self.context_low, self.context_high)))
         if self.arms is not None:
             check_prior_mean(self.prior_mean, self.decisions)
             check_size(self.known_costs, self.decisions)
         if self.noise_profile is not None:
-            object.__setattr__(self, "noise_profile", checked_profile(self.noise_profile, self.decisions))
+            self._fill({"noise_profile": checked_profile(self.noise_profile, self.decisions)})
         if np.ndim(self.prior_mean):
-            object.__setattr__(self, "prior_mean", np.array(self.prior_mean, dtype=np.float64))
-            self.prior_mean.setflags(write=False)  # type: ignore[union-attr]
+            self._fill({"prior_mean": fixed(np.array(self.prior_mean, dtype=np.float64))})
 
-    def _take_in_delay(self) -> None:
-        """What a law of delays says of the largest delay and of the times, where they are not given."""
-        require(is_count(self.horizon), "horizon", "a positive integer", self.horizon)
-        own = self.delay is None or isinstance(self.delay, Delay)
-        law, given = self.delay if own else parse("delay", self.delay, LAWS), self.query_times
-        check_times(given)
-        times = None if law is None else law.query_times(self.horizon)
-        if law is not None and times is None and given is not None:
-            raise ValueError(f"delay must be in units of time, as query_times are, got {law!r}")
-        taken: dict[str, Any] = {"delay": law, "query_times": times if given is None else given}
-        if self.max_delay is None:
-            taken["max_delay"] = 0 if law is None else law.window(self.horizon, given)
-        for name, value in taken.items():
+    def _fill(self, values: Mapping[str, Any]) -> None:
+        """Set fields while the setting is made."""
+        for name, value in values.items():
             object.__setattr__(self, name, value)
-
-    def _check_model(self) -> None:
-        check_counts(max_delay=self.max_delay, num_constraints=self.num_constraints)
-        check_scales(noise_bound=self.noise_bound, rkhs_bound=self.rkhs_bound)
-        check_scales(constraint_noise_bound=self.constraint_noise_bound)
-        for name, check in ((OF_COSTS[0], self._checked_seed), (OF_COSTS[1], self._checked_lipschitz)):
-            object.__setattr__(self, name, check(getattr(self, name)))
-        check_budget(self.budget, self.cost_min)
-        check_known_costs(self.known_costs, self.continuous)
-        check_scales(misspecification=self.misspecification, corruption=self.corruption)
-        check_deviations(noise_std=self.noise_std, constraint_noise_std=self.constraint_noise_std)
-        check_kernel_kind(self.kernel)
-        require_switch("may_change", self.may_change)
-        require_switch("volatile", self.volatile)
-        still = not (self.volatile and self.arms is None)
-        require(still, "volatile", "False on a box, which has no arms", self.volatile)
-        require_switch("aggregated", self.aggregated)
-        check_least(self.reward_lower_bound)
-
-    def _checked_seed(self, seed: Any) -> Ints | None:
-        known = seed is None or (self.arms is not None and self.num_constraints > 0)
-        require(known, "safe_seed", "None without constraints and on a box", seed)
-        return None if seed is None else checked_arms("safe_seed", seed, len(self.arms))  # type: ignore[arg-type]
-
-    def _checked_lipschitz(self, slopes: Any) -> Floats | None:
-        return None if slopes is None else checked_slopes("lipschitz", slopes, self.num_constraints)
-
-    def _take_out_white(self) -> None:
-        """What a WhiteKernel says of the noise is the noise, not the functions' covariance."""
-        kernel, white = split_white(self.kernel)
-        if white:
-            require_same_noise("noise_std", self.noise_std, float(np.sqrt(white)))
-            object.__setattr__(self, "kernel", kernel)
-            object.__setattr__(self, "noise_std", float(np.sqrt(white)))
-
-    def _geometry(self) -> dict[str, Any]:
-        anchors = corner("low", self.low) if self.arms is None else self.arms
-        decisions = Decisions(anchors, self.contexts, self.low, self.high)
-        arms = None if self.arms is None else decisions.arms
-        contexts = None if self.contexts is None else decisions.contexts
-        found = {"arms": arms, "low": decisions.low, "high": decisions.high, "contexts": contexts}
-        return found if self.arms is None else {**found, "decisions": decisions}  # as the property would be
-
-    def _context_box(self) -> dict[str, Floats | None]:
-        low, high = self.context_low, self.context_high
-        if low is None and high is None:
-            return {}
-        usable = self.arms is None and self.contexts is None and low is not None and high is not None
-        expected = "both given, with neither arms nor contexts"
-        require(usable, "context_low and context_high", expected, (low, high))
-        with written_as({"low": "context_low", "high": "context_high"}):
-            box = Decisions(corner("low", low), None, low, high)
-        return {"context_low": box.low, "context_high": box.high}
 
     @property
     def continuous(self) -> bool:
@@ -237,67 +155,49 @@ class Setting:
     @cached_property
     def decisions(self) -> Decisions:
         """Arms and contexts as one indexed set; of a box of either, two corners."""
-        anchors = np.vstack([self.low, self.high]) if self.arms is None else self.arms  # type: ignore[list-item]
-        contexts = self.contexts
-        if self.context_low is not None:
-            contexts = np.vstack([self.context_low, self.context_high])  # type: ignore[list-item]
-        return Decisions(anchors, contexts, self.low, self.high, self.continuous)
+        context_box = self.context_low, self.context_high
+        return corners_of(self.arms, (self.low, self.high), self.contexts, context_box)
 
     @cached_property
     def scaled_contexts(self) -> Floats:
         """What observations show of each context, (Z, dz) in [0, 1] as float32; one 0 without contexts."""
-        if self.contexts is None or self.contexts.shape[1] == 0:
-            return np.zeros((1, 1), dtype=np.float32)  # type: ignore[return-value]
-        low, span = self.contexts.min(axis=0), np.ptp(self.contexts, axis=0)
-        scaled = (self.contexts - low) / np.where(span > 0, span, 1.0)
-        return scaled.astype(np.float32)  # type: ignore[return-value]
+        return observed_contexts.scaled(self.contexts)
 
     def context_index(self, observation: Floats) -> Ints:
         """Indices of the observed contexts, the nearest ones, (n, dz) -> (n,)."""
-        if len(self.scaled_contexts) == 1:
-            return np.zeros(len(observation), dtype=np.int64)
-        distance = ((np.asarray(observation)[:, None] - self.scaled_contexts) ** 2).sum(axis=2)
-        return distance.argmin(axis=1)
+        return observed_contexts.nearest(observation, self.scaled_contexts)
 
     def context_features(self, observation: Floats) -> Floats:
         """Features of the observed contexts, (n, ...) -> (n, dz); a box of contexts is observed as it is."""
-        if self.context_low is None:
-            contexts = self.decisions.contexts
-            assert contexts is not None
-            return contexts[self.context_index(observation)]
-        features = np.asarray(observation, dtype=np.float64)
-        wanted = f"finite numbers of shape {(len(features), len(self.context_low))}"
-        usable = features.shape[1:] == self.context_low.shape and np.isfinite(features).all()
-        require(usable, "observation", wanted, observation)
-        return features
+        if self.context_low is not None:
+            return observed_contexts.checked_features(observation, len(self.context_low))
+        contexts = self.decisions.contexts
+        assert contexts is not None
+        return contexts[self.context_index(observation)]
 
     def to_point(self, action: Any) -> Floats:
         """Features of actions: arms by index, or [-1, 1]^d mapped to the box; (...,) -> (..., d)."""
-        if self.arms is not None:
-            return self.arms[np.asarray(action)]
-        assert self.low is not None
-        assert self.high is not None
-        return self.low + (self.high - self.low) * (np.asarray(action, dtype=np.float64) + 1.0) / 2.0
+        return from_cube(action, *self._box) if self.arms is None else arm_at(action, self.arms)
 
     def to_action(self, point: Any) -> Any:
         """The inverse of `to_point`; on a finite set, the index of the nearest arm, (..., d) -> (...)."""
-        point = np.asarray(point, dtype=np.float64)
-        if self.arms is not None:
-            return ((point[..., None, :] - self.arms) ** 2).sum(axis=-1).argmin(axis=-1)
+        return to_cube(point, *self._box) if self.arms is None else nearest_arm(point, self.arms)
+
+    @property
+    def _box(self) -> tuple[Floats, Floats]:
         assert self.low is not None
         assert self.high is not None
-        return 2.0 * (point - self.low) / np.where(self.high > self.low, self.high - self.low, 1.0) - 1.0
+        return self.low, self.high
 
-    def of_trial(self, trial: int) -> Setting:
+    def of_trial(self, trial: int) -> Self:
         """The setting of one trial of a batch."""
-        return self.with_facts(**{name: _pick(name, getattr(self, name), trial) for name in PER_TRIAL})
+        return setting_of_trial(self, trial)
 
-    def with_facts(self, **facts: Any) -> Setting:
+    def with_facts(self, **facts: Any) -> Self:
         """The same setting with other numbers; what is of the size of the decision set is shared."""
         other = copy(self)
-        for name, value in facts.items():
-            object.__setattr__(other, name, value)
-        other._check_model()
+        other._fill(facts)
+        other._fill(checked_facts(vars(other)))
         return other
 
     def __repr__(self) -> str:
@@ -311,31 +211,3 @@ class Setting:
         """What is not withheld, by name."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: brief(value) for name, value in values.items() if value is not None}
-
-
-def batch_settings(settings: list[Setting]) -> Setting:
-    """Return the setting of a batch: scalars where the trials agree, else (B,) arrays."""
-    return settings[0].with_facts(**{name: _merge(settings, name) for name in PER_TRIAL})
-
-
-def _merge(settings: list[Setting], name: str) -> Any:
-    values = [getattr(setting, name) for setting in settings]
-    if name == "known_costs":
-        return None if values[0] is None else _together(values)
-    alike = all(np.array_equal(value, values[0]) for value in values)
-    return values[0] if alike else np.array(values, dtype=np.int64 if name == "safe_seed" else np.float64)
-
-
-def _together(costs: list[Any]) -> Any:
-    """Known costs of the trials of a batch: (B, N), or B functions."""
-    return tuple(costs) if callable(costs[0]) else np.stack(costs)
-
-
-def _pick(name: str, value: Any, trial: int) -> Any:
-    if name == "known_costs":
-        return value[trial] if isinstance(value, tuple) or np.ndim(value) == 2 else value
-    if not isinstance(value, np.ndarray):
-        return value
-    if name in OF_COSTS:
-        return value if value.ndim == 1 else value[trial]
-    return float(value[trial])

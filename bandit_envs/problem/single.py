@@ -9,8 +9,9 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.outcome import Outcome
-from bandit_envs.problem.problem import Problem, Trial
+from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.rounds import Rounds
+from bandit_envs.problem.trial import Trial
 
 ROW = np.zeros(1, dtype=np.int64)
 NONE = np.zeros(0)

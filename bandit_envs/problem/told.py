@@ -2,13 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import LARGEST_DEVIATION, is_integer, is_number, require
+from bandit_envs.basics.arguments import LARGEST_DEVIATION, is_integer, is_number, require, require_switch
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.decisions import Decisions
+
+COUNTS = ("max_delay", "num_constraints")
+SCALES = ("noise_bound", "rkhs_bound", "constraint_noise_bound", "misspecification", "corruption")
+DEVIATIONS = ("noise_std", "constraint_noise_std")
+SWITCHES = ("may_change", "volatile", "aggregated")
+
+
+def checked_facts(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a setting tells of its costs as arrays, raise at anything that cannot be.
+
+    Args:
+        told: its fields by name, before or after its arms are known to be arms.
+    """
+    check_counts(**{name: told[name] for name in COUNTS})
+    check_scales(**{name: told[name] for name in SCALES})
+    check_deviations(**{name: told[name] for name in DEVIATIONS})
+    check_budget(told["budget"], told["cost_min"])
+    check_known_costs(told["known_costs"], told["arms"] is None)
+    check_kernel_kind(told["kernel"])
+    check_switches(told)
+    check_least(told["reward_lower_bound"])
+    seed, slopes, count = told["safe_seed"], told["lipschitz"], told["num_constraints"]
+    return {
+        "safe_seed": None if seed is None else checked_seed(seed, told["arms"], count),
+        "lipschitz": None if slopes is None else checked_slopes("lipschitz", slopes, count),
+    }
+
+
+def check_switches(told: Mapping[str, Any]) -> None:
+    """Raise unless each is True or False, and arms are missing only where there are arms."""
+    for name in SWITCHES:
+        require_switch(name, told[name])
+    still = not (told["volatile"] and told["arms"] is None)
+    require(still, "volatile", "False on a box, which has no arms", told["volatile"])
 
 
 def check_counts(**counts: Any) -> None:
@@ -96,13 +131,20 @@ def checked_profile(profile: Any, decisions: Decisions) -> Floats:
     return given
 
 
+def checked_seed(seed: Any, arms: Any, num_constraints: int) -> Ints:
+    """Return indices of safe arms, (n,) or one row a trial, or raise."""
+    known = arms is not None and num_constraints > 0
+    require(known, "safe_seed", "None without constraints and on a box", seed)
+    return checked_arms("safe_seed", seed, len(arms))  # type: ignore[arg-type]
+
+
 def checked_arms(name: str, arms: Any, num_arms: int) -> Ints:
     """Return indices of arms, (n,) or one row a trial, or raise."""
     given = np.array(arms)
     usable = given.ndim in (1, 2) and given.size > 0 and given.dtype.kind in "iu"
     usable = usable and bool(((given >= 0) & (given < num_arms)).all())
     require(usable, name, f"arms in 0..{num_arms - 1}, at least one", arms)
-    return _fixed(given.astype(np.int64))
+    return fixed(given.astype(np.int64))
 
 
 def checked_slopes(name: str, slopes: Any, num_constraints: int) -> Floats:
@@ -111,10 +153,11 @@ def checked_slopes(name: str, slopes: Any, num_constraints: int) -> Floats:
     usable = given.ndim in (1, 2) and given.shape[-1] == num_constraints and given.dtype.kind in "iuf"
     usable = usable and bool((np.isfinite(given) & (given >= 0)).all())
     require(usable, name, f"{num_constraints} finite numbers, 0 or positive, one a cost", slopes)
-    return _fixed(given.astype(np.float64))
+    return fixed(given.astype(np.float64))
 
 
-def _fixed(values: Any) -> Any:
+def fixed(values: Any) -> Any:
+    """Return an array that nobody can write to any more: itself."""
     values.setflags(write=False)
     return values
 

@@ -10,8 +10,7 @@ import numpy as np
 from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.kernels.sizes import MOST_DENSE
-from bandit_envs.laws.drawn import Ratio
-from bandit_envs.laws.functions import Drawn
+from bandit_envs.laws.drawn import Drawn, Ratio
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.optimum import maximise
 

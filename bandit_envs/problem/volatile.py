@@ -8,7 +8,11 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.availability import Availability
+from bandit_envs.laws.drawn import Drawn
+from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
+from bandit_envs.problem.drifting import Playback
+from bandit_envs.problem.truth import Truth, best_rates
 
 ENTRIES = 2**17  # arms of rounds that are drawn at once: 1 MB of uniforms
 Bits = np.ndarray  # uint8: eight arms a byte
@@ -24,6 +28,28 @@ class Roster(NamedTuple):
 
 
 def roster_of(
+    problem: Composition, truth: Truth, costs: Drawn, version: Ints, context: Ints, rng: np.random.Generator
+) -> Roster:
+    """What may be played in each round of a trial, and what is best of it.
+
+    Args:
+        problem: whose trial it is.
+        truth, costs: its functions, and what its plays cost.
+        version: of each round, (T,).
+        context: (T + 1,).
+        rng: of availability.
+    """
+    priced = not problem.play_costs.is_free
+    truth = truth._replace(means=Playback(truth.means)) if problem.drifts else truth
+    if problem.volatile:
+        price = costs.values if priced else None
+        return _drawn(problem.availability, truth.means, version, context, problem.decisions, rng, price)
+    at, every_arm = (version, context[:-1]), np.empty((len(context), 0), np.uint8)
+    rate = best_rates(truth, costs, problem.decisions)[at] if priced else np.zeros(problem.horizon)
+    return Roster(every_arm, truth.optimum[at], truth.worst[at], rate)
+
+
+def _drawn(
     law: Availability,
     means: Any,
     version: Ints,

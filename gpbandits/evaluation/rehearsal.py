@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from bandit_envs.problem.setting import SLACK
+from bandit_envs.problem.units import SLACK
 
 Show = Callable[[dict[str, Any]], dict[str, Any]]
 

@@ -7,7 +7,8 @@ import numpy as np
 from bandit_envs.basics.arguments import require, require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.environment.vector import BanditVectorEnv
-from bandit_envs.problem.problem import Problem, Trial
+from bandit_envs.problem.problem import Problem
+from bandit_envs.problem.trial import Trial
 from gpbandits.evaluation.loop import trial_seeds
 
 

@@ -10,7 +10,7 @@ import pytest
 import agents
 from agents.acquisition.incumbents import MaxMean
 from agents.agent.view import View
-from agents.beliefs.base import Delivered
+from agents.beliefs.delivered import Delivered
 from agents.model.model import Model
 from agents.model.tie_breaking import argmax_with_ties
 from agents.objectives.each_modelled_parts import each_modelled

@@ -7,6 +7,7 @@ import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -123,10 +124,18 @@ def loaded(path: str) -> ModuleType:
     return script
 
 
+def told(name: str, by: str | None = None) -> tuple[ModuleType, Any, str]:
+    """A paper's script, by default of the name of its table, what it reads from that, and the page's text."""
+    script = loaded(f"papers/{by or name}.py")
+    return script, script.read(DOCS / RESULTS / f"{name}.csv"), read(f"{name}.md")
+
+
+def missing(lines: list[str], page: str) -> list[str]:
+    return [line for line in lines if line not in page]
+
+
 def test_the_page_on_calibration_says_what_its_table_says():
-    script = loaded("papers/calibration.py")
-    findings = script.read(DOCS / RESULTS / "calibration.csv")
-    page = read("calibration.md")
+    script, findings, page = told("calibration")
     assert len(findings) == sum(page.count(f"| {word} |") for word in ("yes", "no"))
     for finding in findings:
         assert script.as_markdown(finding) in page
@@ -134,47 +143,35 @@ def test_the_page_on_calibration_says_what_its_table_says():
 
 
 def test_the_page_on_elimination_says_what_its_table_says():
-    script = loaded("papers/elimination.py")
-    runs = script.read(DOCS / RESULTS / "elimination.csv")
-    page = read("elimination.md")
+    script, runs, page = told("elimination")
     lines = script.as_markdown(runs)
     kernels = {run.kernel for run in runs}
     assert sum(page.count(f"| {script.KERNELS[kernel]} |") for kernel in kernels) == len(lines) >= 3
     assert page.count("less regret from T = ") + page.count("less regret up to T = ") == 2 * len(kernels)
     said = [script.verdict(runs, kernel, agent) for kernel in kernels for agent in script.ELIMINATING]
-    for line in lines + said:
-        assert line in page
+    assert not missing(lines + said, page)
 
 
 def test_the_page_on_constraints_says_what_its_table_says():
-    script = loaded("papers/constrained_bench.py")
-    runs = script.read(DOCS / RESULTS / "constraints.csv")
-    page = read("constraints.md")
+    script, runs, page = told("constraints", by="constrained_bench")
     said = [script.verdict(runs, "config", other) for other in script.PARTS[1:]]
     lines = [*script.bench_as_markdown(runs), *script.elsewhere_as_markdown(runs)]
     long_term, _ = page.split("## No unsafe play")
     assert len(lines) == long_term.count("\n| ") - 3 - 3  # but for the families and the heads of tables
-    for line in lines + said:
-        assert line in page
+    assert not missing(lines + said, page)
 
 
 def test_the_page_on_changes_says_what_its_table_says():
-    script = loaded("papers/changes.py")
-    runs = script.read(DOCS / RESULTS / "changes.csv")
-    page = read("changes.md")
+    script, runs, page = told("changes")
     said = [script.against(runs, "evidence", name) for name in script.rivals()]
-    for line in script.as_markdown(runs) + said:
-        assert line in page
+    assert not missing(script.as_markdown(runs) + said, page)
 
 
 def test_the_page_on_the_field_says_what_its_table_says():
-    script = loaded("papers/field.py")
-    runs = script.read(DOCS / RESULTS / "field.csv")
-    page = read("field.md")
+    script, runs, page = told("field")
     lines = [*script.ranking(runs), *script.matches(runs)]
     assert len(lines) == page.count("\n| ") - 2  # but for the heads of both tables
-    for line in lines:
-        assert line in page
+    assert not missing(lines, page)
 
 
 @pytest.mark.parametrize("track", ["from-scratch", "pretrained"])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import references
-from agent_cases import GAUSSIAN, takes
+from agent_cases import GAUSSIAN, on_a_line, takes
 from scipy.stats import binomtest
 
 import agents
@@ -16,7 +16,7 @@ from agents.algorithms.elimination import BANDS
 from agents.registry import resolve_agent
 from agents.restarts.batches import doubling_lengths, growing_lengths
 from agents.restarts.waiting import Quantile
-from bandit_envs import BanditVectorEnv, Setting
+from bandit_envs import BanditVectorEnv
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems.synthetic import synthetic
@@ -25,14 +25,8 @@ from gpbandits.theory.regret import mvr_bound
 ELIMINATING = [name for name in GAUSSIAN if takes(name, band="plain")]
 DOUBLING = [name for name in ELIMINATING if takes(name, first=5)]
 HORIZON = 60
-SETTING = Setting(
-    arms=np.linspace(0, 1, 15)[:, None],
-    horizon=HORIZON,
-    kernel=make_kernel("rbf"),
-    noise_std=0.1,
-    rkhs_bound=1.0,
-    max_delay=HORIZON,
-    delay={"law": "poisson", "mean": 0.5},  # type: ignore[arg-type] (parsed)
+SETTING = on_a_line(
+    15, horizon=HORIZON, rkhs_bound=1.0, max_delay=HORIZON, delay={"law": "poisson", "mean": 0.5}
 )
 PROBLEM = synthetic(
     function="rkhs", rkhs_norm=1.5, kernel="matern52", num_arms=25, horizon=200, noise_std=0.1

@@ -7,22 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from agent_cases import on_a_line
 
 import agents
 from agents.algorithms.elimination_under_delay import WAITS
 from bandit_envs import Setting
-from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws.delays import Constant, Geometric, Poisson
 from gpbandits import evaluate
 
-SETTING = Setting(
-    arms=np.linspace(0, 1, 15)[:, None],
-    horizon=200,
-    kernel=make_kernel("rbf"),
-    noise_std=0.1,
-    rkhs_bound=1.0,
-    delay=Poisson(5.0),
-)
+SETTING = on_a_line(15, horizon=200, rkhs_bound=1.0, delay=Poisson(5.0))
 LATE = {"law": "poisson", "mean": 10}
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from agent_cases import on_a_line
 from scipy import stats
 
 import agents
@@ -13,19 +14,10 @@ from agents.algorithms.aggregated import chances_of
 from agents.beliefs.functionals import Functionals
 from agents.model.model import Model
 from bandit_envs import Setting
-from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import delays
 from gpbandits import evaluate
 
-SETTING = Setting(
-    arms=np.linspace(0, 1, 12)[:, None],
-    horizon=60,
-    kernel=make_kernel("rbf"),
-    prior_mean=0.4,
-    noise_std=0.1,
-    delay=delays.Poisson(3.0),
-    aggregated=True,
-)
+SETTING = on_a_line(12, horizon=60, prior_mean=0.4, delay=delays.Poisson(3.0), aggregated=True)
 ONE = np.zeros(1)
 BENCH = {"num_arms": 100, "horizon": 400, "noise_std": 0.1, "delay": {"law": "poisson", "mean": 5}}
 

@@ -9,8 +9,8 @@ import pytest
 
 import agents
 from agents.acquisition.incumbents import MaxMean
-from agents.beliefs.base import Delivered
 from agents.beliefs.by_name import BELIEFS
+from agents.beliefs.delivered import Delivered
 from agents.objectives.reward import PlayByPlay, Reward
 from agents.restarts.base import Never, Periodic, Unobservant
 from agents.widths.fixed import FixedWidth

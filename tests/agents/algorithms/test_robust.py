@@ -17,7 +17,7 @@ from agents.acquisition.robust import (
     RobustUCB,
 )
 from agents.beliefs.alike import Alike
-from agents.beliefs.base import Delivered
+from agents.beliefs.delivered import Delivered
 from agents.beliefs.pulls import pulls
 from agents.model.model import Model
 from agents.objectives.truncated import Truncated

@@ -9,22 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 import references
+from agent_cases import on_a_line
 
 import agents
-from bandit_envs import BanditEnv, Setting
-from bandit_envs.kernels.kernels import make_kernel
+from bandit_envs import BanditEnv
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems.synthetic import synthetic
 
 HORIZON, LAMBDA = 120, 0.02
-SETTING = Setting(
-    arms=np.linspace(0, 1, 15)[:, None],
-    horizon=HORIZON,
-    kernel=make_kernel("rbf"),
-    noise_std=0.1,
-    rkhs_bound=1.0,
-    max_delay=HORIZON,
-)
+SETTING = on_a_line(15, horizon=HORIZON, rkhs_bound=1.0, max_delay=HORIZON)
 ONE, HERE = np.zeros(1), np.zeros(1, dtype=np.int64)
 CONTEXTUAL = synthetic(
     function="gp", num_arms=12, num_contexts=3, horizon=60, noise_std=0.1, delay={"law": "poisson", "mean": 4}

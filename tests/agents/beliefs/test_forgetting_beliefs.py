@@ -13,7 +13,7 @@ from agents.acquisition.of_model import Always
 from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
 from agents.algorithms.memory_length import window_of
-from agents.beliefs.base import Delivered
+from agents.beliefs.delivered import Delivered
 from agents.beliefs.forgetting import sliding_window
 from agents.beliefs.surface import Surface
 from agents.box import AtPoints

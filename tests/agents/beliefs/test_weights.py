@@ -10,7 +10,8 @@ import pytest
 from scipy.stats import binomtest
 
 import agents
-from agents.beliefs.base import Belief, Delivered
+from agents.beliefs.base import Belief
+from agents.beliefs.delivered import Delivered
 from agents.beliefs.eliminating import Eliminating
 from agents.beliefs.gathered import Gathered
 from agents.beliefs.hallucinated import Hallucinated

@@ -9,8 +9,8 @@ from agents.acquisition.incumbents import BestValue
 from agents.acquisition.of_model import Always
 from agents.acquisition.rules import UCB, ExpectedImprovement
 from agents.agent.assembly import assemble
-from agents.beliefs.base import Delivered
 from agents.beliefs.censored import Censored
+from agents.beliefs.delivered import Delivered
 from agents.beliefs.forgetting import sliding_window, time_varying, wandering
 from agents.beliefs.hallucinated import Hallucinated
 from agents.beliefs.imputed import FILL_INS, Imputed
@@ -130,7 +130,7 @@ def test_the_oracle_starts_over_after_the_first_round_of_a_new_segment():
     agent = assemble(Model.of(env.setting), Always(RULES["ucb"]), 2, restart=Oracle)
     played(agent, env, EVERY + 1, seed=[1, 2])
     np.testing.assert_array_equal(agent.t, [1, 1])
-    np.testing.assert_array_equal(agent.since, [EVERY + 1, EVERY + 1])
+    np.testing.assert_array_equal(agent.past.since, [EVERY + 1, EVERY + 1])
     assert agent.privileged
     assert agent.alarms is None
 

@@ -9,7 +9,8 @@ from scipy.stats import poisson
 from bandit_envs import Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Uniform, delays
-from bandit_envs.laws.functions import Drawn, FunctionLaw
+from bandit_envs.laws.drawn import Drawn
+from bandit_envs.laws.functions import FunctionLaw
 from gpbandits.theory.coverage import play_bands
 from gpbandits.theory.regret import delayed_bound
 

@@ -1,0 +1,31 @@
+"""The belief that learns a value when it arrives."""
+
+from __future__ import annotations
+
+from bandit_envs.basics.types import Floats, Ints
+
+from ..model.model import Model
+from .base import Belief
+from .conditioning import make_posterior, observe
+
+
+class Delivered(Belief):
+    """Learns a value when it arrives and knows nothing of it until then."""
+
+    weighs = True
+
+    def __init__(self, model: Model, num_trials: int):
+        both = make_posterior(model, num_trials)
+        super().__init__(model, both, both)
+
+    def play(self, point: Ints) -> None:
+        """Nothing is known yet."""
+
+    def receive(
+        self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
+    ) -> None:
+        """Observe the values, one a trial at a time, as plays of these weights, (n,)."""
+        observe(self.centre, trial, point, self.residual(trial, point, value), self.weights(point, weight))
+
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
+        """Nothing was known."""

@@ -1,0 +1,19 @@
+"""Where the unknown reward and constraint functions come from."""
+
+from bandit_envs.laws.functions.base import SELDOM_BELOW, FunctionLaw, Moments
+from bandit_envs.laws.functions.given import KnownFunction, Recorded
+from bandit_envs.laws.functions.gp_sample import GPSample
+from bandit_envs.laws.functions.rkhs import RKHSFunction
+
+__all__ = [
+    "LAWS",
+    "SELDOM_BELOW",
+    "FunctionLaw",
+    "GPSample",
+    "KnownFunction",
+    "Moments",
+    "RKHSFunction",
+    "Recorded",
+]
+
+LAWS: dict[str, type[FunctionLaw]] = {"gp": GPSample, "rkhs": RKHSFunction}

@@ -1,0 +1,81 @@
+"""Functions that are given: a formula, or what was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.laws.drawn import Drawn
+from bandit_envs.laws.functions.base import FunctionLaw, Moments
+
+
+@dataclass(frozen=True)
+class KnownFunction(FunctionLaw):
+    """A given function, such as a test function of optimisation.
+
+    Args:
+        function: vectorised, (n, dz + d) -> (n,), finite everywhere on the decision set.
+        moments: of its values.
+    """
+
+    function: Callable[[Floats], Any]
+    moments: Moments | None = None  # type: ignore[assignment]  # a field in place of the property
+
+    @property
+    def has_box_form(self) -> bool:
+        """It is a formula."""
+        return True
+
+    @property
+    def is_fixed(self) -> bool:
+        """It is given."""
+        return True
+
+    def among(self, points: Floats) -> Floats:
+        """Itself, (1, N)."""
+        return self._values(points)[None]
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """The function itself."""
+        return Drawn(self._values(gram.points), between=self._values)
+
+    def _values(self, points: Floats) -> Floats:
+        values = np.asarray(self.function(points), dtype=np.float64)
+        require(values.shape == (len(points),), "known function", f"({len(points)},) values", values.shape)
+        require(np.isfinite(values).all(), "known function", "finite at every point", "NaN or infinity")
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded(FunctionLaw):
+    """One of M recorded objectives, drawn uniformly.
+
+    Args:
+        values: (M, N), one row an objective.
+        least: the least value that the metric can have, whatever was recorded: 0 of an accuracy.
+        moments: of the values, as far as they are known beforehand.
+    """
+
+    values: Floats
+    least: float | None = None  # type: ignore[assignment]  # fields in place of the properties
+    moments: Moments | None = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        matrix = np.ndim(self.values) == 2 and np.size(self.values) > 0
+        require(matrix, "recorded values", "an (M, N) array", np.shape(self.values))
+        require(np.isfinite(self.values).all(), "recorded values", "finite", "NaN or infinity")
+
+    def among(self, points: Floats) -> Floats:
+        """All rows."""
+        return self.values
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """A row."""
+        require(self.values.shape[1] == gram.size, "recorded values", f"(M, {gram.size})", self.values.shape)
+        return Drawn(self.values[rng.integers(len(self.values))])

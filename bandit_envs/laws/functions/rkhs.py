@@ -1,0 +1,88 @@
+"""Functions of the kernel's RKHS, of exactly known norm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.sizes import spread
+from bandit_envs.laws.drawn import Drawn, Expansion
+from bandit_envs.laws.functions.base import FunctionLaw
+
+ROUNDING = 1e-9  # of the size of a function: what varies by less is a constant
+CENTRES = 1000  # of an expansion on points too many for their covariance
+
+
+@dataclass(frozen=True)
+class RKHSFunction(FunctionLaw):
+    r"""f = sum_i alpha_i k(x_i, .), a posterior mean given y ~ N(0, K) (Chowdhury & Gopalan 2017, section 6).
+
+    alpha = (K + rho I)^{-1} y and ||f||^2 = alpha' K alpha, with rho = `ridge` times the range of y and the
+    prior deviation, which the paper takes as 1. In the basis P = Q R of `Gram.eigen_rotation`, y = z @ P and
+    f = w @ P with w_i = z_i e_i / (e_i + rho), so that ||f|| = |w|; O(r N). z is drawn for the pivoted root
+    and rotated, for the signs of eigenvectors differ from machine to machine. The range of a constant y, as
+    that of a single point, counts as its size.
+
+    Where the root would take too long (`Gram.has_quick_root`: on more than 20,000 points, unless the kernel
+    is of low rank), y is drawn on 1000 of the points, and f is the posterior mean given these: its norm is as
+    exact, and f(x) = k(x, X) alpha is computed in blocks, or by the structure of kernel and points.
+
+    Args:
+        ridge: rho as a share of the range of y times the prior deviation.
+        norm: if given, f is scaled to have exactly this RKHS norm.
+    """
+
+    ridge: float = 0.01
+    norm: float | None = None
+
+    def __post_init__(self) -> None:
+        require(is_number(self.ridge) and self.ridge > 0, "ridge", "positive", self.ridge)
+        valid = self.norm is None or (is_number(self.norm) and self.norm > 0)
+        require(valid, "norm", "None or positive", self.norm)
+
+    @property
+    def has_box_form(self) -> bool:
+        """The expansion holds everywhere."""
+        return True
+
+    @property
+    def norm_is_drawn(self) -> bool:
+        """Unless all have the same."""
+        return self.norm is None
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Draw y and shrink it."""
+        drawn = self._shrunk(gram, rng) if gram.has_quick_root else self._spread(gram, rng)
+        if self.norm is None:
+            return drawn
+        assert drawn.norm is not None
+        return drawn.rescaled(self.norm / drawn.norm)._replace(norm=self.norm)
+
+    def _shrunk(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        eigenvalues, rotation = gram.eigen_rotation
+        white = gram.white(rng)
+        y = white @ gram.root
+        z = rotation @ white
+        size = np.abs(y).max()
+        extent = np.ptp(y) if np.ptp(y) > ROUNDING * size else size
+        rho = self.ridge * extent * np.sqrt(gram.diagonal.max())
+        weights = z * eigenvalues / (eigenvalues + rho)
+        values = (weights @ rotation) @ gram.root
+        alpha = (y - values) / rho  # rho alpha = y - K alpha
+        return Drawn(values, float(np.linalg.norm(weights)), Expansion(gram.kernel, gram.points, alpha))
+
+    def _spread(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """That of some points, at all of them."""
+        drawn = self._shrunk(gram.some(CENTRES), rng)
+        assert isinstance(drawn.between, Expansion)
+        return drawn._replace(values=gram.combine(spread(gram.size, CENTRES), drawn.between.alpha))
+
+    def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
+        """-B s, s the largest prior deviation: |f(x)| = |<f, k(x, .)>| <= ||f|| sqrt(k(x, x))."""
+        if norm is None:
+            return super().lower_bound(gram, prior_mean, norm)
+        return -norm * float(np.sqrt(gram.diagonal.max()))

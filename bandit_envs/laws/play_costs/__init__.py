@@ -1,0 +1,11 @@
+"""What plays cost, and how much may be spent: the episode ends with the budget."""
+
+from bandit_envs.laws.play_costs.base import PlayCosts
+from bandit_envs.laws.play_costs.constant import ConstantCosts, Free, UnitCosts
+from bandit_envs.laws.play_costs.drawn import GPCosts, LogGPCosts
+
+__all__ = ["FREE", "LAWS", "ConstantCosts", "Free", "GPCosts", "LogGPCosts", "PlayCosts", "UnitCosts"]
+
+FREE = Free()
+
+LAWS: dict[str, type[PlayCosts]] = {"none": Free, "unit": UnitCosts, "gp": GPCosts, "log-gp": LogGPCosts}

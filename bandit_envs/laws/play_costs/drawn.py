@@ -1,0 +1,142 @@
+"""Costs that are drawn: a Gaussian process, or the exponential of one, between known bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.types import Floats
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.laws.drawn import Drawn
+from bandit_envs.laws.functions import GPSample
+from bandit_envs.laws.play_costs.base import PlayCosts
+
+MOST_DEVIATIONS = 3.0  # beyond which log-GP costs are cut, so that their bounds are bounds
+
+
+@dataclass(frozen=True)
+class GPCosts(PlayCosts):
+    """A draw from the model's GP, rescaled to have this minimum and maximum on the points.
+
+    Args:
+        low, high: the minimum, which is positive, and the maximum.
+    """
+
+    _: KW_ONLY
+    low: float = 0.2
+    high: float = 1.2
+
+    def __post_init__(self) -> None:
+        require(is_number(self.low) and self.low > 0, "low", "positive", self.low)
+        require(is_number(self.high) and self.high > self.low, "high", "larger than low", self.high)
+        super().__post_init__()
+
+    @property
+    def least(self) -> float:
+        """The minimum."""
+        return self.low
+
+    @property
+    def most(self) -> float:
+        """The maximum."""
+        return self.high
+
+    @property
+    def prior(self) -> tuple[float, float]:
+        """The middle of the range, and a deviation of which two reach its ends."""
+        return (self.low + self.high) / 2.0, (self.high - self.low) / 4.0
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Draw and rescale; what lies between the points of a box is cut at both ends."""
+        drawn = GPSample().draw(gram, rng)
+        span = float(np.ptp(drawn.values))
+        factor = (self.high - self.low) / span if span else 0.0
+        shift = self.low - factor * float(drawn.values.min())
+        return _mapped(drawn, factor, shift, self.low, self.high)
+
+
+@dataclass(frozen=True)
+class LogGPCosts(PlayCosts):
+    """ln k = ln median + deviation h, h a draw from the model's GP of unit variance, cut at 3 deviations.
+
+    Args:
+        median: of the costs.
+        deviation: of their logarithms.
+    """
+
+    _: KW_ONLY
+    median: float = 1.0
+    deviation: float = 1.0
+
+    logarithmic: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        for name in ("median", "deviation"):
+            value = getattr(self, name)
+            require(is_number(value) and value > 0, name, "positive", value)
+        super().__post_init__()
+
+    @property
+    def least(self) -> float:
+        """That of 3 deviations below the median."""
+        return self.median * math.exp(-MOST_DEVIATIONS * self.deviation)
+
+    @property
+    def most(self) -> float:
+        """That of 3 deviations above the median."""
+        return self.median * math.exp(MOST_DEVIATIONS * self.deviation)
+
+    @property
+    def prior(self) -> tuple[float, float]:
+        """Of the logarithm."""
+        return math.log(self.median), self.deviation
+
+    def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
+        """Draw, cut, and take the exponential."""
+        factor = self.deviation / math.sqrt(gram.diagonal.max())
+        low, high = math.log(self.least), math.log(self.most)
+        return _mapped(GPSample().draw(gram, rng), factor, math.log(self.median), low, high, np.exp)
+
+
+@dataclass(frozen=True, eq=False)
+class _Mapped:
+    """A function of another's values, (n, dz + d) -> (n,)."""
+
+    function: Callable[[Floats], Floats]
+    change: Callable[[Floats], Floats]
+
+    def __call__(self, x: Floats) -> Floats:
+        return self.change(self.function(x))
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """outer(factor * value + shift, cut to [low, high])."""
+
+    factor: float
+    shift: float
+    low: float
+    high: float
+    outer: Callable[[Floats], Floats] | None
+
+    def __call__(self, values: Floats) -> Floats:
+        cut = np.clip(self.factor * values + self.shift, self.low, self.high)
+        return cut if self.outer is None else self.outer(cut)
+
+
+def _mapped(
+    drawn: Drawn,
+    factor: float,
+    shift: float,
+    low: float,
+    high: float,
+    outer: Callable[[Floats], Floats] | None = None,
+) -> Drawn:
+    change = _Cut(factor, shift, low, high, outer)
+    between = None if drawn.between is None else _Mapped(drawn.between, change)
+    return Drawn(change(drawn.values), between=between)

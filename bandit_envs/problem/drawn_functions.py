@@ -1,0 +1,116 @@
+"""The functions of a trial: drawn from their laws, and kept where other trials meet them again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import ArgumentError
+from bandit_envs.basics.types import Ints
+from bandit_envs.laws.changes import change_points_of
+from bandit_envs.laws.drawn import Drawn
+from bandit_envs.problem.composition import Composition
+from bandit_envs.problem.drifting import Course
+from bandit_envs.problem.safety import MARGIN, TRIES, safe_arm
+from bandit_envs.problem.truth import Extremes, Truth, of_box
+
+OF_COSTS = 10**6  # a spawn key of the functions' seed that nothing else has
+MOST_FOUND = 1024  # trials on a box whose extremes are kept
+
+
+class DrawnFunctions:
+    """What a problem remembers of the functions that it drew."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Any, Truth] = {}  # the last that were drawn to be met again, with their extremes
+        self._found: dict[Any, Extremes] = {}  # on a box, by seed: every agent meets the same trials
+
+    def truth(
+        self, problem: Composition, segment: Ints, seed: np.random.SeedSequence, frozen: int | None
+    ) -> Truth:
+        """The functions and their extremes; those that every reset meets again are made once.
+
+        Args:
+            problem: always the same.
+            segment: of each round, (T,).
+            seed: of the functions.
+            frozen: the integer that it was made of if it is not the trial's own, None if it is.
+        """
+        fixed = not problem.drifts and all(law.is_fixed for law in (problem.reward, *problem.constraints))
+        key = (tuple(change_points_of(segment)) if problem.drifts else segment[-1], None if fixed else frozen)
+        if key not in self._kept:
+            self._kept.clear()
+            truth = self._drawn(problem, segment, seed)
+            if not fixed and frozen is None:
+                return truth
+            self._kept[key] = truth
+        return self._kept[key]
+
+    def _drawn(self, problem: Composition, segment: Ints, seed: np.random.SeedSequence) -> Truth:
+        if problem.drifts:
+            return _course(problem, segment, seed).truth()
+        drawn = _by_segment(problem, int(segment[-1]) + 1, seed)
+        extremes = self._on_box(problem, drawn, seed) if problem.decisions.continuous else None
+        return Truth.of(drawn, problem.decisions, extremes)
+
+    def _on_box(
+        self, problem: Composition, drawn: list[list[Drawn]], seed: np.random.SeedSequence
+    ) -> Extremes:
+        """The extremes of functions on a box, sought once, for a search is slow."""
+        key = (seed.entropy, seed.spawn_key, len(drawn))
+        if key not in self._found:
+            if len(self._found) == MOST_FOUND:
+                self._found.pop(next(iter(self._found)))  # the oldest
+            self._found[key] = of_box(drawn, problem.decisions)
+        return self._found[key]
+
+
+def play_costs(problem: Composition, seed: np.random.SeedSequence) -> Drawn:
+    """What plays cost in a trial, from a stream of its own beside that of the functions."""
+    of_costs = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, OF_COSTS))
+    return problem.play_costs.draw(problem.gram, np.random.default_rng(of_costs))
+
+
+def _course(problem: Composition, segment: Ints, seed: np.random.SeedSequence) -> Course:
+    of_costs = problem.drift.of_costs
+    laws = [(problem.reward, problem.drift), *((law, of_costs) for law in problem.constraints)]
+    anew = np.diff(segment, prepend=-1) > 0
+    return Course(laws, problem.feasibility, problem.gram, problem.decisions, anew, seed)
+
+
+def _by_segment(problem: Composition, segments: int, seed: np.random.SeedSequence) -> list[list[Drawn]]:
+    """The reward and the costs of each segment, every law from its own stream."""
+    of_costs = list(map(np.random.default_rng, seed.spawn(len(problem.constraints))))
+    of_reward = np.random.default_rng(seed)
+    rewards = [problem.reward.draw(problem.gram, of_reward) for _ in range(segments)]
+    draw = _safe_costs if problem.safe_seed else _all_costs
+    return [
+        [reward, *costs] for reward, costs in zip(rewards, draw(problem, segments, of_costs), strict=True)
+    ]
+
+
+def _all_costs(problem: Composition, segments: int, rngs: list[np.random.Generator]) -> list[list[Drawn]]:
+    return [_costs(problem, rngs) for _ in range(segments)]
+
+
+def _safe_costs(problem: Composition, segments: int, rngs: list[np.random.Generator]) -> list[list[Drawn]]:
+    """The costs of all segments, drawn again until an arm keeps them everywhere."""
+    least = MARGIN * float(np.sqrt(problem.gram.diagonal.max()))
+    tries = 1 if all(law.is_fixed for law in problem.constraints) else TRIES
+    for _ in range(tries):
+        drawn = _all_costs(problem, segments, rngs)
+        costs = np.array([[cost.values for cost in row] for row in drawn])
+        if safe_arm(costs, problem.decisions).worst <= -least:
+            return drawn
+    raise ArgumentError(
+        "safe_seed",
+        f"must be False here: in {tries} draws of the costs no arm had costs of at most {-least:.3g} in "
+        "all contexts and segments, got True; let more arms be feasible, or fewer segments be drawn",
+    )
+
+
+def _costs(problem: Composition, rngs: list[np.random.Generator]) -> list[Drawn]:
+    """The costs of one segment."""
+    drawn = [law.draw(problem.gram, rng) for law, rng in zip(problem.constraints, rngs, strict=True)]
+    return problem.feasibility.shift(drawn, problem.decisions.num_contexts)

@@ -1,0 +1,140 @@
+"""What of a problem is told to learners: its laws, and what little is said of the functions of a trial."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+from bandit_envs.laws import changes
+from bandit_envs.laws.drawn import Drawn
+from bandit_envs.problem.composition import Composition
+from bandit_envs.problem.safety import lipschitz, safe_arm
+from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.truth import Truth
+
+
+def trial_facts(problem: Composition) -> tuple[str, ...]:
+    """What of a trial's setting is about its own functions; all else holds whatever is drawn.
+
+    Chowdhury & Gopalan (2017) tell the learner two numbers of each function: noise is a share of its
+    range, and B is its norm, from which the bound -B s follows. Nothing else that is published is
+    computed from the truth. Without the model these are withheld as well. A safe seed is one more, which
+    no agent could do without that must keep costs in every round, and with it how steep costs are.
+    """
+    return (*_facts_of_reward(problem), *_facts_of_costs(problem), *_facts_of_play_costs(problem))
+
+
+def published(problem: Composition) -> Setting:
+    """What holds for all trials."""
+    publish, decisions, priced = problem.publish_model, problem.decisions, not problem.play_costs.is_free
+    return Setting(
+        arms=None if decisions.continuous else decisions.arms,
+        low=decisions.low,
+        high=decisions.high,
+        contexts=decisions.contexts if decisions.num_contexts > 1 else None,
+        horizon=problem.horizon,
+        kernel=deepcopy(problem.kernel) if publish else None,
+        prior_mean=problem.prior_mean if publish else 0.0,
+        misspecification=problem.reward.misspecification if publish else None,
+        corruption=(problem.corruption.budget or None) if publish else None,
+        noise_profile=_noise_profile(problem),
+        max_delay=problem.window,
+        aggregated=problem.aggregated,
+        delay=problem.delay if publish else None,
+        num_constraints=len(problem.constraints),
+        constraint_noise_std=problem.constraint_noise.stated_std if publish else None,
+        constraint_noise_bound=_cost_noise_bound(problem) if publish else None,
+        query_times=problem.delay.query_times(problem.horizon),
+        may_change=problem.drifts or not isinstance(problem.changes, changes.Stationary),
+        volatile=problem.volatile,
+        budget=problem.play_costs.budget if priced else None,
+        cost_min=problem.play_costs.least if priced else None,
+        play_costs=problem.play_costs if priced and publish else None,
+        **_told_of_reward(problem, None),
+    )
+
+
+def told_of_trial(problem: Composition, truth: Truth | None, costs: Drawn | None) -> dict[str, Any]:
+    """The facts of a draw, of which `trial_facts` names those that differ: fields of its setting.
+
+    Args:
+        problem: whose draw it is.
+        truth: its functions, None for none.
+        costs: what its plays cost, None if they are not drawn.
+    """
+    told = {} if truth is None else _told_of_reward(problem, truth)
+    if truth is not None and problem.safe_seed:
+        told |= _told_of_costs(problem, truth.means[:, 1:])
+    if costs is not None and problem.play_costs.known:
+        told["known_costs"] = costs.between if problem.decisions.continuous else costs.values
+    return told
+
+
+def _facts_of_reward(problem: Composition) -> tuple[str, ...]:
+    if not problem.publish_model or problem.reward.is_fixed:
+        return ()
+    norms_drawn = {"true": problem.reward.norm_is_drawn, "paper": True}
+    facts = () if problem.noise.share is None else ("noise_std", "noise_bound")
+    norm_is_drawn = norms_drawn.get(str(problem.rkhs_bound), False)
+    return facts + (("rkhs_bound", "reward_lower_bound") if norm_is_drawn else ())
+
+
+def _facts_of_costs(problem: Composition) -> tuple[str, ...]:
+    if not problem.safe_seed or all(law.is_fixed for law in problem.constraints):
+        return ()
+    return ("safe_seed", "lipschitz") if problem.publish_model else ("safe_seed",)
+
+
+def _facts_of_play_costs(problem: Composition) -> tuple[str, ...]:
+    return ("known_costs",) if problem.play_costs.known and not problem.play_costs.is_fixed else ()
+
+
+def _told_of_reward(problem: Composition, truth: Truth | None) -> dict[str, Any]:
+    """What may be said of the reward that was drawn, or of all that can be."""
+    if not problem.publish_model:
+        return {"reward_lower_bound": problem.reward.least}
+    rewards = [functions[0] for functions in truth.drawn] if truth else []
+    std = problem.noise.scale(truth.extent[:, 0]) if truth else problem.noise.stated_std
+    norm, bound = _norm_bound(problem, rewards), problem.noise.relative_bound
+    return {
+        "noise_std": std,
+        "noise_bound": None if bound is None or std is None else bound * std,
+        "rkhs_bound": norm,
+        "reward_lower_bound": problem.reward.lower_bound(problem.gram, problem.prior_mean, norm),
+    }
+
+
+def _norm_bound(problem: Composition, rewards: list[Drawn]) -> float | None:
+    """What is published of ||f||, given the reward of each segment, none before a draw."""
+    if not isinstance(problem.rkhs_bound, str):
+        return problem.rkhs_bound
+    if problem.rkhs_bound == "paper":
+        variance = float(problem.gram.diagonal.mean())
+        norms = [float(np.sqrt(f.values @ problem.gram.dense @ f.values)) / variance for f in rewards]
+    else:
+        norms = [f.norm for f in rewards if f.norm is not None]
+    return max(norms) if norms and len(norms) == len(rewards) else None
+
+
+def _told_of_costs(problem: Composition, costs: Floats) -> dict[str, Any]:
+    """A safe arm, and how steep costs are, (V, C, N)."""
+    seed = np.array([safe_arm(costs, problem.decisions).arm])
+    steep = {"lipschitz": lipschitz(costs, problem.decisions.points)} if problem.publish_model else {}
+    return {"safe_seed": seed, **steep}
+
+
+def _noise_profile(problem: Composition) -> Floats | None:
+    """How the noise differs from point to point, where the law tells and there are points, (N,)."""
+    decisions = problem.decisions
+    if not (problem.publish_model and problem.noise.tells_shape) or decisions.continuous:
+        return None
+    return np.tile(problem.noise.shape(decisions.unit_arms), decisions.num_contexts)
+
+
+def _cost_noise_bound(problem: Composition) -> float | None:
+    """Almost sure bound on the noise on costs, where there are costs and it has one."""
+    bound, std = problem.constraint_noise.relative_bound, problem.constraint_noise.stated_std
+    return None if bound is None or std is None or not problem.constraints else bound * std
