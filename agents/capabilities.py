@@ -44,3 +44,13 @@ def handles(*names: str) -> Callable[[Factory], Factory]:
         return factory
 
     return declare
+
+
+def requires(*modules: str) -> Callable[[Factory], Factory]:
+    """Declare which modules of other distributions a factory's agents import: @requires("botorch")."""
+
+    def declare(factory: Factory) -> Factory:
+        factory.requires = modules  # type: ignore[attr-defined]
+        return factory
+
+    return declare

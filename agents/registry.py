@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from typing import Any
 
 from bandit_envs.basics.arguments import ArgumentError, entry, require
@@ -51,6 +52,11 @@ class AgentFactory:
         """What the agent says of itself; nothing, if it has no features."""
         said = getattr(self.make, "features", None)
         return said if isinstance(said, Features) else Features()  # a class may have another attribute
+
+    @property
+    def missing(self) -> list[str]:
+        """The modules that its agents import and that are not installed."""
+        return [name for name in getattr(self.make, "requires", ()) if find_spec(name) is None]
 
     @property
     def in_batches_only(self) -> bool:

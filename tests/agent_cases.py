@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import agents
 from agents.acquisition.randomised import EIMS, PIMS
@@ -31,6 +32,12 @@ def takes(name: str, **options: Any) -> bool:
     return True
 
 
+def installed(name: str, *marks: Any) -> Any:
+    """A case of an agent, skipped where a package that it needs is not installed."""
+    missing = resolve_agent(name).missing
+    return pytest.param(name, marks=[*marks, pytest.mark.skipif(bool(missing), reason=f"needs {missing}")])
+
+
 def seed_for(name: str) -> dict[str, bool]:
     """Keywords of a problem with costs that let an agent play it: some need a safe seed."""
     return {"safe_seed": True} if agents.features(name).seed else {}
@@ -46,6 +53,7 @@ def draws_functions(name: str) -> bool:
     return isinstance(getattr(agents.make(name, SETTING), "rule", None), Thompson | PIMS | EIMS)
 
 
+EACH = [installed(name) for name in agents.names()]
 # The others, learners of other libraries, play their trials one after another.
 BATCHED = [name for name in agents.names() if resolve_agent(name).batched]
 GAUSSIAN = [name for name in BATCHED if takes(name, form="pairs")]  # they keep a posterior

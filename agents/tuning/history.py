@@ -29,6 +29,7 @@ class Round:
     Args:
         parameters, context: of the experiment.
         ticket: None for past data, which nobody asked for.
+        asked: False for one that was chosen by somebody else and is reported with a ticket.
         arrivals: experiments that were told.
         dropped: rounds whose experiments failed.
     """
@@ -38,6 +39,7 @@ class Round:
     ticket: int | None
     arrivals: tuple[Arrival, ...] = ()
     dropped: tuple[int, ...] = ()
+    asked: bool = True
 
 
 SAVED = {  # types of the fields of a round in a file
@@ -50,6 +52,7 @@ SAVED = {  # types of the fields of a round in a file
         | tuple[int, float, tuple[float, ...]]
     ],
     "dropped": list[int],
+    "asked": bool,
 }
 
 
@@ -82,9 +85,9 @@ class History:
     pending: dict[int, int] = field(default_factory=dict)
     tickets: int = 0
 
-    def ask(self, parameters: Values, context: Values) -> History:
+    def ask(self, parameters: Values, context: Values, asked: bool = True) -> History:
         """An experiment starts; its ticket is `self.tickets`."""
-        started = Round(parameters, context, self.tickets)
+        started = Round(parameters, context, self.tickets, asked=asked)
         pending = {**self.pending, self.tickets: len(self.rounds)}
         return History((*self.rounds, started), pending, self.tickets + 1)
 
@@ -148,7 +151,8 @@ class History:
         read: list[Round] = []
         pending: dict[int, int] = {}
         over: set[int] = set()
-        for t, given in enumerate(rounds):
+        for t, saved in enumerate(rounds):
+            given = {"asked": True, **saved} if isinstance(saved, Mapping) else saved  # earlier files lack it
             require_types("a round", given, SAVED)
             arrivals = tuple(Arrival(s, y, tuple(costs), *more) for s, y, costs, *more in given["arrivals"])
             each = Round(**{**given, "arrivals": arrivals, "dropped": tuple(given["dropped"])})

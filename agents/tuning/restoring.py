@@ -44,7 +44,7 @@ def _latest(plan: Plan, rounds: Sequence[Round]) -> tuple[Player | None, list[in
     player: Player | None = None
     asked: list[int] = []
     for t, each in enumerate(rounds):
-        if each.ticket is not None:
+        if each.ticket is not None and each.asked:
             now = player_for(plan, player, rounds[:t], each.context)
             asked = [*asked, t] if now is player else [t]
             player, now.known = now, t

@@ -124,6 +124,17 @@ class Tuner:
         self._player = player
         return history.tickets, dict(parameters)
 
+    def start(self, parameters: Values, context: Values | None = None) -> int:
+        """Report an experiment that runs without having been asked for; return its ticket.
+
+        Args:
+            parameters: of one's own choice, or of another program's.
+            context: name -> value, where there are contexts.
+        """
+        known, within = self.plan.parameters.check(parameters), self.plan.context(context)
+        self._history = self._history.ask(known, within, asked=False)
+        return self._history.tickets - 1
+
     def tell(
         self,
         ticket: int,

@@ -16,7 +16,9 @@ def leaderboard(
         "results/leaderboard"
     ),
     env: Annotated[list[str] | None, typer.Option(help="An id; all of them by default.")] = None,
-    agent: Annotated[list[str] | None, typer.Option(help="A name; all but sb3-* by default.")] = None,
+    agent: Annotated[
+        list[str] | None, typer.Option(help="A name; all but sb3-* and other libraries' by default.")
+    ] = None,
     trials: Annotated[int, typer.Option(min=1, help="Of every pair.")] = 5,
     horizon: Annotated[
         int, typer.Option(min=1, help="Rounds a trial at most, but of GrowingDataSVM (600).")

@@ -43,15 +43,16 @@ def enter(
         trials: of each pair.
         horizon: rounds a trial at most, but of `WHOLE`; an environment's own horizon may be shorter.
         environments: ids, each of which must be playable; all registered ones that are if empty.
-        agents: names, beside the reference; all registered ones but `LEARNERS` if empty. Those without
-            `features` are tried everywhere.
+        agents: names, beside the reference; all registered ones but `LEARNERS` and those of other
+            libraries if empty. Those without `features` are tried everywhere.
         seed: of the trials.
     """
     studies, excluded = [], []
-    everybody = [name for name in agent_names() if not name.startswith(LEARNERS)]
+    everybody = [name for name in agent_names() if not _is_slow(name)]
     names = sorted({*(agents or everybody), REFERENCE})
     if not agents:
-        excluded.append((f"{LEARNERS}*", "they take longer than all others together; --agent names them"))
+        slow = f"{LEARNERS}* and optimisers of other libraries"
+        excluded.append((slow, "they take longer than all others together; --agent names them"))
     for env_id in environments or IDS:
         try:
             own = _problem(env_id).horizon
@@ -114,6 +115,11 @@ def _missing(name: str, demanded: set[str]) -> list[str]:
     if not isinstance(features, Features):
         return []
     return sorted(feature for feature in demanded if not getattr(features, feature))
+
+
+def _is_slow(name: str) -> bool:
+    """Whether it is a learner, or an optimiser of another library."""
+    return name.startswith(LEARNERS) or hasattr(resolve_agent(name).make, "requires")
 
 
 def _line(error: Exception) -> str:

@@ -26,7 +26,9 @@ Alter = Callable[[Any], Any]
 
 def marks(name: str) -> Any:
     """Learners of other libraries take their time, one trial after another."""
-    return () if resolve_agent(name).batched else pytest.mark.long
+    factory = resolve_agent(name)
+    absent = pytest.mark.skipif(bool(factory.missing), reason=f"needs {factory.missing}")
+    return absent if factory.batched else (absent, pytest.mark.long)
 
 
 def handlers(feature: str) -> list[str]:

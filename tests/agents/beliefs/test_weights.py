@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from agent_cases import EACH
 from scipy.stats import binomtest
 
 import agents
@@ -146,7 +147,7 @@ def feed(agent: Any, std: float | None) -> Any:
     return agent
 
 
-@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.parametrize("name", EACH)
 def test_an_agent_declares_whether_told_noise_matters_to_it(name):
     features = agents.features(name)
     if not features.finite or features.on_policy or name == "random":

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED, seed_for
+from agent_cases import BATCHED, EACH, seed_for
 
 import agents
 from bandit_envs import BanditEnv
@@ -67,7 +67,7 @@ def test_every_registered_agent_passes_with_all_features_at_once(name, monkeypat
 
 # Learners of other libraries take their time; two of them are checked in tests/agents/rl always.
 @pytest.mark.long
-@pytest.mark.parametrize("name", agents.names())
+@pytest.mark.parametrize("name", EACH)
 def test_every_registered_agent_passes_with_one_feature_after_the_other(name):
     check_agent(name)
 

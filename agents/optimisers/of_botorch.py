@@ -1,0 +1,91 @@
+"""Acquisition functions of BoTorch as an engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import require_choice, require_integer
+from bandit_envs.basics.types import Floats
+
+from .optimiser import Task
+
+ACQUISITIONS = ("log-ei", "log-nei")
+RESTARTS, RAW = 8, 256  # of the search of a box
+BATCH = 512  # arms that are scored at a time
+
+
+class BoTorchEngine:
+    """A Gaussian process fitted anew in each round, by the defaults of BoTorch, after a Sobol design.
+
+    Args:
+        task: what is optimised.
+        acquisition: "log-ei", by q-LogEI where plays are pending, or "log-nei".
+        initial: points of the design.
+    """
+
+    def __init__(self, task: Task, acquisition: str = "log-ei", initial: int = 5):
+        import botorch  # noqa: F401 (missing packages are named when an agent is made)
+        import torch
+
+        require_choice("acquisition", acquisition, ACQUISITIONS)
+        require_integer("initial", initial, 1, "it is a number of points")
+        self._torch, self._task, self._acquisition = torch, task, acquisition
+        sobol = torch.quasirandom.SobolEngine(task.dim, scramble=True, seed=task.seed)
+        self._design = sobol.draw(initial, dtype=torch.float64).numpy()
+        self._points: dict[int, Floats] = {}  # of all rounds
+        self._rewards: dict[int, float] = {}
+
+    def ask(self) -> Floats:
+        """A point of the design, then where the acquisition is largest."""
+        t = len(self._points)
+        if t < len(self._design) or len(self._rewards) < 2:
+            return self._design[t % len(self._design)]
+        from botorch.utils.sampling import manual_seed
+
+        with manual_seed(self._task.seed + t):
+            return self._search(self._acquire())
+
+    def start(self, round: int, point: Floats) -> None:
+        """Take a point for pending."""
+        self._points[round] = point
+
+    def tell(self, round: int, reward: float) -> None:
+        """Add a value."""
+        self._rewards[round] = reward
+
+    def _acquire(self) -> Any:
+        """The acquisition of a model of all that has arrived."""
+        from botorch import acquisition
+        from botorch.fit import fit_gpytorch_mll
+        from botorch.models import SingleTaskGP
+        from gpytorch.mlls import ExactMarginalLogLikelihood
+
+        known = self._tensor([self._points[t] for t in self._rewards])
+        values = self._tensor(list(self._rewards.values()))[:, None]
+        model = SingleTaskGP(known, values)  # which standardises the values
+        fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        late = [point for t, point in self._points.items() if t not in self._rewards]
+        pending = self._tensor(late) if late else None
+        if self._acquisition == "log-nei":
+            make = acquisition.qLogNoisyExpectedImprovement
+            return make(model, X_baseline=known, X_pending=pending, prune_baseline=True)
+        if pending is None:
+            return acquisition.LogExpectedImprovement(model, best_f=values.max())
+        return acquisition.qLogExpectedImprovement(model, best_f=values.max(), X_pending=pending)
+
+    def _search(self, acquisition: Any) -> Floats:
+        """Where an acquisition is largest, among all arms or in the box."""
+        from botorch.optim import optimize_acqf, optimize_acqf_discrete
+
+        if self._task.arms is not None:
+            choices = self._tensor(self._task.arms)
+            found, _ = optimize_acqf_discrete(acquisition, q=1, choices=choices, max_batch_size=BATCH)
+        else:
+            box = self._tensor([[0.0] * self._task.dim, [1.0] * self._task.dim])
+            found, _ = optimize_acqf(acquisition, box, q=1, num_restarts=RESTARTS, raw_samples=RAW)
+        return np.clip(found.detach().numpy().reshape(-1), 0.0, 1.0)
+
+    def _tensor(self, rows: Any) -> Any:
+        return self._torch.as_tensor(np.array(rows), dtype=self._torch.float64)

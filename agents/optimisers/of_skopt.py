@@ -1,0 +1,39 @@
+"""scikit-optimize as an engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+
+from .optimiser import Task
+
+
+class SkoptEngine:
+    """Its ask and tell, by default with a Gaussian process and a portfolio of acquisitions.
+
+    Args:
+        task: what is optimised.
+        **options: of `skopt.Optimizer`.
+    """
+
+    def __init__(self, task: Task, **options: Any):
+        from skopt import Optimizer
+
+        given = {"n_initial_points": 5, **options}
+        self._optimiser = Optimizer([(0.0, 1.0)] * task.dim, random_state=task.seed, **given)
+        self._points: dict[int, Floats] = {}
+
+    def ask(self) -> Floats:
+        """What it tries next."""
+        return np.array(self._optimiser.ask(), dtype=np.float64)
+
+    def start(self, round: int, point: Floats) -> None:
+        """Keep what is played until it has a value: the library knows of nothing pending."""
+        self._points[round] = point
+
+    def tell(self, round: int, reward: float) -> None:
+        """Tell it, which minimises, the negative reward."""
+        self._optimiser.tell(self._points[round].tolist(), -reward)

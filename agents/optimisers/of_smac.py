@@ -1,0 +1,71 @@
+"""SMAC as an engine."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+
+from .optimiser import Task
+
+
+class SMACEngine:
+    """The facade of SMAC for black boxes, asked and told; what it writes is removed with it.
+
+    Args:
+        task: what is optimised.
+        **options: of `smac.Scenario`.
+    """
+
+    def __init__(self, task: Task, **options: Any):
+        from ConfigSpace import ConfigurationSpace
+        from smac import BlackBoxFacade, Scenario
+
+        self._names = [f"x{i}" for i in range(task.dim)]
+        self._space = ConfigurationSpace(space=dict.fromkeys(self._names, (0.0, 1.0)), seed=task.seed)
+        folder = tempfile.mkdtemp(prefix="gpbandits-smac-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        given = {"n_trials": task.horizon, "output_directory": Path(folder), **options}
+        scenario = Scenario(self._space, seed=task.seed, **given)
+        self._smac = BlackBoxFacade(scenario, _unused, logging_level=False, overwrite=True)
+        self._asked: Any = None
+        self._infos: dict[int, Any] = {}  # round -> trial
+
+    def ask(self) -> Floats:
+        """What SMAC tries next."""
+        self._asked = self._smac.ask()
+        return self._place(self._asked)
+
+    def start(self, round: int, point: Floats) -> None:
+        """Take what is played for what was asked, or for a configuration of its own."""
+        asked, self._asked = self._asked, None
+        if asked is None or not np.allclose(point, self._place(asked), atol=1e-6):
+            asked = self._instead(point, round)
+        self._infos[round] = asked
+
+    def tell(self, round: int, reward: float) -> None:
+        """Tell SMAC, which minimises, the negative reward."""
+        from smac.runhistory.dataclasses import TrialValue
+
+        self._smac.tell(self._infos.pop(round), TrialValue(cost=-reward), save=False)
+
+    def _place(self, info: Any) -> Floats:
+        return np.array([info.config[name] for name in self._names])
+
+    def _instead(self, point: Floats, round: int) -> Any:
+        from ConfigSpace import Configuration
+        from smac.runhistory.dataclasses import TrialInfo
+
+        values = dict(zip(self._names, point.tolist(), strict=True))
+        return TrialInfo(Configuration(self._space, values=values), seed=round)
+
+
+def _unused(config: Any, seed: int = 0) -> float:
+    """The function that SMAC would call if it were not asked and told."""
+    raise AssertionError(f"{config} is played in a round")

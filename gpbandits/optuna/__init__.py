@@ -1,0 +1,8 @@
+"""Our agents as samplers of Optuna: `optuna.create_study(sampler=GPBanditSampler())`."""
+
+from bandit_envs.basics.extras import from_extra
+
+with from_extra("peers", "samplers of Optuna"):
+    from gpbandits.optuna.sampler import GPBanditSampler
+
+__all__ = ["GPBanditSampler"]

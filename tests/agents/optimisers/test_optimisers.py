@@ -1,0 +1,151 @@
+"""Optimisers of other libraries as agents: what they are asked and told, and that they keep the rules."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import agent_cases
+import numpy as np
+import pytest
+
+import agents
+from agents.optimisers.optimiser import OptimiserAgent
+from agents.registry import resolve_agent
+from bandit_envs import Setting
+from bandit_envs.problem.feedback import delivery
+from gpbandits import check_agent, evaluate
+from gpbandits.evaluation.stages import stages
+
+NAMES = [name for name in agents.names() if hasattr(resolve_agent(name).make, "requires")]
+EACH = pytest.mark.parametrize("name", [agent_cases.installed(name) for name in NAMES])
+ARMS = np.array([[0.0, 10.0], [4.0, 10.0], [4.0, 30.0]])  # scaled to the unit square: 3 of its corners
+SEEN = np.zeros(1)
+
+
+class Spy:
+    """An engine that asks for one point and keeps what it hears."""
+
+    def __init__(self, task, point=(0.9, 0.2)):
+        self.task, self.point, self.heard = task, np.array(point), []
+
+    def ask(self):
+        return self.point
+
+    def start(self, round, point):
+        self.heard.append((round, tuple(point)))
+
+    def tell(self, round, reward):
+        self.heard.append((round, reward))
+
+
+def spied(setting, **options):
+    """An agent that was reset, and its engine."""
+    agent = OptimiserAgent(setting, partial(Spy, **options))
+    agent.reset(2**40)
+    assert isinstance(agent._engine, Spy)
+    return agent, agent._engine
+
+
+def test_the_nearest_arm_is_played_and_told_where_it_is():
+    agent, engine = spied(Setting(arms=ARMS, horizon=5))
+    assert agent.act(SEEN) == agent.act(SEEN) == 1
+    agent.update(SEEN, 1, 2.5, delivery(0, np.array([0]), np.array([2.5]), np.empty((1, 0))))
+    assert engine.heard == [(0, (1.0, 0.0)), (0, 2.5)]
+    np.testing.assert_array_equal(engine.task.arms, [[0, 0], [1, 0], [1, 1]])
+
+
+def test_a_box_is_played_as_it_is_and_a_play_of_somebody_else_is_told_too():
+    agent, engine = spied(Setting(low=np.zeros(2), high=np.array([1.0, 50.0]), horizon=5))
+    np.testing.assert_allclose(agent.act(SEEN), [0.8, -0.6], rtol=1e-6)
+    agent.update(SEEN, np.array([0.0, 1.0]), 1.0, delivery(0, np.array([0]), np.ones(1), np.empty((1, 0))))
+    assert engine.heard == [(0, (0.5, 1.0)), (0, 1.0)]
+    assert engine.task.arms is None
+
+
+def test_feedback_is_told_when_it_arrives():
+    agent, engine = spied(Setting(arms=ARMS, horizon=5, max_delay=2))
+    none = np.array([], dtype=np.int64), np.array([]), np.empty((0, 0))
+    agent.update(SEEN, 1, 0.0, delivery(0, *none, 2))
+    assert engine.heard == [(0, (1.0, 0.0))]
+    agent.update(SEEN, 2, 3.0, delivery(1, np.array([1, 0]), np.array([1.0, 2.0]), np.empty((2, 0)), 2))
+    assert engine.heard[1] == (1, (1.0, 1.0))
+    assert sorted(engine.heard[2:]) == [(0, 2.0), (1, 1.0)]
+
+
+def test_libraries_are_given_seeds_of_31_bits_that_differ():
+    setting = Setting(arms=ARMS, horizon=5)
+    words = set()
+    for seed in range(20):
+        agent, _ = spied(setting)
+        agent.reset(seed)
+        assert isinstance(agent._engine, Spy)
+        words.add(agent._engine.task.seed)
+    assert len(words) == 20
+    assert all(0 <= word < 2**31 for word in words)
+
+
+@EACH
+@pytest.mark.parametrize(
+    "stage", [pytest.param(each, marks=pytest.mark.long) for each in ("finite", "delay")]
+)
+def test_an_optimiser_keeps_the_rules(name, stage):
+    check_agent(name, {stage: stages()[stage]})
+
+
+@EACH
+@pytest.mark.long
+def test_an_optimiser_plays_better_than_at_random_on_a_box(name):
+    keywords = {"horizon": 20, "continuous": True, "dim": 1, "noise_std": 0.01, "length_scale": 0.5}
+    result = evaluate("GPBandit-GP-v0", [name, "random"], trials=3, env_kwargs=keywords)
+    assert result.regret[name][:, -1].sum() < 0.8 * result.regret["random"][:, -1].sum()
+
+
+@pytest.mark.parametrize("name", ["optuna-tpe"])
+def test_an_optimiser_of_the_fast_kind_keeps_the_rules(name):
+    if resolve_agent(name).missing:
+        pytest.skip("optuna is not installed")
+    check_agent(name, {"finite": stages()["finite"]})
+
+
+ABSENT = """
+import sys
+for module in ("optuna", "botorch", "smac", "bayes_opt", "skopt", "ConfigSpace"):
+    sys.modules[module] = None
+import agents
+from agents.registry import resolve_agent
+from bandit_envs import Setting
+setting = Setting(arms=[[0.0], [1.0]], horizon=3)
+for name in agents.names():
+    if hasattr(resolve_agent(name).make, "requires"):
+        try:
+            agents.make(name, setting)
+        except ModuleNotFoundError as error:
+            assert "pip install 'gpbandits[peers]'" in str(error), error
+        else:
+            raise AssertionError(name)
+print("fine")
+"""
+
+
+def test_without_a_package_the_error_names_the_extra():
+    command = [sys.executable, "-W", "error", "-c", ABSENT]
+    root = Path(__file__).parents[3]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "fine", done.stderr
+
+
+def test_what_an_optimiser_requires_is_said_by_the_registry():
+    assert len(NAMES) >= 7
+    for name in NAMES:
+        factory = resolve_agent(name)
+        assert set(factory.missing) <= set(factory.make.requires)
+    assert resolve_agent("gp-ucb").missing == []
+
+
+@EACH
+def test_an_option_that_an_optimiser_does_not_have_is_refused(name):
+    with pytest.raises(ValueError, match="unknown option 'nonsense'"):
+        agents.make(name, Setting(arms=ARMS, horizon=5), nonsense=1)

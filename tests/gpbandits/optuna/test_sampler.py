@@ -1,0 +1,277 @@
+"""A study of Optuna in which one of our agents proposes."""
+
+import math
+import pickle
+import subprocess
+import sys
+from datetime import datetime, timedelta
+
+import optuna
+import pytest
+from optuna.distributions import FloatDistribution
+from optuna.trial import TrialState, create_trial
+
+from agents.tuning import Linear, Tuner
+from gpbandits.optuna import GPBanditSampler
+from gpbandits.optuna.dimensions import Dimensions
+from gpbandits.optuna.experience import inform
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+START = datetime(2026, 1, 1)
+UNIT = {"x": FloatDistribution(0.0, 1.0)}
+
+
+def loss(trial):
+    rate = trial.suggest_float("rate", 1e-4, 1.0, log=True)
+    width = trial.suggest_int("width", 2, 20, step=3)
+    kind = trial.suggest_categorical("kind", ["a", None, 2.5])
+    share = trial.suggest_float("share", 0, 1, step=0.1)
+    off = (math.log10(rate) + 2) ** 2 + (width - 11) ** 2 / 20 + (kind is not None)
+    return off + (share - 0.3) ** 2
+
+
+def study_of(sampler, **options):
+    return optuna.create_study(sampler=sampler, **options)
+
+
+def played(objective, n=12, agent=None, seed=0, catch=(), **options):
+    study = study_of(GPBanditSampler(agent, seed=seed), **options)
+    study.optimize(objective, n_trials=n, catch=catch)
+    return study
+
+
+def parameters(study):
+    return [trial.params for trial in study.trials]
+
+
+def over(number, x, value=None, state=TrialState.COMPLETE, seconds=(0, 1), **attributes):
+    """A trial of x that ran for some time."""
+    trial = create_trial(params={"x": x}, distributions={**UNIT}, value=value, state=state, **attributes)
+    trial.number = number
+    trial.datetime_start, trial.datetime_complete = (START + timedelta(seconds=s) for s in seconds)
+    return trial
+
+
+def informed(*trials, failures="worst", constraints=(), goal="minimise"):
+    """What a tuner knows of some trials: parameter, state, value and costs of each."""
+    tuner = Tuner({"x": Linear(0, 1)}, constraints=constraints, goal=goal)
+    inform(tuner, Dimensions(UNIT), list(trials), failures, goal)
+    return [(each.parameters["x"], each.state, each.value, each.costs) for each in tuner.experiments]
+
+
+@pytest.mark.long
+def test_it_finds_what_random_search_does_not():
+    study, rival = played(loss, n=25), study_of(optuna.samplers.RandomSampler(seed=0))
+    rival.optimize(loss, n_trials=100)
+    assert study.best_params["kind"] is None
+    assert study.best_value < 0.05 < rival.best_value
+
+
+SLOWER = [pytest.param(agent, marks=pytest.mark.long) for agent in ("config", "gp-bts")]
+
+
+@pytest.mark.parametrize("agent", [("gp-ei", {"initial": 3}), "random", *SLOWER])
+def test_the_same_seed_gives_the_same_study(agent):
+    one, again, other = (played(loss, n=6, agent=agent, seed=seed) for seed in (1, 1, 2))
+    assert parameters(one) == parameters(again) != parameters(other)
+
+
+def test_a_sampler_survives_being_pickled():
+    sampler = pickle.loads(pickle.dumps(GPBanditSampler(seed=4)))
+    study = study_of(sampler)
+    study.optimize(loss, n_trials=5)
+    assert parameters(study) == parameters(played(loss, n=5, seed=4))
+
+
+def test_maximising_proposes_what_minimising_the_negative_does():
+    up = played(lambda trial: -loss(trial), n=8, direction="maximize")
+    assert parameters(up) == parameters(played(loss, n=8))
+
+
+def test_trials_that_run_are_pending_also_before_they_suggest_anything():
+    study = played(loss, n=5)
+    running = [study.ask() for _ in range(4)]
+    assert not any(each.params for each in running)
+    proposed = [each.relative_params for each in running]
+    assert len({tuple(each.items()) for each in proposed}) == 4
+    for each in running:
+        loss(each)
+    assert [each.params for each in running] == [
+        {name: proposal[name] for name in ("rate", "width", "kind", "share")} for proposal in proposed
+    ]
+
+
+def test_trials_that_begin_at_the_same_time_are_proposed_different_parameters():
+    study = played(loss, n=6)
+    space = study.sampler.infer_relative_search_space(study, study.trials[0])
+    numbers = [study._storage.create_new_trial(study._study_id) for _ in range(3)]  # none has asked yet
+    trials = [study._storage.get_trial(number) for number in numbers]
+    later_first = [study.sampler.sample_relative(study, trial, space) for trial in reversed(trials)]
+    assert len({tuple(each.items()) for each in later_first}) == 3
+
+
+def test_an_enqueued_trial_that_runs_is_where_it_was_enqueued():
+    study = played(lambda trial: trial.suggest_float("x", 0, 1), n=3)
+    study.enqueue_trial({"x": 0.625})
+    study.ask()
+    trials = study.get_trials(deepcopy=False)
+    tuner = Tuner({"x": Linear(0, 1)})
+    inform(tuner, Dimensions(UNIT), trials, "worst", "minimise")
+    assert [each["x"] for each in tuner.pending.values()] == [0.625]
+
+
+def test_an_enqueued_trial_out_of_range_is_left_out():
+    study = played(lambda trial: trial.suggest_float("x", 0, 1), n=3)
+    study.enqueue_trial({"x": 7.0})
+    with pytest.warns(UserWarning, match="out of range"):
+        study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+    assert 0 <= study.trials[-1].params["x"] <= 1
+
+
+def test_failures_are_the_worst_or_forgotten():
+    trials = [
+        over(0, 0.1, 3.0),
+        over(1, 0.2, 5.0),
+        over(2, 0.3, state=TrialState.FAIL),
+        over(3, 0.4, state=TrialState.PRUNED),
+        over(4, 0.5, 4.0, TrialState.PRUNED),
+        over(5, 0.6, math.inf),
+    ]
+    worst = [3.0, 5.0, 5.0, 5.0, 4.0, 5.0]
+    assert [value for _, _, value, _ in informed(*trials)] == worst
+    up = [3.0, 5.0, 3.0, 3.0, 4.0, 3.0]
+    assert [value for _, _, value, _ in informed(*trials, goal="maximise")] == up
+    forgotten = informed(*trials, failures="forget")
+    assert [state for _, state, _, _ in forgotten] == [
+        "told",
+        "told",
+        "dropped",
+        "dropped",
+        "told",
+        "dropped",
+    ]
+    assert informed(trials[2]) == [(0.3, "dropped", None, {})]  # nothing is known yet
+
+
+@pytest.mark.long
+def test_a_failing_corner_is_left():
+    def failing(trial):
+        x = trial.suggest_float("x", 0, 1)
+        if x > 0.7:
+            raise RuntimeError
+        return -x
+
+    study = played(failing, n=20, catch=(RuntimeError,))
+    failed = [trial.state == TrialState.FAIL for trial in study.trials]
+    assert sum(failed) <= 8
+    assert 0.6 < study.best_params["x"] <= 0.7
+
+
+def test_news_come_after_the_trials_that_began_before_them():
+    tuner = Tuner({"x": Linear(0, 1)})
+    trials = [
+        over(0, 0.1, 1.0, seconds=(0, 5)),
+        over(1, 0.2, 2.0, seconds=(1, 2)),
+        over(2, 0.3, 3.0, seconds=(2, 3)),
+    ]
+    inform(tuner, Dimensions(UNIT), trials, "worst", "minimise")
+    arrivals = [[arrival.round for arrival in each.arrivals] for each in tuner._history.rounds]
+    assert arrivals == [[], [1], [2, 0]]
+
+
+def corner(trial):
+    x, y = trial.suggest_float("x", 0, 1), trial.suggest_int("y", 0, 10)
+    trial.set_user_attr("cost", x + y / 10 - 0.8)
+    return -x - y / 5
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("agent", [None, "config"])
+def test_constraints_are_kept_however_they_are_given(agent):
+    def named(trial):
+        value = corner(trial)
+        trial.set_constraint("0", trial.user_attrs["cost"])
+        return value
+
+    inside = played(named, n=15, agent=agent)
+    sampler = GPBanditSampler(agent, seed=0, constraints_func=lambda trial: (trial.user_attrs["cost"],))
+    study = study_of(sampler)
+    study.optimize(corner, n_trials=15)
+    assert parameters(study) == parameters(inside)
+    feasible = [trial for trial in study.trials if trial.constraints["0"] <= 0]
+    assert study.best_trial in feasible
+    assert study.best_value < -1.3  # the best is -1.6: y = 8, x = 0
+
+
+def test_a_trial_that_lacks_a_constraint_is_a_failure():
+    costs = {"constraints:a": -1.0, "constraints:b": 2.0}
+    trials = [over(0, 0.1, 3.0, system_attrs=costs), over(1, 0.2, 1.0, system_attrs={"constraints:a": 0.5})]
+    told = informed(*trials, constraints=["a", "b"])
+    assert told[1] == (0.2, "told", 3.0, {"a": -1.0, "b": 2.0})
+
+
+def test_parameters_of_a_branch_are_sampled_one_by_one():
+    def branches(trial):
+        x = trial.suggest_float("x", 0, 1)
+        if trial.suggest_categorical("deep", [True, False]):
+            return x + trial.suggest_float("depth", 0, 1)
+        return x
+
+    study = played(branches, n=10)
+    asked = [trial.system_attrs.get("gpbandits:asked", {}) for trial in study.trials]
+    assert all(set(each) == {"x", "deep"} for each in asked[3:])
+    depths = [trial.params["depth"] for trial in study.trials if "depth" in trial.params]
+    assert len(set(depths)) == len(depths) > 0
+
+
+def test_another_sampler_may_sample_what_the_agent_does_not_propose():
+    grid = optuna.samplers.GridSampler({"x": [0.25, 0.75]}, seed=0)
+    study = study_of(GPBanditSampler(seed=0, independent_sampler=grid))
+    study.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+    assert study.best_params["x"] in (0.25, 0.75)
+
+
+def test_a_range_of_one_value_is_no_parameter():
+    study = played(lambda trial: trial.suggest_int("one", 3, 3) + trial.suggest_float("x", 0, 1), n=4)
+    assert [trial.params["one"] for trial in study.trials] == [3] * 4
+
+
+IMPOSSIBLE = {
+    "agent": ({"agent": "gp-uncb"}, "unknown agent 'gp-uncb'"),
+    "policy": ({"agent": "sb3-a2c"}, "agent must be one that also learns"),
+    "seed": ({"seed": -1}, "seed must be None or an integer >= 0, got -1"),
+    "failures": ({"failures": "ignore"}, "failures must be .*worst.*forget"),
+    "budget": ({"budget": 0}, "budget must be a positive integer"),
+    "noise": ({"noise_std": -1.0}, "noise_std must be None, 0 or positive"),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+def test_what_is_impossible_is_refused_by_name(options, message):
+    with pytest.raises(ValueError, match=message):
+        GPBanditSampler(**options)
+
+
+def test_studies_of_several_objectives_are_refused():
+    study = study_of(GPBanditSampler(), directions=["minimize", "maximize"])
+    with pytest.raises(ValueError, match="study must be one of a single objective"):
+        study.ask()
+
+
+def test_an_agent_that_knows_no_constraints_is_refused_where_there_are_some():
+    def constrained(trial):
+        trial.set_constraint("c", 1.0)
+        return trial.suggest_float("x", 0, 1)
+
+    with pytest.raises(ValueError, match="agent must be one that takes a constraint into account"):
+        played(constrained, n=2, agent="gp-ei")
+
+
+def test_optuna_is_imported_where_it_is_used_alone():
+    code = (
+        "import sys, gpbandits, agents; assert 'optuna' not in sys.modules; sys.modules['optuna'] = None\n"
+        "try:\n    import gpbandits.optuna\nexcept ModuleNotFoundError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'gpbandits[peers]'" in done.stdout
