@@ -32,7 +32,9 @@ def roster_of(
     rng: np.random.Generator,
     price: Floats | None = None,
 ) -> Roster:
-    """Draw the arms of a trial; one that is feasible is there in every round.
+    """Draw the arms of a trial; one that is feasible is there in every round, and all are in the first.
+
+    So an arm that was chosen before the reset may be played after it, as Gymnasium's checker does.
 
     Args:
         law: of availability.
@@ -50,7 +52,9 @@ def roster_of(
         rounds = slice(start, start + size)
         values = _at(means, versions[rounds], context[rounds], decisions.num_arms)
         paid = None if price is None else price.reshape(-1, decisions.num_arms)[context[rounds]]
-        parts.append(_best(law, values, paid, rng))
+        available = law.draw(_feasible(values), rng)
+        available[: start == 0] = True
+        parts.append(_best(available, values, paid))
     bits, optimum, worst, rate = (np.concatenate(part) for part in zip(*parts, strict=True))
     return Roster(bits, optimum[:-1], worst[:-1], rate[:-1])
 
@@ -72,11 +76,14 @@ def _at(means: Any, version: Ints, context: Ints, num_arms: int) -> Floats:
     return np.stack([means[v][:, at : at + num_arms] for v, at in pairs])
 
 
-def _best(law: Availability, values: Floats, price: Floats | None, rng: np.random.Generator) -> Roster:
-    """The arms of some rounds, and what is best among them, given (n, 1 + C, A) and prices, (n, A)."""
-    reward, feasible = values[:, 0], np.asarray((values[:, 1:] <= 0).all(axis=1))
-    available = law.draw(feasible, rng)
-    wanted: Bools = np.asarray(available & feasible)
+def _feasible(values: Floats) -> Bools:
+    """Where all costs are kept, (n, 1 + C, A) -> (n, A)."""
+    return np.asarray((values[:, 1:] <= 0).all(axis=1))
+
+
+def _best(available: Bools, values: Floats, price: Floats | None) -> Roster:
+    """The arms of rounds, (n, A), and what is best among them, given (n, 1 + C, A) and prices, (n, A)."""
+    reward, wanted = values[:, 0], np.asarray(available & _feasible(values))
     # Several times as fast as the `where` of max and min.
     best = np.where(wanted, reward, -np.inf).max(axis=1)
     worst = np.where(available, reward, np.inf).min(axis=1)

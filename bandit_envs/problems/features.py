@@ -88,8 +88,8 @@ def compose(
             changed by `by` after a play is seen, until the budget is spent; see `laws.corruption`.
             "corruption" in `oracle` says by how much.
         availability: {"law": "bernoulli", "p": 0.8}: arms may be missing from a round, but not all that are
-            feasible. `info["action_mask"]` says which may be played next; regret is to the best of them. See
-            `laws.availability`. None is "all".
+            feasible, and none from the first. `info["action_mask"]` says which may be played next; regret is
+            to the best of them. See `laws.availability`. None is "all".
         budget: {"law": "gp" | "log-gp" | "unit", "budget": 50, "known": False, "noise_std": 0, ...}: plays
             cost k(x) > 0, and the episode ends when the next one does not fit into the budget; see
             `bandit_envs.laws.play_costs`. A number is the budget of the law "gp". None is off.
