@@ -28,7 +28,7 @@ COST_WIDTH = "finite-set"
 PATIENCE = 10
 
 
-@handles("delay", "context", "constraint", "change", "seed")
+@handles("delay", "context", "constraint", "change", "availability", "seed")
 def safe_ucb(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """Safe UCB: argmax uf over S, a safe seed and all arms with ug_j <= 0 (Sui et al. 2015, a rival).
 
@@ -43,7 +43,7 @@ def safe_ucb(setting: Setting, *, num_trials: int | None = None, **options: Any)
     return safely(setting, UCB, num_trials, **options)
 
 
-@handles("delay", "context", "constraint", "change", "seed")
+@handles("delay", "context", "constraint", "change", "availability", "seed")
 def safeopt(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """SafeOpt: the widest band of what may be best in S and of what may enlarge S (Sui et al. 2015).
 
@@ -59,7 +59,7 @@ def safeopt(setting: Setting, *, num_trials: int | None = None, **options: Any) 
     return safely(setting, SafeOpt, num_trials, **options)
 
 
-@handles("delay", "context", "constraint", "change", "seed")
+@handles("delay", "context", "constraint", "change", "availability", "seed")
 def stageopt(
     setting: Setting,
     *,
@@ -83,7 +83,7 @@ def stageopt(
     return safely(setting, partial(StageOpt, rounds=until), num_trials, patience=patience, **options)
 
 
-@handles("delay", "context", "constraint", "change", "seed")
+@handles("delay", "context", "constraint", "change", "availability", "seed")
 def losbo(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """LoSBO: SafeOpt on what costs that came certify by their slopes and a noise bound (Fiedler et al. 2024).
 
@@ -99,7 +99,7 @@ def losbo(setting: Setting, *, num_trials: int | None = None, **options: Any) ->
     return safely(setting, SafeOpt, num_trials, sets="plays", **options)
 
 
-@handles("delay", "context", "constraint", "change", "seed")
+@handles("delay", "context", "constraint", "change", "availability", "seed")
 def ise(
     setting: Setting, *, rounds: int | None = None, num_trials: int | None = None, **options: Any
 ) -> Agent:

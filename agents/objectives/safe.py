@@ -60,12 +60,13 @@ class Safe(EachModelled):
         self._idle = np.zeros(num_trials, dtype=np.int64)  # rounds with feedback since S grew
         self._taught = np.zeros(num_trials, dtype=bool)
 
-    def safety(self, context: Ints, t: Ints) -> Safety:
-        """What is known of the costs in the contexts of round t, (B,) each."""
+    def safety(self, context: Ints, t: Ints, offered: Bools | None = None) -> Safety:
+        """What is known of the costs in the contexts of round t, (B,) each; see `Objective`."""
         widths = [width(t, belief.gain) for width, belief in zip(self.widths, self.costs, strict=True)]
         wide = np.array(widths).reshape(len(widths), len(t))
         shape = len(t), self.mask.seed.shape[2]
-        return Safety(self.costs, context, wide, shape, self.mask.safe, self.mask.expands, self._settled)
+        how = self.mask.safe, self.mask.expands, self._settled
+        return Safety(self.costs, context, wide, shape, *how, offered)
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
         """The scores of S, minus infinity elsewhere, (B, A)."""

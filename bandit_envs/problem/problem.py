@@ -296,7 +296,8 @@ class Problem(Composition):
             return Roster(none, truth.optimum[at], truth.worst[at], self._rates(truth, costs, *at))
         means = Playback(truth.means) if self.drifts else truth.means
         price = None if self.play_costs.is_free else costs.values
-        return roster_of(self.availability, means, version, context, self.decisions, rng, price)
+        kept = safe_arm(truth.means[:, 1:], self.decisions).arm if self.safe_seed else None
+        return roster_of(self.availability, means, version, context, self.decisions, rng, price, kept)
 
     def _by_segment(self, segment: Ints, seed: np.random.SeedSequence) -> Truth:
         drawn = self._functions(int(segment[-1]) + 1, seed)

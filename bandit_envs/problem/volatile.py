@@ -31,6 +31,7 @@ def roster_of(
     decisions: Decisions,
     rng: np.random.Generator,
     price: Floats | None = None,
+    kept: int | None = None,
 ) -> Roster:
     """Draw the arms of a trial; one that is feasible is there in every round, and all are in the first.
 
@@ -44,6 +45,7 @@ def roster_of(
         decisions: of the problem.
         rng: of availability.
         price: what each point costs, (N,); None where plays cost nothing and all rates are 0.
+        kept: a feasible arm that is there in every round, such as a safe seed; None is any feasible one.
     """
     versions = np.append(version, version[-1])
     size = max(1, ENTRIES // decisions.num_arms)
@@ -52,7 +54,11 @@ def roster_of(
         rounds = slice(start, start + size)
         values = _at(means, versions[rounds], context[rounds], decisions.num_arms)
         paid = None if price is None else price.reshape(-1, decisions.num_arms)[context[rounds]]
-        available = law.draw(_feasible(values), rng)
+        feasible = _feasible(values)
+        wanted = (
+            feasible if kept is None else np.tile(np.arange(decisions.num_arms) == kept, (len(values), 1))
+        )
+        available = law.draw(wanted, rng)
         available[: start == 0] = True
         parts.append(_best(available, values, paid))
     bits, optimum, worst, rate = (np.concatenate(part) for part in zip(*parts, strict=True))

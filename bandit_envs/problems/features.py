@@ -104,7 +104,8 @@ def compose(
         function_seed: freezes the functions.
         safe_seed: tell learners an arm that keeps all costs by 0.1 prior deviations in every context and
             segment, drawing costs until there is one, and with the model how steep each cost is:
-            `setting.safe_seed` and `setting.lipschitz`. For agents that must keep costs in every round.
+            `setting.safe_seed` and `setting.lipschitz`. Where arms are volatile it is never missing. For
+            agents that must keep costs in every round.
     """
     require_switch("normalize", normalize)
     law = Normalized.of(reward, decisions.points) if normalize else reward

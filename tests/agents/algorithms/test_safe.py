@@ -11,9 +11,10 @@ from agents.algorithms import safe
 from agents.objectives.lipschitz_masks import ByNeighbours
 from agents.objectives.safe_masks import ByBands
 from agents.registry import resolve_agent
-from bandit_envs import Decisions, Problem
+from bandit_envs import BanditEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Gaussian, GPSample, Uniform, changes, delays
+from bandit_envs.laws.availability import Bernoulli
 from bandit_envs.laws.feasibility import FeasibleShare
 from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
@@ -398,3 +399,29 @@ def test_slopes_that_nobody_tells_are_asked_for():
     withheld = replace(PROBLEMS["one cost"], publish_model=False).draw(0).setting
     with pytest.raises(ValueError, match="lipschitz must be known"):
         agents.make("losbo", withheld)
+
+
+def test_where_no_safe_arm_is_there_the_agent_says_so_and_plays_nothing():
+    env = BanditEnv(bench(availability=Bernoulli(0.5)))
+    seen, info = env.reset(seed=0)
+    agent = agents.make("safeopt", env)
+    agent.reset(0)
+    mask = np.ones_like(info["action_mask"])
+    mask[env.setting.safe_seed] = 0
+    agent.start({"action_mask": mask})
+    with pytest.raises(RuntimeError, match="one of the safe seed must be there in every round"):
+        agent.act(seen)
+
+
+def test_a_safe_seed_is_never_missing():
+    env = BanditEnv(bench(20, availability=Bernoulli(0.05)))
+    env.reset(seed=0)
+    (seed,) = env.setting.safe_seed
+    masks = [env.step(seed)[-1]["action_mask"] for _ in range(20)]
+    assert np.mean(masks) < 0.1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_play_is_unsafe_where_arms_come_and_go(name):
+    volatile = replace(meant_for(name, 40), availability=Bernoulli(0.2))
+    assert unsafe_runs(volatile, name, 4) == 0
