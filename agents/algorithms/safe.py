@@ -18,13 +18,12 @@ from ..agent.assembly import Agent, assemble
 from ..beliefs.by_name import make_belief
 from ..capabilities import handles
 from ..model.model import OF_THE_REWARD, Model
-from ..objectives.safe import safe_parts
+from ..objectives.safe import COST_WIDTH, safe_parts
 from ..options import typed
 from ..restarts.by_name import make_restart
 from ..widths.base import Width
 
 WIDTH = 2.0  # of the reward's band, which safety does not rest on
-COST_WIDTH = "finite-set"
 PATIENCE = 10
 
 
@@ -139,8 +138,7 @@ def safely(
         rule: makes the rule from the width of the reward's band.
         num_trials: None, or B.
         width: w of the reward's band; default 2, as the authors' code of SafeOpt. Safety does not rest on it.
-        cost_width: that of the costs' bands. The default "finite-set" holds for samples of the prior,
-            "real-beta" for costs of known norm B; 2 is the code's, and is safe in neither.
+        cost_width: that of the costs' bands, see `safe_parts`.
         belief, belief_options: what pending feedback counts as for the reward, see `gp_agent`; costs are
             learnt as they come.
         restart, restart_options: see `gp_agent`; default "evidence" where the functions may change, for its
