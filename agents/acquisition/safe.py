@@ -23,7 +23,8 @@ class SafeOpt:
 
     M = {x in S: uf(x) >= max_S lf}, bands are max(uf - lf, max_j (ug_j - lg_j)) in prior deviations. Whether
     an arm expands is only asked of those outside M that are as wide as its widest, in this order, until one
-    does, as in the authors' code: no other could be played.
+    does, as in the authors' code: no other could be played. Where arms are missing from a round, both are
+    sought among those of S that are there; what they may certify, among all.
     """
 
     width: Width
@@ -32,9 +33,9 @@ class SafeOpt:
         """Return the widths of what may be played, minus infinity elsewhere, (B, A)."""
         safety = safety_of(candidates)
         wide = np.maximum(2.0 * _reach(candidates, self.width), safety.widest)
-        scores = np.where(maximisers(candidates, self.width, safety.safe), wide, -np.inf)
+        scores = np.where(maximisers(candidates, self.width, safety.playable), wide, -np.inf)
         wanted = wide >= scores.max(axis=1, keepdims=True) - TIE
-        others = np.asarray(safety.safe & np.isneginf(scores) & wanted)
+        others = np.asarray(safety.playable & np.isneginf(scores) & wanted)
         found = widest_expanders(safety, others, wide)
         return np.where(found, wide, scores)
 
@@ -62,10 +63,10 @@ class StageOpt:
         later = UCB(self.width)(candidates)
         if not expanding.any():
             return later
-        among = np.asarray(safety.safe & expanding[:, None])
+        among = np.asarray(safety.playable & expanding[:, None])
         found = widest_expanders(safety, among, safety.widest)
         wide = np.maximum(2.0 * _reach(candidates, self.width), safety.widest)
-        without = np.where(maximisers(candidates, self.width, safety.safe), wide, -np.inf)
+        without = np.where(maximisers(candidates, self.width, safety.playable), wide, -np.inf)
         expands = found.any(axis=1, keepdims=True)
         first = np.where(expands, np.where(found, safety.widest, -np.inf), without)
         return np.where(expanding[:, None], first, later)

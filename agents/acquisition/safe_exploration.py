@@ -46,7 +46,7 @@ class ISE:
         safety = safety_of(candidates)
         scores = UCB(self.width)(candidates)
         for i in (candidates.t <= self.rounds).nonzero()[0].tolist():
-            (arms,) = safety.safe[i].nonzero()
+            (arms,) = safety.playable[i].nonzero()
             scores[i] = -np.inf
             for begin in range(0, len(arms), BLOCK):
                 block = arms[begin : begin + BLOCK]

@@ -140,18 +140,19 @@ class GPAgent(Answers, Resumable, Shown):
         """The arm of the largest score, (B,); only free trials, (B,), draw samples, by default all."""
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
         require_offered(self.offered, self.setting)
-        safety, prices = self.objective.safety(context, self.t), partial(self.objective.prices, context)
+        safety = self.objective.safety(context, self.t, self.offered)
+        offered = self.offered if safety is None else safety.playable
+        prices = partial(self.objective.prices, context)
         draws = self.samplers, self._rule_rngs
-        view = View(belief, self.incumbent, context, self.t, *draws, self.offered, safety, prices)
+        view = View(belief, self.incumbent, context, self.t, *draws, offered, safety, prices)
         view = view if free is None else view.drawing(free)
-        scores = self.objective.penalised(only_offered(rule(view), self.offered), context, self.t)
+        scores = self.objective.penalised(only_offered(rule(view), offered), context, self.t)
         self.declared.note(self.round, self.objective.infeasible)
         exploring = self.restart.exploring
         if exploring is not None:
-            level = np.zeros_like(scores) if safety is None else np.where(safety.safe, 0.0, -np.inf)
-            scores[exploring] = level[exploring]  # the same for all arms: ties are broken at random
+            scores[exploring] = 0.0  # the same for all arms: ties are broken at random
         self._opening = None
-        return argmax_with_ties(scores, TIE * unit_of(self.rule, self.model), uniform, self.offered)
+        return argmax_with_ties(scores, TIE * unit_of(self.rule, self.model), uniform, offered)
 
     def _begin_hold(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:
         """The trials that are free, which are given as (B,), what they choose, and how often to play it."""

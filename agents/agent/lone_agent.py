@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.model import Model
+from ..model.offered import offered_in, require_offered
 from ..model.plays import Plays
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, arms_among
@@ -35,8 +36,14 @@ class LoneAgent(Shown, abc.ABC):
         """Forget everything."""
         self.tie_breaker = TieBreaker(Streams([int(seed)]).of("ties"))
         self.plays = Plays(1, self.setting.horizon)
+        self.offered: Bools | None = None  # which arms may be played next, (1, A); None is all
         self.begin()
         self.round = 0
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn from the `info` of the environment's reset which arms the first round has; see `Agent`."""
+        require_reset(self.round >= 0)
+        self.offered = offered_in(info, self.setting, None)
 
     def drop(self, rounds: Ints) -> None:
         """Forget pending plays whose values will never come, (n,)."""
@@ -61,6 +68,12 @@ class LoneAgent(Shown, abc.ABC):
         """Index of the observed context, (1,)."""
         require_reset(self.round >= 0)
         return self.setting.context_index(np.asarray(observation)[None])
+
+    def there(self) -> Bools:
+        """The arms that may be played in this round, (1, A)."""
+        require_offered(self.offered, self.setting)
+        everything = np.ones((1, self.setting.decisions.num_arms), dtype=bool)
+        return everything if self.offered is None else self.offered
 
     @abc.abstractmethod
     def begin(self) -> None:

@@ -20,6 +20,7 @@ from ..agent.surrogate_agent import each_trial
 from ..beliefs.functionals import Functionals
 from ..capabilities import handles
 from ..model.model import Model
+from ..model.offered import offered_in
 from ..model.tie_breaking import argmax_with_ties
 from ..validation import PerTrial, arms_of
 from ..widths.base import Width
@@ -59,16 +60,18 @@ class AggregatedUCB(LoneAgent):
         mean, std = self.believed(self.context(observation))
         uniform = self.tie_breaker()
         width = self.width(np.array([self.round + 1]), np.array([self.belief.gain]))
-        scores = mean + width * std
-        return int(argmax_with_ties(scores[None], TIE * self.model.deviation, uniform)[0])
+        scores = (mean + width * std)[None]
+        return int(argmax_with_ties(scores, TIE * self.model.deviation, uniform, self.there())[0])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
         arm = arms_of(action, 1, self.setting.decisions.num_arms)
         point, summed = self._points(self.context(observation))[arm], self.setting.aggregated
         trial, rounds, value, _ = Feedback.arrived(info)
+        offered = offered_in(info, self.setting, None)
         whose = slice(0, 0) if summed else slice(None)
         played = self.plays.record_round(point, trial[whose], rounds[whose])  # the last check
+        self.offered = offered
         self.recent.appendleft(int(point.item()))
         if summed:
             self._learn_sum(float(value.sum()))
@@ -98,7 +101,7 @@ class AggregatedUCB(LoneAgent):
         return self.setting.decisions.point_index(context, np.arange(self.setting.decisions.num_arms))
 
 
-@handles("delay", "context", "aggregated")
+@handles("delay", "context", "availability", "aggregated")
 def gp_ucb_aggregated(
     setting: Setting,
     *,

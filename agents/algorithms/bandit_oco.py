@@ -179,6 +179,7 @@ def bandit_oco(
 ) -> BanditOCO | SideBySide:
     """Bandit OCO: saddle-point descent on estimated gradients (after Cao & Liu 2018).
 
+    Gradients are estimated by plays around y; where arms there may be missing, none can take their place.
     Lengths are in units of a box [0, 6]^d, whatever the box: in (-1, 1)^d the radius is zeta / 3 and the
     step of y is eta / 9; the multipliers step by eta.
 

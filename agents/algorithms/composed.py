@@ -63,8 +63,9 @@ def gp_agent(
             builder of a `Belief`.
         constraint: "none", "config" (default where there are costs), "rpol" or "epbo", which charge what is
             violated for sure in every round and need no multiplier, "pdcbo" or "ckb", for costs that must
-            balance on average, "dual" (Algorithm 3 of Shi & Eryilmaz 2022) or "multiplicative" (Algorithm 2);
-            see the agents of these names. Rules without units, such as "ei", cannot be weighed against costs,
+            balance on average, "safe", for costs that must be kept in every round, from a safe seed on,
+            "dual" (Algorithm 3 of Shi & Eryilmaz 2022) or "multiplicative" (Algorithm 2); see the agents of
+            these names and `safe_ucb`. Rules without units, such as "ei", cannot be weighed against costs,
             and hyperparameters are learnt of one model: with such rules and with `refit_every` the default is
             "dual" where costs are noisy and "multiplicative" where they are exact.
         objective: a builder of an `Objective`, in place of a constraint; it says what is maximised.
@@ -83,7 +84,7 @@ def gp_agent(
         constraint_options: {"step": ...} or {"psi": ..., "psi_options": ...}, {"epoch": ...}, ...; see
             `parts_of`, and {"reading": "paper"}, of "dual" and "multiplicative". Of the others
             {"cost_width": ..., ...}, see `each_modelled`, and {"rho": ...} of "epbo", {"step": ...} of
-            "pdcbo"; those of "ckb" are in `Dual`.
+            "pdcbo"; those of "ckb" are in `Dual`, those of "safe" in `safe_parts`.
         restart_options: {"xi_squared": ...} of "cpd" and "oracle"; of "cpd" also {"false_alarm_rate": 0.1}
             in a whole run, of the reward and all costs together, as far as the model is right, or
             {"theta": ...}, and {"ridge": ...} (default: the noise variance; or "cross-validated"), see

@@ -151,6 +151,8 @@ def rgp_pe(
     """RGP-PE: phased elimination under corrupted rewards, for teaching (Bogunovic et al. 2022, Algorithm 1).
 
     With probability 1 - delta R_T = O*(sqrt(T gamma_T) + C gamma_T^(3/2)). psi = log(eta) / (2 gamma_T).
+    What corruption can do rests on how often each planned arm is played in an epoch, and on all of the epoch:
+    with arms that may be missing neither holds.
 
     Args:
         setting: what is published of the problem; contexts are not looked at.

@@ -118,7 +118,8 @@ def rahbo(
 ) -> RAHBO | SideBySide:
     """RAHBO: maximise f - alpha rho^2, with k plays of each arm that is chosen (Makarova et al. 2021).
 
-    Its regret is `gpbandits.evaluation.risk_averse_regret`.
+    Its regret is `gpbandits.evaluation.risk_averse_regret`. An arm that is chosen is played k times in a row,
+    which cannot be where it may be missing from one of these rounds.
 
     Args:
         setting: what is published of the problem; contexts are not looked at.

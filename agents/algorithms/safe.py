@@ -18,17 +18,16 @@ from ..agent.assembly import Agent, assemble
 from ..beliefs.by_name import make_belief
 from ..capabilities import handles
 from ..model.model import OF_THE_REWARD, Model
-from ..objectives.safe import safe_parts
+from ..objectives.safe import COST_WIDTH, safe_parts
 from ..options import typed
 from ..restarts.by_name import make_restart
 from ..widths.base import Width
 
 WIDTH = 2.0  # of the reward's band, which safety does not rest on
-COST_WIDTH = "finite-set"
 PATIENCE = 10
 
 
-@handles("delay", "context", "constraint", "change", "seed")
+@handles("delay", "context", "constraint", "change", "availability", "seed")
 def safe_ucb(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """Safe UCB: argmax uf over S, a safe seed and all arms with ug_j <= 0 (Sui et al. 2015, a rival).
 
@@ -43,7 +42,7 @@ def safe_ucb(setting: Setting, *, num_trials: int | None = None, **options: Any)
     return safely(setting, UCB, num_trials, **options)
 
 
-@handles("delay", "context", "constraint", "change", "seed")
+@handles("delay", "context", "constraint", "change", "availability", "seed")
 def safeopt(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """SafeOpt: the widest band of what may be best in S and of what may enlarge S (Sui et al. 2015).
 
@@ -59,7 +58,7 @@ def safeopt(setting: Setting, *, num_trials: int | None = None, **options: Any) 
     return safely(setting, SafeOpt, num_trials, **options)
 
 
-@handles("delay", "context", "constraint", "change", "seed")
+@handles("delay", "context", "constraint", "change", "availability", "seed")
 def stageopt(
     setting: Setting,
     *,
@@ -83,7 +82,7 @@ def stageopt(
     return safely(setting, partial(StageOpt, rounds=until), num_trials, patience=patience, **options)
 
 
-@handles("delay", "context", "constraint", "change", "seed")
+@handles("delay", "context", "constraint", "change", "availability", "seed")
 def losbo(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """LoSBO: SafeOpt on what costs that came certify by their slopes and a noise bound (Fiedler et al. 2024).
 
@@ -99,7 +98,7 @@ def losbo(setting: Setting, *, num_trials: int | None = None, **options: Any) ->
     return safely(setting, SafeOpt, num_trials, sets="plays", **options)
 
 
-@handles("delay", "context", "constraint", "change", "seed")
+@handles("delay", "context", "constraint", "change", "availability", "seed")
 def ise(
     setting: Setting, *, rounds: int | None = None, num_trials: int | None = None, **options: Any
 ) -> Agent:
@@ -139,8 +138,7 @@ def safely(
         rule: makes the rule from the width of the reward's band.
         num_trials: None, or B.
         width: w of the reward's band; default 2, as the authors' code of SafeOpt. Safety does not rest on it.
-        cost_width: that of the costs' bands. The default "finite-set" holds for samples of the prior,
-            "real-beta" for costs of known norm B; 2 is the code's, and is safe in neither.
+        cost_width: that of the costs' bands, see `safe_parts`.
         belief, belief_options: what pending feedback counts as for the reward, see `gp_agent`; costs are
             learnt as they come.
         restart, restart_options: see `gp_agent`; default "evidence" where the functions may change, for its

@@ -22,6 +22,7 @@ from ..beliefs.hallucinated import Hallucinated
 from ..capabilities import handles
 from ..model.bounds import rests_on_default
 from ..model.model import Model
+from ..model.offered import offered_in
 from ..model.tie_breaking import argmax_with_ties
 from ..validation import PerTrial, arms_of
 from ..widths.non_adaptive import ConstantBand, PlainBand
@@ -34,7 +35,7 @@ NOWHERE = -1  # the stage of plays that are kept in none
 class SupKernelUCB(LoneAgent):
     r"""S = ceil(log2 sqrt T) + 1 stages, each with the posterior of its own plays Psi_s.
 
-    In a round, from s = 1 and all arms A:
+    In a round, from s = 1 and all arms A that are there:
     (i) where w sigma_s <= 1 / sqrt T on A, play argmax mu_s + w sigma_s, and keep it in no stage;
     (ii) else where w sigma_s > 2^-s somewhere on A, play the widest and keep it in Psi_s;
     (iii) else A <- {mu_s + w sigma_s >= max_A (mu_s + w sigma_s) - 2^(1-s)}, and s <- s + 1.
@@ -80,7 +81,9 @@ class SupKernelUCB(LoneAgent):
         arm, context = arms_of(action, 1, self.setting.decisions.num_arms), self.context(observation)
         point = self.setting.decisions.point_index(context, arm)
         trial, rounds, value, _ = Feedback.arrived(info)
+        offered = offered_in(info, self.setting, None)
         played = self.plays.record_round(point, trial, rounds)  # the last check
+        self.offered = offered
         asked, stage = self._asked
         stage = stage if asked == int(arm[0]) else NOWHERE  # a play of somebody else's
         self.stage_of.append(stage)
@@ -104,7 +107,7 @@ class SupKernelUCB(LoneAgent):
 
     def _chosen(self, context: Ints, uniform: Floats) -> tuple[int, int]:
         """The arm and the stage that is to keep it."""
-        active = np.ones((1, self.setting.decisions.num_arms), dtype=bool)
+        active = self.there().copy()
         for s, belief in enumerate(self.psi):
             half, upper = self._bounds(belief, context)
             if (half[active] > self._narrowest).any():
@@ -124,7 +127,7 @@ class SupKernelUCB(LoneAgent):
 
     def _best(self, scores: Floats, active: Bools, uniform: Floats) -> int:
         among = np.where(active, scores, -np.inf)
-        return int(argmax_with_ties(among, TIE * self.model.deviation, uniform)[0])
+        return int(argmax_with_ties(among, TIE * self.model.deviation, uniform, active)[0])
 
     @property
     def _narrowest(self) -> float:
@@ -135,7 +138,7 @@ class SupKernelUCB(LoneAgent):
         return self.model.deviation * 2.0 ** -(stage + 1)
 
 
-@handles("delay", "context")
+@handles("delay", "context", "availability")
 def sup_kernel_ucb(
     setting: Setting,
     *,

@@ -25,6 +25,7 @@ class Safety:
         safe_of: finds the arms that may be played, S, (B, A).
         expands: says which safe arms may certify others.
         settled: trials that need not expand any more, (B,).
+        offered: the arms that are there in this round, (B, A); None is all.
     """
 
     def __init__(
@@ -36,14 +37,31 @@ class Safety:
         safe_of: Callable[[Safety], Bools],
         expands: Expands,
         settled: Bools,
+        offered: Bools | None = None,
     ):
         self.costs, self.context, self.width, self._shape = costs, context, width, shape
         self._safe_of, self._expands, self.settled = safe_of, expands, settled
+        self._offered = offered
 
     @cached_property
     def safe(self) -> Bools:
-        """The arms that may be played, S, (B, A); never none."""
+        """The arms that keep the costs, S, (B, A); never none."""
         return self._safe_of(self)
+
+    @cached_property
+    def playable(self) -> Bools:
+        """The arms of S that are there in this round, (B, A); never none."""
+        if self._offered is None:
+            return self.safe
+        playable = np.asarray(self.safe & self._offered)
+        (stuck,) = np.logical_not(playable.any(axis=1)).nonzero()
+        if len(stuck):
+            trials = ", ".join(map(str, stuck.tolist()))
+            raise RuntimeError(
+                f"no arm that is known to be safe may be played in trial {trials}: one of the safe seed must "
+                "be there in every round, as it is in environments with safe_seed=True"
+            )
+        return playable
 
     @cached_property
     def mean(self) -> Floats:

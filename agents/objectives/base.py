@@ -83,8 +83,13 @@ class Objective(abc.ABC):
         What came of them is received next; trials ascend.
         """
 
-    def safety(self, context: Ints, t: Ints) -> Safety | None:
-        """What is known of costs that must be kept in every round; None where none must."""
+    def safety(self, context: Ints, t: Ints, offered: Bools | None = None) -> Safety | None:
+        """What is known of costs that must be kept in every round; None where none must.
+
+        Args:
+            context, t: of each trial, (B,).
+            offered: the arms that are there, (B, A); None is all.
+        """
         return None
 
     @abc.abstractmethod

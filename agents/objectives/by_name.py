@@ -15,6 +15,7 @@ from .penalties import PSI, Multiplicative
 from .primal_dual import CAP, Dual, primal_dual_parts
 from .rectified import rectified_parts
 from .reward import Reward
+from .safe import COST_WIDTH, safe_parts
 from .schedules import RHO, Constant, Growing, Infinite, Schedule
 
 
@@ -92,6 +93,17 @@ def _ckb(
     return primal_dual_parts(setting, dual, delta=delta, **own, **options)
 
 
+def _safe(
+    setting: Setting,
+    delta: float,
+    options: dict[str, Any],
+    cost_width: Any = COST_WIDTH,
+    sets: str = "bands",
+    **own: Any,
+) -> PenalisedParts:
+    return safe_parts(setting, cost_width=cost_width, sets=sets, delta=delta, **own, **options)
+
+
 # Each from the setting, the failure probability, the options of the model and the constraint's own.
 CONSTRAINTS: dict[str, Callable[..., PenalisedParts]] = {
     "none": _unconstrained,
@@ -102,5 +114,6 @@ CONSTRAINTS: dict[str, Callable[..., PenalisedParts]] = {
     "epbo": _epbo,
     "pdcbo": _pdcbo,
     "ckb": _ckb,
+    "safe": _safe,
 }
 APART = ("config", "rpol", "epbo", "pdcbo", "ckb")  # those that always model reward and costs apart

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, require_integer
+from bandit_envs.basics.arguments import ArgumentError, require_integer, shown
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.told import checked_arms
@@ -25,6 +25,8 @@ from .safe_sets import make_mask
 
 if TYPE_CHECKING:
     from ..model.model import Model
+
+COST_WIDTH = "finite-set"
 
 
 class Safe(EachModelled):
@@ -61,12 +63,13 @@ class Safe(EachModelled):
         self._idle = np.zeros(num_trials, dtype=np.int64)  # rounds with feedback since S grew
         self._taught = np.zeros(num_trials, dtype=bool)
 
-    def safety(self, context: Ints, t: Ints) -> Safety:
-        """What is known of the costs in the contexts of round t, (B,) each."""
+    def safety(self, context: Ints, t: Ints, offered: Bools | None = None) -> Safety:
+        """What is known of the costs in the contexts of round t, (B,) each; see `Objective`."""
         widths = [width(t, belief.gain) for width, belief in zip(self.widths, self.costs, strict=True)]
         wide = np.array(widths).reshape(len(widths), len(t))
         shape = len(t), self.mask.seed.shape[2]
-        return Safety(self.costs, context, wide, shape, self.mask.safe, self.mask.expands, self._settled)
+        how = self.mask.safe, self.mask.expands, self._settled
+        return Safety(self.costs, context, wide, shape, *how, offered)
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
         """The scores of S, minus infinity elsewhere, (B, A)."""
@@ -90,6 +93,7 @@ class Safe(EachModelled):
         rows, context = np.arange(len(point)), point // self.mask.seed.shape[2]
         safety = self.safety(context, t)
         self.mask.played(safety)
+        super().played(point, t)
         if self._patience is not None:
             self._idle[(safety.safe & ~self._ever[rows, context]).any(axis=1)] = 0
             self._ever[rows, context] |= safety.safe
@@ -141,6 +145,7 @@ class OfSafe:
 def safe_parts(
     setting: Setting,
     *,
+    cost_width: Any = COST_WIDTH,
     safe_seed: Any = None,
     sets: str = "bands",
     lipschitz: Any = None,
@@ -152,13 +157,19 @@ def safe_parts(
 
     Args:
         setting: what is published of the problem.
+        cost_width: that of the costs' bands. The default "finite-set" holds for samples of the prior,
+            "real-beta" for costs of known norm B; 2, of the authors' code of SafeOpt, is safe in neither.
         safe_seed: arms whose costs are known to be kept in every context, (n,) or (B, n); default the
             setting's. There is no play without one.
         sets, lipschitz, cost_noise_bound: what finds S, see `make_mask`.
         patience: see `Safe`.
-        **options: see `each_modelled`, but for what comes of uniform first plays, which would not be safe.
-            lambda is by default the larger one of the reward's and the costs' noise.
+        **options: see `each_modelled`, but for what comes of uniform first plays, which would not be safe,
+            and for `cost_belief`: pending plays certify nothing. lambda is by default the larger one of the
+            reward's and the costs' noise.
     """
+    if "cost_belief" in options:
+        words = "must be left out where every play is to be safe: only costs that came certify an arm"
+        raise ArgumentError("cost_belief", f"{words}, got {shown(options['cost_belief'])}")
     for name in ("standardize", "initial", "centre", "scale"):
         if options.get(name):
             words = f"must be left out where every play is to be safe, got {options[name]!r}"
@@ -166,7 +177,9 @@ def safe_parts(
     if patience is not None:
         require_integer("patience", patience, 1, "it is a number of rounds in which S does not grow")
     seed = _seed_of(setting, safe_seed)
-    model, assumed = each_modelled(setting, **{**options, "standardize": False, "initial": 0})
+    model, assumed = each_modelled(
+        setting, **{**options, "cost_width": cost_width, "standardize": False, "initial": 0}
+    )
     if options.get("noise_variance") is None:
         model = replace(model, noise_variance=np.maximum(model.noise_variance, np.square(assumed.noise)))
     mask = make_mask(sets, setting, assumed, lipschitz, cost_noise_bound)

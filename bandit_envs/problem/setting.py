@@ -68,6 +68,7 @@ class Setting:
         query_times: when each round starts, (T,), where delays are in units of time; else None. Default what
             the law of delays says.
         safe_seed: arms whose costs are known to be kept in every context and segment, (n,); None if none is.
+            Where arms are volatile, one of them is there in every round.
         lipschitz: L_j of each cost, (C,): |g_j(x) - g_j(x')| <= L_j |x - x'| in the kernel's units of
             (context, arm) features; None if unknown.
         constraint_noise_bound: almost sure bound on the noise on costs, None if there is none.

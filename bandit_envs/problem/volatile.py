@@ -12,6 +12,7 @@ from bandit_envs.laws.drawn import Drawn
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.drifting import Playback
+from bandit_envs.problem.safety import safe_arm
 from bandit_envs.problem.truth import Truth, best_rates
 
 ENTRIES = 2**17  # arms of rounds that are drawn at once: 1 MB of uniforms
@@ -40,10 +41,11 @@ def roster_of(
         rng: of availability.
     """
     priced = not problem.play_costs.is_free
+    kept = safe_arm(truth.means[:, 1:], problem.decisions).arm if problem.safe_seed else None
     truth = truth._replace(means=Playback(truth.means)) if problem.drifts else truth
     if problem.volatile:
-        price = costs.values if priced else None
-        return _drawn(problem.availability, truth.means, version, context, problem.decisions, rng, price)
+        given = problem.decisions, rng, costs.values if priced else None, kept
+        return _drawn(problem.availability, truth.means, version, context, *given)
     at, every_arm = (version, context[:-1]), np.empty((len(context), 0), np.uint8)
     rate = best_rates(truth, costs, problem.decisions)[at] if priced else np.zeros(problem.horizon)
     return Roster(every_arm, truth.optimum[at], truth.worst[at], rate)
@@ -56,9 +58,12 @@ def _drawn(
     context: Ints,
     decisions: Decisions,
     rng: np.random.Generator,
-    price: Floats | None = None,
+    price: Floats | None,
+    kept: int | None,
 ) -> Roster:
-    """Draw the arms of a trial; one that is feasible is there in every round.
+    """Draw the arms of a trial; one that is feasible is there in every round, and all are in the first.
+
+    So an arm that was chosen before the reset may be played after it, as Gymnasium's checker does.
 
     Args:
         law: of availability.
@@ -68,6 +73,7 @@ def _drawn(
         decisions: of the problem.
         rng: of availability.
         price: what each point costs, (N,); None where plays cost nothing and all rates are 0.
+        kept: a feasible arm that is there in every round, such as a safe seed; None is any feasible one.
     """
     versions = np.append(version, version[-1])
     size = max(1, ENTRIES // decisions.num_arms)
@@ -76,7 +82,13 @@ def _drawn(
         rounds = slice(start, start + size)
         values = _at(means, versions[rounds], context[rounds], decisions.num_arms)
         paid = None if price is None else price.reshape(-1, decisions.num_arms)[context[rounds]]
-        parts.append(_best(law, values, paid, rng))
+        wanted = _feasible(values)
+        if kept is not None:
+            wanted[:] = np.arange(decisions.num_arms) == kept
+        available = law.draw(wanted, rng)
+        if start == 0:
+            available[0] = True
+        parts.append(_best(available, values, paid))
     bits, optimum, worst, rate = (np.concatenate(part) for part in zip(*parts, strict=True))
     return Roster(bits, optimum[:-1], worst[:-1], rate[:-1])
 
@@ -98,11 +110,14 @@ def _at(means: Any, version: Ints, context: Ints, num_arms: int) -> Floats:
     return np.stack([means[v][:, at : at + num_arms] for v, at in pairs])
 
 
-def _best(law: Availability, values: Floats, price: Floats | None, rng: np.random.Generator) -> Roster:
-    """The arms of some rounds, and what is best among them, given (n, 1 + C, A) and prices, (n, A)."""
-    reward, feasible = values[:, 0], np.asarray((values[:, 1:] <= 0).all(axis=1))
-    available = law.draw(feasible, rng)
-    wanted: Bools = np.asarray(available & feasible)
+def _feasible(values: Floats) -> Bools:
+    """Where all costs are kept, (n, 1 + C, A) -> (n, A)."""
+    return np.asarray((values[:, 1:] <= 0).all(axis=1))
+
+
+def _best(available: Bools, values: Floats, price: Floats | None) -> Roster:
+    """The arms of rounds, (n, A), and what is best among them, given (n, 1 + C, A) and prices, (n, A)."""
+    reward, wanted = values[:, 0], np.asarray(available & _feasible(values))
     # Several times as fast as the `where` of max and min.
     best = np.where(wanted, reward, -np.inf).max(axis=1)
     worst = np.where(available, reward, np.inf).min(axis=1)

@@ -88,8 +88,8 @@ def compose(
             changed by `by` after a play is seen, until the budget is spent; see `laws.corruption`.
             "corruption" in `oracle` says by how much.
         availability: {"law": "bernoulli", "p": 0.8}: arms may be missing from a round, but not all that are
-            feasible. `info["action_mask"]` says which may be played next; regret is to the best of them. See
-            `laws.availability`. None is "all".
+            feasible, and none from the first. `info["action_mask"]` says which may be played next; regret is
+            to the best of them. See `laws.availability`. None is "all".
         budget: {"law": "gp" | "log-gp" | "unit", "budget": 50, "known": False, "noise_std": 0, ...}: plays
             cost k(x) > 0, and the episode ends when the next one does not fit into the budget; see
             `bandit_envs.laws.play_costs`. A number is the budget of the law "gp". None is off.
@@ -104,7 +104,8 @@ def compose(
         function_seed: freezes the functions.
         safe_seed: tell learners an arm that keeps all costs by 0.1 prior deviations in every context and
             segment, drawing costs until there is one, and with the model how steep each cost is:
-            `setting.safe_seed` and `setting.lipschitz`. For agents that must keep costs in every round.
+            `setting.safe_seed` and `setting.lipschitz`. Where arms are volatile it is never missing. For
+            agents that must keep costs in every round.
     """
     require_switch("normalize", normalize)
     law = Normalized.of(reward, decisions.points) if normalize else reward

@@ -39,8 +39,8 @@ def check_agent(
     same seed gives the same actions, again and in another instance; it does not use the truth: with
     `oracle` scrambled in `info`, or taken out, its actions are the same (unless it says
     `privileged = True`); a factory that takes `num_trials` plays in a batch what its trials play alone;
-    where feedback is late, what it learns from a reward depends on the round that earned it (unless its
-    factory declares that it does not handle delays); and all this takes a finite time.
+    where feedback is late and not anonymous, what it learns from a reward depends on the round that earned
+    it (unless its factory declares that it does not handle delays); and all this takes a finite time.
 
     Args:
         agent: as for `evaluate`: a name, "package.module:Class" or setting -> agent, or (agent, options).
@@ -73,7 +73,7 @@ def _check_on(label: str, environment: EnvLike, factory: AgentFactory) -> None:
             _expect_same(played, _play(env, _instance(setting, factory), without_oracle), *HONESTY)
         if factory.batched:
             _check_batch(env, factory, played)
-        if setting.max_delay and _takes_delays(factory):
+        if setting.max_delay and not setting.aggregated and _takes_delays(factory):
             _check_crediting(env, setting, factory)
     except Exception as error:
         error.add_note(f"on the environment {label!r}")

@@ -18,6 +18,8 @@ STREAMS = 6  # of rewards, each for another seed of the agent: one may act alike
 class Redelivered(gym.Wrapper):
     """Gives back values written beforehand, one a round, whatever is played, as those of an earlier round.
 
+    What else is told is the same of all plays: the noise that the setting states, and the least cost.
+
     Args:
         env: of one trial; it says which round follows, but what it delivers is taken away.
         values: reward and costs that arrive in each round, (T, 1 + C); none before `start`.
@@ -28,6 +30,8 @@ class Redelivered(gym.Wrapper):
     def __init__(self, env: gym.Env, values: Floats, delay: int, start: int):
         super().__init__(env)
         self.values, self.delay, self.start = values, delay, start
+        setting = env.get_wrapper_attr("setting")
+        self.told = {"feedback_std": setting.noise_std, "feedback_spent": setting.cost_min or 1.0}
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Play an action, and be given the value of this round as that of the round `delay` before."""
@@ -39,6 +43,8 @@ class Redelivered(gym.Wrapper):
             shown["feedback_mask"][self.delay] = True
             shown["feedback_step"][self.delay] = info["t"] - self.delay
             shown["feedback_reward"][self.delay] = value[0]
+            for key in self.told.keys() & shown.keys():
+                shown[key][self.delay] = self.told[key]
         if late and "feedback_cost" in shown:
             shown["cost"] = float(np.maximum(value[1:], 0.0).sum())
             shown["feedback_cost"][self.delay] = value[1:]
@@ -106,6 +112,7 @@ def _arrivals(env: gym.Env, seed: int) -> tuple[Floats, int]:
 
 
 def _without_feedback(info: dict[str, Any]) -> dict[str, Any]:
-    neutral = {"feedback_mask": False, "feedback_step": -1, "feedback_reward": 0.0, "feedback_cost": 0.0}
+    of_values = dict.fromkeys(("feedback_reward", "feedback_cost", "feedback_std", "feedback_spent"), 0.0)
+    neutral = {"feedback_mask": False, "feedback_step": -1, **of_values}
     kept = {key: np.full_like(info[key], value) for key, value in neutral.items() if key in info}
     return info | kept | ({"cost": 0.0} if "cost" in info else {})

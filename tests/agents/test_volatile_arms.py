@@ -16,6 +16,7 @@ from agents.model.tie_breaking import argmax_with_ties
 from agents.objectives.each_modelled_parts import each_modelled
 from agents.objectives.rectified import OfRectified
 from agents.objectives.schedules import Infinite
+from agents.registry import resolve_agent
 from agents.saving.data import decode, encode
 from agents.saving.files import read, write
 from agents.saving.recorded import FORM
@@ -61,11 +62,26 @@ def begin(env: BanditEnv, name: str, **options: Any) -> tuple[Any, Any, Any]:
 def test_arms_that_are_always_there_change_no_play(name):
     if name == "random":
         pytest.skip("it draws among the arms of a mask in another way")
-    features = agents.features(name)
-    costs = {"constraints": "gp"} if features.constraint else {}
     always = {"availability": {"law": "bernoulli", "p": 1.0}}
-    plain, masked = (build("gp", SMALL | {"horizon": 8} | costs | more) for more in ({}, always))
+    plain, masked = (build("gp", SMALL | {"horizon": 8} | costs_of(name) | more) for more in ({}, always))
     assert actions(plain, name) == actions(masked, name)
+
+
+@pytest.mark.parametrize("name", PLAYING)
+def test_no_agent_plays_an_arm_that_is_missing(name):
+    problem = volatile(horizon=8, availability={"law": "bernoulli", "p": 0.3}, **costs_of(name))
+    assert len(actions(problem, name)) == 8
+
+
+@pytest.mark.parametrize("name", [name for name in REFUSED if not name.startswith("sb3-")])
+def test_whose_mathematics_does_not_allow_for_missing_arms_says_why(name):
+    assert "missing" in str(resolve_agent(name).make.__doc__)
+
+
+def costs_of(name: str) -> dict[str, Any]:
+    """What the agent needs of costs."""
+    features = agents.features(name)
+    return {"constraints": "gp", "safe_seed": features.seed} if features.constraint else {}
 
 
 @pytest.mark.parametrize("name", REFUSED)

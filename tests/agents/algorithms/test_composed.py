@@ -127,7 +127,7 @@ OF_RESTARTS = {  # detectors that have alarms often
 def assert_a_batch_equals_singles(**options):
     own = OF_RESTARTS.get(options["restart"])
     options |= {} if own is None else {"restart_options": own}
-    short = {"trials": 2, "num_arms": 20, "horizon": 45}
+    short = {"trials": 2, "num_arms": 20, "horizon": 45, "safe_seed": options["constraint"] == "safe"}
     together = played({"it": ("gp-agent", options)}, **short)
     singles = played({"it": lambda setting: agents.make("gp-agent", setting, **options)}, **short)
     np.testing.assert_array_equal(together["it"], singles["it"])

@@ -7,13 +7,20 @@ import pytest
 from rectified_cases import KERNEL, LINE, NOISE, cost, play, problem, wave
 
 import agents
+from agents.acquisition.rules import UCB
+from agents.agent.assembly import assemble
 from agents.algorithms import safe
+from agents.beliefs.base import Delivered
+from agents.beliefs.hallucinated import Hallucinated
 from agents.objectives.lipschitz_masks import ByNeighbours
+from agents.objectives.safe import safe_parts
 from agents.objectives.safe_masks import ByBands
 from agents.registry import resolve_agent
-from bandit_envs import Decisions, Problem
+from agents.widths.fixed import FixedWidth
+from bandit_envs import BanditEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Gaussian, GPSample, Uniform, changes, delays
+from bandit_envs.laws.availability import Bernoulli
 from bandit_envs.laws.feasibility import FeasibleShare
 from bandit_envs.problem.feedback import delivery
 from gpbandits import evaluate
@@ -398,3 +405,55 @@ def test_slopes_that_nobody_tells_are_asked_for():
     withheld = replace(PROBLEMS["one cost"], publish_model=False).draw(0).setting
     with pytest.raises(ValueError, match="lipschitz must be known"):
         agents.make("losbo", withheld)
+
+
+def test_where_no_safe_arm_is_there_the_agent_says_so_and_plays_nothing():
+    env = BanditEnv(bench(availability=Bernoulli(0.5)))
+    seen, info = env.reset(seed=0)
+    agent = agents.make("safeopt", env)
+    agent.reset(0)
+    mask = np.ones_like(info["action_mask"])
+    mask[env.setting.safe_seed] = 0
+    agent.start({"action_mask": mask})
+    with pytest.raises(RuntimeError, match="one of the safe seed must be there in every round"):
+        agent.act(seen)
+
+
+def test_a_safe_seed_is_never_missing():
+    env = BanditEnv(bench(20, availability=Bernoulli(0.05)))
+    env.reset(seed=0)
+    (seed,) = env.setting.safe_seed
+    masks = [env.step(seed)[-1]["action_mask"] for _ in range(20)]
+    assert np.mean(masks) < 0.1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_play_is_unsafe_where_arms_come_and_go(name):
+    volatile = replace(meant_for(name, 40), availability=Bernoulli(0.2))
+    assert unsafe_runs(volatile, name, 4) == 0
+
+
+def test_safety_is_a_part_that_composes():
+    late = bench(40, delay=delays.Poisson(3), changes=changes.AtRounds((20,)))
+    parts = {"constraint": "safe", "width": 2.0, "belief": "delivered"}
+    played = evaluate(late, {"parts": ("gp-agent", parts), "named": "safe-ucb"}, trials=2).actions
+    np.testing.assert_array_equal(played["parts"], played["named"])
+    for rule in ("thompson", "ei"):  # a unit is not needed: costs are not weighed
+        options = parts | {"rule": rule, "belief": "hallucinated", "restart": "oracle"}
+        options |= {} if rule == "thompson" else {"width": "improved"}
+        assert unsafe_runs(late, "gp-agent", 4, **options) == 0
+
+
+@pytest.mark.parametrize("costs", [Hallucinated, Delivered], ids=lambda belief: belief.__name__)
+def test_deviations_of_pending_plays_would_certify_what_is_unsafe(costs):
+    late = bench(60, delay=delays.Constant(20))
+
+    def agent(setting):
+        parts = safe_parts(setting, cost_width=5.4)
+        objective = replace(parts.objective, assumed=replace(parts.objective.assumed, belief=costs))
+        return assemble(parts.model, lambda model: UCB(FixedWidth(5.4)), objective=objective)
+
+    unsafe = (evaluate(late, {"it": agent}, trials=6).unsafe_plays["it"][:, -1] > 0).sum()
+    assert unsafe >= 3 if costs is Hallucinated else unsafe == 0
+    with pytest.raises(ValueError, match="cost_belief must be left out"):
+        agents.make("safe-ucb", late.draw(0).setting, cost_belief=costs)
