@@ -10,7 +10,7 @@ import agents
 from agents.acquisition.rules import UCB
 from agents.agent.assembly import assemble
 from agents.algorithms import safe
-from agents.beliefs.base import Delivered
+from agents.beliefs.delivered import Delivered
 from agents.beliefs.hallucinated import Hallucinated
 from agents.objectives.lipschitz_masks import ByNeighbours
 from agents.objectives.safe import safe_parts
