@@ -30,6 +30,7 @@ STORED = {
     "field",
     "changes",
     "reinforcement",
+    "peers",
 }  # whose numbers the tests below look up
 
 
@@ -84,7 +85,8 @@ def test_the_page_on_reliability_says_what_isolation_cost():
         assert f"| {' | '.join(row)} |" in read("reliability.md")
 
 
-STORED_ALOUD = {"dask": "cluster", "boxes": "boxes"}  # tables that a page prints as they are stored
+# Tables that a page prints as they are stored.
+STORED_ALOUD = {"dask": "cluster", "boxes": "boxes", "optimisers": "peers"}
 
 
 @pytest.mark.parametrize("table", STORED_ALOUD)

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED, EACH, seed_for
+from agent_cases import BATCHED, seed_for
 
 import agents
+from agents.registry import resolve_agent
 from bandit_envs import BanditEnv
 from bandit_envs.laws.delays import Poisson
 from bandit_envs.problems import build
@@ -18,6 +19,7 @@ from gpbandits.evaluation import AgentCheckError, check_agent
 from gpbandits.evaluation.stages import MAKERS, SMALL, stages
 
 FEW = {"arms": stages()["finite"]}
+HERE = [name for name in agents.names() if not hasattr(resolve_agent(name).make, "requires")]
 BOX = {"box": MAKERS["box"]()}
 DELAYED = {"delayed": stages()["delay"]}
 
@@ -65,9 +67,10 @@ def test_every_registered_agent_passes_with_all_features_at_once(name, monkeypat
     check_agent(name, {"everything": build("composite", SMALL | seed_for(name))})
 
 
-# Learners of other libraries take their time; two of them are checked in tests/agents/rl always.
+# Learners of other libraries take their time; two of them are checked in tests/agents/rl always. So do their
+# optimisers, which are checked on a smaller problem in tests/agents/optimisers.
 @pytest.mark.long
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize("name", HERE)
 def test_every_registered_agent_passes_with_one_feature_after_the_other(name):
     check_agent(name)
 

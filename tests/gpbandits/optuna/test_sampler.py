@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import optuna
 import pytest
-from optuna.distributions import FloatDistribution
+from optuna.distributions import BaseDistribution, FloatDistribution
 from optuna.trial import TrialState, create_trial
 
 from agents.tuning import Linear, Tuner
@@ -18,7 +18,7 @@ from gpbandits.optuna.experience import inform
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 START = datetime(2026, 1, 1)
-UNIT = {"x": FloatDistribution(0.0, 1.0)}
+UNIT: dict[str, BaseDistribution] = {"x": FloatDistribution(0.0, 1.0)}
 
 
 def loss(trial):
@@ -46,7 +46,7 @@ def parameters(study):
 
 def over(number, x, value=None, state=TrialState.COMPLETE, seconds=(0, 1), **attributes):
     """A trial of x that ran for some time."""
-    trial = create_trial(params={"x": x}, distributions={**UNIT}, value=value, state=state, **attributes)
+    trial = create_trial(params={"x": x}, distributions=UNIT, value=value, state=state, **attributes)
     trial.number = number
     trial.datetime_start, trial.datetime_complete = (START + timedelta(seconds=s) for s in seconds)
     return trial
