@@ -170,11 +170,15 @@ def test_the_page_on_changes_says_what_its_table_says():
 def test_the_page_on_the_field_says_what_its_table_says():
     script = loaded("papers/field.py")
     runs = script.read(DOCS / RESULTS / "field.csv")
-    page = read("field.md")
+    page, box = read("field.md").split("## In a box")
     lines = [*script.ranking(runs), *script.matches(runs)]
     assert len(lines) == page.count("\n| ") - 2  # but for the heads of both tables
     for line in lines:
         assert line in page
+    found = script.ranking(script.read(DOCS / RESULTS / "field_box.csv"))
+    _, *some = [line for line in box.splitlines() if line.startswith("| ")]
+    assert found[:5] == some[:5]
+    assert set(some) < set(found)
 
 
 @pytest.mark.parametrize("track", ["from-scratch", "pretrained"])
