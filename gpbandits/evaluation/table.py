@@ -105,7 +105,7 @@ class Table:
             "average",
             "simple",
             *constrained(SOFT),
-            *paid("rounds"),
+            *paid("rounds", "spent"),
             "µs/round",
         )
         rows = tuple(
@@ -118,7 +118,7 @@ class Table:
                 number(summary.average_regret),
                 number(summary.simple_regret),
                 *constrained(number(summary.violation)),
-                *paid(number(float(result.played[summary.label].mean()))),
+                *_paid(result, summary.label),
                 number(summary.seconds_per_decision * 1e6),
             )
             for summary in summaries
@@ -205,6 +205,13 @@ def detection_table(result: Curves) -> Table:
         "change is missed. Every other alarm is false.",
     )
     return Table(f"{result.environment}: detection", header, rows, notes)
+
+
+def _paid(result: Curves, label: str) -> tuple[str, ...]:
+    """How many rounds were played, and what they cost, on average; nothing where plays cost nothing."""
+    if not result.spent:
+        return ()
+    return number(float(result.played[label].mean())), number(float(result.spent[label][:, -1].mean()))
 
 
 def safety_table(result: Curves) -> Table:
