@@ -29,6 +29,7 @@ SAFETY = (
     "A play is unsafe if its noiseless mean violates a cost; between checkpoints such plays count as one. "
     "Runs with one with Wilson's 95 % interval; the first round is the median of those runs, counted from 1."
 )
+SPENDING = "Budget regret: rho* times what was spent, rho* the best reward a unit of cost, less the rewards."
 # A console of fewer columns has no room for the bands, nor for averages, which are regret over the horizon.
 _NARROW, _SPARED = 90, ("median [10, 90 %]", "average")
 _NEXT = ("µs/round", SOFT, "simple")  # columns that go, in this order, before labels or numbers break
@@ -278,14 +279,11 @@ def _notes(result: Curves) -> tuple[str, ...]:
         "constraint is violated."
     )
     window = "Simple regret is that of the best play that has arrived, in time if the agent has a window."
-    budget = (
-        "Budget regret: rho* times what was spent, rho* the best reward a unit of cost, less the rewards."
-    )
     notes = {
         size: True,
         method: result.num_trials > 1,
         violation: result.num_constraints > 0,
         window: bool(result.windows),
-        budget: bool(result.spent),
+        SPENDING: bool(result.spent),
     }
     return (*(note for note, applies in notes.items() if applies), *footnotes(result))
