@@ -1,5 +1,7 @@
 """The package bayesian-optimization as an engine."""
 
+# pyright: reportMissingImports=false  (of the extra `peers`, which development does without)
+
 from __future__ import annotations
 
 from contextlib import redirect_stdout

@@ -1,5 +1,7 @@
 """Acquisition functions of BoTorch as an engine."""
 
+# pyright: reportMissingImports=false  (of the extra `peers`, which development does without)
+
 from __future__ import annotations
 
 from typing import Any

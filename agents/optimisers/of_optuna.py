@@ -54,7 +54,7 @@ class OptunaEngine:
             self._study.tell(self._asked, state=states.FAIL)
         params = dict(zip(self._space, point.tolist(), strict=True))
         trial = self._optuna.trial.create_trial(
-            params=params, distributions=self._space, state=states.RUNNING
+            params=params, distributions=dict(self._space), state=states.RUNNING
         )
         self._study.add_trial(trial)
         return len(self._study.get_trials(deepcopy=False)) - 1

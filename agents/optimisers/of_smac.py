@@ -1,5 +1,7 @@
 """SMAC as an engine."""
 
+# pyright: reportMissingImports=false  (of the extra `peers`, which development does without)
+
 from __future__ import annotations
 
 import shutil

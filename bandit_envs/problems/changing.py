@@ -39,9 +39,10 @@ def composite(**keywords: Any) -> Problem:
     30 % of the arms satisfy in the tightest context; feedback about 5 rounds late. SE kernels on contexts
     and arms, multiplied. `delay=None`, `context=None`, `changes=None` and `constraints=None` switch a
     feature off, so that all 16 subsets are one call. Action: `Discrete(num_arms)`. Observation: the context
-    in [0, 1], without contexts a constant 0. Reward: the sum of what arrives. Info: as everywhere, see the
-    README. Regret: of the best feasible arm in the round's segment and context, noiseless, charged at play
-    time, negative while violating. The setting is ours.
+    in [0, 1], without contexts a constant 0. With `continuous=True` the arms are all of [0, 1], and a reset
+    searches the optimum of every segment and context for some seconds. Reward: the sum of what arrives. Info:
+    as everywhere, see the README. Regret: of the best feasible arm in the round's segment and context,
+    noiseless, charged at play time, negative while violating. The setting is ours.
 
     Args:
         **keywords: see `synthetic`.

@@ -1,9 +1,11 @@
 """Who plays GPBandit-Composite-v0 best: constraints x restarts x beliefs of gp-agent on all 16 subsets of it.
 
 Wherever a feature is off its part has nothing to choose. Regret is to the best feasible arm, and violation
-pays for it, so every comparison has two columns. docs/field.md says what one sees.
+pays for it, so every comparison has two columns. docs/field.md says what one sees. With --box the same is
+played in a box, where a round costs a search: fewer rounds, contexts and changes.
 
     python examples/papers/field.py --table docs/results/field.csv --out docs/figures/field.png
+    python examples/papers/field.py --box --subsets 1 --trials 3 --table docs/results/field_box.csv
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import csv
 from collections.abc import Callable, Iterator
 from itertools import chain, combinations, product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -25,9 +27,15 @@ from gpbandits import evaluate
 from gpbandits.evaluation.plots import COLOURS, MARKERS
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
 
-HORIZON = 900
+ARMS = {"horizon": 900, "delay": {"law": "constant", "rounds": 30}}  # else those of the environment
+BOX = {
+    "continuous": True,
+    "horizon": 150,
+    "num_contexts": 3,
+    "num_segments": 2,
+    "delay": {"law": "constant", "rounds": 8},
+}
 SWITCHES = ("constraints", "changes", "delay", "context")  # of the environment; None is off
-DELAY = {"law": "constant", "rounds": 30}  # else those of the environment
 CONSTRAINTS = ("config", "rpol", "pdcbo", "dual", "multiplicative")
 RESTARTS = ("evidence", "cpd", "never")
 BELIEFS = ("delivered", "hallucinated")
@@ -60,15 +68,23 @@ def entrants(on: tuple[str, ...]) -> list[tuple[str, str, str]]:
     return list(product(constraints, restarts, BELIEFS if "delay" in on else BELIEFS[:1]))
 
 
-def play(on: tuple[str, ...], trials: int) -> Iterator[Run]:
-    """All entrants on the same trials of one subset."""
-    env = {"delay": DELAY} | {name: None for name in SWITCHES if name not in on}
+def environment(on: tuple[str, ...], place: dict[str, Any]) -> dict[str, Any]:
+    """The keywords of one subset; of contexts and changes that are off, the number goes too."""
+    off = [name for name in SWITCHES if name not in on]
+    counts = {"changes": "num_segments", "context": "num_contexts"}
+    left_out = {counts[name] for name in off if name in counts}
+    return {key: value for key, value in place.items() if key not in left_out} | dict.fromkeys(off)
+
+
+def play(on: tuple[str, ...], trials: int, place: dict[str, Any]) -> Iterator[Run]:
+    """All entrants on the same trials of one subset, on arms or in a box."""
     names = entrants(on)
     specs = {
         " + ".join(each): ("gp-agent", dict(zip(("constraint", "restart", "belief"), each, strict=True)))
         for each in names
     }
-    result = evaluate("GPBandit-Composite-v0", specs, trials=trials, env_kwargs={"horizon": HORIZON, **env})
+    keywords = environment(on, place)
+    result = evaluate("GPBandit-Composite-v0", specs, trials=trials, env_kwargs=keywords)
     for each, label in zip(names, specs, strict=True):
         hard = result.hard_violation[label][:, -1] if "constraints" in on else np.zeros(trials)
         alarms = result.alarms.get(label) or [[]] * trials
@@ -191,12 +207,16 @@ def main() -> None:
     parser.add_argument(
         "--table", type=Path, default=Path("field.csv"), help="what it holds is not played again"
     )
+    parser.add_argument("--box", action="store_true", help="play the continuous form")
+    parser.add_argument(
+        "--subsets", type=int, default=len(subsets()), help="how many, those with most on first"
+    )
     options = parser.parse_args()
     runs = read(options.table) if options.table.exists() else []
-    for on in subsets():
+    for on in subsets()[: options.subsets]:
         if any(run.subset == (" + ".join(on) or "nothing") for run in runs):
             continue
-        runs += play(on, options.trials)
+        runs += play(on, options.trials, BOX if options.box else ARMS)
         write(runs, options.table)
         print(runs[-1].subset, flush=True)
     tables: list[Callable[[list[Run]], list[str]]] = [ranking, matches, false_alarms]

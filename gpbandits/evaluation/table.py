@@ -29,6 +29,7 @@ SAFETY = (
     "A play is unsafe if its noiseless mean violates a cost; between checkpoints such plays count as one. "
     "Runs with one with Wilson's 95 % interval; the first round is the median of those runs, counted from 1."
 )
+SPENDING = "Budget regret: rho* times what was spent, rho* the best reward a unit of cost, less the rewards."
 # A console of fewer columns has no room for the bands, nor for averages, which are regret over the horizon.
 _NARROW, _SPARED = 90, ("median [10, 90 %]", "average")
 _NEXT = ("µs/round", SOFT, "simple")  # columns that go, in this order, before labels or numbers break
@@ -105,7 +106,7 @@ class Table:
             "average",
             "simple",
             *constrained(SOFT),
-            *paid("rounds"),
+            *paid("rounds", "spent"),
             "µs/round",
         )
         rows = tuple(
@@ -118,7 +119,7 @@ class Table:
                 number(summary.average_regret),
                 number(summary.simple_regret),
                 *constrained(number(summary.violation)),
-                *paid(number(float(result.played[summary.label].mean()))),
+                *_paid(result, summary.label),
                 number(summary.seconds_per_decision * 1e6),
             )
             for summary in summaries
@@ -207,6 +208,13 @@ def detection_table(result: Curves) -> Table:
     return Table(f"{result.environment}: detection", header, rows, notes)
 
 
+def _paid(result: Curves, label: str) -> tuple[str, ...]:
+    """How many rounds were played, and what they cost, on average; nothing where plays cost nothing."""
+    if not result.spent:
+        return ()
+    return number(float(result.played[label].mean())), number(float(result.spent[label][:, -1].mean()))
+
+
 def safety_table(result: Curves) -> Table:
     """One row an agent: how often it violated a cost, in how many runs, and since when."""
     if not result.num_constraints:
@@ -271,14 +279,11 @@ def _notes(result: Curves) -> tuple[str, ...]:
         "constraint is violated."
     )
     window = "Simple regret is that of the best play that has arrived, in time if the agent has a window."
-    budget = (
-        "Budget regret: rho* times what was spent, rho* the best reward a unit of cost, less the rewards."
-    )
     notes = {
         size: True,
         method: result.num_trials > 1,
         violation: result.num_constraints > 0,
         window: bool(result.windows),
-        budget: bool(result.spent),
+        SPENDING: bool(result.spent),
     }
     return (*(note for note, applies in notes.items() if applies), *footnotes(result))

@@ -17,7 +17,7 @@ from gpbandits.report.across import Across, across, reference_of
 from gpbandits.report.chart import style_of
 from gpbandits.report.grid import Grid
 from gpbandits.report.holdings import Holdings
-from gpbandits.report.tables import absence, comparison, growth, ordered, safety, summary, timing
+from gpbandits.report.tables import absence, comparison, growth, ordered, safety, spending, summary, timing
 from gpbandits.report.views import View, metrics_of, views
 
 
@@ -56,6 +56,7 @@ class Section:
         )
         against = [comparison(result, metric) for metric in compared if len(result.agents) > 1]
         kept = [safety(result)] if result.num_constraints else []
+        kept += [spending(result)] if result.spent else []
         return [summary(result), *kept, *against, growth(result), timing(result)]
 
     @property

@@ -16,7 +16,7 @@ from gpbandits.evaluation.statistics import (
     log_log_slope,
     quantile_band,
 )
-from gpbandits.evaluation.table import SAFETY, first_of, unsafe_share
+from gpbandits.evaluation.table import SAFETY, SPENDING, first_of, unsafe_share
 from gpbandits.report.grid import Grid, p_text
 from gpbandits.report.holdings import Count
 from gpbandits.report.views import NAMES
@@ -153,6 +153,24 @@ def safety(result: Result) -> Grid:
     )
     header = ("agent", "runs with an unsafe play", "unsafe plays a run", "first unsafe round")
     return Grid("safety", f"{result.environment}: safety", header, rows, _notes(result, SAFETY))
+
+
+def spending(result: Result) -> Grid:
+    """What each agent made of its budget."""
+    labels = sorted(result.budget_regret, key=lambda label: result.budget_regret[label][:, -1].mean())
+    rows = tuple(
+        (
+            result.marked(label),
+            bootstrap_interval(result.budget_regret[label][:, -1]),
+            bootstrap_interval(result.played[label].astype(np.float64)),
+            bootstrap_interval(result.spent[label][:, -1]),
+        )
+        for label in labels
+    )
+    header = ("agent", "budget regret", "rounds", "spent")
+    return Grid(
+        "budget", f"{result.environment}: budget", header, rows, _notes(result, SPENDING, f"{BOOTSTRAP}.")
+    )
 
 
 def timing(result: Result) -> Grid:

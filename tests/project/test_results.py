@@ -171,9 +171,14 @@ def test_the_page_on_changes_says_what_its_table_says():
 
 def test_the_page_on_the_field_says_what_its_table_says():
     script, runs, page = told("field")
+    page, box = page.split("## In a box")
     lines = [*script.ranking(runs), *script.matches(runs)]
     assert len(lines) == page.count("\n| ") - 2  # but for the heads of both tables
     assert not missing(lines, page)
+    found = script.ranking(script.read(DOCS / RESULTS / "field_box.csv"))
+    _, *some = [line for line in box.splitlines() if line.startswith("| ")]
+    assert found[:5] == some[:5]
+    assert set(some) < set(found)
 
 
 @pytest.mark.parametrize("track", ["from-scratch", "pretrained"])

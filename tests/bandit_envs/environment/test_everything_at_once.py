@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import gymnasium as gym
@@ -13,6 +14,8 @@ from stable_baselines3.common.env_checker import check_env as check_env_sb3
 from vector_pairs import pair, play_both, same
 
 import agents
+from agents.objectives.by_name import CONSTRAINTS
+from bandit_envs import BanditEnv, Problem
 from bandit_envs.problems import build
 from bandit_envs.problems.features import FEATURES
 from gpbandits import check_agent
@@ -98,3 +101,31 @@ def whoever_handles_everything() -> list[Any]:
 @pytest.mark.parametrize(("name", "on"), whoever_handles_everything())
 def test_whoever_handles_everything_passes_our_own_check(name, on):
     check_agent(name, {"everything": build("composite", SHARED | on)})
+
+
+@cache
+def box() -> Problem:
+    """The continuous form; its functions are frozen, for to find where they are largest takes seconds."""
+    fewer = {"num_contexts": 2, "num_segments": 2, "availability": None, "function_seed": 3, "horizon": 12}
+    return build("composite", SHARED | fewer | {"continuous": True, "delay": {"law": "poisson", "mean": 2}})
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("error")
+def test_both_checkers_have_nothing_to_say_of_the_continuous_form():
+    check_env(BanditEnv(box()), skip_render_check=True)
+    check_env_sb3(BanditEnv(box()))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+def test_the_vector_form_of_the_continuous_form_equals_its_singles(mode):
+    ours, theirs = pair(Case(box(), {}), mode, 2)
+    same(ours.reset(seed=11), theirs.reset(seed=11))
+    assert play_both(ours, theirs, mode, 40) >= 2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("constraint", [name for name in CONSTRAINTS if name not in ("none", "safe")])
+def test_gp_agent_plays_the_continuous_form_by_every_constraint_that_boxes_have(constraint):
+    check_agent(("gp-agent", {"constraint": constraint}), {"box": box()})

@@ -11,6 +11,7 @@ import pytest
 from gpbandits import evaluate
 from gpbandits.evaluation import Result
 from gpbandits.evaluation.spending import budget_grid, over_budget
+from gpbandits.report.tables import spending
 
 ENVIRONMENT = {"num_arms": 20, "budget": {"law": "gp", "budget": 6, "noise_std": 0.1}}
 
@@ -103,3 +104,24 @@ def test_what_needs_a_budget_says_so(tmp_path):
         free.plot(tmp_path / "figure.png", x="time")
     with pytest.raises(ValueError, match='metric "budget" needs an environment with a budget'):
         free.plot(tmp_path / "figure.png", metric="budget")
+
+
+def test_the_table_says_how_many_rounds_were_played_and_what_they_cost():
+    result = evaluate("GPBandit-Budget-v0", ["random"], trials=2, env_kwargs=ENVIRONMENT)
+    table = result.table()
+    cells = dict(zip(table.header, table.rows[0], strict=True))
+    assert float(cells["rounds"]) == pytest.approx(result.played["random"].mean(), rel=0.01)
+    assert float(cells["spent"]) == pytest.approx(result.spent["random"][:, -1].mean(), rel=0.01)
+    assert "budget regret" in table.header
+
+
+def test_a_report_has_a_table_of_budgets_where_there_are_any():
+    result = evaluate("GPBandit-Budget-v0", ["random", "ratio-ucb"], trials=2, env_kwargs=ENVIRONMENT)
+    grid = spending(result)
+    assert grid.header == ("agent", "budget regret", "rounds", "spent")
+    by_agent = {row[0]: row[1:] for row in grid.rows}
+    for label in result.agents:
+        regret, rounds, spent = by_agent[label]
+        assert regret.estimate == pytest.approx(result.budget_regret[label][:, -1].mean())
+        assert rounds.estimate == result.played[label].mean()
+        assert spent.estimate == pytest.approx(result.spent[label][:, -1].mean())
