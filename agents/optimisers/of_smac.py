@@ -1,6 +1,7 @@
 """SMAC as an engine."""
 
-# pyright: reportMissingImports=false  (of the extra `peers`, which development does without)
+# What is of the extra `peers` is not there while types are checked.
+# pyright: reportMissingImports=false
 
 from __future__ import annotations
 
