@@ -15,6 +15,7 @@ version = release = metadata.version("gpbandits")
 extensions = ["myst_parser"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
+extensions += ["gallery"]  # beside this file
 html_theme = "furo"
 html_title = "gpbandits"
 html_static_path = ["static"]
