@@ -14,7 +14,8 @@ Slabs = Callable[[Floats], Iterator[tuple[slice, Floats]]]
 class LateTables:
     """Tables of f = R'w: a rule that reads neither, as Thompson sampling, costs none a round.
 
-    Plays are shown at once; after a sample they wait until somebody reads.
+    Plays are shown at once; after a sample they wait until somebody reads. Worth it where a table takes
+    milliseconds.
 
     Args:
         mean, variance: of the prior, (B, N) each; they belong to the tables now.

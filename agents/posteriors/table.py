@@ -130,21 +130,6 @@ class TablePosterior(Posterior):
             noise[i, played] = rng.standard_normal(len(played))
         return self._deviate(weight, noise)
 
-    def sample_at(
-        self, cells: Ints | None, rngs: Sequence[np.random.Generator], factor: Floats | float
-    ) -> Floats:
-        """Draw mean + w (f - mean) jointly at some points of each trial, w a number or (B, 1); (B, A)."""
-        if len(rngs) > 1 or not isinstance(factor, float):
-            return super().sample_at(cells, rngs, factor)
-        sample = self._sample_one(*self._drawn_alone(rngs[0]), factor)[None]
-        return sample if cells is None else np.take_along_axis(sample, cells, axis=1)
-
-    def _sample_one(self, weight: Floats, played: Ints, noise: Floats, factor: float) -> Floats:
-        """Mean + w (f - mean) in the only trial, (N,), from what `_drawn_alone` draws."""
-        sample = factor * self._deviate_one(weight, played, noise)
-        sample += self.mean[0]
-        return sample
-
     def _drawn_alone(self, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
         """The only trial's z (r,), the points played (u,) and their e (u,)."""
         weight = self._white(rng)

@@ -8,7 +8,6 @@ With K = R'R, R (r, N), the function is f = R'w with w ~ N(0, I) and its posteri
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 from scipy.linalg import get_blas_funcs, solve_triangular
@@ -16,14 +15,13 @@ from scipy.linalg import get_blas_funcs, solve_triangular
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-from .late_tables import LateTables
 from .table import TablePosterior, subtract
 
 (_ger,) = get_blas_funcs(("ger",), dtype=np.float64)
 
 
 class WeightSpacePosterior(TablePosterior):
-    """Keeps S, (B, r, r); O(r N + r^2) an observation, or O(r^2) where nobody reads the tables in between.
+    """Keeps S, (B, r, r); O(r N + r^2) an observation.
 
     The root of the prior is shared by the trials. The best form while the rank r is small: the squared
     exponential kernel with length-scale 0.2 on [0, 1] has r = 19 at any N.
@@ -37,9 +35,6 @@ class WeightSpacePosterior(TablePosterior):
         self._prior = np.eye(rank)
         self._covariance = np.tile(self._prior, (num_trials, 1, 1))  # (B, r, r) S
         self._outer = np.empty_like(self._covariance)
-        self._tables = self._late = LateTables(
-            self.mean, self.variance, self._everywhere, self._variance_afresh, rank
-        )
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
         """Return Sigma[:, x] of trials that may repeat, (n,) each -> (n, N); the caller may write to it."""
@@ -55,14 +50,13 @@ class WeightSpacePosterior(TablePosterior):
         subtract(self._covariance, rows, np.multiply(weight[:, :, None], weight[:, None, :], out=outer))
         return weight @ self._root, scale
 
-    def _observe_one(self, i: int, x: int, value: float) -> None:
+    def _absorb_one(self, i: int, x: int) -> tuple[Floats, float]:
         feature, covariance = self._feature[x], self._covariance[i]
         weight = covariance.dot(feature)  # half the time of @ where numbers are few
         scale = math.sqrt(self.noise.item(i) + feature.dot(weight))
         weight /= scale
         _ger(-1.0, weight, weight, a=covariance.T, overwrite_a=1)  # S -= w w', in place
-        self._late.note(i, weight, (value - self._late.mean_at(i, x, feature)) / scale)
-        self._journal.write_one(i, x, value, scale)
+        return weight.dot(self._root), scale
 
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
         # In weights Matheron's rule is S (z - R sqrt(n / lambda) e): no difference of large numbers.
@@ -70,22 +64,9 @@ class WeightSpacePosterior(TablePosterior):
         return _products(self._covariance, pull) @ self._root
 
     def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
-        return self._pulled(weight, played, noise).dot(self._root)
-
-    def _sample_one(self, weight: Floats, played: Ints, noise: Floats, factor: float) -> Floats:
-        return self._late.sample(0, factor * self._pulled(weight, played, noise))
-
-    def _pulled(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
-        """The weights of f - mean in the only trial, from z (r,), points played and their e, (u,) each."""
         rate = self.count[0].take(played) / self.noise.item()  # a number: half the time of an array of one
         pull = weight - (noise * np.sqrt(rate)).dot(self._feature.take(played, axis=0))
-        return self._covariance[0].dot(pull)
-
-    def _everywhere(self, weight: Floats) -> Iterator[tuple[slice, Floats]]:
-        yield slice(None), weight.dot(self._root)
-
-    def _variance_afresh(self, i: int) -> Floats:
-        return ((self._covariance[i] @ self._root) * self._root).sum(axis=0)
+        return self._covariance[0].dot(pull).dot(self._root)
 
     def _forget(self, trial: Ints) -> None:
         self._covariance[trial] = self._prior
