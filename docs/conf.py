@@ -5,6 +5,7 @@ from importlib import metadata
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+from docstrings import process, skip
 from reference import write_reference
 
 project = "gpbandits"
@@ -12,7 +13,7 @@ author = "The gpbandits developers"
 copyright = f"2026, {author}"
 version = release = metadata.version("gpbandits")
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 extensions += ["gallery"]  # beside this file
@@ -21,6 +22,17 @@ html_title = "gpbandits"
 html_static_path = ["static"]
 html_css_files = ["tables.css"]
 
+autodoc_default_options = {"show-inheritance": True}
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+python_maximum_signature_line_length = 80
+python_use_unqualified_type_names = True
+napoleon_numpy_docstring = False
+
 
 def setup(app):  # noqa: D103
+    for kind in ("environment", "agent", "part", "command"):
+        app.add_object_type(kind, kind, objname=kind)
     app.connect("builder-inited", lambda app: write_reference(Path(app.srcdir) / "generated"))
+    app.connect("autodoc-skip-member", skip)
+    app.connect("autodoc-process-docstring", process, priority=400)  # before napoleon

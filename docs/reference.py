@@ -1,40 +1,125 @@
-"""Pages of every environment and agent, made from their docstrings when the site is built."""
+"""Pages of every public name, environment, agent, law, part and command, made from the registries."""
+
+from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from agents.registry import names, resolve_agent
+import typer
+from public import PARTS, defined, exported, is_code, laws_by_kind, modules, own_agents, place
+from sphinx.util.typing import stringify_annotation
+
+from agents.registry import resolve_agent
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import FACTORIES, keywords_of
+from gpbandits.commands import app
 
 
 def write_reference(folder: Path) -> None:
-    """Write `environments.md` and `agents.md` into a folder."""
+    """Write the pages into a folder; one that has not changed is left, and then not read again."""
     folder.mkdir(exist_ok=True)
-    environments = ((env_id, FACTORIES[name], _keywords(name)) for env_id, name in IDS.items())
-    agents = ((name, resolve_agent(name).make, "") for name in names())
-    (folder / "environments.md").write_text(_page("Environments", environments), encoding="utf-8")
-    (folder / "agents.md").write_text(
-        _page("Agents", ((name, made, _features(made)) for name, made, _ in agents)), encoding="utf-8"
-    )
+    for name, page in pages().items():
+        file = folder / f"{name}.rst"
+        if not file.exists() or file.read_text(encoding="utf-8") != page:
+            file.write_text(page, encoding="utf-8")
 
 
-def _page(title: str, entries: Iterable[tuple[str, Callable[..., Any], str]]) -> str:
-    sections = [
-        f"## {name}\n\n{note}\n\n```text\n{inspect.getdoc(made) or ''}\n```\n" for name, made, note in entries
-    ]
-    return f"# {title}\n\n" + "\n".join(sections)
+def pages() -> dict[str, str]:
+    """The pages by their names: one of each that goes by a name, and one of each package."""
+    rooms = "".join(f"   {package}\n" for package in sorted(modules()) if "." in package)
+    return {
+        "environments": _page("Environments", _environments()),
+        "agents-by-name": _page("Agents by name", _agents()),
+        "parts": _page("Laws and parts by name", _parts()),
+        "commands": _page("Commands", _commands()),
+        "rooms": _page("All modules", [f".. toctree::\n   :maxdepth: 1\n\n{rooms}"]),
+        **{package: _page(f"``{package}``", _package(package)) for package in modules()},
+    }
 
 
-def _keywords(problem: str) -> str:
-    return "Keywords: " + ", ".join(f"`{keyword}`" for keyword in keywords_of(problem)) + "."
+def _page(title: str, blocks: Iterator[str] | list[str]) -> str:
+    return f"{title}\n{'=' * len(title)}\n\n" + "\n\n".join(blocks) + "\n"
+
+
+def _directive(kind: str, name: str, body: str, *options: str) -> str:
+    lines = (*(f":{option}" for option in options), "", *body.splitlines())
+    return "\n".join([f".. {kind}:: {name}", *(f"   {line}".rstrip() for line in lines)])
+
+
+def _environments() -> Iterator[str]:
+    for env_id, name in IDS.items():
+        keywords = ", ".join(f"``{keyword}``" for keyword in keywords_of(name))
+        made = place(FACTORIES[name])
+        yield _directive("environment", env_id, f"The problem :py:func:`{made}`. Keywords: {keywords}.")
+
+
+def _agents() -> Iterator[str]:
+    for name in own_agents():
+        made = resolve_agent(name).make
+        yield _directive("agent", name, f"Made by :py:func:`{place(made)}`. {_features(made)}")
 
 
 def _features(factory: Callable[..., Any]) -> str:
     features = getattr(factory, "features", None)
     handled = [name for name, is_handled in features._asdict().items() if is_handled] if features else []
     options = [p.name for p in inspect.signature(factory).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    shown = ", ".join(f"`{name}`" for name in options if name != "num_trials") or "none of its own"
+    shown = ", ".join(f"``{name}``" for name in options if name != "num_trials") or "none of its own"
     return f"Handles: {', '.join(handled) or 'nothing declared'}. Options: {shown}."
+
+
+def _parts() -> Iterator[str]:
+    for kind, registry in {**laws_by_kind(), **PARTS}.items():
+        yield f"{kind}\n{'-' * len(kind)}"
+        for name, made in registry.items():
+            yield _directive("part", f"{kind}: {name}", f":py:obj:`{place(made)}`")
+
+
+def _commands() -> Iterator[str]:
+    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+        given = [p for p in command.params if p.param_type_name == "argument"]
+        usage = " ".join(["gpbandits", name, *(str(p.name).upper() for p in given)])
+        about = (command.help or "").replace("`", "``")
+        yield _directive("command", f"gpbandits {name}", f"Usage: ``{usage}``\n\n{about}")
+        yield f".. program:: gpbandits {name}"
+        for option in command.params:
+            spelt = ", ".join(option.opts) if option not in given else str(option.name).upper()
+            yield _directive("option", spelt, (option.help or "").replace("`", "``"))
+
+
+def _package(package: str) -> Iterator[str]:
+    """What the package exports, and what its modules have that goes by a name."""
+    for module in modules()[package]:
+        names = {**exported(module), **defined(module)}
+        if module == package:
+            yield f".. automodule:: {module}"
+        elif names:
+            yield f"``{module}``\n{'-' * (len(module) + 4)}\n\n.. automodule:: {module}"
+        yield from (_entry(f"{module}.{name}", made) for name, made in sorted(names.items()))
+
+
+def _entry(path: str, made: Any) -> str:
+    """The documentation of a name, or where it is documented."""
+    if inspect.ismodule(made):
+        return f":py:mod:`{made.__name__}`"
+    module, _, name = path.rpartition(".")
+    if not is_code(made):
+        return _directive(
+            "py:data", name, _members(made), f"module: {module}", f"type: {type(made).__name__}"
+        )
+    kind = "class" if inspect.isclass(made) else "function"
+    if place(made) == path:
+        return _directive(f"auto{kind}", path, "", *["members:"] * (kind == "class"))
+    about = f"Documented as :py:obj:`{place(made)}`."
+    return _directive(f"py:{kind}", name, about, f"module: {module}", "no-index-entry:")
+
+
+def _members(made: Any) -> str:
+    """What a registry has, by name; of anything else, its value."""
+    if isinstance(made, Mapping):
+        return "Names: " + ", ".join(f"``{name}``" for name in made)
+    if isinstance(made, tuple) and all(map(inspect.ismodule, made)):
+        return ", ".join(f":py:mod:`{module.__name__}`" for module in made)
+    value = stringify_annotation(made, "smart").replace("~", "") if hasattr(made, "__args__") else made
+    return f"Value: ``{value}``"

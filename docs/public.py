@@ -1,0 +1,117 @@
+"""What is public in the three packages, and the one place at which each name is documented."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import gymnasium
+
+import agents
+import bandit_envs
+import gpbandits
+from agents.acquisition.by_name import RULES
+from agents.acquisition.incumbents import INCUMBENTS
+from agents.beliefs.by_name import BELIEFS
+from agents.objectives.by_name import CONSTRAINTS
+from agents.registry import by_attribute, names, resolve_agent
+from agents.restarts.by_name import RESTARTS
+from agents.widths.by_name import WIDTHS
+from bandit_envs import laws
+from bandit_envs.laws import drift
+from bandit_envs.problems import FACTORIES
+
+TOP = (bandit_envs, agents, gpbandits)
+PARTS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
+    "rule": RULES,
+    "width": WIDTHS,
+    "incumbent": INCUMBENTS,
+    "belief": BELIEFS,
+    "constraint": CONSTRAINTS,
+    "restart": RESTARTS,
+}
+
+
+def laws_by_kind() -> dict[str, Mapping[str, Callable[..., Any]]]:
+    """Every registry of laws, by the module that has it."""
+    kinds = {name: getattr(laws, name) for name in (*laws.__all__, drift.__name__.rpartition(".")[2])}
+    return {name: kind.LAWS for name, kind in kinds.items() if isinstance(kind, ModuleType)}
+
+
+@cache
+def modules() -> dict[str, list[str]]:
+    """Every package with its modules, itself first."""
+    found: dict[str, list[str]] = {top.__name__: [top.__name__] for top in TOP}
+    for top in TOP:
+        for module in pkgutil.walk_packages(top.__path__, f"{top.__name__}."):
+            if module.ispkg:
+                found[module.name] = [module.name]
+            elif not module.name.endswith("__main__"):
+                found[module.name.rpartition(".")[0]].append(module.name)
+    return found
+
+
+def exported(module: str) -> dict[str, Any]:
+    """What a module offers by `__all__`, and `agents` by its registry too."""
+    made = import_module(module)
+    offered = list(getattr(made, "__all__", ()))
+    if made is agents:
+        offered += [attribute for attribute, name in by_attribute().items() if name in own_agents()]
+    return {name: getattr(made, name) for name in sorted(set(offered))}
+
+
+@cache
+def own_agents() -> tuple[str, ...]:
+    """The registered names of this distribution, and of no other that is installed."""
+    made = {name: resolve_agent(name).make for name in names()}
+    return tuple(name for name, factory in made.items() if factory.__module__.startswith("agents."))
+
+
+@cache
+def registered() -> frozenset[int]:
+    """The identities of what goes by a name: problems, laws, parts and agents."""
+    kinds = [FACTORIES, *laws_by_kind().values(), *PARTS.values()]
+    made = [part for kind in kinds for part in kind.values()]
+    made += [agents.registry.resolve_agent(name).make for name in own_agents()]
+    return frozenset(id(getattr(part, "func", part)) for part in made)
+
+
+def defined(module: str) -> dict[str, Any]:
+    """What a module itself defines that goes by a name, and its wrappers of environments."""
+    return {
+        name: made
+        for name, made in vars(import_module(module)).items()
+        if not name.startswith("_") and is_code(made) and made.__module__ == module and made.__name__ == name
+        if id(made) in registered() or (inspect.isclass(made) and issubclass(made, gymnasium.Wrapper))
+    }
+
+
+def is_code(made: Any) -> bool:
+    """Whether it is a class or a function, of which there is one wherever it is imported."""
+    return inspect.isclass(made) or inspect.isfunction(inspect.unwrap(made))
+
+
+@cache
+def places() -> dict[int, str]:
+    """The path at which each class and function is documented, by its identity: the shortest public one."""
+    paths: dict[int, str] = {}
+    for top in TOP:
+        for name, made in exported(top.__name__).items():
+            if is_code(made):
+                paths.setdefault(id(made), f"{top.__name__}.{name}")
+    for module in (module for group in modules().values() for module in group):
+        for name, made in {**exported(module), **defined(module)}.items():
+            if is_code(made):
+                paths.setdefault(id(made), f"{module}.{name}")
+    return paths
+
+
+def place(made: Any) -> str:
+    """The path at which a class or function is documented; of a partial, what it calls."""
+    made = getattr(made, "func", made)
+    return places().get(id(made), f"{made.__module__}.{made.__qualname__}")

@@ -1,0 +1,23 @@
+"""The documentation site, built once for all tests that look at it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the pages; a warning of the build is an error."""
+    for module in ("sphinx", "furo", "myst_parser"):
+        pytest.importorskip(module, reason="needs the extra `docs`")
+    folder = tmp_path_factory.mktemp("docs")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-d", str(folder / "trees")]
+    done = subprocess.run([*command, str(DOCS), str(folder / "site")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder / "site"

@@ -1,0 +1,107 @@
+"""What is published says the same everywhere and renders; the workflow refuses placeholders."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+RECIPE = yaml.safe_load((ROOT / "recipe" / "recipe.yaml").read_text(encoding="utf-8"))
+JOBS = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))["jobs"]
+RELATIVE = re.compile(r"\]\((?!https?://)([^)#]+)")
+
+
+def command(name: str) -> str:
+    """What a named step of the build runs."""
+    (step,) = (step for step in JOBS["build"]["steps"] if step.get("name") == name)
+    return step["run"]
+
+
+def run(line: str, folder: Path, **variables: str) -> int:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("needs bash")
+    return subprocess.run([bash, "-ec", line], cwd=folder, env=variables, check=False).returncode
+
+
+def test_the_readme_renders_as_on_pypi():
+    markdown = pytest.importorskip("readme_renderer.markdown", reason="needs the extra `dev`")
+    problems = io.StringIO()
+    html = markdown.render(README, stream=problems)
+    if html is None and not problems.getvalue():
+        pytest.skip("needs readme-renderer[md]")
+    assert problems.getvalue() == ""
+    titles = re.findall(r"^## (.+)$", README, re.MULTILINE)
+    assert len(titles) > 3
+    assert html.count("<h2") == len(titles)
+    assert "<table>" in html
+    assert "<img" in html
+
+
+def test_links_of_the_readme_lead_somewhere_and_the_workflow_makes_them_absolute(tmp_path):
+    links = RELATIVE.findall(README)
+    assert len(links) > 5
+    assert [link for link in links if not (ROOT / link).exists()] == []
+    (tmp_path / "README.md").write_text(README, encoding="utf-8")
+    line = command("Make the links of the README absolute")
+    assert run(line, tmp_path, SITE="https://host/o/r", GITHUB_REF_NAME="v1") == 0
+    made = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert RELATIVE.findall(made) == []
+    assert re.search(r"!\[[^]]*\]\(https://host/o/r/raw/v1/docs/figures/", made)
+    assert "](https://host/o/r/blob/v1/docs/concepts.md" in made
+
+
+def test_the_workflow_refuses_placeholders_and_tags_of_other_versions(tmp_path):
+    (tmp_path / "recipe").mkdir()
+    for name in ("pyproject.toml", "recipe/recipe.yaml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    version = command("Refuse a tag that is not the version")
+    assert run(version, tmp_path, GITHUB_REF_NAME=f"v{PROJECT['version']}") == 0
+    assert run(version, tmp_path, GITHUB_REF_NAME="v99") != 0
+    placeholders = command("Refuse placeholders of addresses")
+    assert run(placeholders, tmp_path) != 0
+    for name in ("pyproject.toml", "recipe/recipe.yaml"):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        (tmp_path / name).write_text(text.replace("example.invalid", "host"), encoding="utf-8")
+    assert run(placeholders, tmp_path) == 0
+
+
+def test_only_the_job_that_publishes_may_sign_in_and_needs_the_built():
+    assert JOBS["publish"]["needs"] == "build"
+    assert JOBS["publish"]["permissions"] == {"id-token": "write"}
+    assert "permissions" not in JOBS["build"]
+
+
+def test_the_citation_has_what_its_schema_requires_and_what_the_package_says():
+    assert {"cff-version", "message", "title", "authors"} <= set(CITATION)
+    for field in ("version", "license", "keywords"):
+        assert CITATION[field] == PROJECT[field]
+    assert [author["name"] for author in CITATION["authors"]] == [a["name"] for a in PROJECT["authors"]]
+    assert PROJECT["description"] in CITATION["title"]
+
+
+def test_the_citation_is_valid():
+    citation = pytest.importorskip("cffconvert", reason="needs cffconvert").Citation
+    citation((ROOT / "CITATION.cff").read_text(encoding="utf-8")).validate()
+
+
+def test_the_recipe_says_what_the_package_says():
+    spaced = [re.sub(r"(?=>=)", " ", need) for need in PROJECT["dependencies"]]
+    python, *others = RECIPE["requirements"]["run"]
+    assert others == spaced
+    assert python == "python >=${{ python_min }}"
+    assert PROJECT["requires-python"] == f">={RECIPE['context']['python_min']}"
+    assert RECIPE["context"]["version"] == PROJECT["version"]
+    assert RECIPE["about"]["summary"] == PROJECT["description"]
+    scripts = [f"{name} = {target}" for name, target in PROJECT["scripts"].items()]
+    assert RECIPE["build"]["python"]["entry_points"] == scripts

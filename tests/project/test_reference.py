@@ -1,0 +1,108 @@
+"""The reference has an entry for everything public, made from the registries and `__all__` alone."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+from html import unescape
+from pathlib import Path
+
+import pytest
+import typer
+
+import agents
+import bandit_envs
+import gpbandits
+from agents.registry import by_attribute, resolve_agent
+from agents.registry import names as agent_names
+from bandit_envs.environment.registration import IDS
+from bandit_envs.problems import FACTORIES
+from gpbandits import evaluate
+from gpbandits.commands import app
+
+PACKAGES = (agents, bandit_envs, gpbandits)
+pytest.importorskip("sphinx", reason="needs the extra `docs`")
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+from docstrings import as_rst  # noqa: E402
+from public import PARTS, laws_by_kind, place  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def inventory(site):
+    """The names of the inventory, by what they are."""
+    from sphinx.util.inventory import InventoryFile
+
+    loaded = InventoryFile.loads((site / "objects.inv").read_bytes(), uri="")
+    return {kind: set(names) for kind, names in loaded.data.items()}
+
+
+def python_names(inventory):
+    return {name for kind, names in inventory.items() if kind.startswith("py:") for name in names}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_every_public_name_of_a_package_is_in_the_inventory(inventory, package):
+    names = {f"{package.__name__}.{name}" for name in package.__all__}
+    assert names - python_names(inventory) == set()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_every_room_and_what_it_exports_is_in_the_inventory(inventory, package):
+    documented, missing = python_names(inventory), []
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if found.ispkg:
+            room = importlib.import_module(found.name)
+            names = [found.name, *(f"{found.name}.{name}" for name in getattr(room, "__all__", ()))]
+            missing += [name for name in names if name not in documented]
+    assert missing == []
+
+
+@pytest.mark.long
+def test_every_environment_agent_part_law_and_command_is_in_the_inventory(inventory):
+    own = {name for name in agent_names() if resolve_agent(name).make.__module__.startswith("agents.")}
+    parts = {f"{kind}: {name}" for kind, made in {**PARTS, **laws_by_kind()}.items() for name in made}
+    commands = {f"gpbandits {name}" for name in typer.main.get_command(app).commands}
+    for kind, names in {"environment": set(IDS), "agent": own, "part": parts, "command": commands}.items():
+        assert len(names) > 5
+        assert names - inventory[f"std:{kind}"] == set()
+
+
+@pytest.mark.long
+def test_every_factory_is_documented_with_its_signature(inventory):
+    factories = [*FACTORIES.values(), *(resolve_agent(name).make for name in by_attribute().values())]
+    own = {place(made) for made in factories if made.__module__.startswith(("agents.", "bandit_envs."))}
+    assert own - inventory["py:function"] - inventory["py:class"] == set()
+
+
+@pytest.mark.long
+def test_a_function_is_shown_with_all_arguments_and_its_whole_docstring(site):
+    html = (site / "generated" / "gpbandits.html").read_text(encoding="utf-8")
+    entry = html[html.index('id="gpbandits.evaluate"') :]
+    text = re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", "", entry)))
+    shown = text[: text.index("Parameters")]
+    for parameter in inspect.signature(evaluate).parameters.values():
+        assert parameter.name in shown
+    *_, last = (inspect.getdoc(evaluate) or "").split()
+    assert last.strip("`.") in text
+
+
+def test_words_of_docstrings_that_restructured_text_would_read_stand_for_themselves():
+    assert as_rst(["kernel__<name> and |D| are f*(x), x_1 is"]) == [
+        r"kernel\_\_<name> and \|D\| are f\*(x), x_1 is"
+    ]
+
+
+def test_what_a_docstring_sets_apart_is_kept_as_it_is_printed():
+    assert as_rst(["Text", "", "    a * b", "    c", "", "Args:", "    x: of `y`"]) == [
+        *("Text", "", "::", "", "    a * b", "    c", "", "Args:", "    x: of ``y``")
+    ]
+
+
+def test_a_name_of_ours_in_a_docstring_is_a_link():
+    assert as_rst(["by `evaluate` s"]) == ["by :py:obj:`evaluate <gpbandits.evaluate>` s"]
+    assert as_rst(["by `gp-ucb`s"]) == [r"by :agent:`gp-ucb`\ s"]
