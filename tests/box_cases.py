@@ -63,7 +63,7 @@ def landscape_of(rule, surface, age=3, rng=None):
         np.zeros(1),
         0.2,
         np.array([0.3]),
-        sample=lambda: nothing,
+        deviate=lambda: nothing,
         weigh=lambda: nothing,
         draw=list,
         maximise=lambda: np.array([0.3]),

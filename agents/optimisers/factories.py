@@ -22,6 +22,8 @@ from .optimiser import OptimiserAgent, Task, quietly
 def optuna_tpe(setting: Setting, **options: Any) -> OptimiserAgent:
     """Tree-structured Parzen estimators of Optuna (Bergstra et al. 2011).
 
+    It is not told of missing arms, and would propose them.
+
     Args:
         setting: what is published of the problem.
         **options: of `optuna.samplers.TPESampler`.
@@ -33,6 +35,8 @@ def optuna_tpe(setting: Setting, **options: Any) -> OptimiserAgent:
 @handles("delay", "box")
 def optuna_gp(setting: Setting, **options: Any) -> OptimiserAgent:
     """The Gaussian-process sampler of Optuna: log expected improvement.
+
+    It is not told of missing arms, and would propose them.
 
     Args:
         setting: what is published of the problem.
@@ -46,6 +50,8 @@ def optuna_gp(setting: Setting, **options: Any) -> OptimiserAgent:
 def botorch_logei(setting: Setting, **options: Any) -> OptimiserAgent:
     """Log expected improvement of BoTorch (Ament et al. 2023).
 
+    It is not told of missing arms, and would propose them.
+
     Args:
         setting: what is published of the problem.
         **options: see `BoTorchEngine`.
@@ -57,6 +63,8 @@ def botorch_logei(setting: Setting, **options: Any) -> OptimiserAgent:
 @handles("delay", "box")
 def botorch_nei(setting: Setting, **options: Any) -> OptimiserAgent:
     """Log noisy expected improvement of BoTorch (Letham et al. 2019; Ament et al. 2023).
+
+    It is not told of missing arms, and would propose them.
 
     Args:
         setting: what is published of the problem.
@@ -70,6 +78,8 @@ def botorch_nei(setting: Setting, **options: Any) -> OptimiserAgent:
 def smac(setting: Setting, **options: Any) -> OptimiserAgent:
     """SMAC3's facade for black boxes (Lindauer et al. 2022): a Gaussian process and expected improvement.
 
+    It is not told of missing arms, and would propose them.
+
     Args:
         setting: what is published of the problem.
         **options: of `smac.Scenario`.
@@ -82,6 +92,8 @@ def smac(setting: Setting, **options: Any) -> OptimiserAgent:
 def bayes_opt(setting: Setting, **options: Any) -> OptimiserAgent:
     """The package bayesian-optimization (Nogueira 2014): a Gaussian process and UCB.
 
+    It is not told of missing arms, and would propose them.
+
     Args:
         setting: what is published of the problem.
         **options: see `BayesOptEngine`.
@@ -93,6 +105,8 @@ def bayes_opt(setting: Setting, **options: Any) -> OptimiserAgent:
 @handles("box")
 def skopt(setting: Setting, **options: Any) -> OptimiserAgent:
     """scikit-optimize: a Gaussian process and a portfolio of acquisitions, "gp_hedge".
+
+    It is not told of missing arms, and would propose them.
 
     Args:
         setting: what is published of the problem.
