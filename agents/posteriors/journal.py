@@ -92,6 +92,11 @@ class Journal:
             played = self._played[trial] = self._count[trial].nonzero()[0]
         return played
 
+    def plays(self, trial: int, point: Ints) -> Floats:
+        """How often points of a trial that are among those `played` were, (n,)."""
+        self._sum()
+        return self._count[trial].take(point)
+
     def reset(self, trial: Ints) -> None:
         """Forget all plays of the given trials, (n,)."""
         self._sum()
@@ -107,6 +112,8 @@ class Journal:
         self._played.clear()
 
     def _sum(self) -> None:
+        if not self._singles and not self._entries:
+            return
         for trial, point, value in self._singles:
             if trial in self._played and not self._count.item(trial, point):
                 played = self._played[trial]

@@ -102,7 +102,7 @@ class KroneckerPosterior(TablePosterior):
         return weight, scale
 
     def _white(self, rng: np.random.Generator) -> Floats:
-        return self._factors.white(rng)
+        return self._factors.quick_white(rng)
 
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
         pulled = [self._pulled(i, z, noise[i, self._journal.played(i)]) for i, z in enumerate(weight)]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats
 
-Slabs = Callable[[Floats], Iterator[tuple[slice, Floats]]]
+Slabs = Callable[[Floats], Iterable[tuple[slice, Floats]]]
 
 
 class LateTables:
     """Tables of f = R'w: a rule that reads neither, as Thompson sampling, costs none a round.
 
-    Plays are shown at once; after a sample they wait until somebody reads. Worth it where a table takes
-    milliseconds.
+    Plays are shown at once; after a sample they wait until somebody reads.
 
     Args:
         mean, variance: of the prior, (B, N) each; they belong to the tables now.
@@ -30,8 +29,7 @@ class LateTables:
         self._mean, self._variance, self._rank = mean, variance, rank
         self._slabs, self._afresh = slabs, afresh
         self._plays: list[list[tuple[Floats, float]]] = [[] for _ in mean]  # that are not shown
-        self._lack = np.zeros((len(mean), rank))  # weights of what the mean lacks
-        self._late: set[int] = set()
+        self._lack = list(np.zeros((len(mean), rank)))  # weights of what the mean lacks, (r,) each
         self._waits = False
 
     @property
@@ -51,14 +49,15 @@ class LateTables:
     def mean_at(self, trial: int, point: int, feature: Floats) -> float:
         """The mean at one point, whose column of R is given, (r,)."""
         shown = self._mean.item(trial, point)
-        return shown + float(feature.dot(self._lack[trial])) if trial in self._late else shown
+        return shown + float(feature.dot(self._lack[trial])) if self._plays[trial] else shown
 
     def sample(self, trial: int, weight: Floats) -> Floats:
         """The mean plus R'w, (N,), at the price of one product."""
         self._waits = True
         sample = self._mean[trial].copy()
         for points, values in self._slabs(self._lack[trial] + weight):
-            sample[points] += values
+            part = sample[points]
+            part += values  # sample[points] += values would also copy the sum onto itself
         return sample
 
     def note(self, trial: int, weight: Floats, innovation: float) -> None:
@@ -66,22 +65,21 @@ class LateTables:
         if not self._waits:
             self._show(trial, weight, innovation)
             return
-        self._lack[trial] += weight * innovation
-        self._late.add(trial)
-        if len(self._plays[trial]) <= self._rank:
-            self._plays[trial].append((weight, innovation))
+        lack, plays = self._lack[trial], self._plays[trial]
+        lack += weight * innovation
+        if len(plays) <= self._rank:
+            plays.append((weight, innovation))
 
     def _catch_up(self) -> None:
-        for i in sorted(self._late):
-            if len(self._plays[i]) > self._rank:
+        for i, (plays, lack) in enumerate(zip(self._plays, self._lack, strict=True)):
+            if len(plays) > self._rank:
                 self._mean[i] = self.sample(i, np.zeros(self._rank))
                 self._variance[i] = self._afresh(i)
             else:
-                for weight, innovation in self._plays[i]:
+                for weight, innovation in plays:
                     self._show(i, weight, innovation)
-            self._plays[i].clear()
-        self._lack[:] = 0.0
-        self._late.clear()
+            plays.clear()
+            lack[:] = 0.0
         self._waits = False
 
     def _show(self, trial: int, weight: Floats, innovation: float) -> None:

@@ -227,7 +227,7 @@ class TablePosterior(Posterior):
 
     def _white(self, rng: np.random.Generator) -> Floats:
         """Draw the z of a draw of the prior, (r,)."""
-        return self.gram.white(rng)
+        return self.gram.quick_white(rng)
 
     def _rows(self, trial: Ints) -> slice | Ints:
         """The trials as a slice where it is all of them, so that indexing makes views, not copies."""

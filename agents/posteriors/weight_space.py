@@ -8,6 +8,7 @@ With K = R'R, R (r, N), the function is f = R'w with w ~ N(0, I) and its posteri
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from scipy.linalg import get_blas_funcs, solve_triangular
@@ -15,9 +16,12 @@ from scipy.linalg import get_blas_funcs, solve_triangular
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
+from .late_tables import LateTables
 from .table import TablePosterior, subtract
 
 (_ger,) = get_blas_funcs(("ger",), dtype=np.float64)
+
+EVERYWHERE = slice(None)
 
 
 class WeightSpacePosterior(TablePosterior):
@@ -35,6 +39,8 @@ class WeightSpacePosterior(TablePosterior):
         self._prior = np.eye(rank)
         self._covariance = np.tile(self._prior, (num_trials, 1, 1))  # (B, r, r) S
         self._outer = np.empty_like(self._covariance)
+        late = self._slabs, self._variance_afresh, rank
+        self._tables = self._late = LateTables(self.mean, self.variance, *late)
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
         """Return Sigma[:, x] of trials that may repeat, (n,) each -> (n, N); the caller may write to it."""
@@ -50,23 +56,46 @@ class WeightSpacePosterior(TablePosterior):
         subtract(self._covariance, rows, np.multiply(weight[:, :, None], weight[:, None, :], out=outer))
         return weight @ self._root, scale
 
-    def _absorb_one(self, i: int, x: int) -> tuple[Floats, float]:
+    def _observe_one(self, i: int, x: int, value: float) -> None:
         feature, covariance = self._feature[x], self._covariance[i]
         weight = covariance.dot(feature)  # half the time of @ where numbers are few
         scale = math.sqrt(self.noise.item(i) + feature.dot(weight))
         weight /= scale
         _ger(-1.0, weight, weight, a=covariance.T, overwrite_a=1)  # S -= w w', in place
-        return weight.dot(self._root), scale
+        self._late.note(i, weight, (value - self._late.mean_at(i, x, feature)) / scale)
+        self._journal.write_one(i, x, value, scale)
+
+    def _slabs(self, weight: Floats) -> Iterable[tuple[slice, Floats]]:
+        return ((EVERYWHERE, weight.dot(self._root)),)
+
+    def _variance_afresh(self, i: int) -> Floats:
+        return np.einsum("rn,rn->n", self._covariance[i].dot(self._root), self._root)
 
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
         # In weights Matheron's rule is S (z - R sqrt(n / lambda) e): no difference of large numbers.
         pull = weight - (noise * np.sqrt(self.count / self.noise[:, None])) @ self._feature
         return _products(self._covariance, pull) @ self._root
 
+    def sample_at(
+        self, cells: Ints | None, rngs: Sequence[np.random.Generator], factor: Floats | float
+    ) -> Floats:
+        """Draw mean + w (f - mean) jointly at some points of each trial, w a number or (B, 1); (B, A)."""
+        if len(rngs) > 1 or cells is not None:
+            return super().sample_at(cells, rngs, factor)
+        weight = self._pulled(*self._drawn_alone(rngs[0]))
+        weight *= factor
+        return self._late.sample(0, weight)[None]
+
     def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
-        rate = self.count[0].take(played) / self.noise.item()  # a number: half the time of an array of one
+        return self._pulled(weight, played, noise).dot(self._root)
+
+    def _pulled(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
+        """Matheron's rule in weights of the only trial, (r,)."""
+        rate = (
+            self._journal.plays(0, played) / self.noise.item()
+        )  # a number: half the time of an array of one
         pull = weight - (noise * np.sqrt(rate)).dot(self._feature.take(played, axis=0))
-        return self._covariance[0].dot(pull).dot(self._root)
+        return self._covariance[0].dot(pull)
 
     def _forget(self, trial: Ints) -> None:
         self._covariance[trial] = self._prior

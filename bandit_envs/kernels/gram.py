@@ -13,7 +13,7 @@ from bandit_envs.kernels.circulant import Circulant
 from bandit_envs.kernels.kronecker import Kronecker
 from bandit_envs.kernels.product import parts_of
 from bandit_envs.kernels.random_features import feature_count, feature_map
-from bandit_envs.kernels.roots import pivoted_root, precedence
+from bandit_envs.kernels.roots import pivoted_root, precedence, quick_white
 from bandit_envs.kernels.shared import Shares, shared
 from bandit_envs.kernels.sizes import BLOCK_BYTES, MOST_DENSE, blocks, spread, too_many
 
@@ -174,6 +174,12 @@ class Gram(Shares):
         that is drawn later.
         """
         return rng.standard_normal(self.most_rows)[: len(self.root)]
+
+    def quick_white(self, rng: np.random.Generator) -> Floats:
+        """The same for agents, which draw in every round, (r,): other numbers, and fewer; see `roots`."""
+        if self.low_rank_root is None:
+            return self.white(rng)
+        return quick_white(rng, len(self.root), self.most_rows)
 
     @cached_property
     def most_rows(self) -> int:

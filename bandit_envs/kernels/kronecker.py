@@ -13,6 +13,7 @@ from functools import cached_property, reduce
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.kernels.roots import FEW, quick_white
 from bandit_envs.kernels.sizes import BLOCK_BYTES
 
 SLAB_BYTES = 2**18  # of values that are used before the next are computed
@@ -55,6 +56,19 @@ class Kronecker:
         """Draw the z of a draw z @ R, (r,), taking as many numbers as there could be rows."""
         drawn = rng.standard_normal(self._most_rows)
         return drawn[tuple(slice(rank) for rank in self.ranks)].ravel()
+
+    def quick_white(self, rng: np.random.Generator) -> Floats:
+        """The same for agents, which draw in every round, (r,): other numbers, and fewer; see `roots`."""
+        if self._most_rows == self.sides:
+            return self.white(rng)
+        if len(self.roots) == 1:
+            return quick_white(rng, self.rank, self._most_rows[0])
+        few = tuple(min(rows, FEW) for rows in self._most_rows)
+        drawn, key = rng.standard_normal(few), rng.bit_generator.random_raw()
+        if max(self.ranks) > FEW:
+            drawn, corner = np.random.default_rng(key).standard_normal(self._most_rows), drawn
+            drawn[tuple(map(slice, few))] = corner
+        return drawn[tuple(map(slice, self.ranks))].ravel()
 
     def draw(self, rng: np.random.Generator) -> Floats:
         """Draw a function, (N,)."""

@@ -15,6 +15,8 @@ from bandit_envs.basics.types import Floats, Ints
 
 LEAST = 0.5  # weight of the last point; between neighbours of N it falls by 1 / (2 N), far more than rounding
 
+FEW = 64  # rows of a factor, to which most roots of low rank keep
+
 
 def precedence(size: int) -> Floats:
     """Weights of residual variances that fall from 1 at the first point, (N,)."""
@@ -39,3 +41,22 @@ def pivoted_root(covariance: Floats, floor: float) -> tuple[Floats, Ints]:
 def white(rng: np.random.Generator, root: Floats) -> Floats:
     """Draw the z of a draw z @ root, (r,), taking N numbers: rounding may move the rank by one."""
     return rng.standard_normal(root.shape[1])[: len(root)]
+
+
+def quick_white(rng: np.random.Generator, rank: int, most: int) -> Floats:
+    """Draw the z of a draw z @ root, (r,), for agents that need one in every round.
+
+    Rounding may move the rank by one; what is drawn later stays, and so do the entries that both ranks have.
+    So `FEW` numbers are drawn and a key, and only a rank beyond takes more, from a stream of that key's own.
+
+    Args:
+        rng: its stream moves by as much whatever the rank is.
+        rank: r.
+        most: how many rows there may have been, had sums been rounded otherwise.
+    """
+    if most <= FEW:
+        return rng.standard_normal(most)[:rank]
+    drawn, key = rng.standard_normal(FEW), rng.bit_generator.random_raw()
+    if rank <= FEW:
+        return drawn[:rank]
+    return np.concatenate([drawn, np.random.default_rng(key).standard_normal(rank - FEW)])

@@ -5,7 +5,8 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from bandit_envs.kernels.gram import Gram
-from bandit_envs.kernels.roots import pivoted_root
+from bandit_envs.kernels.kronecker import Kronecker
+from bandit_envs.kernels.roots import FEW, pivoted_root, quick_white
 from bandit_envs.laws import GPSample, RKHSFunction
 from bandit_envs.problem.decisions import unit_grid
 
@@ -34,6 +35,44 @@ def test_what_is_drawn_later_does_not_depend_on_the_rank(kernel):
         Gram(kernel + ConstantKernel(1.0 + tail), unit_grid(30)).white(rng)
         later.append(rng.random())
     assert later[0] == later[1]
+
+
+RANKS = {"below": (20, 21), "at": (FEW, FEW + 1), "beyond": (100, 101)}
+
+
+@pytest.mark.parametrize("rank", RANKS.values(), ids=RANKS)
+def test_a_quick_draw_has_the_same_entries_and_moves_the_stream_by_as_much_whatever_the_rank(rank):
+    rngs = [np.random.default_rng(1) for _ in rank]
+    one, other = (quick_white(rng, r, 111) for rng, r in zip(rngs, rank, strict=True))
+    assert np.array_equal(one, other[: rank[0]])
+    assert rngs[0].random() == rngs[1].random()
+
+
+@pytest.mark.parametrize("rank", RANKS.values(), ids=RANKS)
+def test_so_does_one_of_several_factors(rank):
+    rngs = [np.random.default_rng(1) for _ in rank]
+    drawn = [
+        Kronecker([np.zeros((r, 333)), np.zeros((5, 30))], (111, 10)).quick_white(rng).reshape(r, 5)
+        for rng, r in zip(rngs, rank, strict=True)
+    ]
+    assert np.array_equal(drawn[0], drawn[1][: rank[0]])
+    assert rngs[0].random() == rngs[1].random()
+
+
+def test_the_entries_of_quick_draws_are_white():
+    rng, draws = np.random.default_rng(1), 400
+    z = np.array([quick_white(rng, 100, 111) for _ in range(draws)])
+    deviations = (z.T @ z / draws - np.eye(100)) * np.sqrt(draws / (1 + np.eye(100)))
+    assert np.abs(deviations).max() < 5.5  # of 5,050 nearly normal ones, in one of 5,000 runs more
+    later = (z[1:].T @ z[:-1]) / np.sqrt(draws - 1)  # nor does a round tell of the next
+    assert np.abs(later).max() < 5.5
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_one_factor_draws_as_its_matrix(kernel):
+    gram = Gram(kernel, unit_grid(300))
+    drawn = [each.quick_white(np.random.default_rng(1)) for each in (gram, gram.kronecker)]
+    assert np.array_equal(*drawn)
 
 
 def test_a_root_is_one_of_the_covariance():
