@@ -84,6 +84,11 @@ class LearningAgent(Resumable, Shown):
         return self.agent.infeasible_since
 
     @property
+    def certified(self) -> Any:
+        """See `GPAgent`."""
+        return self.agent.certified
+
+    @property
     def belief(self) -> Belief:
         """What is believed now."""
         return self.agent.belief
