@@ -23,6 +23,9 @@ class Agent(Protocol):
     One that can tell that nothing keeps the constraints says in `infeasible_since`, read after the episode,
     in which round, counted from 0, it first found so, -1 if never; for B trials, B of them.
 
+    One that knows which arms keep all costs says so in `certified`, read after the episode: booleans, (A,),
+    for B trials (B, A), on a finite set in one context; None is the same as no attribute.
+
     One whose confidence band rests on a bound, such as that of the RKHS norm, that was neither given nor
     published says so in an attribute `assumes_bound = True`, read after the episode; tables mark it.
     """

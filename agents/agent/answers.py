@@ -70,6 +70,19 @@ class Answers:
         return self.declared.first(self.num_trials)
 
     @property
+    def certified(self) -> Bools | None:
+        """The arms that are known to keep all costs, (B, A) or (A,); None if it keeps no account of them.
+
+        In the only context of a finite set; with more of them it depends on the context.
+        """
+        require_reset(self.round >= 0)
+        decisions = self.setting.decisions
+        if decisions.continuous or decisions.num_contexts > 1:
+            return None
+        safety = self.objective.safety(np.zeros(len(self.t), dtype=np.int64), self.t)
+        return None if safety is None else safety.safe.copy() if self.num_trials else safety.safe[0].copy()
+
+    @property
     def feedback_window(self) -> float | None:
         """How long feedback may take to be learnt, in rounds or units of time; None if all that comes is."""
         require_reset(self.round >= 0)

@@ -83,6 +83,11 @@ class SideBySide(Shown):
         return self._each("infeasible_since")
 
     @property
+    def certified(self) -> Bools | None:
+        """The arms that each trial knows to keep all costs, (B, A); see `GPAgent`."""
+        return self._each("certified")
+
+    @property
     def feedback_window(self) -> float | None:
         """How long feedback may take to be learnt, the same in all trials; None if all that comes is."""
         return getattr(self.agents[0], "feedback_window", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -54,10 +55,13 @@ class Diary:
         if weight is not None:
             rows["weight"][rounds, trial] = weight
 
-    def since(self, trial: Ints, first: Ints) -> Entries:
-        """The plays of some trials, (n,) ascending, from a round of each on, (n,)."""
+    def since(self, trial: Ints, first: Ints, older: Sequence[Ints]) -> Entries:
+        """The plays of some trials, (n,) ascending, from a round of each on, (n,), and of older rounds."""
         rows = self._rounds.rows[:, trial].T
-        each, rounds = (np.arange(rows.shape[1]) >= first[:, None]).nonzero()
+        counts = np.arange(rows.shape[1]) >= first[:, None]
+        for i, recalled in enumerate(older):
+            counts[i, recalled] = True
+        each, rounds = counts.nonzero()
         known = rows[each, rounds]
         numbers = (known[name].astype(np.int64) for name in ("point", "arrived"))
         point, arrived = numbers

@@ -114,6 +114,8 @@ class GPAgent(Answers, Resumable, Shown):
         self.incumbent = incumbent(self._size, self.setting.decisions)
         self.restart = build(restart, self.model, self.streams, "restart", self._size)
         self.past = Past(self._size, self.setting.horizon, self._new_diary())
+        if not self.past.keeps:
+            self.restart.keep_nothing()
         self.holds = Holds(self._size) if self._given.repeat > 1.0 else None
         self.round = 0
         self.t = self._one.copy()  # of each trial: rounds started since it began
@@ -186,15 +188,23 @@ class GPAgent(Answers, Resumable, Shown):
         self._revise(self.objective.end_round(self.round))
         restarted = self.restart.end_round(self.round, info)
         if len(restarted):
-            kept_from = self.restart.kept_from if self.past.keeps else None
-            self.forget(restarted, None if kept_from is None else kept_from[restarted])
+            self._start_over(restarted)
 
-    def forget(self, trial: Ints, first: Ints | None = None) -> None:
+    def _start_over(self, trial: Ints) -> None:
+        kept_from, recalled = self.restart.kept_from, self.restart.recalled
+        if kept_from is None or not self.past.keeps:
+            self.forget(trial)
+        else:
+            older = None if recalled is None else [recalled[i] for i in trial.tolist()]
+            self.forget(trial, kept_from[trial], older)
+
+    def forget(self, trial: Ints, first: Ints | None = None, recalled: Sequence[Ints] | None = None) -> None:
         """Begin anew in some trials, (n,), as after a reset; feedback of their earlier plays is stale.
 
         Args:
             trial: ascending.
             first: rounds from which plays are learnt again, (n,); None is none of them.
+            recalled: older rounds of each trial whose plays are learnt again too; None is none of them.
         """
         begun = np.full(len(trial), self.round) if first is None else first
         for part in (self.belief, self.incumbent, self.restart):
@@ -206,8 +216,10 @@ class GPAgent(Answers, Resumable, Shown):
         self._revise(self.objective.begin())
         if self.holds is not None:
             self.holds.end(trial)
-        self.past.begin(trial, begun)
+        self.past.begin(trial, begun, recalled)
         self.t[trial] = 1 + self.round - begun
+        if recalled is not None:
+            self.t[trial] += np.array([len(rounds) for rounds in recalled])
         if first is not None:
             self._learn_again(trial)
 
@@ -297,7 +309,8 @@ class GPAgent(Answers, Resumable, Shown):
         self.incumbent.receive(i, point, value)
         kept = in_time(delay, self.belief.window)
         self.objective.receive(i[kept], point[kept], rounds[kept], reward[kept], cost[kept])
-        self.restart.receive(i, point, rounds, reward, cost)
+        own = self.past.counts(i, rounds)  # what is recalled it has seen
+        self.restart.receive(i[own], point[own], rounds[own], reward[own], cost[own])
 
     def _rule_rngs(self) -> list[np.random.Generator]:
         return self.streams.of_round("rule", self.round)

@@ -84,6 +84,11 @@ class LearningAgent(Resumable, Shown):
         return self.agent.infeasible_since
 
     @property
+    def certified(self) -> Any:
+        """See `GPAgent`."""
+        return self.agent.certified
+
+    @property
     def belief(self) -> Belief:
         """What is believed now."""
         return self.agent.belief
@@ -153,7 +158,8 @@ class LearningAgent(Resumable, Shown):
         self._training_data.receive(rounds[kept], reward[kept], cost[kept], weight)
         since = self.agent.past.since
         if since is not None and since is not before:
-            self._training_data.forget(int(since[0]))  # what was learnt of the kernel stays
+            recalled = self.agent.past.recalled[0]
+            self._training_data.forget(int(since[0]), recalled)  # what was learnt of the kernel stays
         if self._due(self.agent.round):
             self._overdue = True
         if self._overdue and not self._listens:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.plays import Plays
 from .diary import PENDING, Diary, Entries
+
+NOTHING = np.empty(0, dtype=np.int64)
 
 
 class Past:
@@ -22,6 +26,7 @@ class Past:
     def __init__(self, num_trials: int, horizon: int, diary: Diary | None = None):
         self.plays, self.diary = Plays(num_trials, horizon), diary
         self.since: Ints | None = None  # first round of each trial whose feedback is not stale; None is 0
+        self.recalled = [NOTHING] * num_trials  # older rounds of each trial whose values count again
         self._always = np.zeros(num_trials, dtype=np.int64)
 
     @property
@@ -33,8 +38,14 @@ class Past:
         """Which plays, (n,) each, are not stale; None is all."""
         return None if self.since is None else rounds >= self.since[trial]
 
-    def begin(self, trial: Ints, first: Ints) -> None:
-        """What some trials, (n,), played before a round of each, (n,), is stale from now on."""
+    def begin(self, trial: Ints, first: Ints, recalled: Sequence[Ints] | None = None) -> None:
+        """What some trials, (n,), played before a round of each, (n,), is stale from now on.
+
+        But for some older rounds of each, whose values have come.
+        """
+        older = [NOTHING] * len(trial) if recalled is None else recalled
+        for i, rounds in zip(trial.tolist(), older, strict=True):
+            self.recalled[i] = rounds
         since = self._begun.copy()
         since[trial] = first
         self.since = since
@@ -53,7 +64,7 @@ class Past:
     def kept(self, trial: Ints) -> Entries:
         """Plays of some trials, (n,), that count, of which a value came or is waited for."""
         assert self.diary is not None
-        plays = self.diary.since(trial, self._begun[trial])
+        plays = self.diary.since(trial, self._begun[trial], [self.recalled[i] for i in trial.tolist()])
         pending = self.plays.pending_of(plays.trial, plays.round)
         return plays.where(pending | (plays.arrived > PENDING))
 

@@ -32,6 +32,7 @@ class TrainingData:
         self._point: list[int] = []
         self._outcome: list[tuple[float, Floats] | None] = []  # None while pending, and if it was discarded
         self._first = 0  # round from which on it counts
+        self._recalled: list[int] = []  # older rounds that count too
         self._dropped: set[int] = set()  # rounds
         self._weight: dict[int, float] = {}  # of rounds, where it is told
 
@@ -47,9 +48,9 @@ class TrainingData:
         for t, y, g in zip(rounds.tolist(), reward.tolist(), cost, strict=True):
             self._outcome[t] = y, g
 
-    def forget(self, first: int) -> None:
-        """The trial starts over; plays from a round on count."""
-        self._first = first
+    def forget(self, first: int, recalled: Ints) -> None:
+        """The trial starts over; plays from a round on count, and those of some older rounds, (n,)."""
+        self._first, self._recalled = first, recalled.tolist()
 
     def drop(self, rounds: Ints) -> None:
         """Leave plays out of all samples, (n,)."""
@@ -86,6 +87,6 @@ class TrainingData:
 
     def _kept(self, everything: bool, most: int | None) -> list[int]:
         """The rounds of a sample."""
-        rounds = range(self._first, len(self._point))
+        rounds = [*self._recalled, *range(self._first, len(self._point))]
         kept = [t for t in rounds if t not in self._dropped and (everything or self._outcome[t] is not None)]
         return kept[0 if most is None else -most :]

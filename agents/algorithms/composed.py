@@ -70,8 +70,10 @@ def gp_agent(
             "dual" where costs are noisy and "multiplicative" where they are exact.
         objective: a builder of an `Objective`, in place of a constraint; it says what is maximised.
         restart: "never", "evidence" (an alarm by likelihood ratios that needs no uniform plays, after which
-            plays since the likeliest change are kept; default where the functions may change), "cpd" (change-
-            point detection), "et" (a value outside the posterior's band), "bocpd" (Bayesian run
+            plays since the likeliest change are kept; default where the functions may change),
+            "evidence-archive" (the same, and plays of an earlier segment count again where its functions
+            are back; agents that keep no plays, with "safe" or with `initial`, have no archive), "cpd"
+            (change-point detection), "et" (a value outside the posterior's band), "bocpd" (Bayesian run
             lengths), "glr" (the mean of standardised residuals), "periodic", "oracle" (privileged), or a
             builder of a `Restart`.
         context: whether contexts are looked at.
@@ -92,9 +94,10 @@ def gp_agent(
             samples, and theta is for any noise. Of 20 stationary trials of uniform samples 1 had a false
             alarm on CMULight, which publishes no model, and 0 on Rosenbrock and 2 on GP, which do.
             {"every": ...} of "periodic". {"false_alarm_rate": 0.1, "step": 10, "anytime": False,
-            "noise_scales": (1, 1.5, 2.2)} of "evidence", see `Evidence`: a noise that is told too small would
-            raise false alarms, were it not learnt among several scales; told at 0.7 of its deviation it
-            raises them in most runs of "glr" and "bocpd", and at half of it of "et".
+            "noise_scales": (1, 1.5, 2.2)} of "evidence" and "evidence-archive", see `Evidence` and
+            `Archive`, where the rate is that of segments that are taken over wrongly, too: a noise that is
+            told too small would raise false alarms, were it not learnt among several scales; told at 0.7 of
+            its deviation it raises them in most runs of "glr" and "bocpd", and at half of it of "et".
             {"false_alarm_rate": 0.1} of "et" and "glr". {"segment": ...} of "bocpd": expected rounds between
             changes, by default a third of the horizon.
         num_trials: None, or B.

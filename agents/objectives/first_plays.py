@@ -78,9 +78,9 @@ class FirstPlays:
         self._since = np.zeros(num_trials, dtype=np.int64)  # round of the first of them
 
     def receive(self, trial: Ints, rounds: Ints, values: Floats) -> None:
-        """Keep those of (n, K) values that belong to first plays."""
+        """Keep those of (n, K) values that belong to first plays; older plays may be recalled."""
         place = rounds - self._since[trial]
-        early = place < self.count
+        early = (place >= 0) & (place < self.count)
         self.values[trial[early], :, place[early]] = values[early]
 
     def end_with(self, rounds: int) -> Bools:

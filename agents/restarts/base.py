@@ -45,6 +45,17 @@ class Restart(abc.ABC):
         """
         return None
 
+    @property
+    def recalled(self) -> list[Ints] | None:
+        """The rounds of older plays that count again beside those that are kept, (n,) of each trial.
+
+        None is none of any trial. What came of them is not shown again.
+        """
+        return None
+
+    def keep_nothing(self) -> None:  # noqa: B027 (most need not know)
+        """The agent keeps no plays where a trial starts over: nothing can be recalled."""
+
     @abc.abstractmethod
     def play(self, point: Ints) -> None:
         """Every trial has just played a point, (B,)."""

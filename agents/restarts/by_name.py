@@ -16,6 +16,7 @@ from bandit_envs.problem.setting import Setting
 from ..model.model import Model
 from ..named import made, own_builder
 from ..validation import PerTrial
+from .archive import Archive
 from .base import Never, Oracle, Periodic, Restart
 from .calibrated_alarm import CalibratedAlarm
 from .event_triggered import EventTriggered
@@ -70,17 +71,37 @@ def _evidence(
     noise_scales: Any = None,
 ) -> MakeRestart:
     """At a few noise levels where somebody says what it is, else at more."""
+    watch = _watch(observed, step, false_alarm_rate, anytime, noise_scales)
+    return partial(InOrder, observed=observed, watch=watch)
+
+
+def _evidence_archive(
+    observed: Model,
+    step: int = 10,
+    false_alarm_rate: float = FALSE_ALARM_RATE,
+    anytime: bool = False,
+    noise_scales: Any = None,
+) -> MakeRestart:
+    """The same, and with the same rate and levels segments that come back are recognised."""
+    watch = _watch(observed, step, false_alarm_rate, anytime, noise_scales)
+    levels = watch.keywords["scales"]
+    archive = partial(Archive, make_watch=watch, false_alarm_rate=false_alarm_rate, scales=levels)
+    return partial(InOrder, observed=observed, watch=watch, archive=archive)
+
+
+def _watch(
+    observed: Model, step: int, false_alarm_rate: float, anytime: bool, noise_scales: Any
+) -> partial[Evidence]:
     require_probability("false_alarm_rate", false_alarm_rate, "it is that of a run without a change")
     require_integer("step", step, 1, "it is the number of plays between starts")
     usual = TOLD_NOISE if observed.noise_is_known else UNKNOWN_NOISE
-    watch = partial(
+    return partial(
         Evidence,
         horizon=None if anytime else observed.setting.horizon,
         step=step,
         false_alarm_rate=false_alarm_rate,
         scales=usual if noise_scales is None else require_scales(noise_scales),
     )
-    return partial(InOrder, observed=observed, watch=watch)
 
 
 def _event_triggered(observed: Model, false_alarm_rate: float = FALSE_ALARM_RATE) -> MakeRestart:
@@ -119,6 +140,7 @@ RESTARTS: dict[str, Callable[..., MakeRestart]] = {
     "never": lambda observed: Never,
     "cpd": _on_alarm,
     "evidence": _evidence,
+    "evidence-archive": _evidence_archive,
     "et": _event_triggered,
     "bocpd": _run_lengths,
     "glr": _likelihood_ratio,

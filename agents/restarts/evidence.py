@@ -72,6 +72,14 @@ class Evidence:
         unborn = math.log(self._unborn) if self._unborn > 0.0 else -math.inf
         return float(np.logaddexp(np.logaddexp.reduce(self._log_weight + self.log_factors), unborn))
 
+    def remember(self, point: int, value: Floats, share: float) -> None:
+        """A value that is known to be of the present function, before the first that is looked at.
+
+        It is no reason for an alarm: p(y | what is remembered) is in the place of p(y) until the change.
+        """
+        self._joint = self._joint + self._outcomes.expected(point, share).log_density(value)
+        self._outcomes.learn(point, value, share)
+
     def observe(self, age: int, point: int, value: Floats, share: float) -> int | None:
         """See `Watch`; after a change plays are kept from the likeliest start on."""
         while self._next <= age and (self._horizon is None or self._next < self._horizon):

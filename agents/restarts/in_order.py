@@ -12,6 +12,7 @@ from bandit_envs.basics.types import Floats, Ints
 from ..kernels.visited import VisitedGram
 from ..model.noise import NOISE_FLOOR
 from ..model.precision import profile_weights
+from .archive import Archive, Seen
 from .base import Restart
 from .detection.places import Places
 from .outcomes import Told
@@ -50,6 +51,8 @@ class InOrder(Restart):
         num_trials: B.
         watch: builds what looks at the values, from what is told of them.
         observed: the model of the reward for agents whose own model is of something made of it.
+        archive: builds what looks for segments that come back, from what is told; by default nobody does.
+            Their plays count again. It builds the watches then.
     """
 
     def __init__(
@@ -59,13 +62,17 @@ class InOrder(Restart):
         *,
         watch: Callable[[Told], Watch],
         observed: Model | None = None,
+        archive: Callable[[Told], Archive] | None = None,
     ):
         observed = observed or model
         self.places, self._late = Places(model, observed), model.setting.max_delay
         self._weights = profile_weights(model.setting)
         noise = np.broadcast_to(observed.noise_std, num_trials)
         told = [_told(model, observed, float(each)) for each in noise]
+        self.archives = None if archive is None else [archive(each) for each in told]
         self._make = [lambda each=each: watch(each) for each in told]
+        if self.archives is not None:
+            self._make = [each.watch for each in self.archives]
         self.watches = [make() for make in self._make]
         self._waiting: list[dict[int, tuple[int, Floats]]] = [{} for _ in range(num_trials)]
         self._alarms: list[list[int]] = [[] for _ in range(num_trials)]
@@ -85,6 +92,15 @@ class InOrder(Restart):
         """The first round whose plays are kept, (B,)."""
         return self._kept
 
+    @property
+    def recalled(self) -> list[Ints] | None:
+        """The rounds of archived plays that count again, (n,) of each trial."""
+        return None if self.archives is None else [each.rounds for each in self.archives]
+
+    def keep_nothing(self) -> None:
+        """Have no archive."""
+        self.archives = None
+
     def play(self, point: Ints) -> None:
         """Count the rounds."""
         self._now += 1
@@ -100,7 +116,6 @@ class InOrder(Restart):
         for i in range(len(self.watches)):
             first = self._look(i, rounds)
             if first is not None:
-                self._alarms[i].append(rounds - 1)
                 self._kept[i], self._alarmed[i] = first, True
         return self._alarmed.nonzero()[0]
 
@@ -109,22 +124,39 @@ class InOrder(Restart):
         for i in trial.tolist():
             if not self._alarmed[i]:
                 self._kept[i] = self._now
+                self._clear(i)
             self._first[i] = self._next[i] = self._kept[i]
             self.watches[i], self._waiting[i] = self._make[i](), {}
         self._alarmed[trial] = False
 
     def _look(self, trial: int, rounds: int) -> int | None:
         """Show a trial's values whose turn it is; the first round to keep, if there was a change."""
-        waiting, now, first = self._waiting[trial], int(self._next[trial]), int(self._first[trial])
+        waiting, now = self._waiting[trial], int(self._next[trial])
         kept = None
         while kept is None and (now in waiting or now + self._late < rounds):
             if now in waiting:
                 point, value = waiting.pop(now)
                 share = 1.0 if self._weights is None else 1.0 / self._weights.item(point)
-                kept = self.watches[trial].observe(now - first, point, value, share)
+                kept = self._shown(trial, Seen(now, point, value, share), rounds)
             now += 1
         self._next[trial] = now
-        return None if kept is None else first + kept
+        return kept
+
+    def _shown(self, trial: int, play: Seen, rounds: int) -> int | None:
+        """Show a trial's value; the first round to keep, after a change or if an archived segment is back."""
+        first, archive = int(self._first[trial]), self.archives[trial] if self.archives else None
+        age = self.watches[trial].observe(play.round - first, play.point, play.value, play.share)
+        if age is not None:
+            self._alarms[trial].append(rounds - 1)
+            if archive is not None:
+                archive.end(first + age)
+            return first + age
+        back = archive is not None and archive.observe(play)
+        return first if back else None
+
+    def _clear(self, trial: int) -> None:
+        if self.archives is not None:
+            self.archives[trial].clear()
 
 
 def _told(model: Model, observed: Model, noise_std: float) -> Told:

@@ -1,4 +1,4 @@
-"""When the reward and constraint functions change at once, and to others that tell nothing of the old."""
+"""When the reward and constraint functions change at once, and whether to new ones or back to old ones."""
 
 from __future__ import annotations
 
@@ -95,12 +95,39 @@ class Geometric:
         return segments_of(np.cumsum(lengths), horizon)
 
 
+@dataclass(frozen=True)
+class Recurring:
+    """K segments as `Evenly` has them, whose functions are F in turn: A, B, A, B for F = 2.
+
+    Args:
+        num_segments: K, at most T.
+        num_functions: F; as many as there are segments, or more, and none returns.
+    """
+
+    num_segments: int = 6
+    num_functions: int = 2
+
+    def __post_init__(self) -> None:
+        require(is_count(self.num_segments), "num_segments", "a positive integer", self.num_segments)
+        require(is_count(self.num_functions), "num_functions", "a positive integer", self.num_functions)
+
+    def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
+        """Equal segments up to rounding, (T,)."""
+        return Evenly(self.num_segments).draw(horizon, rng)
+
+
 LAWS: dict[str, type] = {
     "stationary": Stationary,
     "at": AtRounds,
     "evenly": Evenly,
     "geometric": Geometric,
+    "recurring": Recurring,
 }
+
+
+def functions_of(law: Changes, segment: Ints) -> Ints:
+    """Which functions hold in each round, (T,), from its segment: new ones in each unless they recur."""
+    return segment % law.num_functions if isinstance(law, Recurring) else segment
 
 
 def segments_of(change_points: Ints, horizon: int) -> Ints:

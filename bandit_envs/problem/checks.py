@@ -21,7 +21,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.validity import require_valid
 from bandit_envs.kernels.white import require_no_white
 from bandit_envs.laws.availability import Availability
-from bandit_envs.laws.changes import Changes
+from bandit_envs.laws.changes import Changes, Recurring
 from bandit_envs.laws.contexts import Context
 from bandit_envs.laws.corruption import Corruption
 from bandit_envs.laws.delays import Delay
@@ -140,6 +140,9 @@ def _check_drift(problem: Composition) -> None:
     drift = problem.drift
     still = not problem.drifts or not problem.decisions.continuous
     require(still, "continuous", "False: drifting functions are only known at their points", True)
+    recur = isinstance(problem.changes, Recurring)
+    none_return = "other than recurring where functions drift, for none returns as it was"
+    require(not (problem.drifts and recur), "changes", none_return, problem.changes)
     drift.check(problem.reward, problem.horizon)
     for law in problem.constraints:
         drift.of_costs.check(law, problem.horizon)

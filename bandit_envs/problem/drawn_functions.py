@@ -33,12 +33,15 @@ class DrawnFunctions:
 
         Args:
             problem: always the same.
-            segment: of each round, (T,).
+            segment: of each round, (T,), or the first one with the same functions where they recur.
             seed: of the functions.
             frozen: the integer that it was made of if it is not the trial's own, None if it is.
         """
         fixed = not problem.drifts and all(law.is_fixed for law in (problem.reward, *problem.constraints))
-        key = (tuple(change_points_of(segment)) if problem.drifts else segment[-1], None if fixed else frozen)
+        key = (
+            tuple(change_points_of(segment)) if problem.drifts else segment.max(),
+            None if fixed else frozen,
+        )
         if key not in self._kept:
             self._kept.clear()
             truth = self._drawn(problem, segment, seed)
@@ -50,7 +53,7 @@ class DrawnFunctions:
     def _drawn(self, problem: Composition, segment: Ints, seed: np.random.SeedSequence) -> Truth:
         if problem.drifts:
             return _course(problem, segment, seed).truth()
-        drawn = _by_segment(problem, int(segment[-1]) + 1, seed)
+        drawn = _by_segment(problem, int(segment.max()) + 1, seed)
         extremes = self._on_box(problem, drawn, seed) if problem.decisions.continuous else None
         return Truth.of(drawn, problem.decisions, extremes)
 

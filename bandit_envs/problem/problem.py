@@ -10,6 +10,7 @@ import numpy as np
 
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.basics.types import Floats
+from bandit_envs.laws.changes import functions_of
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.problem import publishing
 from bandit_envs.problem.checks import check_problem, check_seed
@@ -100,8 +101,9 @@ class Problem(Composition):
 
         segment = self.changes.draw(self.horizon, rngs["changes"])
         context = self.context.draw(self.horizon + 1, self.decisions.num_contexts, rngs["context"])
-        truth = self._functions.truth(self, segment, seeds["functions"], frozen)
-        version = np.arange(self.horizon) if self.drifts else segment
+        held = functions_of(self.changes, segment)
+        truth = self._functions.truth(self, held, seeds["functions"], frozen)
+        version = np.arange(self.horizon) if self.drifts else held
         costs = play_costs(self, seeds["functions"])
         roster = roster_of(self, truth, costs, version, context, rngs["availability"])
         return Trial(

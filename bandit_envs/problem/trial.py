@@ -19,7 +19,7 @@ class Trial(NamedTuple):
     optimum: Floats  # (T,) largest mean reward of what may be played and is feasible in the round
     worst: Floats  # (T,) smallest mean reward of what may be played
     segment: Ints  # (T,) how many changes there were so far
-    version: Ints  # (T,) which functions hold: the segment's, or with drift the round's own
+    version: Ints  # (T,) which functions hold: those of the segment or, with drift, of the round
     context: Ints  # (T + 1,)
     noise: Floats  # (T, 1 + C)
     attack: Floats  # (T,) what would be added to each reward while the budget lasts, if the play is struck

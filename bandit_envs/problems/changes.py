@@ -15,7 +15,7 @@ def changes_of(changes: Any, change_points: Any, num_segments: Any) -> laws.Chan
     """The law that one of the keywords describes; stationary where all are None.
 
     Args:
-        changes: {"law": "stationary" | "at" | "evenly" | "geometric", ...}.
+        changes: {"law": "stationary" | "at" | "evenly" | "geometric" | "recurring", ...}.
         change_points: the rounds from which on there is another function, as {"law": "at"} takes them.
         num_segments: the number of segments of equal length, as {"law": "evenly"} takes it.
     """

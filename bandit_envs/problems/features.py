@@ -75,8 +75,9 @@ def compose(
         aggregated: `info` has the sum of what arrives, and not whose it is, in one slot of step -1; agents
             with the feature `aggregated` take part.
         context: {"law": "uniform" | "blocks" | "recorded" | "walk", ...}, the sequence of contexts.
-        changes: {"law": "stationary" | "at" | "evenly" | "geometric", ...}: when all functions change to
-            independent ones; see `bandit_envs.laws.changes`. None is never.
+        changes: {"law": "stationary" | "at" | "evenly" | "geometric" | "recurring", ...}: when all functions
+            change, to independent ones or, where they recur, back to earlier ones; see
+            `bandit_envs.laws.changes`. None is never.
         change_points: instead, the rounds (the first is 0) from which on there are other functions.
         num_segments: instead, the number of segments of equal length.
         drift: {"law": "ornstein-uhlenbeck", "epsilon": 0.01, "costs": True}: how functions drawn from a GP

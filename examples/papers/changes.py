@@ -1,16 +1,18 @@
 """What to do about changes: restarts of gp-agent and agents that forget, wherever functions change.
 
 Every agent plays the same trials. In runs without a change, whose noise is told right, too small or too
-large, alarms are counted; all of them are false. docs/changes.md says what one sees.
+large, alarms are counted; all of them are false. Where functions come back, and where none does, evidence
+is played with and without an archive. docs/changes.md says what one sees.
 
     python examples/papers/changes.py --table docs/results/changes.csv --alarms docs/results/false_alarms.csv
+    python examples/papers/changes.py --returning docs/results/recurring.csv
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +38,25 @@ ENVIRONMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "Delayed": ("GPBandit-Delayed-v0", {"num_arms": 100, "horizon": 900, "num_segments": 3}),
     "Contextual": ("GPBandit-Contextual-v0", {"horizon": 900, "num_segments": 3}),
 }
+ARCHIVE = {
+    name: ("gp-agent", {"restart": name}) for name in ("evidence", "evidence-archive", "never", "oracle")
+}
+SIX = BENCH | {"num_segments": 6}
+
+
+def _in_turn(segments: int, functions: int) -> dict[str, Any]:
+    law = {"law": "recurring", "num_segments": segments, "num_functions": functions}
+    return {"num_segments": None, "changes": law}
+
+
+RETURNING: dict[str, tuple[str, dict[str, Any]]] = {
+    "two in turn": ("GPBandit-GP-v0", BENCH | _in_turn(6, 2)),
+    "two in more noise": ("GPBandit-GP-v0", BENCH | {"noise_std": 0.3} | _in_turn(6, 2)),
+    "three in turn": ("GPBandit-GP-v0", BENCH | {"horizon": 1200} | _in_turn(12, 3)),
+    "three of Matern 5/2": ("GPBandit-PiecewiseStationary-v0", {"horizon": 2700} | _in_turn(9, 3)),
+    "none returns": ("GPBandit-GP-v0", SIX),
+    "none in more noise": ("GPBandit-GP-v0", SIX | {"noise_std": 0.3}),
+}
 STILL = {"num_arms": 100, "noise_std": 0.1, "horizon": 500}
 TOLD = (0.5, 0.7, 1.0, 1.5)  # of the deviation of the noise
 STILL_TRIALS = 200
@@ -59,9 +80,10 @@ class Count(NamedTuple):
 
 
 def play(environment: str, trials: int) -> Iterator[Run]:
-    """All agents on the same trials."""
-    name, keywords = ENVIRONMENTS[environment]
-    result = evaluate(name, AGENTS, trials=trials, env_kwargs=keywords)
+    """All agents on the same trials; those with and without an archive where functions come back."""
+    returning = environment in RETURNING
+    name, keywords = (RETURNING if returning else ENVIRONMENTS)[environment]
+    result = evaluate(name, ARCHIVE if returning else AGENTS, trials=trials, env_kwargs=keywords)
     for label in result.agents:
         yield Run(environment, label, result.regret[label][:, -1])
 
@@ -79,13 +101,14 @@ def as_markdown(runs: list[Run]) -> list[str]:
     """A line an agent, a column an environment; a star is the least mean without the oracle."""
     means = {run[:2]: run.regret.mean() for run in runs}
     names = list(dict.fromkeys(run.environment for run in runs))
-    least = {e: min(means[e, a] for a in AGENTS if a != "oracle") for e in names}
+    agents = list(dict.fromkeys(run.agent for run in runs))
+    least = {e: min(means[e, a] for a in agents if a != "oracle") for e in names}
     found = {run[:2]: _text(bootstrap_interval(run.regret)) for run in runs}
     cells = {
         agent: [found[e, agent] + (" *" if means[e, agent] == least[e] else "") for e in names]
-        for agent in AGENTS
+        for agent in agents
     }
-    return [f"| {agent} | {' | '.join(cells[agent])} |" for agent in AGENTS]
+    return [f"| {agent} | {' | '.join(cells[agent])} |" for agent in agents]
 
 
 def against(runs: list[Run], one: str, other: str) -> str:
@@ -103,6 +126,14 @@ def against(runs: list[Run], one: str, other: str) -> str:
 def rivals() -> list[str]:
     """Everybody whom evidence is held against."""
     return [name for name in AGENTS if name not in ("evidence", "oracle")]
+
+
+def archive_against_none(runs: list[Run]) -> list[str]:
+    """Evidence with an archive less evidence without, paired, a line an environment."""
+    found = {run[:2]: run.regret for run in runs}
+    names = dict.fromkeys(run.environment for run in runs)
+    pairs = {name: (found[name, "evidence-archive"], found[name, "evidence"]) for name in names}
+    return [f"| {name} | {_text(paired_difference(*pair))} |" for name, pair in pairs.items()]
 
 
 def alarms_as_markdown(counts: list[Count]) -> list[str]:
@@ -151,17 +182,29 @@ def _lines(path: Path) -> list[list[str]]:
         return list(csv.reader(file))[1:]
 
 
+def played(names: Iterable[str], path: Path, trials: int) -> list[Run]:
+    """What a table holds, and what it does not hold yet."""
+    runs = read(path)
+    for name in [each for each in names if each not in {run.environment for run in runs}]:
+        runs += play(name, trials)
+        write(runs, path)
+        print(name, flush=True)
+    return runs
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--trials", type=int, default=20)
     parser.add_argument("--table", type=Path, default=Path("changes.csv"), help="what it holds is not played")
     parser.add_argument("--alarms", type=Path, default=Path("false_alarms.csv"), help="likewise")
+    parser.add_argument("--returning", type=Path, help="play where functions come back instead, likewise")
     options = parser.parse_args()
-    runs, counts = read(options.table), read_counts(options.alarms)
-    for name in [each for each in ENVIRONMENTS if each not in {run.environment for run in runs}]:
-        runs += play(name, options.trials)
-        write(runs, options.table)
-        print(name, flush=True)
+    if options.returning:
+        runs = played(RETURNING, options.returning, options.trials)
+        said = against(runs, "evidence-archive", "evidence")
+        print("\n".join([*as_markdown(runs), *archive_against_none(runs), said]))
+        return
+    runs, counts = played(ENVIRONMENTS, options.table, options.trials), read_counts(options.alarms)
     for told in sorted({*TOLD} - {each.told for each in counts}):
         counts += count(told, STILL_TRIALS)
         write_counts(counts, options.alarms)

@@ -88,6 +88,18 @@ class Curves(Comparison):
             for label, plays in self.unsafe_plays.items()
         }
 
+    @property
+    def coverage(self) -> dict[str, Floats]:
+        """The share of the arms that can be reached safely which an agent certified or played, (B,) each.
+
+        Rbar_0(S0): what one certifies from the safe seed who knows the costs of safe arms and how steep they
+        are, see `gpbandits.evaluation.safety.reachable`. Known where there is a safe seed, on a finite set in
+        one context without changes; elsewhere there is nothing here. Agents say what they certify in an
+        attribute `certified`.
+        """
+        covered = {label: record.covered for label, record in self.records.items()}
+        return {label: each for label, each in covered.items() if each is not None}
+
     @cached_property
     def noisy_violation(self) -> dict[str, Floats]:
         """|| [sum_{s <= t} (g(x_s) + noise)]^+ || of what has arrived, (B, T) each (Shi 2022, appendix D)."""

@@ -20,7 +20,7 @@ from bandit_envs.problem.setting import Setting
 PATIENCE = 5.0  # seconds that a process has to end by itself
 SAID = ("privileged", "track")  # attributes of an agent that say what it is
 # that are read after the episode
-ASKED = ("alarms", "feedback_window", "assumes_bound", "infeasible_since")
+ASKED = ("alarms", "feedback_window", "assumes_bound", "infeasible_since", "certified")
 
 
 class AgentProcessError(RuntimeError):
@@ -75,6 +75,11 @@ class Isolated:
     def infeasible_since(self) -> Any:
         """See `agents.Agent`."""
         return self._ask("infeasible_since")
+
+    @property
+    def certified(self) -> Any:
+        """See `agents.Agent`."""
+        return self._ask("certified")
 
     @property
     def feedback_window(self) -> Any:

@@ -96,6 +96,7 @@ def _arguments(header: dict[str, Any], table: pa.Table) -> tuple[Any, ...]:
         map(ragged, header["alarms"]),
         map(one_each, _infeasible(header)),
         _spendings(header, table, shape),
+        _covered(header),
         strict=True,
     )
     records = dict(zip(header["agents"], map(Record._make, columns), strict=True))
@@ -135,7 +136,21 @@ def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:
         "alarms": [record.alarms.tolist() for record in result.records.values()],
         "infeasible": [record.infeasible.tolist() for record in result.records.values()],
         "metadata": dict(metadata),
-    } | ({"played": [played.tolist() for played in result.played.values()]} if result.spent else {})
+    } | _of_some(result)
+
+
+def _of_some(result: Curves) -> dict[str, Any]:
+    """What only some environments have."""
+    played = [played.tolist() for played in result.played.values()]
+    covered = [covered.tolist() for covered in result.coverage.values()]
+    return ({"played": played} if result.spent else {}) | ({"covered": covered} if covered else {})
+
+
+def _covered(header: Mapping[str, Any]) -> list[Any]:
+    """Of each agent; of none where nothing is known of what can be reached."""
+    if header.get("covered") is None:
+        return [None] * len(header["agents"])
+    return list(np.array(header["covered"], dtype=np.float64))
 
 
 def _spendings(header: Mapping[str, Any], table: pa.Table, shape: tuple[int, ...]) -> list[Spending | None]:

@@ -18,6 +18,7 @@ from bandit_envs.environment.envs import BanditEnv
 from bandit_envs.environment.making import EnvLike, make
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.problem import Problem
+from gpbandits.evaluation.covering import reach_of
 from gpbandits.evaluation.record import Record
 from gpbandits.evaluation.trace import Trace, Traits
 
@@ -84,7 +85,7 @@ class Stage:
                     )
                     yield _play_batch(env, factory, block, rounds, self.horizon)
                 else:
-                    yield _play_one(self.env, factory, *block[0], rounds, self.horizon)
+                    yield _play_one(self.env, self.problem, factory, *block[0], rounds, self.horizon)
 
 
 def require_bandit(env: Any) -> None:
@@ -105,21 +106,29 @@ def _play_batch(
     agent = factory(setting, num_trials=len(seeds))
     with _closing(agent):
         agent.reset([of_agents for _, of_agents in seeds])
-        trace = Trace(setting, len(seeds), agent, rounds)
+        reach = reach_of(env.problem, env.simulator.trials)
+        trace = Trace(setting, len(seeds), agent, rounds, reach)
         _run(env, agent, trace, horizon, *first)
         trace.end()
     return trace.record(np.stack(env.get_attr("worst_regret"))), trace.traits
 
 
 def _play_one(
-    env: Any, factory: AgentFactory, env_seed: int, agent_seed: int, rounds: Ints | None, horizon: int
+    env: Any,
+    problem: Problem | None,
+    factory: AgentFactory,
+    env_seed: int,
+    agent_seed: int,
+    rounds: Ints | None,
+    horizon: int,
 ) -> tuple[Record, Traits]:
     first = env.reset(seed=env_seed)
     setting = env.get_wrapper_attr("setting")
     agent = factory(setting)
     with _closing(agent):
         agent.reset(agent_seed)
-        trace = Trace(setting, None, agent, rounds)
+        reach = None if problem is None else reach_of(problem, env.unwrapped.simulator.trials)
+        trace = Trace(setting, None, agent, rounds, reach)
         _run(env, agent, trace, horizon, *first)
         trace.end()
     worst = env.get_wrapper_attr("worst_regret") if env.has_wrapper_attr("worst_regret") else None

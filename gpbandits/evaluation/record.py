@@ -33,6 +33,8 @@ class Record(NamedTuple):
         Any  # (B,) rounds in which it first found the costs impossible to keep; -1 never, None cannot tell
     )
     spending: Spending | None = None  # where plays cost
+    # (B,) share of the arms that can be reached safely which were certified or played; where there is a seed
+    covered: Floats | None = None
 
     def at(self, rounds: Ints) -> Record:
         """Keep these rounds alone; they count from 1, increase, and end with the last, (R,)."""
@@ -50,9 +52,10 @@ class Record(NamedTuple):
 
 def join_trials(blocks: Sequence[Record]) -> Record:
     """One record from blocks of trials of the same agent, in their order."""
-    *arrays, spendings = zip(*blocks, strict=True)
+    *arrays, spendings, covered = zip(*blocks, strict=True)
     joined: list[Any] = [np.concatenate(parts) for parts in arrays]
-    return Record(*joined)._replace(spending=join(spendings))
+    known = None if covered[0] is None else np.concatenate(covered)
+    return Record(*joined)._replace(spending=join(spendings), covered=known)
 
 
 def ragged(rounds: Sequence[Any]) -> Any:
@@ -79,6 +82,8 @@ def check_shapes(label: str, record: Record, expected: tuple[int, int, int]) -> 
     if record.spending is not None:
         names += Spending._fields
         given, wanted = (*given, *map(np.shape, record.spending)), (*wanted, plays, plays, trials)
+    if record.covered is not None:
+        names, given, wanted = (*names, "covered"), (*given, np.shape(record.covered)), (*wanted, trials)
     for name, shape, right in zip(names, given, wanted, strict=True):
         if shape != right:
             raise ValueError(

@@ -89,7 +89,7 @@ class Result(Curves):
         return detection_table(self)
 
     def safety_table(self) -> Table:
-        """Unsafe plays of each agent, when the first one came, and the share of runs with any."""
+        """Unsafe plays of each agent, when the first one came, the share of runs with any, and coverage."""
         from gpbandits.evaluation.table import safety_table
 
         return safety_table(self)

@@ -9,13 +9,14 @@ from scipy.spatial.distance import cdist
 
 from bandit_envs.basics.arguments import require_not_negative, require_positive
 from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.kernels.sizes import BLOCK_BYTES
 
 
 def reachable(costs: Floats, seed: Bools, points: Floats, lipschitz: Floats, eps: float = 0.0) -> Bools:
     """Rbar_eps(S0): what can be certified from a safe seed by costs that are known up to eps, (N,).
 
     R_eps(S) = S and all x' such that for every j some x in S has g_j(x) + eps + L_j |x - x'| <= 0, iterated
-    until nothing is new (Sui et al. 2015, in our sign).
+    until nothing is new (Sui et al. 2015, in our sign). O(C N^2).
 
     Args:
         costs: g at all points, (C, N).
@@ -25,9 +26,16 @@ def reachable(costs: Floats, seed: Bools, points: Floats, lipschitz: Floats, eps
         eps: what costs are known up to.
     """
     require_not_negative("eps", eps, "costs are known up to it")
-    distance, slopes = cdist(points, points), np.asarray(lipschitz)[:, None, None]
-    certifies = costs[:, :, None] + eps + slopes * distance <= 0.0  # (C, N, N), x to x'
-    return _closure(seed, lambda reached: np.asarray(certifies[:, reached].any(axis=1).all(axis=0)))
+    slopes, reached, certified = np.asarray(lipschitz)[:, None, None], seed.copy(), np.zeros_like(costs, bool)
+    fresh, rows = seed.nonzero()[0], max(1, BLOCK_BYTES // (8 * costs.size))
+    while len(fresh):  # each point is looked from once
+        for begin in range(0, len(fresh), rows):
+            here = fresh[begin : begin + rows]
+            distance = cdist(points[here], points)
+            certified |= (costs[:, here, None] + eps + slopes * distance <= 0.0).any(axis=1)
+        more: Bools = np.asarray(reached | certified.all(axis=0))
+        fresh, reached = (more & ~reached).nonzero()[0], more
+    return reached
 
 
 def component(costs: Floats, seed: Bools, points: Floats, radius: float) -> Bools:

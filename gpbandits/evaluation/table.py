@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 MISSING = "-"
 HARD, SOFT = "hard violation", "violation/round"  # columns where there are constraints
+COVERAGE = (
+    "Coverage: of the arms that can be certified from the safe seed by exact costs and their slopes, the "
+    "share that the agent takes for safe in the end or has played."
+)
 SAFETY = (
     "A play is unsafe if its noiseless mean violates a cost; between checkpoints such plays count as one. "
     "Runs with one with Wilson's 95 % interval; the first round is the median of those runs, counted from 1."
@@ -216,10 +220,11 @@ def _paid(result: Curves, label: str) -> tuple[str, ...]:
 
 
 def safety_table(result: Curves) -> Table:
-    """One row an agent: how often it violated a cost, in how many runs, and since when."""
+    """One row an agent: how often it violated a cost, in how many runs, since when, and what it reached."""
     if not result.num_constraints:
         raise ValueError("a table of safety needs costs, got a result without constraints")
     header = ("agent", "runs with an unsafe play", "unsafe plays/run", "first unsafe round", HARD)
+    header += ("coverage",) if result.coverage else ()
     rows = tuple(
         (
             result.marked(label),
@@ -227,10 +232,12 @@ def safety_table(result: Curves) -> Table:
             _interval(bootstrap_interval(plays[:, -1].astype(np.float64))),
             number(first_of(result.first_unsafe[label])),
             _interval(bootstrap_interval(result.hard_violation[label][:, -1])),
+            *((_interval(bootstrap_interval(result.coverage[label])),) if result.coverage else ()),
         )
         for label, plays in result.unsafe_plays.items()
     )
-    return Table(f"{result.environment}: safety", header, rows, (SAFETY,))
+    notes = (SAFETY, COVERAGE) if result.coverage else (SAFETY,)
+    return Table(f"{result.environment}: safety", header, rows, notes)
 
 
 def unsafe_share(plays: Ints) -> Interval:

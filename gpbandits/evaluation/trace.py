@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bandit_envs.basics.arguments import is_integer, is_number, require
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.setting import Setting
+from gpbandits.evaluation.covering import Covering
 from gpbandits.evaluation.record import Record, one_each, ragged
 from gpbandits.evaluation.simple_regret import BestPlay, learnable
 from gpbandits.evaluation.spending import Spending
@@ -38,9 +39,18 @@ class Trace:
         num_trials: B; None for one environment without a trial axis.
         agent: whose episode it is; says so if it is `privileged`, to be shown the truth, or of a `track`.
         rounds: the recorded rounds, counted from 1; None is all. The last played is always among them.
+        reach: arms that can be reached safely, (B, A), where that is known.
     """
 
-    def __init__(self, setting: Setting, num_trials: int | None, agent: Any, rounds: Ints | None = None):
+    def __init__(
+        self,
+        setting: Setting,
+        num_trials: int | None,
+        agent: Any,
+        rounds: Ints | None = None,
+        reach: Bools | None = None,
+    ):
+        self._covering = None if reach is None else Covering(reach)
         self.batched, self.num_trials = num_trials is not None, num_trials or 1
         self.privileged: bool = bool(getattr(agent, "privileged", False))
         self.track: str | None = getattr(agent, "track", None)
@@ -105,6 +115,8 @@ class Trace:
         if since is not None:
             self.infeasible = list(since) if self.batched else [since]
         self.assumes_bound = bool(getattr(self._agent, "assumes_bound", False))
+        if self._covering is not None:
+            self._covering.certify(getattr(self._agent, "certified", None))
         self._agent = None
 
     def record(self, worst_regret: Floats | None) -> Record:
@@ -128,6 +140,7 @@ class Trace:
             alarms=ragged([_checked_alarms(rounds, self.played) for rounds in self.alarms]),
             infeasible=one_each([_checked_round(since, self.played) for since in self.infeasible]),
             spending=self._spending(kept) if self._setting.budget is not None else None,
+            covered=None if self._covering is None else self._covering.share,
         )
 
     def _spending(self, kept: dict[str, Any]) -> Spending:
@@ -141,6 +154,8 @@ class Trace:
             _by_trial(np.array(column), self.batched) for column in zip(*self._block, strict=True)
         )
         self._block, self.played = [], block.stop
+        if self._covering is not None:
+            self._covering.play(action)
         recorded = recorded_in(self._rounds, block)
         violation = np.linalg.norm(np.maximum(cost, 0.0), axis=2)
         of_rounds = zip(SUMMED, (regret, cost, violation, observed, spent, shortfall), strict=True)

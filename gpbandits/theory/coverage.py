@@ -134,4 +134,4 @@ def _truth(env: BanditVectorEnv, t: int) -> Floats:
     """Mean rewards of the arms in round t, counted from 0, (B, A)."""
     shape = env.problem.decisions.num_contexts, -1
     trials = (trial for trial in env.simulator.trials if trial is not None)
-    return np.array([trial.means[trial.segment[t], 0].reshape(shape)[trial.context[t]] for trial in trials])
+    return np.array([trial.means[trial.version[t], 0].reshape(shape)[trial.context[t]] for trial in trials])

@@ -363,7 +363,8 @@ def test_an_agent_asked_before_its_reset_says_so(name):
 
 
 @pytest.mark.parametrize(
-    "question", ["alarms", "assumes_bound", "feedback_window", "infeasible", "infeasible_since", "refuted"]
+    "question",
+    ["alarms", "assumes_bound", "certified", "feedback_window", "infeasible", "infeasible_since", "refuted"],
 )
 @pytest.mark.parametrize(
     "name", [name for name in GAUSSIAN if isinstance(resolve_agent(name)(SETTING), Answers)]

@@ -169,6 +169,16 @@ def test_the_page_on_changes_says_what_its_table_says():
     assert not missing(script.as_markdown(runs) + said, page)
 
 
+def test_the_page_on_changes_says_what_an_archive_was_worth():
+    script, _, page = told("changes")
+    runs = script.read(DOCS / RESULTS / "recurring.csv")
+    differences = script.archive_against_none(runs)
+    _, tables = page.split("## Functions that come back")
+    assert tables.count("\n| ") - 2 == len(script.ARCHIVE) + len(differences)  # but for the heads of tables
+    assert not missing(script.as_markdown(runs) + differences, tables)
+    assert script.against(runs, "evidence-archive", "evidence") in tables
+
+
 def test_the_page_on_the_field_says_what_its_table_says():
     script, runs, page = told("field")
     page, box = page.split("## In a box")

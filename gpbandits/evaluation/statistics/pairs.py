@@ -101,7 +101,9 @@ def wilson_interval(share: Floats, n: int, level: float = 0.95) -> Interval:
     z = ndtri(tails(level)[1])
     centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
-    return Interval(share, centre - reach, centre + reach)
+    low = np.where(share <= 0.0, 0.0, centre - reach)  # exactly, where rounding leaves 1e-17
+    high = np.where(share >= 1.0, 1.0, centre + reach)
+    return Interval(share, low, high)
 
 
 def sign_flip_test(values: Floats, baseline: Floats, seed: int = 0, flips: int = FLIPS) -> float:

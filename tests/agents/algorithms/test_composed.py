@@ -118,6 +118,7 @@ OF_RESTARTS = {  # detectors that have alarms often
     "periodic": {"every": 15},
     "cpd": {"theta": 3.0},
     "evidence": {"false_alarm_rate": 0.9},
+    "evidence-archive": {"false_alarm_rate": 0.9},
     "et": {"false_alarm_rate": 0.9},
     "glr": {"false_alarm_rate": 0.9},
     "bocpd": {"segment": 10.0},

@@ -131,6 +131,9 @@ def test_settings_come_back(case):
 
 
 PLAIN = ("GPBandit-GP-v0", {"num_arms": 40, "horizon": 30})
+TURNS = {"law": "recurring", "num_segments": 6, "num_functions": 2}  # back in round 10
+CLEAR = {"length_scale": 0.5, "noise_std": 0.02}
+RECURRING = ("GPBandit-GP-v0", {"num_arms": 20, "horizon": 30, "changes": TURNS, **CLEAR})
 DELAYED = ("GPBandit-Delayed-v0", {"num_arms": 60, "horizon": 40, "length_scale": 0.1})
 CONTEXTUAL = ("GPBandit-Contextual-v0", {"num_arms": 25, "horizon": 30})
 CONSTRAINED = ("GPBandit-Constrained-v0", {"num_arms": 36, "horizon": 40})
@@ -151,6 +154,11 @@ RUNS = {
     "admmbo": (CONSTRAINED, {}),
     "bandit-oco": (CONSTRAINED, {}),
     "random": (PLAIN, {}),
+    "archive": (
+        RECURRING,
+        {"restart": "evidence-archive", "restart_options": {"step": 1, "false_alarm_rate": 0.99}},
+        "gp-agent",
+    ),
     "holding": (PLAIN, {"repeat": 1.5}, "gp-ei"),
 }
 

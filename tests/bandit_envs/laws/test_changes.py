@@ -19,7 +19,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 @pytest.mark.parametrize("name", changes.LAWS)
 def test_segments_of_every_law_are_numbered_from_0_without_a_gap(name, horizon):
     law = parse("changes", name, changes.LAWS)
-    if law == changes.Evenly() and horizon < law.num_segments:
+    if horizon < getattr(law, "num_segments", 0):
         return  # which is refused, below
     segment = law.draw(horizon, rng())
     assert segment.shape == (horizon,)
@@ -42,6 +42,15 @@ def test_period_i_of_even_segments_ends_after_the_rounded_share_of_the_rounds(ho
     np.testing.assert_array_equal(np.cumsum(np.bincount(segment)), ends)
     np.testing.assert_array_equal(changes.change_points_of(segment), ends[:-1])
     np.testing.assert_array_equal(changes.segments_of(np.array(ends[:-1], dtype=int), horizon), segment)
+
+
+def test_recurring_segments_are_even_ones_whose_functions_come_in_turn():
+    law = changes.Recurring(num_segments=5, num_functions=2)
+    segment = law.draw(50, rng())
+    np.testing.assert_array_equal(segment, changes.Evenly(5).draw(50, rng()))
+    np.testing.assert_array_equal(changes.functions_of(law, segment), np.repeat([0, 1, 0, 1, 0], 10))
+    np.testing.assert_array_equal(changes.functions_of(changes.Recurring(5, 7), segment), segment)
+    np.testing.assert_array_equal(changes.functions_of(changes.Evenly(5), segment), segment)
 
 
 def test_geometric_segments_have_the_stated_hazard_and_no_shorter_gap():

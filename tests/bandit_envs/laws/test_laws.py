@@ -117,6 +117,8 @@ def test_every_law_is_frozen_and_draws_the_same_from_the_same_generator(kind, na
         ("changes", {"law": "at", "rounds": [2.5]}, r"changes..rounds.. must be ascending .* got \[2.5\]"),
         ("changes", {"law": "at", "rounds": 5}, "rounds.. must be ascending rounds above 0, .* got 5"),
         ("changes", {"law": "evenly", "num_segments": 0}, "num_segments.. must be a positive integer, got 0"),
+        ("changes", {"law": "recurring", "num_functions": 0}, "num_functions.. .*, got 0"),
+        ("changes", {"law": "recurring", "num_segments": 2.5}, "num_segments.. .*, got 2.5"),
         ("changes", {"law": "geometric", "hazard": 0}, r'changes\["hazard"\] must be a prob.*, got 0'),
         ("changes", {"law": "geometric", "min_gap": 0}, r'changes\["min_gap"\] must be a positive .*, got 0'),
         ("noise", {"law": "cauchy"}, r'\["law"\] must be one of gaussian, uniform, .*, got'),

@@ -85,6 +85,26 @@ def test_a_users_change_points_replace_the_default_ones(keywords, segments):
     assert build("composite", keywords).draw(0).segment[-1] + 1 == segments
 
 
+@pytest.mark.parametrize("keywords", [{}, {"function_seed": 3}, {"safe_seed": True}, {"continuous": True}])
+def test_functions_that_recur_are_drawn_once_and_hold_again(keywords):
+    turns = {"changes": {"law": "recurring", "num_segments": 5, "num_functions": 2}, "context": None}
+    problem = build("composite", {"num_arms": 20, "horizon": 50, "availability": None, **turns, **keywords})
+    trial = problem.draw(1)
+    assert len(trial.means) == 2
+    np.testing.assert_array_equal(trial.segment, np.repeat(np.arange(5), 10))
+    np.testing.assert_array_equal(trial.version, np.repeat([0, 1, 0, 1, 0], 10))
+    assert trial.optimum[0] == trial.optimum[45] != trial.optimum[10] == trial.optimum[35]
+    even = build("composite", {"num_arms": 20, "horizon": 50, "num_segments": 2, "context": None, **keywords})
+    np.testing.assert_array_equal(even.draw(1).means, trial.means)
+    assert problem.setting().may_change
+
+
+def test_functions_that_drift_do_not_recur():
+    drift = {"law": "ornstein-uhlenbeck", "epsilon": 0.01}
+    with pytest.raises(ValueError, match="changes must be other than recurring"):
+        build("gp", {"changes": "recurring", "drift": drift})
+
+
 def test_regret_is_to_the_best_feasible_arm_of_the_rounds_segment_and_context():
     problem = build("composite", {})
     trial = problem.draw(4)

@@ -19,6 +19,7 @@ from gpbandits.evaluation.statistics import (
     probability_of_improvement,
     quantile_band,
     sign_flip_test,
+    wilson_interval,
 )
 
 
@@ -213,6 +214,12 @@ def test_holm_errs_in_a_family_of_true_hypotheses_as_often_as_allowed():
     wrong = np.mean([min(family) <= 0.05 for family in families])
     assert wrong < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 400)  # four standard errors
     assert wrong > 0.005  # and it can reject at all
+
+
+@pytest.mark.parametrize("n", range(1, 60))
+def test_wilsons_interval_of_none_and_of_all_ends_there(n):
+    assert wilson_interval(np.zeros(()), n).low == 0.0
+    assert wilson_interval(np.ones(()), n).high == 1.0
 
 
 def test_probability_of_improvement_counts_trials_with_wilsons_interval():
