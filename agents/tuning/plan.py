@@ -111,8 +111,10 @@ class Plan:
         require(knows, "std", f'{without}; take one with the feature "noise", such as "gp-bucb"', given)
         return float(given)
 
-    def spent(self, given: Any) -> float | None:
-        """What an experiment cost, checked; None where there is no budget of costs."""
+    def spent(self, given: Any, needed: bool = True) -> float | None:
+        """What an experiment cost, checked; None where there is no budget of costs, or it is not needed."""
+        if given is None and not needed:
+            return None
         if self.cost_budget is None:
             require(given is None, "spent", "None without a cost_budget of the tuner", given)
             return None

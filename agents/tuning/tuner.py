@@ -6,10 +6,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.threads import one_thread
 
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from ..saving.types import require_types
+from .feasibility import feasibility_of
 from .history import Experiment, History, Round, require_value
 from .parameters import Parameter
 from .plan import Plan, names_of
@@ -119,7 +121,7 @@ class Tuner:
                 f"the tickets {tickets} first"
             )
         player = self._informed(self._take_player(), history.rounds, known)
-        parameters = player.ask(known)
+        parameters = player.ask(known, feasibility_of(self.plan, history.rounds))
         self._history = history.ask(parameters, known)
         self._player = player
         return history.tickets, dict(parameters)
@@ -158,8 +160,35 @@ class Tuner:
         self._history = self._history.tell(ticket, float(value), checked, known, paid)
 
     def drop(self, ticket: int) -> None:
-        """Report that an experiment has failed: it is forgotten, and not waited for."""
+        """Report that an experiment was lost, as where a machine died: it is forgotten, and not waited for.
+
+        Where its parameters are to blame, `fail` lets the tuner learn from it.
+        """
         self._history = self._history.drop(ticket)
+
+    def fail(self, ticket: int, reason: str = "", spent: float | None = None) -> None:
+        """Report that an experiment came to no value because of its parameters.
+
+        From the first failure on a classifier learns from all experiments where others would fail too, and
+        the agent chooses among the points where a success is likely enough: 30 to 90 %, more in some
+        questions than in others, and at most 90 % of what is possible; nothing else changes, and before it
+        nothing does. Successes beside a failure open what is around it again.
+        Of agents that cannot choose among some points, such as those of other libraries, the answer is
+        replaced by the nearest point that is open.
+
+            >>> from agents import Linear, Tuner
+            >>> tuner = Tuner({"x": Linear(0, 1)})
+            >>> ticket, parameters = tuner.ask()
+            >>> tuner.fail(ticket, "the melt froze")
+
+        Args:
+            ticket: from `ask`.
+            reason: one's own words, which are kept.
+            spent: what it cost until then, where there is a `cost_budget`; None is nothing.
+        """
+        require(isinstance(reason, str), "reason", "text", reason)
+        paid = self.plan.spent(spent, needed=False)
+        self._history = self._history.fail(ticket, reason, paid)
 
     def add(
         self,
@@ -203,7 +232,9 @@ class Tuner:
                 "recommend needs an experiment that was told, got none; tell one, or pass anywhere=True"
             )
         player = self._up_to_date(rounds, known)
-        return player.recommend(known) if anywhere else player.choose(known, told)
+        if not anywhere:
+            return player.choose(known, told)
+        return player.recommend(known, feasibility_of(self.plan, rounds))
 
     @property
     def best(self) -> Experiment:
@@ -231,7 +262,8 @@ class Tuner:
     def left(self) -> float | None:
         """What is left of the `cost_budget`, at most 0 once it is spent; None without one."""
         most = self.plan.cost_budget
-        return None if most is None else most - sum(each.spent or 0.0 for each in self._history.arrivals)
+        paid = [*self._history.arrivals, *self._history.failures]
+        return None if most is None else most - sum(each.spent or 0.0 for each in paid)
 
     @property
     def pending(self) -> dict[int, Values]:

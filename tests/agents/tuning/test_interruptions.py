@@ -63,6 +63,7 @@ CALLS = {
     "ask": lambda tuner: tuner.ask(),
     "tell": lambda tuner: tuner.tell(5, 0.25),
     "drop": lambda tuner: tuner.drop(5),
+    "fail": lambda tuner: tuner.fail(5, "it melted"),
     "add": lambda tuner: tuner.add({"x": 2, "kind": "b"}, 1.0),
 }
 LEARNING = ("gp-bucb", {"initial": 2, "refit_every": 2})
