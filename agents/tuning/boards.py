@@ -192,9 +192,12 @@ class BoxBoard(Board):
 
 
 def board(plan: Plan, scale: Scale, played: list[Values], contexts: list[Values]) -> Board:
-    """Return a box where there are too many points for a set, if the agent plays boxes; else a set."""
+    """Return a box where there are too many points for a set, if the agent plays boxes; else a set.
+
+    Where there is a clock every question has another context, of which a set would have to be made anew.
+    """
     features = getattr(plan.factory.make, "features", Features())
-    if features.box and plan.parameters.size > plan.num_arms:
+    if features.box and (plan.clocked or plan.parameters.size > plan.num_arms):
         return BoxBoard(plan, scale)
     return FiniteBoard(plan, scale, played, contexts)
 

@@ -44,8 +44,9 @@ def total(parameters):
 def test_a_failing_corner_is_not_asked_for_again_and_again(seed):
     """The largest values are at the edge of the corner: an agent that forgets failures asks for nothing else.
 
-    A tuner that learns keeps looking for the edge. A third of its questions wants a success to be likelier than 0.7, and
-    a third takes less than a half: at an edge that is known, half of all can be on the wrong side.
+    A tuner that learns keeps looking for the edge. A third of its questions wants a success to be likelier
+    than 0.7, and a third takes less than a half: at an edge that is known, half of all can be on the wrong
+    side.
     """
     _, forgotten = played(Tuner(SQUARE, seed=seed), fails_in_the_corner, total, say=Tuner.drop)
     tuner = Tuner(SQUARE, seed=seed)

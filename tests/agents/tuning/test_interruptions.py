@@ -61,6 +61,7 @@ def started(agent, told=4):
 
 CALLS = {
     "ask": lambda tuner: tuner.ask(),
+    "ask(3)": lambda tuner: tuner.ask(3),
     "tell": lambda tuner: tuner.tell(5, 0.25),
     "drop": lambda tuner: tuner.drop(5),
     "fail": lambda tuner: tuner.fail(5, "it melted"),

@@ -354,7 +354,6 @@ WRONG = {
         lambda: Tuner(SMALL).add({"depth": 0, "kernel": "rbf"}, 1.0),
         r"parameters\['depth'\] must be an",
     ),
-    "best": (lambda: Tuner(SMALL).best, "best needs a feasible experiment, got 0 told"),
     "advice": (
         lambda: Tuner(SMALL, agent="random").recommend(anywhere=True),
         "'random' recommends nothing; see the tuner's",
