@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
 from bandit_envs.basics.arguments import is_count, require
@@ -12,14 +12,16 @@ from bandit_envs.basics.threads import one_thread
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from ..saving.types import require_types
 from .clock import with_clock
+from .crew import crew_of
 from .feasibility import feasibility_of
-from .history import History, Round, require_value
+from .history import Experiment, History, Round, require_value
 from .parameters import Parameter
 from .plan import Plan, names_of
 from .player import Advice, Player
 from .records import Records
 from .restoring import player_for, require_possible, restored
 from .room import require_room
+from .running import Run, check_run
 from .space import Space, Values
 
 FORM = "gpbandits tuner"
@@ -233,6 +235,51 @@ class Tuner(Records):
         checked, within = self.plan.costs(costs), self.plan.context(context, time)
         told = self.plan.deviation(std), self.plan.spent(spent)
         self._history = self._history.add(known, within, float(value), checked, *told)
+
+    def optimise(
+        self,
+        f: Callable[..., Any],
+        n: int,
+        workers: int = 1,
+        *,
+        backend: str = "processes",
+        context: Values | None = None,
+        time: Callable[[], float] | None = None,
+        file: str | os.PathLike[str] | None = None,
+    ) -> Experiment | None:
+        """Run n experiments, those first that are pending, and tell what came of them; return the `best`.
+
+        An exception that f raises is a failure, which is kept with its text, see `fail`; so is a value that
+        is infinite or not a number, and the death of a process. Ctrl-C, and a kill where there is a `file`,
+        lose no more than the experiments that were running: they stay pending, and the next call, or that of
+        the loaded tuner, begins with them. With several workers the questions depend on which experiment is
+        over first, and two runs differ.
+
+            >>> from agents import Linear, Tuner
+            >>> tuner = Tuner({"x": Linear(-1, 1)}, goal="minimise")
+            >>> best = tuner.optimise(lambda x: x**2, 10)
+
+        Args:
+            f: called with the parameters by keyword. It returns the value, (value, costs), or a dict of what
+                `tell` takes.
+            n: how many; fewer are run once a `cost_budget` is spent.
+            workers: how many run at a time. A single one is the calling thread itself.
+            backend: of several workers. "processes" are for experiments that compute, each worker one, by
+                joblib: f may be a lambda or of a notebook. "threads" are for those that wait for a device or
+                a cluster; Ctrl-C cannot stop them.
+            context: of all of them, where there are contexts.
+            time: says when it is, where there is a `clock`.
+            file: where the tuner is saved whenever an experiment begins or is over.
+
+        Raises:
+            ValueError: an argument is impossible, or f returns something else.
+
+        Warns:
+            UserWarning: all experiments failed.
+        """
+        check_run(self, f, n, workers, time)
+        Run(self, f, crew_of(workers, backend), context, time, file).play(n, workers)
+        return self.best
 
     @one_thread()
     def recommend(
