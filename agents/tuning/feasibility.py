@@ -43,7 +43,8 @@ class Feasibility:
     def probability(self, points: Floats) -> Floats:
         """Of a success at each point, (m, d) -> (m,)."""
         if not self.succeeded.any():
-            return UNKNOWN * (1.0 - self._kernel(points, self.points).max(axis=1))
+            near: Any = self._kernel(points, self.points)
+            return UNKNOWN * (1.0 - near.max(axis=1))
         return self._classifier.predict_proba(points)[:, 1]
 
     @cached_property
@@ -60,10 +61,9 @@ class Feasibility:
     @cached_property
     def _classifier(self) -> GaussianProcessClassifier:
         prior = ConstantKernel(BASE, "fixed") + ConstantKernel(AMPLITUDE, "fixed") * self._kernel
-        rarer = min(self.succeeded.sum(), (~self.succeeded).sum())
-        classifier = GaussianProcessClassifier(
-            prior, optimizer="fmin_l_bfgs_b" if rarer >= FEWEST else None, copy_X_train=False
-        )
+        learns = min(self.succeeded.sum(), (~self.succeeded).sum()) >= FEWEST
+        optimizer: Any = "fmin_l_bfgs_b" if learns else None
+        classifier = GaussianProcessClassifier(prior, optimizer=optimizer, copy_X_train=False)
         with warnings.catch_warnings():  # a length-scale at a bound is an answer: it matters, or does not
             warnings.simplefilter("ignore", ConvergenceWarning)
             return classifier.fit(self.points, self.succeeded)

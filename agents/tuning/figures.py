@@ -19,10 +19,10 @@ from bandit_envs.basics.types import Floats
 from .axes import ParameterAxis
 from .canvas import axes_for
 from .feasibility import feasibility_of
-from .history import Experiment
+from .history import Experiment, Round
+from .plan import Plan
 from .player import QUANTILE
 from .reading import Reading
-from .records import Records
 from .scale import sign_of
 from .space import Values
 
@@ -37,19 +37,24 @@ class Drawing:
     """What is drawn of a tuner.
 
     Args:
-        tuner: whose experiments they are.
+        plan, rounds: of the tuner.
+        experiments, best: what came of them.
         parameters: names of those that are drawn, None for all, or of a contour the two most important.
         context: in which the model is drawn; None is that of the latest experiment.
     """
 
-    tuner: Records
+    plan: Plan
+    rounds: Sequence[Round]
+    experiments: Sequence[Experiment]
+    best: Experiment | None
     parameters: Sequence[str] | None
     context: Values | None
 
     def __post_init__(self) -> None:
-        self.plan, self.rounds = self.tuner.plan, self.tuner._history.rounds
-        self.experiments, self.best = self.tuner.experiments, self.tuner.best
-        require(self.rounds, "tuner", "one with experiments, to draw them", self.tuner)
+        require(self.rounds, "tuner", "one with experiments, to draw them", "none")
+        known, given = self.plan.parameters.kinds, self.parameters
+        listed = given is None or (len(given) > 0 and not isinstance(given, str) and set(given) <= set(known))
+        require(listed, "parameters", f"names of {', '.join(known)}", given)
         if self.context is None:
             self.context = dict(self.rounds[-1].context)
 
@@ -123,18 +128,12 @@ def draw_slices(drawing: Drawing, axes: Sequence[Axes]) -> None:
         else:
             ax.plot(places, mean, color=BELIEF, label="model")
             ax.fill_between(places, mean - QUANTILE * std, mean + QUANTILE * std, color="0.85", label="95 %")
-        values = [each.value for each in told]
+        values: Any = [each.value for each in told]
         at = axis.places([each.parameters[name] for each in told])
         ax.plot(at, values, "o", ms=4, color=TOLD, alpha=0.6, label="value")
         if drawing.best:
-            ax.plot(
-                axis.places([drawing.best.parameters[name]]),
-                drawing.best.value,
-                "*",
-                ms=12,
-                color=BEST,
-                label="best",
-            )
+            best: Any = axis.places([drawing.best.parameters[name]]), drawing.best.value
+            ax.plot(*best, "*", ms=12, color=BEST, label="best")
         _mark_failures(ax, axis.places([each.parameters[name] for each in drawing.in_state("failed")]))
         axis.label(ax, "x")
         ax.set_ylabel("value")
@@ -187,28 +186,9 @@ KINDS: dict[str, Callable[[Drawing, Sequence[Axes]], None]] = {
 }
 
 
-def draw(
-    tuner: Records,
-    kind: str,
-    parameters: Sequence[str] | None,
-    context: Values | None,
-    ax: Any,
-    size: Any,
-    path: str | os.PathLike[str] | None,
-) -> Figure:
+def draw(drawing: Drawing, kind: str, ax: Any, size: Any, path: str | os.PathLike[str] | None) -> Figure:
     """A figure of a tuner; see `Tuner.plot`."""
     require_choice("kind", kind, KINDS)
-    known = tuner.plan.parameters.kinds
-    listed = parameters is None or (
-        not isinstance(parameters, str) and all(each in known for each in parameters)
-    )
-    require(
-        listed and (parameters is None or len(parameters)),
-        "parameters",
-        f"names of {', '.join(known)}",
-        parameters,
-    )
-    drawing = Drawing(tuner, parameters, context)
     figure, axes = axes_for(len(drawing.names) if kind == "slices" else 1, ax, size)
     KINDS[kind](drawing, axes)
     if path is not None:

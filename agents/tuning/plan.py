@@ -112,15 +112,17 @@ class Plan:
         require(knows, "std", f'{without}; take one with the feature "noise", such as "gp-bucb"', given)
         return float(given)
 
-    def spent(self, given: Any, needed: bool = True) -> float | None:
-        """What an experiment cost, checked; None where there is no budget of costs, or it is not needed."""
-        if given is None and not needed:
-            return None
+    def spent(self, given: Any) -> float | None:
+        """What an experiment cost, checked; None where there is no budget of costs."""
         if self.cost_budget is None:
             require(given is None, "spent", "None without a cost_budget of the tuner", given)
             return None
         require(is_number(given) and given > 0, "spent", "what the experiment cost, positive", given)
         return float(given)
+
+    def spent_in_vain(self, given: Any) -> float | None:
+        """What an experiment cost that failed, checked; None is nothing."""
+        return None if given is None else self.spent(given)
 
     @property
     def clocked(self) -> bool:

@@ -106,10 +106,11 @@ class Records:
             ValueError: an argument is impossible, or there are fewer than two values.
         """
         with from_extra("eval", "figures"):
-            from .figures import draw
+            from .figures import Drawing, draw
 
         known = None if context is None else self.plan.context(context)
-        return draw(self, kind, parameters, known, ax, size, path)
+        told = self.plan, self._history.rounds, self.experiments, self.best
+        return draw(Drawing(*told, parameters, known), kind, ax, size, path)
 
     def __repr__(self) -> str:
         return heading(self.plan, self.experiments)

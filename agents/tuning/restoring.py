@@ -63,4 +63,4 @@ def require_possible(plan: Plan, round_: Round) -> None:
         plan.spent(arrival.spent)
         plan.costs(dict(zip(plan.constraints, arrival.costs, strict=True)))
     for failure in round_.failed:
-        plan.spent(failure.spent, needed=False)
+        plan.spent_in_vain(failure.spent)

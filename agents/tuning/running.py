@@ -8,19 +8,51 @@ import warnings
 from collections.abc import Callable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from bandit_envs.basics.arguments import is_count, is_number, require
 
 from .clock import TIME
 from .crew import Crew, Experimenter, Report
+from .history import History
+from .plan import Plan
 from .space import Values
-
-if TYPE_CHECKING:
-    from .tuner import Tuner
 
 TOLD = ("value", "costs", "std", "spent")
 RETURNED = f"a number, (value, costs) or a dict of {', '.join(TOLD)}"
+
+
+class Asking(Protocol):
+    """What a run needs of a tuner."""
+
+    plan: Plan
+    _history: History
+
+    @property
+    def left(self) -> float | None:
+        """Of the budget of costs."""
+        ...
+
+    @property
+    def pending(self) -> dict[int, Values]:
+        """Ticket -> parameters."""
+        ...
+
+    def ask(self, n: int, context: Values | None = None, *, time: float | None = None) -> list[Any]:
+        """Tickets and parameters."""
+        ...
+
+    def tell(self, ticket: int, value: float, costs: Any = None, std: Any = None, spent: Any = None) -> None:
+        """An experiment is over."""
+        ...
+
+    def fail(self, ticket: int, reason: str = "", spent: float | None = None) -> None:
+        """An experiment failed."""
+        ...
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """To a file."""
+        ...
 
 
 @dataclass
@@ -35,7 +67,7 @@ class Run:
         file: where the tuner is saved, None for nowhere.
     """
 
-    tuner: Tuner
+    tuner: Asking
     f: Experimenter
     crew: Crew
     context: Values | None = None
@@ -94,7 +126,7 @@ class Run:
         return [ticket for ticket, each in contexts.items() if _without_time(each) == _without_time(wanted)]
 
 
-def check_run(tuner: Tuner, f: Any, n: Any, workers: int, time: Any) -> None:
+def check_run(tuner: Asking, f: Any, n: Any, workers: int, time: Any) -> None:
     """Raise where a run cannot begin."""
     require(is_count(n), "n", "a positive integer", n)
     limit = tuner.plan.max_pending
@@ -109,6 +141,7 @@ def check_run(tuner: Tuner, f: Any, n: Any, workers: int, time: Any) -> None:
 
 def outcome(result: Any) -> dict[str, Any]:
     """What f returned as arguments of `Tuner.tell`; its value may be infinite or no number at all (NaN)."""
+    told: dict[str, Any]
     if isinstance(result, Mapping):
         told = dict(result)
     elif isinstance(result, tuple) and len(result) == 2:

@@ -139,7 +139,7 @@ class Tuner(Records):
         """
         if isinstance(n, Mapping):
             require(context is None, "n", "a number, where a context is given", n)
-            n, context = None, n
+            n, context = None, dict(n)
         require(n is None or is_count(n), "n", "None or a positive integer", n)
         known = self.plan.context(context, time)
         require_room(self.plan, self._history, self.left, n or 1)
@@ -215,7 +215,7 @@ class Tuner(Records):
             spent: what it cost until then, where there is a `cost_budget`; None is nothing.
         """
         require(isinstance(reason, str), "reason", "text", reason)
-        paid = self.plan.spent(spent, needed=False)
+        paid = self.plan.spent_in_vain(spent)
         self._history = self._history.fail(ticket, reason, paid)
 
     def add(
