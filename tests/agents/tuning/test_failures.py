@@ -119,6 +119,35 @@ def test_a_saved_tuner_goes_on_as_if_it_had_not_been(agent, space, tmp_path):
     assert played(loaded, fails, wanted, 5) == played(tuner, fails, wanted, 5)
 
 
+class DrawsForEachArm:
+    """Draws a number for each arm among which it is to choose: what it draws later depends on how many."""
+
+    def __init__(self, setting):
+        self.every = np.ones(len(setting.arms), dtype=bool)
+
+    def reset(self, seed):
+        self.rng, self.open = np.random.default_rng(seed), self.every
+
+    def offer(self, arms):
+        self.open = arms
+
+    def act(self, observation):
+        (arms,) = self.open.nonzero()
+        return int(arms[self.rng.random(len(arms)).argmax()])
+
+    def update(self, observation, action, reward, info):
+        self.open = self.every
+
+
+def test_an_agent_that_is_asked_again_is_offered_the_same_again(tmp_path):
+    tuner = Tuner(MIXED, agent=f"{__name__}:DrawsForEachArm", standardise=False)
+    _, failed = played(tuner, lambda p: p["depth"] > 5, wanted, 9)
+    assert failed
+    tuner.save(tmp_path / "tuner.json")
+    loaded = Tuner.load(tmp_path / "tuner.json", trust=True)
+    assert [loaded.ask() for _ in range(5)] == [tuner.ask() for _ in range(5)]
+
+
 @pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("agent", AGENTS)
 def test_nothing_is_judged_where_nothing_failed(agent, space, monkeypatch):
