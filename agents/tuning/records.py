@@ -106,7 +106,8 @@ class Records:
             ValueError: an argument is impossible, or there are fewer than two values.
         """
         with from_extra("eval", "figures"):
-            from .figures import Drawing, draw
+            from .drawing import Drawing
+            from .figures import draw
 
         known = None if context is None else self.plan.context(context)
         told = self.plan, self._history.rounds, self.experiments, self.best
