@@ -128,6 +128,11 @@ class GPAgent(Answers, Resumable, Shown):
         require_reset(self.round >= 0)
         self.offered = offered_in(info, self.setting, self.num_trials)
 
+    def offer(self, arms: Bools) -> None:
+        """Let the next question alone choose among some arms, (A,) or (B, A); the set is not volatile."""
+        require_reset(self.round >= 0)
+        self.offered = np.atleast_2d(arms)
+
     def act(self, observation: Floats) -> Any:
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
         context = self._contexts(observation)

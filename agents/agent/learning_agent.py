@@ -142,6 +142,10 @@ class LearningAgent(Resumable, Shown):
         """Learn which arms the first round has; see `GPAgent`."""
         self.agent.start(info)
 
+    def offer(self, arms: Bools) -> None:
+        """Let the next question alone choose among some arms, (A,); see `GPAgent.offer`."""
+        self.agent.offer(arms)
+
     def act(self, observation: Floats) -> Any:
         """Choose an action for the observed context, (dz,)."""
         return self.agent.act(observation)

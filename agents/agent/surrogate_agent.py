@@ -55,6 +55,11 @@ class SurrogateAgent(Shown, abc.ABC):
         require_reset(self.round >= 0)
         self.offered = offered_in(info, self.setting, None)
 
+    def offer(self, arms: Bools) -> None:
+        """Let the next question alone choose among some arms, of a set that is not volatile, (A,)."""
+        require_reset(self.round >= 0)
+        self.offered = np.atleast_2d(arms)
+
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
         point = self.points(observation, action)

@@ -39,6 +39,11 @@ class RandomAgent(Shown):
         """Learn which arms the first round has; see `Agent`."""
         self.offered = offered_in(info, self.setting, self.num_trials)
 
+    def offer(self, arms: Bools) -> None:
+        """Let the next question alone choose among some arms, (A,) or (B, A); see `GPAgent.offer`."""
+        require_reset(bool(self._rngs))
+        self.offered = np.atleast_2d(arms)
+
     def act(self, observation: Floats) -> Any:
         """Draw an arm or a point of [-1, 1]^d, one a trial."""
         require_reset(bool(self._rngs))

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.setting import Setting
 
 from ..box.search import make_search
 from ..capabilities import Features
 from ..registry import AgentFactory
+from .gate import Gate
 from .plan import Plan
 from .scale import Scale
 from .snapping import Snapping
@@ -74,7 +75,18 @@ class Board(abc.ABC):
     def parameters(self, action: Any) -> Values:
         """The point of an action."""
 
-    def make_agent(self, factory: AgentFactory) -> Any:
+    @abc.abstractmethod
+    def opened(self, action: Any, gate: Gate) -> Any:
+        """An action, or where the gate is closed there, one in its place."""
+
+    def narrow(self, agent: Any, gate: Gate) -> None:  # noqa: B027 (the search of a box looks at the gate)
+        """Let an agent that can choose among some points choose among those that are open."""
+
+    def among(self, gate: Gate) -> Any:
+        """The actions among which to recommend one, None for all."""
+        return
+
+    def make_agent(self, factory: AgentFactory, gate: Gate) -> Any:
         """The agent that plays here."""
         return factory(self.setting)
 
@@ -115,6 +127,25 @@ class FiniteBoard(Board):
         """The point of an arm."""
         return dict(self.arms.values[int(action)])
 
+    def opened(self, action: Any, gate: Gate) -> Any:
+        """The arm, or the nearest that is open."""
+        arms = self.arms.features
+        return action if gate.admits(arms[[int(action)]])[0] else gate.nearest(arms[int(action)], arms)
+
+    def narrow(self, agent: Any, gate: Gate) -> None:
+        """See `Board`; agents that have no `offer` are corrected afterwards."""
+        if hasattr(agent, "offer"):
+            agent.offer(self._open(gate))
+
+    def among(self, gate: Gate) -> Any:
+        """The arms that are open."""
+        return np.flatnonzero(self._open(gate))
+
+    def _open(self, gate: Gate) -> Bools:
+        """Which arms are open, (A,); where none is, those that are likeliest to succeed."""
+        probability = gate.probability(self.arms.features)
+        return probability >= min(gate.bar, probability.max())
+
 
 class BoxBoard(Board):
     """The box of all features, where only possible points are looked at.
@@ -147,18 +178,26 @@ class BoxBoard(Board):
         """The nearest possible point."""
         return self.plan.parameters.values(self.setting.to_point(action))
 
-    def make_agent(self, factory: AgentFactory) -> Any:
+    def opened(self, action: Any, gate: Gate) -> Any:
+        """The action, or the nearest one that is open."""
+        point = self.plan.parameters.snap(self.setting.to_point(action)[None])
+        return action if gate.admits(point)[0] else self.setting.to_action(gate.nearest(point[0]))
+
+    def make_agent(self, factory: AgentFactory, gate: Gate) -> Any:
         """The agent that plays here, with a search that snaps where it takes one."""
         if not takes_search(factory):
             return factory(self.setting)
-        search = Snapping(self.plan.parameters, make_search(factory.options.get("search")))
+        search = Snapping(self.plan.parameters, make_search(factory.options.get("search")), gate=gate)
         return AgentFactory(factory.make, {**factory.options, "search": search})(self.setting)
 
 
 def board(plan: Plan, scale: Scale, played: list[Values], contexts: list[Values]) -> Board:
-    """Return a box where there are too many points for a set, if the agent plays boxes; else a set."""
+    """Return a box where there are too many points for a set, if the agent plays boxes; else a set.
+
+    Where there is a clock every question has another context, of which a set would have to be made anew.
+    """
     features = getattr(plan.factory.make, "features", Features())
-    if features.box and plan.parameters.size > plan.num_arms:
+    if features.box and (plan.clocked or plan.parameters.size > plan.num_arms):
         return BoxBoard(plan, scale)
     return FiniteBoard(plan, scale, played, contexts)
 

@@ -22,6 +22,14 @@ class Arrival(NamedTuple):
     spent: float | None = None  # by the experiment, None where nothing is counted
 
 
+class Failure(NamedTuple):
+    """What an earlier round came to instead of a value."""
+
+    round: int
+    reason: str
+    spent: float | None = None  # by the experiment until it failed, None where nothing is counted
+
+
 @dataclass(frozen=True)
 class Round:
     """One experiment, and the news that came while it was the latest.
@@ -31,7 +39,8 @@ class Round:
         ticket: None for past data, which nobody asked for.
         asked: False for one that was chosen by somebody else and is reported with a ticket.
         arrivals: experiments that were told.
-        dropped: rounds whose experiments failed.
+        dropped: rounds that are forgotten.
+        failed: rounds whose experiments failed.
     """
 
     parameters: Values
@@ -40,6 +49,7 @@ class Round:
     arrivals: tuple[Arrival, ...] = ()
     dropped: tuple[int, ...] = ()
     asked: bool = True
+    failed: tuple[Failure, ...] = ()
 
 
 SAVED = {  # types of the fields of a round in a file
@@ -53,7 +63,9 @@ SAVED = {  # types of the fields of a round in a file
     ],
     "dropped": list[int],
     "asked": bool,
+    "failed": list[tuple[int, str, float | None]],
 }
+LATER: dict[str, Any] = {"asked": True, "failed": []}  # fields that earlier files lack
 
 
 class Experiment(NamedTuple):
@@ -62,10 +74,12 @@ class Experiment(NamedTuple):
     ticket: int | None  # None for past data
     parameters: Values
     context: Values
-    state: str  # "pending", "told" or "dropped"
+    state: str  # "pending", "told", "failed" or "dropped"
     value: float | None
     costs: dict[str, float]
     spent: float | None = None
+    std: float | None = None  # of the value's noise, where it was told
+    reason: str | None = None  # why it failed
 
 
 @dataclass(frozen=True)
@@ -104,9 +118,13 @@ class History:
         return self._closed(ticket, arrivals=(*self.rounds[-1].arrivals, arrival))
 
     def drop(self, ticket: int) -> History:
+        """An experiment is forgotten."""
+        return self._closed(ticket, dropped=(*self.rounds[-1].dropped, self._round(ticket)))
+
+    def fail(self, ticket: int, reason: str, spent: float | None = None) -> History:
         """An experiment has failed."""
-        failed = self._round(ticket)
-        return self._closed(ticket, dropped=(*self.rounds[-1].dropped, failed))
+        failure = Failure(self._round(ticket), reason, spent)
+        return self._closed(ticket, failed=(*self.rounds[-1].failed, failure))
 
     def add(
         self,
@@ -126,19 +144,27 @@ class History:
         """All values, in the order in which they were told."""
         return [arrival for round_ in self.rounds for arrival in round_.arrivals]
 
+    @property
+    def failures(self) -> list[Failure]:
+        """All failures, in the order in which they were told."""
+        return [failure for round_ in self.rounds for failure in round_.failed]
+
     def experiments(self, names: tuple[str, ...]) -> list[Experiment]:
         """One line an experiment, with costs by name; copies."""
-        told = {arrival.round: arrival for arrival in self.arrivals}
+        came = {news.round: news for news in [*self.arrivals, *self.failures]}
         pending = set(self.pending.values())
         lines = []
         for t, each in enumerate(self.rounds):
-            arrival = told.get(t)
-            state = "told" if arrival else "pending" if t in pending else "dropped"
-            costs = dict(zip(names, arrival.costs, strict=True)) if arrival else {}
-            value = arrival.value if arrival else None
-            known = dict(each.parameters), dict(each.context)
-            spent = arrival.spent if arrival else None
-            lines.append(Experiment(each.ticket, *known, state, value, costs, spent))
+            known = each.ticket, dict(each.parameters), dict(each.context)
+            match came.get(t):
+                case Arrival(_, value, costs, std, spent):
+                    named = dict(zip(names, costs, strict=True))
+                    lines.append(Experiment(*known, "told", value, named, spent, std))
+                case Failure(_, reason, spent):
+                    lines.append(Experiment(*known, "failed", None, {}, spent, None, reason))
+                case _:
+                    state = "pending" if t in pending else "dropped"
+                    lines.append(Experiment(*known, state, None, {}))
         return lines
 
     def to_data(self) -> list[dict[str, Any]]:
@@ -152,15 +178,17 @@ class History:
         pending: dict[int, int] = {}
         over: set[int] = set()
         for t, saved in enumerate(rounds):
-            given = {"asked": True, **saved} if isinstance(saved, Mapping) else saved  # earlier files lack it
+            given = {**LATER, **saved} if isinstance(saved, Mapping) else saved
             require_types("a round", given, SAVED)
             arrivals = tuple(Arrival(s, y, tuple(costs), *more) for s, y, costs, *more in given["arrivals"])
-            each = Round(**{**given, "arrivals": arrivals, "dropped": tuple(given["dropped"])})
+            failed = tuple(Failure(*failure) for failure in given["failed"])
+            news = {"arrivals": arrivals, "dropped": tuple(given["dropped"]), "failed": failed}
+            each = Round(**{**given, **news})
             if each.ticket is not None:
                 require(each.ticket == len(pending), "ticket", str(len(pending)), each.ticket)
                 pending[each.ticket] = t
             read.append(each)
-            for done in [*(arrival.round for arrival in arrivals), *each.dropped]:
+            for done in [*(each.round for each in (*arrivals, *failed)), *each.dropped]:
                 require(0 <= done <= t and done not in over, "a round that is over", "a pending one", done)
                 over.add(done)
         left = {ticket: t for ticket, t in pending.items() if t not in over}

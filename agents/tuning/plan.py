@@ -15,6 +15,7 @@ from ..capabilities import Features
 from ..registry import AgentFactory, require_registered, resolve_agent
 from ..saving.data import decode, encode
 from ..saving.types import require_types
+from .clock import TIME, Time
 from .scale import Scale, sign_of
 from .space import Space, Values
 
@@ -119,9 +120,25 @@ class Plan:
         require(is_number(given) and given > 0, "spent", "what the experiment cost, positive", given)
         return float(given)
 
-    def context(self, given: Values | None) -> Values:
-        """A checked context; {} where there are none."""
+    def spent_in_vain(self, given: Any) -> float | None:
+        """What an experiment cost that failed, checked; None is nothing."""
+        return None if given is None else self.spent(given)
+
+    @property
+    def clocked(self) -> bool:
+        """Whether experiments have a time."""
+        return isinstance(self.contexts.kinds.get(TIME), Time)
+
+    def context(self, given: Values | None, time: Any = None) -> Values:
+        """A checked context, with the time where there is a clock; {} where there are none."""
         context = {} if given is None else given
+        if time is not None:
+            require(self.clocked, "time", "None without a `clock` of the tuner", time)
+            require(isinstance(context, Mapping), "contexts", "a dict", context)
+            require(TIME not in context, "contexts", f"without {TIME!r} where time is given", context)
+            context = {**context, TIME: time}
+        elif self.clocked and isinstance(context, Mapping) and TIME not in context:
+            require(False, "time", "a number where the tuner has a clock: when the experiment begins", time)
         return self.contexts.check(context)
 
     def to_data(self) -> dict[str, Any]:

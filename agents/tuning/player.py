@@ -17,6 +17,8 @@ from bandit_envs.problem.feedback import delivery
 from ..agent.learning_agent import LearningAgent
 from ..agent.resuming import Resumable
 from .boards import board
+from .feasibility import Feasibility
+from .gate import LIKELY, Gate, wanted_in
 from .history import Round
 from .plan import Plan
 from .scale import Scale
@@ -58,13 +60,14 @@ class Player:
         self.sizes = _sizes(costs if plan.standardise else [], len(plan.constraints))
         contexts = [*(each.context for each in rounds), context]
         self.board = board(plan, self.scale, [each.parameters for each in rounds], contexts)
+        self.gate = Gate(plan.parameters)
         self.known = len(rounds)  # which are on the board
         self.closed = 0  # rounds that the agent was told
 
     @cached_property
     def agent(self) -> Any:
         """What plays."""
-        agent = self.board.make_agent(self.plan.factory)
+        agent = self.board.make_agent(self.plan.factory, self.gate)
         agent.reset(_seed(self.plan.seed, self.number))
         return agent
 
@@ -89,30 +92,36 @@ class Player:
                 self._close(t, rounds[t])
         self.closed = self.known = len(rounds)
 
-    def ask(self, context: Values) -> Values:
-        """The parameters that the agent plays next."""
-        return self.board.parameters(self.agent.act(self.board.observation(context)))
+    def ask(self, context: Values, believed: Feasibility | None = None) -> Values:
+        """The parameters that the agent plays next, where experiments are believed to succeed."""
+        self._judge(context, believed, wanted_in(self.closed))
+        action = self.agent.act(self.board.observation(context))
+        return self.board.parameters(action if self.gate.open else self.board.opened(action, self.gate))
 
-    def ask_again(self, context: Values, resumed: bool) -> None:
+    def ask_again(self, context: Values, resumed: bool, believed: Callable[[], Feasibility | None]) -> None:
         """Ask what was asked; an agent that resumes from notes looks only where that leaves traces."""
         if resumed and not self.agent.leaves_traces:
             self.agent.skip()
         else:
-            self.ask(context)
+            self.ask(context, believed())
 
     def notes(self) -> dict[str, Any] | None:
         """What of its agent does not follow from the history; None of one that has to be asked again."""
         return self.agent.notes() if isinstance(self.agent, Resumable) else None
 
-    def recommend(self, context: Values) -> Advice:
-        """The agent's answer in a context, of the whole space."""
-        answer = self._recommend()(self.board.observation(context))
+    def recommend(self, context: Values, believed: Feasibility | None = None) -> Advice:
+        """The agent's answer in a context, of all that is believed to succeed."""
+        self._judge(context, believed, LIKELY)
+        recommend, observation = self._recommend(), self.board.observation(context)
+        among = None if self.gate.open else self.board.among(self.gate)
+        chooses = among is not None and _chooses(recommend)
+        answer = recommend(observation, among=among) if chooses else recommend(observation)
         return self._advice(self.board.parameters(answer.action), answer)
 
     def choose(self, context: Values, among: Sequence[Values]) -> Advice:
         """The agent's answer in a context, of some points."""
         recommend = self._recommend()
-        if "among" not in inspect.signature(recommend).parameters:
+        if not _chooses(recommend):
             raise ValueError(
                 f"agent {self.plan.agent!r} does not choose among what was tried; pass anywhere=True"
             )
@@ -124,8 +133,13 @@ class Player:
     def twin(self) -> Player:
         """A player whose agent goes its own way from now on."""
         twin = copy.copy(self)
-        twin.agent = copy.deepcopy(self.agent)
+        twin.agent, twin.gate = copy.deepcopy((self.agent, self.gate))  # the one has the other
         return twin
+
+    def _judge(self, context: Values, believed: Feasibility | None, wanted: float) -> None:
+        self.gate.set(believed, self.plan.contexts.features(context), wanted)
+        if not self.gate.open:
+            self.board.narrow(self.agent, self.gate)
 
     def _recommend(self) -> Callable[..., Any]:
         if not hasattr(self.agent, "recommend"):
@@ -146,13 +160,19 @@ class Player:
         info = delivery(t, rounds, rewards, costs, self.board.setting.max_delay, stds, paid)
         observation = self.board.observation(round_.context)
         self.agent.update(observation, self.board.action(round_.parameters), float(rewards.sum()), info)
-        if round_.dropped and hasattr(self.agent, "drop"):  # others do not believe anything of pending plays
-            self.agent.drop(np.array(round_.dropped))
+        gone = [*round_.dropped, *(each.round for each in round_.failed)]
+        if gone and hasattr(self.agent, "drop"):  # others do not believe anything of pending plays
+            self.agent.drop(np.array(gone))
 
     def _stds(self, round_: Round) -> Floats:
         """Deviations of the noise in the agent's units, NaN where they are not told."""
         each = [np.nan if arrival.std is None else arrival.std for arrival in round_.arrivals]
         return np.array(each) / self.scale.deviation
+
+
+def _chooses(recommend: Callable[..., Any]) -> bool:
+    """Whether an agent recommends one of some actions."""
+    return "among" in inspect.signature(recommend).parameters
 
 
 def _sizes(costs: Sequence[tuple[float, ...]], num_constraints: int) -> Floats:

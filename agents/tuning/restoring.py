@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from .feasibility import feasibility_of
 from .history import Round, require_value
 from .plan import Plan
 from .player import Player
@@ -33,7 +35,7 @@ def restored(plan: Plan, rounds: Sequence[Round], notes: Mapping[str, Any] | Non
         player.agent.recall(notes)
     for t in asked:
         player.catch_up(rounds[:t])
-        player.ask_again(rounds[t].context, notes is not None)
+        player.ask_again(rounds[t].context, notes is not None, partial(feasibility_of, plan, rounds[:t]))
     if notes is not None:
         player.agent.resume(notes)
     return player
@@ -60,3 +62,5 @@ def require_possible(plan: Plan, round_: Round) -> None:
         plan.deviation(arrival.std)
         plan.spent(arrival.spent)
         plan.costs(dict(zip(plan.constraints, arrival.costs, strict=True)))
+    for failure in round_.failed:
+        plan.spent_in_vain(failure.spent)

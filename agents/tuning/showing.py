@@ -16,7 +16,11 @@ LATEST = 20  # experiments that are shown
 def heading(plan: Plan, experiments: Sequence[Experiment]) -> str:
     """What is tuned, and how many experiments are in which state."""
     counts = Counter(each.state for each in experiments)
-    states = ", ".join(f"{counts[state]} {state}" for state in ("told", "pending", "dropped"))
+    states = ", ".join(
+        f"{counts[state]} {state}"
+        for state in ("told", "pending", "dropped", "failed")
+        if counts[state] or state != "failed"
+    )
     agent = plan.agent[0] if isinstance(plan.agent, tuple) else plan.agent
     return f"Tuner({plan.goal} over {', '.join(plan.parameters.kinds)}, agent={brief(agent)}: {states})"
 

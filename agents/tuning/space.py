@@ -15,9 +15,11 @@ from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..saving.types import require_types
+from .clock import Time
 from .parameters import KINDS, Parameter
 
 Values = dict[str, Any]
+ONLY: dict[str, tuple[Any, ...]] = {"contexts": (Time,)}  # kinds that some spaces alone may have
 
 
 class Space:
@@ -32,7 +34,7 @@ class Space:
         require(isinstance(kinds, Mapping), what, 'a dict such as {"depth": Integer(1, 12)}', kinds)
         for name, kind in kinds.items():
             require(isinstance(name, str), f"a name in {what}", "text", name)
-            known = isinstance(kind, tuple(KINDS.values()))
+            known = isinstance(kind, (*KINDS.values(), *ONLY.get(what, ())))
             require(known, f"{what}[{name!r}]", f"one of {', '.join(KINDS)}", kind)
         self.what, self.kinds = what, dict(kinds)
 
@@ -96,9 +98,10 @@ class Space:
     @classmethod
     def from_data(cls, what: str, data: list[list[Any]]) -> Space:
         """The inverse of `to_data`."""
+        kinds = KINDS | {kind.__name__: kind for kind in ONLY.get(what, ())}
         for _, kind, arguments in data:
-            require_types(f"a {kind}", arguments, {each.name: Any for each in fields(KINDS[kind])}, False)
-        return cls(what, {name: KINDS[kind](**arguments) for name, kind, arguments in data})
+            require_types(f"a {kind}", arguments, {each.name: Any for each in fields(kinds[kind])}, False)
+        return cls(what, {name: kinds[kind](**arguments) for name, kind, arguments in data})
 
     @cached_property
     def _ends(self) -> Ints:

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, overload
 
+from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.threads import one_thread
 
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
 from ..saving.types import require_types
+from .clock import with_clock
+from .crew import crew_of
+from .feasibility import feasibility_of
 from .history import Experiment, History, Round, require_value
 from .parameters import Parameter
 from .plan import Plan, names_of
 from .player import Advice, Player
+from .records import Records
 from .restoring import player_for, require_possible, restored
-from .scale import sign_of
-from .showing import as_html, heading
+from .room import require_room
+from .running import Run, check_run
 from .space import Space, Values
 
 FORM = "gpbandits tuner"
 NOTES = dict[str, list[list[int] | list[float] | None]] | None
 
+Question = tuple[int, Values]  # a ticket and parameters
 
-class Tuner:
+
+class Tuner(Records):
     """Says which experiment to do next, given all that were done, are running or have failed.
 
     Any agent of the package plays; the tuner translates. An experiment is a round that starts with `ask` and
@@ -52,6 +59,9 @@ class Tuner:
         max_pending: how many experiments may run at a time, None for any number.
         cost_budget: what all experiments together may cost, in any unit; each then tells what it `spent`.
             Default agent `ei-per-cost`, which learns what experiments cost too.
+        clock: where what is measured drifts, about how long all experiments take together, in any unit. Each
+            question then says its `time`, which is a further context: the older a value, the less it says of
+            now, and agents that learn a kernel learn how fast. None is no drift.
         num_arms: up to so many points are a finite set. More of them, and a continuum, are a box of which
             only possible points are looked at; an agent that plays sets alone is given so many that cover it.
         noise_std: standard deviation of the noise of a value, None if unknown.
@@ -77,10 +87,11 @@ class Tuner:
         noise_std: float | None = None,
         standardise: bool = True,
         cost_budget: float | None = None,
+        clock: float | None = None,
     ):
         plan = Plan(
             Space("parameters", parameters),
-            Space("contexts", {} if contexts is None else contexts),
+            Space("contexts", with_clock({} if contexts is None else contexts, clock)),
             agent,
             goal,
             names_of(constraints),
@@ -98,40 +109,59 @@ class Tuner:
         self.plan, self._history = plan, History()
         self._player: Player | None = None  # where there is none, the history is played again
 
+    @overload
+    def ask(
+        self, n: Values | None = None, context: Values | None = None, *, time: float | None = None
+    ) -> Question: ...
+
+    @overload
+    def ask(self, n: int, context: Values | None = None, *, time: float | None = None) -> list[Question]: ...
+
     @one_thread()
-    def ask(self, context: Values | None = None) -> tuple[int, Values]:
-        """Return a ticket and the parameters of the experiment to do now.
+    def ask(
+        self, n: Any = None, context: Values | None = None, *, time: float | None = None
+    ) -> Question | list[Question]:
+        """Return a ticket and the parameters of the experiment to do now, or of n experiments.
+
+            >>> from agents import Linear, Tuner
+            >>> tuner = Tuner({"x": Linear(0, 1)})
+            >>> for ticket, parameters in tuner.ask(3):
+            ...     tuner.tell(ticket, parameters["x"])
 
         Args:
+            n: how many, as a list: each is chosen knowing that those before it run, as if they had been asked
+                for one by one. None asks for a single one; a context may stand in its place.
             context: name -> value, where there are contexts.
+            time: when they begin, where there is a `clock`.
 
         Raises:
-            RuntimeError: `max_pending` experiments are running, or the `cost_budget` is spent.
+            RuntimeError: `max_pending` experiments are running, or would be, or the `cost_budget` is spent.
         """
-        if self.left is not None and self.left <= 0:
-            raise RuntimeError(f"the cost_budget of {self.plan.cost_budget:g} is spent; see `recommend`")
-        known, history = self.plan.context(context), self._history
-        limit, pending = self.plan.max_pending, history.pending
-        if limit is not None and len(pending) >= limit:
-            tickets = ", ".join(map(str, pending))
-            raise RuntimeError(
-                f"{len(pending)} experiments are pending, and max_pending is {limit}; tell or drop one of "
-                f"the tickets {tickets} first"
-            )
-        player = self._informed(self._take_player(), history.rounds, known)
-        parameters = player.ask(known)
-        self._history = history.ask(parameters, known)
+        if isinstance(n, Mapping):
+            require(context is None, "n", "a number, where a context is given", n)
+            n, context = None, dict(n)
+        require(n is None or is_count(n), "n", "None or a positive integer", n)
+        known = self.plan.context(context, time)
+        require_room(self.plan, self._history, self.left, n or 1)
+        history, player, questions = self._history, self._take_player(), []
+        for _ in range(n or 1):
+            player = self._informed(player, history.rounds, known)
+            parameters = player.ask(known, feasibility_of(self.plan, history.rounds))
+            questions.append((history.tickets, dict(parameters)))
+            history = history.ask(parameters, known)
+        self._history = history
         self._player = player
-        return history.tickets, dict(parameters)
+        return questions if n else questions[0]
 
-    def start(self, parameters: Values, context: Values | None = None) -> int:
+    def start(self, parameters: Values, context: Values | None = None, *, time: float | None = None) -> int:
         """Report an experiment that runs without having been asked for; return its ticket.
 
         Args:
             parameters: of one's own choice, or of another program's.
             context: name -> value, where there are contexts.
+            time: when it begins, where there is a `clock`.
         """
-        known, within = self.plan.parameters.check(parameters), self.plan.context(context)
+        known, within = self.plan.parameters.check(parameters), self.plan.context(context, time)
         self._history = self._history.ask(known, within, asked=False)
         return self._history.tickets - 1
 
@@ -158,8 +188,35 @@ class Tuner:
         self._history = self._history.tell(ticket, float(value), checked, known, paid)
 
     def drop(self, ticket: int) -> None:
-        """Report that an experiment has failed: it is forgotten, and not waited for."""
+        """Report that an experiment was lost, as where a machine died: it is forgotten, and not waited for.
+
+        Where its parameters are to blame, `fail` lets the tuner learn from it.
+        """
         self._history = self._history.drop(ticket)
+
+    def fail(self, ticket: int, reason: str = "", spent: float | None = None) -> None:
+        """Report that an experiment came to no value because of its parameters.
+
+        From the first failure on a classifier learns from all experiments where others would fail too, and
+        the agent chooses among the points where a success is likely enough: 30 to 90 %, more in some
+        questions than in others, and at most 90 % of what is possible; nothing else changes, and before it
+        nothing does. Successes beside a failure open what is around it again.
+        Of agents that cannot choose among some points, such as those of other libraries, the answer is
+        replaced by the nearest point that is open.
+
+            >>> from agents import Linear, Tuner
+            >>> tuner = Tuner({"x": Linear(0, 1)})
+            >>> ticket, parameters = tuner.ask()
+            >>> tuner.fail(ticket, "the melt froze")
+
+        Args:
+            ticket: from `ask`.
+            reason: one's own words, which are kept.
+            spent: what it cost until then, where there is a `cost_budget`; None is nothing.
+        """
+        require(isinstance(reason, str), "reason", "text", reason)
+        paid = self.plan.spent_in_vain(spent)
+        self._history = self._history.fail(ticket, reason, paid)
 
     def add(
         self,
@@ -169,16 +226,65 @@ class Tuner:
         context: Values | None = None,
         std: float | None = None,
         spent: float | None = None,
+        *,
+        time: float | None = None,
     ) -> None:
         """Report an experiment that was not asked for, such as one from the past; see `tell`."""
         known = self.plan.parameters.check(parameters)
         require_value(value)
-        checked, within = self.plan.costs(costs), self.plan.context(context)
+        checked, within = self.plan.costs(costs), self.plan.context(context, time)
         told = self.plan.deviation(std), self.plan.spent(spent)
         self._history = self._history.add(known, within, float(value), checked, *told)
 
+    def optimise(
+        self,
+        f: Callable[..., Any],
+        n: int,
+        workers: int = 1,
+        *,
+        backend: str = "processes",
+        context: Values | None = None,
+        time: Callable[[], float] | None = None,
+        file: str | os.PathLike[str] | None = None,
+    ) -> Experiment | None:
+        """Run n experiments, those first that are pending, and tell what came of them; return the `best`.
+
+        An exception that f raises is a failure, which is kept with its text, see `fail`; so is a value that
+        is infinite or not a number, and the death of a process. Ctrl-C, and a kill where there is a `file`,
+        lose no more than the experiments that were running: they stay pending, and the next call, or that of
+        the loaded tuner, begins with them. With several workers the questions depend on which experiment is
+        over first, and two runs differ.
+
+            >>> from agents import Linear, Tuner
+            >>> tuner = Tuner({"x": Linear(-1, 1)}, goal="minimise")
+            >>> best = tuner.optimise(lambda x: x**2, 10)
+
+        Args:
+            f: called with the parameters by keyword. It returns the value, (value, costs), or a dict of what
+                `tell` takes.
+            n: how many; fewer are run once a `cost_budget` is spent.
+            workers: how many run at a time. A single one is the calling thread itself.
+            backend: of several workers. "processes" are for experiments that compute, each worker one, by
+                joblib: f may be a lambda or of a notebook. "threads" are for those that wait for a device or
+                a cluster; Ctrl-C cannot stop them.
+            context: of all of them, where there are contexts.
+            time: says when it is, where there is a `clock`.
+            file: where the tuner is saved whenever an experiment begins or is over.
+
+        Raises:
+            ValueError: an argument is impossible, or f returns something else.
+
+        Warns:
+            UserWarning: all experiments failed.
+        """
+        check_run(self, f, n, workers, time)
+        Run(self, f, crew_of(workers, backend), context, time, file).play(n, workers)
+        return self.best
+
     @one_thread()
-    def recommend(self, context: Values | None = None, anywhere: bool = False) -> Advice:
+    def recommend(
+        self, context: Values | None = None, anywhere: bool = False, *, time: float | None = None
+    ) -> Advice:
         """What the agent takes for the best of the parameters that were told, feasible under constraints.
 
         It weighs all results by the model: of a noisy function `best` is the luckiest experiment, this the
@@ -189,6 +295,7 @@ class Tuner:
             context: name -> value, where there are contexts.
             anywhere: choose from all possible parameters, tried or not. Then try them before they are used:
                 the model may be wrong where nothing is known.
+            time: when it is to be used, where there is a `clock`.
 
         Returns:
             The parameters, and the posterior mean, standard deviation and `interval` of the value there.
@@ -196,54 +303,16 @@ class Tuner:
         Raises:
             ValueError: nothing was told yet, or the agent recommends nothing.
         """
-        known, rounds = self.plan.context(context), self._history.rounds
+        known, rounds = self.plan.context(context, time), self._history.rounds
         told = [each.parameters for each in self.experiments if each.state == "told"]
         if not told and not anywhere:
             raise ValueError(
                 "recommend needs an experiment that was told, got none; tell one, or pass anywhere=True"
             )
         player = self._up_to_date(rounds, known)
-        return player.recommend(known) if anywhere else player.choose(known, told)
-
-    @property
-    def best(self) -> Experiment:
-        """The best experiment so far; with constraints, of those whose observed costs are all at most 0."""
-        best = self._best
-        if best is None:
-            told = sum(each.state == "told" for each in self.experiments)
-            raise ValueError(f"best needs a feasible experiment, got {told} told, none of them feasible")
-        return best
-
-    @property
-    def _best(self) -> Experiment | None:
-        """The best experiment, if any is feasible."""
-        sign = sign_of(self.plan.goal)
-        told = [each for each in self.experiments if each.state == "told"]
-        feasible = [each for each in told if all(cost <= 0 for cost in each.costs.values())]
-        return max(feasible, key=lambda each: sign * each.value, default=None)  # type: ignore[operator]
-
-    @property
-    def experiments(self) -> list[Experiment]:
-        """All experiments in the order in which they were asked for or added."""
-        return self._history.experiments(self.plan.constraints)
-
-    @property
-    def left(self) -> float | None:
-        """What is left of the `cost_budget`, at most 0 once it is spent; None without one."""
-        most = self.plan.cost_budget
-        return None if most is None else most - sum(each.spent or 0.0 for each in self._history.arrivals)
-
-    @property
-    def pending(self) -> dict[int, Values]:
-        """Ticket -> parameters of the experiments that are running; after `load`, those to do again."""
-        rounds = self._history.rounds
-        return {ticket: dict(rounds[t].parameters) for ticket, t in self._history.pending.items()}
-
-    def __repr__(self) -> str:
-        return heading(self.plan, self.experiments)
-
-    def _repr_html_(self) -> str:
-        return as_html(self.plan, self.experiments, self._best)
+        if not anywhere:
+            return player.choose(known, told)
+        return player.recommend(known, feasibility_of(self.plan, rounds))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tuner to one file (JSON), from which `Tuner.load` or `agents.load` go on exactly.

@@ -61,8 +61,10 @@ def started(agent, told=4):
 
 CALLS = {
     "ask": lambda tuner: tuner.ask(),
+    "ask(3)": lambda tuner: tuner.ask(3),
     "tell": lambda tuner: tuner.tell(5, 0.25),
     "drop": lambda tuner: tuner.drop(5),
+    "fail": lambda tuner: tuner.fail(5, "it melted"),
     "add": lambda tuner: tuner.add({"x": 2, "kind": "b"}, 1.0),
 }
 LEARNING = ("gp-bucb", {"initial": 2, "refit_every": 2})

@@ -1,0 +1,63 @@
+"""The time of an experiment as a context, for what drifts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.types import Floats
+
+from .numeric import plain
+
+TIME = "time"  # the name of this context
+
+
+@dataclass(frozen=True)
+class Time:
+    """When an experiment begins, in any unit; it may be before 0 and after the span.
+
+    Args:
+        span: about how long all experiments take together: what a kernel takes for 1.
+    """
+
+    span: float
+    width = 1
+    levels = None
+
+    def __post_init__(self) -> None:
+        usable = is_number(self.span) and self.span > 0
+        require(usable, "clock", "a positive time: about how long all experiments take together", self.span)
+        object.__setattr__(self, "span", plain(self.span))
+
+    def features(self, value: float) -> Floats:
+        """Time / span."""
+        return np.array([value / self.span])
+
+    def value(self, features: Floats) -> float:
+        """The inverse of `features`."""
+        return float(features[0]) * self.span
+
+    def snap(self, features: Floats) -> Floats:
+        """The same: every time is possible."""
+        return features
+
+    def at(self, quantile: float) -> float:
+        """The time at which this share of the span is over."""
+        return quantile * self.span
+
+    def check(self, name: str, value: Any) -> Any:
+        """Return a finite number, or raise."""
+        require(is_number(value), name, "a finite number, in the unit of the clock", value)
+        return plain(value)
+
+
+def with_clock(contexts: Any, clock: float | None) -> Any:
+    """The contexts, and the time where there is a clock."""
+    if clock is None or not isinstance(contexts, Mapping):
+        return contexts
+    require(TIME not in contexts, "contexts", f"without {TIME!r} where there is a clock", contexts)
+    return {**contexts, TIME: Time(clock)}

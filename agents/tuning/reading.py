@@ -1,0 +1,102 @@
+"""What figures of a tuner draw: one model of all values, whichever agent asks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.types import Floats
+
+from ..beliefs.surface import Surface
+from ..box.landscape import with_context
+from .history import Arrival, Round
+from .parameters import Parameter
+from .plan import MOST, Plan
+from .player import Player
+from .space import Space, Values
+
+READER = ("gp-bucb", {"refit_every": 1, "fit_most": MOST})
+FEWEST = 2  # values: of one no length-scale can be learnt
+
+
+class Reading:
+    """A Gaussian process told all values: Matern 5/2, one length-scale a feature, and a noise, all learnt.
+
+    It is the model of the tuner's default agent, fitted to the latest 200 values by maximum likelihood.
+    Agents that assume another kernel, or none, are drawn by it too; costs do not enter.
+
+    Args:
+        plan: of the tuner.
+        rounds: its history.
+        context: in which predictions are made.
+    """
+
+    def __init__(self, plan: Plan, rounds: Sequence[Round], context: Values):
+        told = [(rounds[each.round], each) for round_ in rounds for each in round_.arrivals]
+        require(
+            len(told) >= FEWEST, "tuner", f"one with at least {FEWEST} values, to draw a model", len(told)
+        )
+        self.plan = replace(
+            plan, agent=READER, constraints=(), cost_budget=None, max_pending=None, num_arms=1
+        )
+        past = [
+            Round(each.parameters, each.context, None, (Arrival(t, came.value, (), came.std),))
+            for t, (each, came) in enumerate(told)
+        ]
+        self._player = Player(self.plan, past, context)
+        self._player.catch_up(past)
+        self._context = plan.contexts.features(context)
+        self._contexts = np.array([plan.contexts.features(each.context) for each, _ in told])
+
+    def predict(self, points: Floats) -> tuple[Floats, Floats]:
+        """Mean and deviation of the mean value at features of parameters, (n, d) -> (n,) each."""
+        agent, scale = self._player.agent.agent, self._player.scale
+        mean, std = Surface.of(agent.belief).predict(with_context(self._context, points))
+        return scale.sign * (scale.centre + scale.deviation * mean), scale.deviation * std
+
+    @property
+    def importance(self) -> dict[str, float]:
+        """What correlation is lost from one end of each parameter's range to the other, in [0, 1].
+
+        1 - min k(x, x') / k(x, x) over x and x' that differ in this parameter alone: of a number its ends, of
+        categories any two, of contexts what was seen of them. It follows from the kernel's length-scales: 0
+        is an infinite one, of a parameter that says nothing, and 1 one that is short beside the range. It
+        says how much values vary along the parameter, not how large that is beside the effects of others.
+        """
+        contexts, parameters = self.plan.contexts, self.plan.parameters
+        seen = np.ptp(self._contexts, axis=0)
+        steps = _steps(contexts, seen) | _steps(parameters, np.ones(parameters.dim))
+        kernel = self._player.agent.model.kernel
+        origin = np.zeros((1, contexts.dim + parameters.dim))
+        lost = {}
+        for name, (space, step) in steps.items():
+            before = 0 if space is contexts else contexts.dim
+            ends = np.zeros((len(step), origin.shape[1]))
+            ends[:, before : before + space.dim] = step
+            lost[name] = float(1.0 - kernel(origin, ends).min() / kernel(origin)[0, 0])
+        return lost
+
+
+def _steps(space: Space, spans: Floats) -> dict[str, tuple[Space, Floats]]:
+    """Differences of features between a parameter's ends, or any two of its choices, (m, d), by name.
+
+    Args:
+        space: of the parameters.
+        spans: of each feature that is a number, (d,).
+    """
+    steps = {}
+    for i, (name, kind) in enumerate(space.kinds.items()):
+        own = space.parameter_of_feature == i
+        between = spans[own][None] if kind.width == 1 else _between(kind)
+        steps[name] = space, np.zeros((len(between), space.dim))
+        steps[name][1][:, own] = between
+    return steps
+
+
+def _between(kind: Parameter) -> Floats:
+    """Differences of the features of any two choices, (m, width)."""
+    features = np.array([kind.features(choice) for choice in kind.levels or ()])
+    return (features[:, None] - features)[np.triu_indices(len(features), 1)]

@@ -1,0 +1,120 @@
+"""What a tuner knows: its experiments, the best of them, those that run, and what is left to spend."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from bandit_envs.basics.extras import from_extra
+
+from .history import Experiment, History
+from .plan import Plan
+from .scale import sign_of
+from .showing import as_html, heading
+from .space import Values
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+
+class Records:
+    """What can be read of a tuner; all that is handed out are copies."""
+
+    plan: Plan
+    _history: History
+
+    @property
+    def best(self) -> Experiment | None:
+        """The experiment of the best value so far, None before any.
+
+        Under constraints it is the best of those whose observed costs are all at most 0, None if there are
+        none. Of a noisy function it is the luckiest experiment, and of one that drifts it may be an old one:
+        see `recommend`.
+        """
+        sign = sign_of(self.plan.goal)
+        told = [each for each in self.experiments if each.state == "told"]
+        feasible = [each for each in told if all(cost <= 0 for cost in each.costs.values())]
+        return max(feasible, key=lambda each: sign * each.value, default=None)  # type: ignore[operator]
+
+    @property
+    def experiments(self) -> list[Experiment]:
+        """All experiments in the order in which they were asked for or added."""
+        return self._history.experiments(self.plan.constraints)
+
+    @property
+    def left(self) -> float | None:
+        """What is left of the `cost_budget`, at most 0 once it is spent; None without one."""
+        most = self.plan.cost_budget
+        paid = [*self._history.arrivals, *self._history.failures]
+        return None if most is None else most - sum(each.spent or 0.0 for each in paid)
+
+    @property
+    def pending(self) -> dict[int, Values]:
+        """Ticket -> parameters of the experiments that are running; after `load`, those to do again."""
+        rounds = self._history.rounds
+        return {ticket: dict(rounds[t].parameters) for ticket, t in self._history.pending.items()}
+
+    def to_frame(self) -> DataFrame:
+        """All experiments as a table of pandas, a row each, in the order of `experiments`.
+
+        Columns: ticket, parameters, contexts and the time, state, value, std (of its noise, where it was
+        told), costs by name, spent where there is a `cost_budget`, and the reason of a failure. Of two
+        columns of one name the second says what it is of, such as "cost depth".
+        """
+        with from_extra("eval", "tables"):
+            from .frame import frame_of
+
+        return frame_of(self.plan, self.experiments)
+
+    def plot(
+        self,
+        kind: str = "history",
+        *,
+        parameters: Sequence[str] | None = None,
+        context: Values | None = None,
+        ax: Any = None,
+        size: tuple[float, float] | None = None,
+        path: str | os.PathLike[str] | None = None,
+    ) -> Figure:
+        """Draw the experiments, or what a model makes of them; notebooks show the figure.
+
+        The model is the same whichever agent asks: a Gaussian process with a Matern 5/2 kernel and one
+        length-scale a feature, fitted by maximum likelihood to the latest 200 values.
+
+            >>> from agents import Linear, Tuner
+            >>> tuner = Tuner({"x": Linear(-1, 1), "y": Linear(0, 1)})
+            >>> best = tuner.optimise(lambda x, y: -(x**2), 8)
+            >>> figure = tuner.plot("slices")
+
+        Args:
+            kind: "history", values by experiment and the best so far; "slices", the model along each
+                parameter through the best experiment, with its interval of 95 %; "contour", its mean over
+                two of them, and where a failure is as likely as a success; "importance", how
+                much of the correlation is lost from one end of a parameter's range to the other. That follows
+                from the length-scales: 0 is a parameter that says nothing; it is no share of a variance.
+            parameters: names of those to draw, of a contour two; default all, of a contour the two most
+                important.
+            context: in which the model is drawn, with its "time" where there is a `clock`; default that of
+                the latest experiment.
+            ax: axes of matplotlib to draw on, of slices one a parameter.
+            size: of a new figure, width and height in inches.
+            path: where to save it too, in a format by its ending.
+
+        Raises:
+            ValueError: an argument is impossible, or there are fewer than two values.
+        """
+        with from_extra("eval", "figures"):
+            from .drawing import Drawing
+            from .figures import draw
+
+        known = None if context is None else self.plan.context(context)
+        told = self.plan, self._history.rounds, self.experiments, self.best
+        return draw(Drawing(*told, parameters, known), kind, ax, size, path)
+
+    def __repr__(self) -> str:
+        return heading(self.plan, self.experiments)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.plan, self.experiments, self.best)

@@ -1,0 +1,174 @@
+"""A tuner's experiments, asked for, run and told until so many are over."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from bandit_envs.basics.arguments import is_count, is_number, require
+
+from .clock import TIME
+from .crew import Crew, Experimenter, Report
+from .history import History
+from .plan import Plan
+from .space import Values
+
+TOLD = ("value", "costs", "std", "spent")
+RETURNED = f"a number, (value, costs) or a dict of {', '.join(TOLD)}"
+
+
+class Asking(Protocol):
+    """What a run needs of a tuner."""
+
+    plan: Plan
+    _history: History
+
+    @property
+    def left(self) -> float | None:
+        """Of the budget of costs."""
+        ...
+
+    @property
+    def pending(self) -> dict[int, Values]:
+        """Ticket -> parameters."""
+        ...
+
+    def ask(self, n: int, context: Values | None = None, *, time: float | None = None) -> list[Any]:
+        """Tickets and parameters."""
+        ...
+
+    def tell(self, ticket: int, value: float, costs: Any = None, std: Any = None, spent: Any = None) -> None:
+        """An experiment is over."""
+        ...
+
+    def fail(self, ticket: int, reason: str = "", spent: float | None = None) -> None:
+        """An experiment failed."""
+        ...
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """To a file."""
+        ...
+
+
+@dataclass
+class Run:
+    """Experiments of a tuner, of which some run.
+
+    Args:
+        tuner: asks.
+        f: what an experiment is.
+        crew: runs them.
+        context, time: of the questions.
+        file: where the tuner is saved, None for nowhere.
+    """
+
+    tuner: Asking
+    f: Experimenter
+    crew: Crew
+    context: Values | None = None
+    time: Callable[[], float] | None = None
+    file: str | os.PathLike[str] | None = None
+    running: dict[Future[Report], int] = field(default_factory=dict)
+
+    def play(self, n: int, workers: int) -> None:
+        """Do n experiments, those that are pending first; it ends early once a budget of costs is spent."""
+        before, left = len(self.tuner._history.failures), n
+        again = self._interrupted()[:n]
+        try:
+            while left > 0 and self._begin(again, min(left, workers) - len(self.running)):
+                over, _ = wait(self.running, return_when=FIRST_COMPLETED)
+                for call in sorted(over, key=self.running.__getitem__):
+                    self._tell(self.running.pop(call), call.result())
+                    left -= 1
+        finally:
+            self.crew.stop()
+        failures = self.tuner._history.failures[before:]
+        if len(failures) == n:
+            warnings.warn(f"all {n} experiments failed, the last with {failures[-1].reason}", stacklevel=4)
+
+    def _begin(self, again: list[int], number: int) -> bool:
+        """Start up to so many experiments; whether any runs."""
+        tickets, again[:] = again[:number], again[number:]
+        fresh = number - len(tickets)
+        spent = self.tuner.left is not None and self.tuner.left <= 0
+        if fresh > 0 and not spent:
+            when = None if self.time is None else self.time()
+            tickets += [ticket for ticket, _ in self.tuner.ask(fresh, self.context, time=when)]
+            self._save()
+        pending = self.tuner.pending
+        for ticket in tickets:
+            self.running[self.crew.start(self.f, pending[ticket])] = ticket
+        return bool(self.running)
+
+    def _tell(self, ticket: int, came: Report) -> None:
+        told = {} if came.failure is not None else outcome(came.result)
+        if came.failure is not None:
+            self.tuner.fail(ticket, came.failure)
+        elif not is_number(told["value"]):
+            self.tuner.fail(ticket, f"its value was {told['value']}", told.get("spent"))
+        else:
+            self.tuner.tell(ticket, **told)
+        self._save()
+
+    def _save(self) -> None:
+        if self.file is not None:
+            self.tuner.save(self.file)
+
+    def _interrupted(self) -> list[int]:
+        """Tickets that are pending in the same context, whenever they began."""
+        history, wanted = self.tuner._history, self.context or {}
+        contexts = {ticket: history.rounds[t].context for ticket, t in history.pending.items()}
+        return [ticket for ticket, each in contexts.items() if _without_time(each) == _without_time(wanted)]
+
+
+def check_run(tuner: Asking, f: Any, n: Any, workers: int, time: Any) -> None:
+    """Raise where a run cannot begin."""
+    require(is_count(n), "n", "a positive integer", n)
+    limit = tuner.plan.max_pending
+    fits = limit is None or workers <= limit
+    require(fits, "workers", f"at most max_pending, which is {limit}", workers)
+    needed = "a function without arguments that says when it is, where the tuner has a clock"
+    require(callable(time) if tuner.plan.clocked else time is None, "time", needed, time)
+    names = tuner.plan.parameters.kinds
+    require(callable(f), "f", "a function of the parameters", f)
+    require(_takes(f, names), "f", f"a function that takes {', '.join(names)} by keyword", f)
+
+
+def outcome(result: Any) -> dict[str, Any]:
+    """What f returned as arguments of `Tuner.tell`; its value may be infinite or no number at all (NaN)."""
+    told: dict[str, Any]
+    if isinstance(result, Mapping):
+        told = dict(result)
+    elif isinstance(result, tuple) and len(result) == 2:
+        told = {"value": result[0], "costs": result[1]}
+    else:
+        told = {"value": result}
+    named = "value" in told and set(told) <= set(TOLD)
+    try:
+        told["value"] = float(told["value"]) if named and not isinstance(told["value"], str) else None
+    except (TypeError, ValueError):
+        told["value"] = None
+    require(told["value"] is not None, "what f returns", RETURNED, result)
+    return told
+
+
+def _takes(f: Any, names: Any) -> bool:
+    """Whether f can be called with these keywords, as far as that can be known."""
+    try:
+        signature = inspect.signature(f)
+    except (TypeError, ValueError):  # of some built-in functions nothing is known
+        return True
+    try:
+        signature.bind(**dict.fromkeys(names))
+    except TypeError:
+        return False
+    return True
+
+
+def _without_time(context: Values) -> Values:
+    return {name: value for name, value in context.items() if name != TIME}

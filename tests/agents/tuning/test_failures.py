@@ -1,0 +1,269 @@
+"""The tuner learns where experiments fail, and is what it was where none does."""
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import Matern
+
+from agents import Categorical, Integer, Linear, Tuner
+from agents.saving.files import read, write
+from agents.tuning.feasibility import Feasibility, feasibility_of
+from agents.tuning.gate import BOLD, CAUTIOUS, Gate, wanted_in
+from agents.tuning.space import Space
+
+SQUARE = {"x": Linear(0, 1), "y": Linear(0, 1)}
+ROUNDS = 30
+BRIEF = {"initial": 2}
+LEARNS = {"refit_every": 5}
+FREEZES = "the melt froze"
+
+
+def fails_in_the_corner(parameters):
+    return parameters["x"] > 0.7 and parameters["y"] > 0.7
+
+
+def played(tuner, fails, value, rounds=ROUNDS, say=lambda tuner, ticket: tuner.fail(ticket, FREEZES)):
+    """Ask and tell; what was asked, and in which rounds it failed."""
+    asked, failed = [], []
+    for t in range(rounds):
+        ticket, parameters = tuner.ask()
+        asked.append(parameters)
+        if fails(parameters):
+            failed.append(t)
+            say(tuner, ticket)
+        else:
+            costs = dict.fromkeys(tuner.plan.constraints, -1.0)
+            tuner.tell(ticket, value(parameters), costs)
+    return asked, failed
+
+
+def total(parameters):
+    return parameters["x"] + parameters["y"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_failing_corner_is_not_asked_for_again_and_again(seed):
+    """The largest values are at the edge of the corner: an agent that forgets failures asks for nothing else.
+
+    A tuner that learns keeps looking for the edge. A third of its questions wants a success to be likelier
+    than 0.7, and a third takes less than a half: at an edge that is known, half of all can be on the wrong
+    side.
+    """
+    _, forgotten = played(Tuner(SQUARE, seed=seed), fails_in_the_corner, total, say=Tuner.drop)
+    tuner = Tuner(SQUARE, seed=seed)
+    _, learnt = played(tuner, fails_in_the_corner, total)
+    assert len(forgotten) >= 2 * ROUNDS / 3
+    assert len(learnt) <= ROUNDS / 2
+    assert len(learnt) <= len(forgotten) - ROUNDS / 5
+    assert tuner.best.value > 1.65  # of 1.7
+
+
+def test_what_lies_beyond_a_stripe_that_fails_is_found():
+    def fails(p):
+        return 0.45 < p["x"] < 0.6
+
+    for seed in range(3):
+        tuner = Tuner(SQUARE, seed=seed)
+        _, failed = played(tuner, fails, lambda p: p["x"] - 0.5 * (p["y"] - 0.5) ** 2)
+        assert tuner.best.value > 0.95  # of 1, and 0.45 before the stripe
+        assert len(failed) <= ROUNDS / 3
+
+
+MIXED = {"depth": Integer(1, 9), "kernel": Categorical(["a", "b", "c"])}
+SPACES = {  # space, what fails in it, and how often at least a point fails in a uniform draw
+    "continuous": (SQUARE, lambda p: p["x"] > 0.6),
+    "integer": ({"n": Integer(1, 5000), "m": Integer(1, 5000, log=True)}, lambda p: p["n"] > 3000),
+    "categorical": (MIXED, lambda p: p["kernel"] == "a"),
+    "both": ({**SQUARE, **MIXED}, lambda p: p["kernel"] == "a"),
+}
+AGENTS = {
+    "default": None,
+    "learning": ("gp-bucb", BRIEF | LEARNS),
+    "samples": ("gp-ts", BRIEF),
+    "constrained": ("constrained-ei", {"hallucinate": True, **BRIEF}),
+    "random": "random",
+    "eliminates": "bpe",  # cannot choose among some arms, and plays no box
+}
+
+
+def wanted(p):
+    """A reward that calls for what fails."""
+    return p.get("x", 0) + p.get("n", 0) / 5000 + 2 * (p.get("kernel") == "a") - 0.01 * p.get("depth", 0)
+
+
+def tuner_of(agent, space, **more):
+    constraints = ["heat"] if agent == "constrained" else []
+    return Tuner(SPACES[space][0], agent=AGENTS[agent], constraints=constraints, num_arms=64, **more)
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("agent", AGENTS)
+def test_all_agents_stay_away_from_failures_in_all_spaces(agent, space):
+    _, fails = SPACES[space]
+    _, learnt = played(tuner_of(agent, space), fails, wanted, 24)
+    _, forgotten = played(tuner_of(agent, space), fails, wanted, 24, Tuner.drop)
+    late = [t for t in learnt if t >= 12]
+    assert len(late) <= 8  # of 12: a third of the questions wants a success to be likelier than 0.7
+    assert len(learnt) <= len(forgotten)
+
+
+@pytest.mark.parametrize("space", ["continuous", "categorical"])
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_saved_tuner_goes_on_as_if_it_had_not_been(agent, space, tmp_path):
+    _, fails = SPACES[space]
+    tuner = tuner_of(agent, space, seed=2)
+    _, failed = played(tuner, fails, wanted, 9)
+    assert failed
+    tuner.save(tmp_path / "tuner.json")
+    loaded = Tuner.load(tmp_path / "tuner.json")
+    assert loaded.experiments == tuner.experiments
+    assert played(loaded, fails, wanted, 5) == played(tuner, fails, wanted, 5)
+
+
+class DrawsForEachArm:
+    """Draws a number for each arm among which it is to choose: what it draws later depends on how many."""
+
+    def __init__(self, setting):
+        self.every = np.ones(len(setting.arms), dtype=bool)
+
+    def reset(self, seed):
+        self.rng, self.open = np.random.default_rng(seed), self.every
+
+    def offer(self, arms):
+        self.open = arms
+
+    def act(self, observation):
+        (arms,) = self.open.nonzero()
+        return int(arms[self.rng.random(len(arms)).argmax()])
+
+    def update(self, observation, action, reward, info):
+        self.open = self.every
+
+
+def test_an_agent_that_is_asked_again_is_offered_the_same_again(tmp_path):
+    tuner = Tuner(MIXED, agent=f"{__name__}:DrawsForEachArm", standardise=False)
+    _, failed = played(tuner, lambda p: p["depth"] > 5, wanted, 9)
+    assert failed
+    tuner.save(tmp_path / "tuner.json")
+    loaded = Tuner.load(tmp_path / "tuner.json", trust=True)
+    assert [loaded.ask() for _ in range(5)] == [tuner.ask() for _ in range(5)]
+
+
+@pytest.mark.parametrize("space", SPACES)
+@pytest.mark.parametrize("agent", AGENTS)
+def test_nothing_is_judged_where_nothing_failed(agent, space, monkeypatch):
+    """So all is as it was without the belief: not a number is looked at, nor one drawn."""
+
+    def never(*_):
+        raise AssertionError("judged")
+
+    for name in ("probability", "closed", "nearest"):
+        monkeypatch.setattr(Gate, name, never)
+    tuner = tuner_of(agent, space)
+    _, dropped = played(tuner, SPACES[space][1], wanted, 8, Tuner.drop)
+    assert dropped or agent != "random"
+    if agent not in ("random", "eliminates"):
+        tuner.recommend(anywhere=True)
+
+
+def test_where_all_fail_it_goes_on_elsewhere():
+    asked, failed = played(Tuner(SQUARE), lambda p: True, total, 12)
+    assert len(failed) == 12
+    points = np.array([[p["x"], p["y"]] for p in asked])
+    distances = np.abs(points[:, None] - points).max(axis=2) + np.eye(12)
+    assert distances.min() > 0.05  # the box is 1 wide
+
+
+def test_a_recommendation_from_anywhere_is_believed_to_succeed():
+    for space in ("continuous", "categorical"):
+        tuner = tuner_of("default", space)
+        played(tuner, SPACES[space][1], wanted, 20)
+        assert not SPACES[space][1](tuner.recommend(anywhere=True).parameters)
+
+
+def test_a_failure_in_one_context_says_little_of_another():
+    tuner = Tuner({"x": Linear(0, 1)}, contexts={"oven": Categorical(["old", "new"])})
+    for x in np.linspace(0, 1, 6):
+        tuner.add({"x": x}, x, context={"oven": "new"})
+        tuner.fail(tuner.start({"x": x}, {"oven": "old"}))
+    believed = feasibility_of(tuner.plan, tuner._history.rounds)
+    x = np.full((2, 1), 0.5)
+    ovens = np.array([tuner.plan.contexts.features({"oven": each}) for each in ("old", "new")])
+    old, new = believed.probability(np.hstack([ovens, x]))
+    assert old < 0.3 < 0.7 < new
+    tuner.ask({"oven": "old"})
+
+
+def test_before_any_success_the_farthest_is_the_likeliest():
+    points = np.array([[0.2, 0.2], [0.3, 0.9]])
+    believed = Feasibility(points, np.array([False, False]))
+    where = np.array([[0.2, 0.2], [0.2, 0.4], [1.0, 0.0]])
+    scale = 0.3 * 2**0.5
+    nearest = Matern(scale, nu=2.5)(where, points).max(axis=1)
+    np.testing.assert_allclose(believed.probability(where), 0.5 * (1 - nearest), rtol=0, atol=1e-12)
+
+
+def test_the_bar_is_spread_evenly_over_any_stretch_of_questions():
+    """Multiples of the golden ratio: of any 10 in a row, each fifth of the range has one to three."""
+    bars = (np.array([wanted_in(t) for t in range(200)]) - BOLD) / (CAUTIOUS - BOLD)
+    for start in range(190):
+        counts = np.bincount((bars[start : start + 10] * 5).astype(int), minlength=5)
+        assert counts.min() >= 1
+        assert counts.max() <= 3
+
+
+def test_a_point_that_is_closed_is_replaced_by_the_nearest_open_one():
+    gate = Gate(Space("parameters", {"n": Integer(1, 11), "kind": Categorical(["a", "b"])}))
+    points = np.array([gate.space.features({"n": n, "kind": kind}) for kind in "ab" for n in range(1, 12)])
+    succeeded = points[:, 0] < 0.5
+    gate.set(Feasibility(points, succeeded), np.zeros(0), 0.5)
+    arm = gate.space.features({"n": 11, "kind": "b"})
+    chosen = gate.space.values(gate.nearest(arm))
+    assert chosen["kind"] == "b"
+    assert chosen["n"] in (5, 6)
+    assert gate.admits(points)[gate.nearest(arm, points)]
+
+
+def test_a_failure_is_kept_with_its_reason_and_what_it_cost(tmp_path):
+    tuner = Tuner(SQUARE, cost_budget=10.0)
+    tuner.fail(tuner.ask()[0], "it melted", spent=4.0)
+    tuner.fail(tuner.ask()[0])
+    assert tuner.left == 6.0
+    tuner.save(tmp_path / "t.json")
+    loaded = Tuner.load(tmp_path / "t.json")
+    for each in (tuner, loaded):
+        first, second = each.experiments
+        assert (first.state, first.reason, first.spent) == ("failed", "it melted", 4.0)
+        assert (second.state, second.reason, second.spent) == ("failed", "", None)
+        assert each.left == 6.0
+    assert "2 failed" in repr(tuner)
+    tuner.fail(tuner.ask()[0], spent=6.0)
+    with pytest.raises(RuntimeError, match="spent"):
+        tuner.ask()
+
+
+def test_a_file_from_before_failures_were_known_is_read(tmp_path):
+    tuner, path = Tuner(SQUARE, agent="random"), tmp_path / "t.json"
+    played(tuner, lambda p: p["x"] > 0.5, total, 4, Tuner.drop)
+    tuner.save(path)
+    content = read(path, "gpbandits tuner")
+    for each in content["rounds"]:
+        del each["failed"]
+    write(path, "gpbandits tuner", content)
+    assert Tuner.load(path).experiments == tuner.experiments
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda tuner: tuner.fail(7), "ticket 7 was never given"),
+        (lambda tuner: tuner.fail(0, reason=3), "reason must be text"),
+        (lambda tuner: tuner.fail(0, spent=1.0), "spent must be None without a cost_budget"),
+    ],
+    ids=["ticket", "reason", "spent"],
+)
+def test_what_is_no_failure_is_refused(call, message):
+    tuner = Tuner(SQUARE)
+    tuner.ask()
+    with pytest.raises(ValueError, match=message):
+        call(tuner)
+    assert list(tuner.pending) == [0]

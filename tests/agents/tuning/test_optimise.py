@@ -1,0 +1,208 @@
+"""A tuner that runs its experiments itself loses none but those that were running."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents import Integer, Linear, Tuner
+
+SPACE = {"x": Linear(0, 1), "y": Linear(0, 1)}
+
+
+def value(x, y):
+    return x - (y - 0.5) ** 2
+
+
+def test_one_worker_asks_and_tells_in_turn():
+    tuner, by_hand = (Tuner(SPACE, seed=3) for _ in range(2))
+    best = tuner.optimise(value, 8)
+    for _ in range(8):
+        ticket, parameters = by_hand.ask()
+        by_hand.tell(ticket, value(**parameters))
+    assert tuner.experiments == by_hand.experiments
+    assert best == by_hand.best
+
+
+@pytest.mark.parametrize(
+    ("returned", "constraints", "told"),
+    [
+        (np.float32(0.5), (), {"value": 0.5}),
+        ((0.5, {"heat": -1}), ("heat",), {"value": 0.5, "costs": {"heat": -1.0}}),
+        ({"value": 0.5, "std": 0.1, "spent": 2.0}, (), {"value": 0.5, "std": 0.1, "spent": 2.0}),
+    ],
+    ids=["number", "pair", "dict"],
+)
+def test_f_returns_what_tell_takes(returned, constraints, told):
+    budget = 100.0 if "spent" in told else None
+    agent = "gp-bucb" if budget else None
+    tuner = Tuner(SPACE, constraints=constraints, cost_budget=budget, agent=agent)
+    tuner.optimise(lambda x, y: returned, 2)
+    for each in tuner.experiments:
+        assert {name: getattr(each, name) for name in told} == told
+
+
+def test_exceptions_and_numbers_that_are_none_are_failures():
+    def fails(x, y):
+        if x > 0.6:
+            raise ArithmeticError("too hot")
+        return float("nan") if y > 0.6 else value(x, y)
+
+    tuner = Tuner(SPACE, agent="random", seed=1)
+    tuner.optimise(fails, 30)
+    assert len(tuner.experiments) == 30
+    for each in tuner.experiments:
+        x, y = each.parameters.values()
+        reason = "ArithmeticError: too hot" if x > 0.6 else "its value was nan" if y > 0.6 else None
+        assert (each.state, each.reason) == ("failed" if reason else "told", reason)
+
+
+def test_one_that_only_fails_is_warned_of():
+    with pytest.warns(UserWarning, match="all 3 experiments failed, the last with ZeroDivisionError"):
+        best = Tuner(SPACE).optimise(lambda x, y: 1 / 0, 3)
+    assert best is None
+
+
+def test_threads_run_side_by_side_and_never_too_many():
+    running, most, lock = [0], [0], threading.Lock()
+
+    def counted(x, y):
+        with lock:
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+        time.sleep(0.02)
+        with lock:
+            running[0] -= 1
+        return value(x, y)
+
+    tuner = Tuner(SPACE, max_pending=3)
+    tuner.optimise(counted, 12, workers=3, backend="threads")
+    assert [each.state for each in tuner.experiments] == ["told"] * 12
+    assert most[0] == 3
+
+
+def test_processes_take_lambdas_and_outlive_those_that_die(tmp_path):
+    """The first experiment's process dies, and it alone is a failure."""
+    here, dead = os.getpid(), str(tmp_path / "dead")
+
+    def computes(x, y):
+        assert os.getpid() != here
+        try:
+            open(dead, "x").close()  # of all that may come first, one does
+        except FileExistsError:
+            return x + y
+        os._exit(3)
+
+    tuner = Tuner(SPACE, agent="random")
+    tuner.optimise(computes, 4, workers=2)
+    failed = [each for each in tuner.experiments if each.state == "failed"]
+    assert len(tuner.experiments) == 4
+    assert len(failed) == 1
+    assert "process died" in failed[0].reason
+
+
+def test_what_was_interrupted_is_done_first(tmp_path):
+    calls = []
+
+    def interrupted(x, y):
+        calls.append((x, y))
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return value(x, y)
+
+    path = tmp_path / "t.json"
+    tuner = Tuner(SPACE, seed=2)
+    with pytest.raises(KeyboardInterrupt):
+        tuner.optimise(interrupted, 8, file=path)
+    for each in (tuner, Tuner.load(path)):
+        assert [line.state for line in each.experiments] == [*["told"] * 3, "pending"]
+    loaded, whole = Tuner.load(path), Tuner(SPACE, seed=2)
+    loaded.optimise(interrupted, 5)
+    assert calls[4] == calls[3]
+    whole.optimise(value, 8)
+    assert loaded.experiments == whole.experiments
+
+
+KILLED = """
+import sys, time
+from agents import Linear, Tuner
+
+def waits(x):
+    time.sleep(0.05)
+    return x
+
+if __name__ == "__main__":
+    tuner = Tuner({"x": Linear(0, 1)}, agent="random", seed=1)
+    tuner.optimise(waits, 1000, 2, backend="threads", file=sys.argv[1])
+"""
+
+
+def test_a_killed_run_goes_on_from_its_file(tmp_path):
+    script, path = tmp_path / "run.py", tmp_path / "t.json"
+    script.write_text(KILLED)
+    root = str(Path(__file__).parents[3])
+    run = subprocess.Popen(
+        [sys.executable, str(script), str(path)], cwd=root, env={**os.environ, "PYTHONPATH": root}
+    )
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (path.exists() and path.stat().st_size > 2000):
+        time.sleep(0.05)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    tuner = Tuner.load(path)
+    told = sum(each.state == "told" for each in tuner.experiments)
+    assert told >= 2
+    assert 0 <= len(tuner.pending) <= 2
+    tuner.optimise(lambda x: x, 4)
+    assert not tuner.pending
+    assert sum(each.state == "told" for each in tuner.experiments) == told + 4
+
+
+def test_it_ends_when_the_budget_is_spent():
+    tuner = Tuner(SPACE, cost_budget=5.0, agent="gp-bucb")
+    tuner.optimise(lambda x, y: {"value": x, "spent": 2.0}, 10)
+    assert len(tuner.experiments) == 3
+    assert tuner.left == -1.0
+
+
+def test_times_and_contexts_go_with_it():
+    hours = iter(range(100))
+    tuner = Tuner(SPACE, contexts={"oven": Integer(1, 2)}, clock=10.0)
+    other = tuner.ask({"oven": 1}, time=-5.0)[0]
+    again = tuner.ask({"oven": 2}, time=-4.0)[0]
+    tuner.optimise(value, 3, context={"oven": 2}, time=lambda: float(next(hours)))
+    assert list(tuner.pending) == [other]
+    assert tuner.experiments[again].state == "told"
+    assert [each.context["time"] for each in tuner.experiments] == [-5.0, -4.0, 0.0, 1.0]
+
+
+def answers(result):
+    return lambda: Tuner(SPACE).optimise(lambda x, y: result, 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Tuner(SPACE).optimise(lambda x: x, 3), "f must be a function that takes x, y by keyword"),
+        (lambda: Tuner(SPACE).optimise(value, 0), "n must be a positive integer"),
+        (lambda: Tuner(SPACE).optimise(value, 3, 0), "workers must be a positive integer"),
+        (lambda: Tuner(SPACE, max_pending=2).optimise(value, 3, 4), "at most max_pending, which is 2"),
+        (lambda: Tuner(SPACE).optimise(value, 3, 2, backend="dask"), "backend must be"),
+        (lambda: Tuner(SPACE, clock=1.0).optimise(value, 3), "says when it is"),
+        (lambda: Tuner(SPACE).optimise(value, 3, time=time.time), "says when it is"),
+        (answers(None), "what f returns must be a number"),
+        (answers("0.5"), "what f returns must be a number"),
+        (answers({"loss": 3}), "what f returns must be a number"),
+        (answers((1, 2, 3)), "what f returns must be a number"),
+    ],
+    ids=["keywords", "n", "workers", "pending", "backend", "clock", "time", "none", "text", "dict", "triple"],
+)
+def test_what_cannot_be_run_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
