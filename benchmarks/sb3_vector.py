@@ -83,14 +83,14 @@ def measure(work: Any, observation: str, copies: int, rounds: int, repeats: int)
     """Best rounds a second of each way; they see and learn the same."""
     seconds: dict[str, list[float]] = {way: [] for way in WAYS}
     for _ in range(repeats):
-        found = set()
+        found = []
         for way, make in WAYS.items():
             env = make(observation, copies)
             took, result = work(env, rounds)
             env.close()
             seconds[way].append(took)
-            found.add(result)
-        assert len(found) == 1, found
+            found.append(result)
+        assert np.allclose(found, found[0], rtol=1e-5), found  # SubprocVecEnv keeps rewards in float64
     return {way: rounds * copies / min(each) for way, each in seconds.items()}
 
 

@@ -1,4 +1,4 @@
-"""Tables of measurements: a CSV under `docs/results`, and the same rows on a page, `docs/large.md` or another."""
+"""Tables of measurements: a CSV under `docs/results`, and the same rows on a page."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.environment.observations import make_summary
+from bandit_envs.environment.observations_side_by_side import side_by_side
 from bandit_envs.environment.vector import BanditVectorEnv
 
 from .blindness import warn_if_blind
@@ -45,10 +45,8 @@ class SB3VectorEnv(VecEnv):
         same = env.autoreset_mode is AutoresetMode.SAME_STEP
         require(same, "autoreset_mode", '"SameStep", as stable-baselines3 expects', env.autoreset_mode.value)
         self.env = env
-        setting = env.problem.setting()
-        self._summaries = [make_summary(observation, setting) for _ in range(env.num_envs)]
-        self._bare = observation in ("none", {"kind": "none"})
-        seen = env.single_observation_space if self._bare else self._summaries[0].space
+        summary = make_summary(observation, env.problem.setting())
+        self._shown, seen = side_by_side(summary, env.num_envs), summary.space
         warn_if_blind(env.problem, seen)
         super().__init__(env.num_envs, seen, env.single_action_space)
         self.metadata = env.metadata
@@ -58,12 +56,11 @@ class SB3VectorEnv(VecEnv):
         if any(options != self._options[0] for options in self._options):
             raise ValueError("options must be the same for all copies of a vector environment")
         observations, info = self.env.reset(seed=self._seeds, options=self._options[0])
-        self.reset_infos = _of_each(info, self.num_envs)
+        self.reset_infos = _of_each(info, np.arange(self.num_envs))
         self._reset_seeds()
         self._reset_options()
-        for summary in self._summaries:
-            summary.begin()
-        return self._seen(observations, range(self.num_envs))
+        self._shown.begin(slice(None))
+        return self._shown.vectors(observations)
 
     def step_async(self, actions: Any) -> None:
         """Keep the actions until `step_wait`."""
@@ -73,18 +70,29 @@ class SB3VectorEnv(VecEnv):
         """Play; copies whose episode ends begin the next one."""
         observations, reward, terminated, truncated, info = self.env.step(self._actions)
         done = terminated | truncated
-        ended = np.flatnonzero(done)
-        final = {key: info.pop(key) for key in ("final_obs", "final_info") if key in info}
-        infos = _of_each(info, self.num_envs)
-        for i, last in zip(ended, _of_each(final.get("final_info", {}), self.num_envs, ended), strict=True):
-            self.reset_infos[i], infos[i] = infos[i], last
-        self._note(infos)
+        if done.any():
+            infos = self._after_an_end(info, observations, done)
+        else:
+            self._shown.note(self._actions, info)
+            infos = _of_each(info, np.arange(self.num_envs))
         for each, cut in zip(infos, (truncated & ~terminated).tolist(), strict=True):
             each["TimeLimit.truncated"] = cut
+        return self._shown.vectors(observations), reward.astype(np.float32), done, infos
+
+    def _after_an_end(self, info: dict[str, Any], begun: Floats, done: Bools) -> list[dict[str, Any]]:
+        """The infos of a step in which some episodes ended, whose summaries begin anew."""
+        last, ended = info["final_info"], np.flatnonzero(done)
+        told = ("feedback_mask", "feedback_step", "feedback_reward")
+        self._shown.note(self._actions, {key: _chosen(done, last[key], info[key]) for key in told})
+        observed = begun.copy()
         for i in ended:
-            infos[i]["terminal_observation"] = self._seen(final["final_obs"][i][None], [i])[0]
-            self._summaries[i].begin()
-        return self._seen(observations, range(self.num_envs)), reward.astype(np.float32), done, infos
+            observed[i] = info["final_obs"][i]
+        terminal = self._shown.vectors(observed)[ended]
+        self._shown.begin(ended)
+        infos = _of_each({k: v for k, v in info.items() if not k.startswith("final")}, np.arange(len(done)))
+        for i, final, seen in zip(ended, _of_each(last, ended), terminal, strict=True):
+            self.reset_infos[i], infos[i] = infos[i], final | {"terminal_observation": seen}
+        return infos
 
     def close(self) -> None:
         """Release what the environment holds."""
@@ -122,30 +130,20 @@ class SB3VectorEnv(VecEnv):
         masks = self.env.simulator.masks(np.arange(self.num_envs)).astype(bool)
         return masks if masks.size else np.ones((self.num_envs, decisions.num_arms), dtype=bool)
 
-    def _note(self, infos: list[dict[str, Any]]) -> None:
-        if not self._bare:
-            for summary, action, info in zip(self._summaries, self._actions, infos, strict=True):
-                summary.note(action, info)
 
-    def _seen(self, observations: Floats, rows: Iterable[int]) -> Floats:
-        """What learners see of observations (n, dz) of the copies `rows`, (n, dz + k)."""
-        if self._bare:
-            return np.array(observations, dtype=np.float32)  # type: ignore[return-value]
-        return np.stack([self._summaries[i].vector(seen) for i, seen in zip(rows, observations, strict=True)])
+def _chosen(which: Bools, first: Any, second: Any) -> Any:
+    """Rows of the first where `which` is true, of the second elsewhere."""
+    return np.where(which.reshape(-1, *[1] * (first.ndim - 1)), first, second)
 
 
-def _of_each(info: dict[str, Any], size: int, rows: Any = slice(None)) -> list[dict[str, Any]]:
-    """The info of a vector environment as one dictionary a copy, in the form that a single one has."""
+def _of_each(info: dict[str, Any], rows: Any) -> list[dict[str, Any]]:
+    """The info of some copies as one dictionary each, in the form that a single environment has."""
     columns = {key: value for key, value in info.items() if not key.startswith("_")}
-    rows = np.arange(size)[rows]
-    split = [
-        _of_each(value, size, rows)
-        if isinstance(value, dict)
-        else value[rows].tolist()
-        if value.ndim == 1
-        else list(value[rows])
-        for value in columns.values()
-    ]
-    if not columns:
-        return [{} for _ in rows]
+    split = [_column(value, rows) for value in columns.values()]
     return [dict(zip(columns, row, strict=True)) for row in zip(*split, strict=True)]
+
+
+def _column(value: Any, rows: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return _of_each(value, rows)
+    return value[rows].tolist() if value.ndim == 1 else list(value[rows])

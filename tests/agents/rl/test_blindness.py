@@ -1,4 +1,4 @@
-"""A policy whose observation cannot tell it which function it plays: a warning with the remedy, and only there."""
+"""A policy that cannot see which function it plays: a warning with the remedy, and only there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Regret and violation in the logger of stable-baselines3: what the environment says, and in TensorBoard's files."""
+"""Regret and violation in the logger of stable-baselines3, and in the files of TensorBoard."""
 
 from __future__ import annotations
 
