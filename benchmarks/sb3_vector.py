@@ -3,7 +3,7 @@
     python benchmarks/sb3_vector.py [--rounds T] [--repeats R] [--write]
 
 The same trials, from the same seeds, are stepped with the same actions and learnt from by the same PPO, over
-`DummyVecEnv`, `SubprocVecEnv` (one process a core is its best case; it has one a copy) and `SB3VectorEnv`.
+`DummyVecEnv`, `SubprocVecEnv` (a process a copy, forked) and `SB3VectorEnv`.
 Observations and rewards are checked to be the same. The ways are interleaved, repeat by repeat, and rates are
 the best of the repeats. `--write` stores docs/results/sb3_vector.csv and prints it on docs/reinforcement.md.
 """
@@ -50,7 +50,7 @@ def ours(observation: str, copies: int) -> VecEnv:
 
 WAYS: dict[str, Callable[[str, int], VecEnv]] = {
     "DummyVecEnv": lambda observation, copies: DummyVecEnv([Single(observation)] * copies),
-    "SubprocVecEnv": lambda observation, copies: SubprocVecEnv([Single(observation)] * copies),
+    "SubprocVecEnv": lambda observation, copies: SubprocVecEnv([Single(observation)] * copies, "fork"),
     "SB3VectorEnv": ours,
 }
 
@@ -98,8 +98,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rounds", type=int, default=200)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="store the table and print it on the page")
     options = parser.parse_args()
     torch.set_num_threads(1)
