@@ -19,7 +19,7 @@ HEIGHT = 3.6  # inches at least
 LINE = 0.24  # inches of a legend
 PRINT = {"column": 3.3, "page": 6.9}  # inches of a column and of a page of two of them
 PRINT_HEIGHT = 2.3  # inches of its axes
-HANDLE, LETTER = 0.6, 0.058  # inches of a legend's line beside its label, and of a letter of that
+HANDLE, LETTER = 0.62, 0.05  # inches of a legend's line beside its label, and of a letter of that
 FONT = 7.0  # points, of print
 Size = str | tuple[float, float] | None  # "column", "page", or inches
 SPARE = 6  # lines of its title and its notes
@@ -79,7 +79,7 @@ class Panels(NamedTuple):
         return max(1, int(self.figure.get_figwidth() / (HANDLE + LETTER * longest)))
 
     def fit(self) -> None:
-        """Where the figure is for print, set text in its size, thin the lines, and make room for the legend."""
+        """Where the figure is for print, set text in its size, thin lines, and make room for the legend."""
         if not self.printed:
             return
         for axes in [each for panel in self.axes for each in (panel, *panel.child_axes)]:

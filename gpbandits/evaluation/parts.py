@@ -117,7 +117,7 @@ def _play(
 ) -> Played:
     played = []
 
-    def tell(info: dict[str, Any], trials: Sequence[int]) -> None:
+    def tell(trials: Sequence[int], info: dict[str, Any]) -> None:
         assert callback is not None
         callback(Round.of(info, name, trials))
 

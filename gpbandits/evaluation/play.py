@@ -23,7 +23,7 @@ from gpbandits.evaluation.record import Record
 from gpbandits.evaluation.trace import Trace, Traits
 
 BATCH = 64  # trials in lockstep; more would cost memory without being faster
-Tell = Callable[[dict[str, Any], Sequence[int]], None]  # of a round: its info, and indices of the trials
+Tell = Callable[[Sequence[int], dict[str, Any]], None]  # of a round: indices of the trials, and its info
 Watch = Callable[[dict[str, Any]], None]  # of a round: its info
 
 
@@ -77,7 +77,7 @@ class Stage:
         for start in range(0, len(seeds), size):
             block = seeds[start : start + size]
             first = first_trial + start
-            watch = None if tell is None else partial(tell, trials=range(first, first + len(block)))
+            watch = None if tell is None else partial(tell, range(first, first + len(block)))
             with preserved_generators(), _noted(f"in trials {first}..{first + len(block) - 1}"):
                 # One trial is faster without an axis of trials.
                 if self.problem and (len(block) > 1 or factory.in_batches_only):

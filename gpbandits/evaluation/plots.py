@@ -104,7 +104,7 @@ def _draw_panel(
             _mark_alarms(axes, result.alarms[label][0], style.colour)
     _mark_changes(axes, result)
     ends = np.array([values[:, -1].mean() for values in curves.values()])
-    means = [(line.get_xdata(), line.get_ydata()) for line in axes.lines]
+    means = [(np.asarray(line.get_xdata()), np.asarray(line.get_ydata())) for line in axes.lines]
     draw_overlays(axes, bounds, ends[ends > 0])
     _finish(axes, result, scale)
     if scale == "linear" and not bounds:
@@ -145,7 +145,7 @@ def alarm_figure(result: Curves) -> Figure:
     alarms = result.alarms
     if not alarms:
         raise ValueError("alarms need an agent that detects changes, with an attribute alarms, got none")
-    figure, (axes,), _ = Panels.new(1, len(alarms))
+    figure, (axes,) = Panels.new(1, len(alarms))
     edges = np.linspace(0, result.horizon, min(_BINS, result.horizon) + 1)
     for (label, rows), (colour, dashes, _) in zip(alarms.items(), styles(len(alarms)), strict=True):
         counts, _ = np.histogram(np.concatenate(rows), edges)
@@ -240,7 +240,9 @@ def _explain(panels: Panels, result: Curves) -> None:
         broad = int(panels.figure.get_figwidth() / LETTER)
         notes = [textwrap.fill(mark.footnote, broad) for mark in marks]
         look["title"] = "\n".join([title.replace("\n", " "), *notes])
-        panels.figure.legend(*given, loc="outside lower left", ncols=panels.columns(given[1]), **look)
+        panels.figure.legend(
+            *given, loc="outside lower left", ncols=panels.columns(given[1]), labelspacing=0.3, **look
+        )
     else:
         last.legend(*given, loc="upper left", bbox_to_anchor=(1.01, 1), **look)
 
