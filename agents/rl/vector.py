@@ -66,7 +66,7 @@ class SB3VectorEnv(VecEnv):
         """Keep the actions until `step_wait`."""
         self._actions = actions
 
-    def step_wait(self) -> tuple[Floats, Floats, Bools, list[dict[str, Any]]]:  # type: ignore[override]
+    def step_wait(self) -> tuple[Floats, Any, Bools, list[dict[str, Any]]]:  # type: ignore[override]
         """Play; copies whose episode ends begin the next one."""
         observations, reward, terminated, truncated, info = self.env.step(self._actions)
         done = terminated | truncated

@@ -71,7 +71,7 @@ class HistorySideBySide(BareSideBySide):
         self._plays[self.rows, self.round] = self._last
         arrived: Bools = info["feedback_mask"]
         latest: Ints = np.where(arrived, info["feedback_step"], -1).argmax(axis=1)
-        told = arrived.any(axis=1)
+        told: Any = arrived.any(axis=1)
         rows, slot = self.rows[told], latest[told]
         self._news = told[:, None].astype(float)
         self._reward[rows, 0] = info["feedback_reward"][rows, slot]

@@ -19,7 +19,7 @@ from gpbandits.evaluation.insets import add_inset
 from gpbandits.evaluation.marks import marks_in
 from gpbandits.evaluation.overlay import Overlay, check_overlays
 from gpbandits.evaluation.overlay_plot import draw_overlays
-from gpbandits.evaluation.panels import LETTER, Panels, Size
+from gpbandits.evaluation.panels import FONT, LETTER, Panels, Size
 from gpbandits.evaluation.spending import budget_grid, over_budget
 from gpbandits.evaluation.statistics import bootstrap_interval
 from gpbandits.evaluation.styles import Style, styles
@@ -237,12 +237,11 @@ def _explain(panels: Panels, result: Curves) -> None:
     given = list(handles.values()), list(handles)
     look: dict[str, Any] = {"title": title, "frameon": False, "alignment": "left", "handlelength": 3}
     if panels.printed:
-        broad = int(panels.figure.get_figwidth() / LETTER)
+        broad = int(panels.figure.get_figwidth() / (1.2 * LETTER))
         notes = [textwrap.fill(mark.footnote, broad) for mark in marks]
         look["title"] = "\n".join([title.replace("\n", " "), *notes])
-        panels.figure.legend(
-            *given, loc="outside lower left", ncols=panels.columns(given[1]), labelspacing=0.3, **look
-        )
+        look |= {"ncols": panels.columns(given[1]), "fontsize": FONT, "columnspacing": 1, "labelspacing": 0.3}
+        panels.figure.legend(*given, loc="outside lower left", **look)
     else:
         last.legend(*given, loc="upper left", bbox_to_anchor=(1.01, 1), **look)
 
