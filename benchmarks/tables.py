@@ -1,4 +1,4 @@
-"""Tables of measurements: a CSV under `docs/results`, and the same rows on `docs/large.md`."""
+"""Tables of measurements: a CSV under `docs/results`, and the same rows on a page."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "large.md"
 
 
-def write(name: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Store a table, and put it on the page in place of the one behind its mark, `<!-- name -->`."""
+def write(name: str, header: Sequence[str], rows: Sequence[Sequence[str]], on: Path = PAGE) -> None:
+    """Store a table, and put it on a page in place of the one behind its mark, `<!-- name -->`."""
     with (DOCS / "results" / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([header, *rows])
-    page = PAGE.read_text(encoding="utf-8")
+    page = on.read_text(encoding="utf-8")
     mark = f"<!-- {name} -->\n"
     place = re.compile(rf"{mark}(\n(\|.*\n)+)?")
-    PAGE.write_text(place.sub(lambda found: f"{mark}\n{as_markdown(header, rows)}", page), encoding="utf-8")
+    on.write_text(place.sub(lambda found: f"{mark}\n{as_markdown(header, rows)}", page), encoding="utf-8")
 
 
 def as_markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

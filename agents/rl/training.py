@@ -20,6 +20,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..generators import preserved_generators
 from .algorithms import find_algorithm
+from .blindness import warn_if_blind
 from .learner import one_word
 from .plays import Plays
 from .policy import Policy
@@ -85,7 +86,10 @@ def train_policy(
     _check_drawn(_training_env(environment, keywords))
     seen = SEEN.get(algorithm, "statistics") if observation is None else observation
     chosen = find_algorithm(algorithm)
-    setting: Setting = make(environment, **keywords).get_wrapper_attr("setting")
+    made = make(environment, **keywords)
+    setting: Setting = made.get_wrapper_attr("setting")
+    if isinstance(made.unwrapped, BanditEnv):
+        warn_if_blind(made.unwrapped.problem, make_summary(seen, setting).space)
     box = plays_box(chosen, setting, PLAYED.get(algorithm) if actions is None else actions)
     recipe = Recipe(chosen, _rollouts(algorithm, setting.horizon, num_envs) | options, box, seen)
     shaping = {name: value for name, value in recipe.options.items() if name in ("policy", "policy_kwargs")}

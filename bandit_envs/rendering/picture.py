@@ -16,9 +16,10 @@ from bandit_envs.rendering.scene import Scene
 SIZE = (6.4, 4.8)  # inches of 100 pixels
 # Fixed, in shares of the figure: a computed layout takes as long as the drawing, and moves from picture to
 # picture of a film.
-MARGINS = {"left": 0.1, "right": 0.975, "bottom": 0.14, "top": 0.93, "hspace": 0.35}
-BESIDE = {"right": 0.91, "top": 0.88, "wspace": 0.4, "hspace": 0.5}  # of a plane, with room for colour bars
+MARGINS = {"left": 0.125, "right": 0.975, "bottom": 0.14, "top": 0.93, "hspace": 0.35}
+BESIDE = {"right": 0.87, "top": 0.88, "wspace": 0.4, "hspace": 0.5}  # of a plane, with room for colour bars
 TRUTH, PLAYS, BEST, BELIEF, SHADE = "tab:blue", "tab:orange", "tab:red", "tab:purple", "0.85"
+EXPONENTS = (-3, 3)  # of values that are written out: labels of others would be cut off at the left
 TILED = 1000  # points of a plane, from which on they are drawn as tiles
 _DEVIATIONS = 2.0  # of the band
 
@@ -71,6 +72,7 @@ def _draw_line(places: dict[str, Any], scene: Scene) -> None:
     axes.plot(
         scene.order[best], scene.truth[best], "*", color=BEST, ms=12, ls="none", label="optimum", zorder=4
     )
+    _shorten(axes)
     axes.set_xlabel("x" if scene.features.shape[1] == 1 else "arms, from worst to best")
     axes.set_ylabel("reward")
 
@@ -113,6 +115,8 @@ def _draw_values(
     if bar:
         scale = axes.figure.colorbar(dots, cax=axes.inset_axes((1.03, 0.0, 0.05, 1.0)))
         scale.ax.tick_params(labelsize="small")
+        scale.ax.yaxis.set_major_locator(MaxNLocator(5))
+        _shorten(scale.ax)
 
 
 def _draw_region(axes: Any, infeasible: Floats, size: int) -> None:
@@ -156,8 +160,15 @@ def _draw_time(axes: Any, scene: Scene) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     axes.yaxis.set_major_locator(MaxNLocator(2))
     axes.tick_params(labelsize="x-small")
+    _shorten(axes)
+    axes.yaxis.get_offset_text().set_fontsize("x-small")
     axes.set_ylabel("regret", fontsize="x-small")
     axes.set_xlabel(
         "round, with change-points" if len(scene.changes) else "round", fontsize="x-small", labelpad=1
     )
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _shorten(axes: Any) -> None:
+    """Take powers of ten out of the labels of the upright axis where they are large or small."""
+    axes.ticklabel_format(axis="y", scilimits=EXPONENTS)

@@ -23,6 +23,8 @@ from matplotlib.figure import Figure
 import agents
 from bandit_envs.basics.types import Floats
 from gpbandits import Result, evaluate
+from gpbandits.evaluation.statistics import bootstrap_interval
+from gpbandits.evaluation.styles import styles
 from gpbandits.experiments import EnvironmentEntry, Study, load_study
 from gpbandits.reproductions.condensed import condensed
 
@@ -31,8 +33,6 @@ TRAINED = {
     "PPO on statistics": ("ppo", 1),
     "RL² (recurrent PPO)": ("recurrent-ppo", 3),
 }  # times --rounds
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
-DASHES = ("-", "--", ":")
 PANELS_ACROSS = 4
 
 
@@ -63,7 +63,7 @@ def table(results: list[Result]) -> str:
 
 
 def draw(results: list[Result], path: Path) -> None:
-    """A panel an environment: the mean cumulative regret of each agent, as a share of random play's last."""
+    """A panel an environment: mean cumulative regret with its interval, in shares of random play's last."""
     across = min(len(results), PANELS_ACROSS)
     down = ceil(len(results) / across)
     figure = Figure(figsize=(3.2 * across, 3.2 * down), layout="constrained")
@@ -73,9 +73,12 @@ def draw(results: list[Result], path: Path) -> None:
         panel.set_axis_off()
     for panel, result in zip(panels.flat, results, strict=False):
         unit = result.regret[RANDOM][:, -1].mean()
-        for i, (label, regret) in enumerate(result.regret.items()):
-            style = {"color": COLOURS[i % len(COLOURS)], "linestyle": DASHES[i // len(COLOURS)]}
-            panel.plot(result.rounds, regret.mean(axis=0) / unit, label=result.marked(label), **style)
+        chosen = zip(result.regret.items(), styles(len(result.regret)), strict=True)
+        for (label, regret), (colour, dashes, marker) in chosen:
+            mean, low, high = bootstrap_interval(regret / unit)
+            panel.fill_between(result.rounds, low, high, color=colour, alpha=0.12, linewidth=0)
+            look = {"marker": marker, "markersize": 4, "markevery": 0.2, "linewidth": 1.2}
+            panel.plot(result.rounds, mean, color=colour, ls=dashes, label=result.marked(label), **look)
         panel.set(title=result.environment, xlabel="round $t$", xlim=(0, result.horizon))
         panel.spines[["top", "right"]].set_visible(False)
     figure.supylabel("cumulative regret / random's at $T$", fontsize="medium")

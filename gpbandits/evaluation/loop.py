@@ -13,6 +13,7 @@ from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Ints
 from bandit_envs.environment.making import EnvLike
+from bandit_envs.environment.rounds import OnRound
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.isolation import isolated
 from gpbandits.evaluation.parts import Part, play_here, play_in_processes
@@ -38,6 +39,7 @@ def evaluate(
     isolate: bool = False,
     jobs: int = 1,
     checkpoints: Checkpoints | None = None,
+    callback: OnRound | None = None,
 ) -> Result:
     """Let every agent play the same trials: the same functions, noise, delays and contexts.
 
@@ -66,12 +68,18 @@ def evaluate(
         checkpoints: the rounds to record, counted from 1 and ending with the horizon, or a function that
             makes them of the horizon; default all. Only these are kept while agents play: a million rounds
             need no more room than they. `Record` says what is summed in between.
+        callback: called after every round that is played with a `Round`: the agent's label, the round, and
+            regret and violation of the trials that are played side by side. They are the truth, which the
+            agent is not shown. Its time is not the agent's, its errors are raised; it needs `jobs=1`.
     """
     require(is_count(trials), "trials", "a positive integer", trials)
     require(_is_integer(seed) and seed >= 0, "seed", "an integer >= 0", seed)
     require(_is_integer(first_trial) and first_trial >= 0, "first_trial", "an integer >= 0", first_trial)
     require(isinstance(isolate, bool), "isolate", "True or False", isolate)
     require(_is_integer(jobs) and jobs > 0, "jobs", "a positive integer", jobs)
+    require(callback is None or callable(callback), "callback", "None or a callable (round)", callback)
+    here = callback is None or jobs == 1
+    require(here, "jobs", "1 with a callback, which is called in this process", jobs)
     factories = _factories(agents)  # all errors of names before any work
     reports = reporting(progress, trials * len(factories))
     approximate = frozenset(label for label, factory in factories.items() if factory.features.approximate)
@@ -84,7 +92,7 @@ def evaluate(
     whole = Part(
         first_trial, [trial_seeds(seed, i) for i in range(first_trial, first_trial + trials)], rounds
     )
-    play = play_here if jobs == 1 else partial(play_in_processes, jobs=jobs)
+    play = partial(play_here, callback=callback) if jobs == 1 else partial(play_in_processes, jobs=jobs)
     with reports as report:
         played = play(stage, factories, whole, report)
     traits = {name: traits for name, (_, traits) in played.items()}

@@ -10,17 +10,25 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from bandit_envs.basics.arguments import is_number, require
 
 WIDTH, MORE = 7.2, 4.6  # inches of the first panel with its legend, and of each further one
 HEIGHT = 3.6  # inches at least
 LINE = 0.24  # inches of a legend
+PRINT = {"column": 3.3, "page": 6.9}  # inches of a column and of a page of two of them
+PRINT_HEIGHT = 2.3  # inches of its axes
+HANDLE, LETTER = 0.62, 0.05  # inches of a legend's line beside its label, and of a letter of that
+FONT = 7.0  # points, of print
+Size = str | tuple[float, float] | None  # "column", "page", or inches
 SPARE = 6  # lines of its title and its notes
 
 
 class ShownFigure(Figure):
     """A figure that a cell of a notebook shows."""
+
+    printed: bool = False  # whether its size is one of print, which saving keeps
 
     def _repr_png_(self) -> bytes:
         picture = BytesIO()
@@ -35,14 +43,16 @@ class Panels(NamedTuple):
     axes: list[Axes]
 
     @staticmethod
-    def new(count: int, lines: int, size: tuple[float, float] | None = None) -> Panels:
+    def new(count: int, lines: int, size: Size = None) -> Panels:
         """A figure of so many panels, high enough for a legend of so many lines, unless its size is given.
 
         Args:
             count: of panels, side by side.
             lines: of the legend.
-            size: width and height in inches.
+            size: "column" or "page" for print, or width and height in inches.
         """
+        if isinstance(size, str):
+            return _printed(count, size)
         if size is not None:
             _check_size(size)
         natural = (WIDTH + MORE * (count - 1), max(HEIGHT, LINE * (lines + SPARE)))
@@ -57,6 +67,41 @@ class Panels(NamedTuple):
         usable = len(axes) == count and all(isinstance(each, Axes) for each in axes)
         require(usable, "ax", f"{count} axes of matplotlib, one a metric", ax)
         return Panels(axes[0].figure.canvas.figure, axes)  # of a subfigure, the whole
+
+    @property
+    def printed(self) -> bool:
+        """Whether the figure is of a size of print: it has its legend beneath."""
+        return getattr(self.figure, "printed", False)
+
+    def columns(self, labels: Sequence[str]) -> int:
+        """Of a legend beneath, as many as fit with these labels."""
+        longest = max(map(len, labels), default=0)
+        return max(1, int(self.figure.get_figwidth() / (HANDLE + LETTER * longest)))
+
+    def fit(self) -> None:
+        """Where the figure is for print, set text in its size, thin lines, and make room for the legend."""
+        if not self.printed:
+            return
+        for axes in [each for panel in self.axes for each in (panel, *panel.child_axes)]:
+            axes.tick_params(labelsize=FONT if axes in self.axes else FONT - 1.0)
+            for line in axes.lines:
+                line.set(linewidth=1.0, markersize=3.0)
+        for text in self.figure.findobj(Text):
+            text.set_fontsize(min(text.get_fontsize(), FONT))
+        renderer = FigureCanvasAgg(self.figure).get_renderer()
+        legends = [each.get_window_extent(renderer).height / self.figure.dpi for each in self.figure.legends]
+        self.figure.set_figheight(self.figure.get_figheight() + sum(legends))
+
+
+def _printed(count: int, size: str) -> Panels:
+    """Panels in the width of print, with the legend beneath; in a column they stand on each other."""
+    require(size in PRINT, "size", '"column", "page" or a positive width and height in inches', size)
+    rows = count if size == "column" else 1
+    figure = ShownFigure(figsize=(PRINT[size], rows * PRINT_HEIGHT), layout="constrained")
+    figure.printed = True
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(rows, count // rows, squeeze=False)
+    return Panels(figure, list(panels.flat))
 
 
 def _check_size(size: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from agents.registry import AgentFactory
 from bandit_envs.basics.extras import from_extra
 from bandit_envs.basics.threads import chosen_threads, threads
 from bandit_envs.basics.types import Ints
+from bandit_envs.environment.rounds import OnRound, Round
 from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.progress import Progress
 from gpbandits.evaluation.record import Record, join_trials
@@ -40,10 +41,16 @@ class Part(NamedTuple):
 
 
 def play_here(
-    stage: Stage, factories: Factories, whole: Part, progress: Progress | None
+    stage: Stage,
+    factories: Factories,
+    whole: Part,
+    progress: Progress | None,
+    callback: OnRound | None = None,
 ) -> dict[str, Played]:
     """Let one agent after the other play all trials in this process."""
-    return {name: _play(stage, name, factory, whole, progress) for name, factory in factories.items()}
+    return {
+        name: _play(stage, name, factory, whole, progress, callback) for name, factory in factories.items()
+    }
 
 
 def play_in_processes(
@@ -100,10 +107,24 @@ def _play_there(
         return name, i, _play(_made[token], name, factory, part, None)
 
 
-def _play(stage: Stage, name: str, factory: AgentFactory, part: Part, progress: Progress | None) -> Played:
+def _play(
+    stage: Stage,
+    name: str,
+    factory: AgentFactory,
+    part: Part,
+    progress: Progress | None,
+    callback: OnRound | None = None,
+) -> Played:
     played = []
+
+    def tell(trials: Sequence[int], info: dict[str, Any]) -> None:
+        assert callback is not None
+        callback(Round.of(info, name, trials))
+
     try:
-        for record, traits in stage.episodes(factory, part.seeds, part.first_trial, part.rounds):
+        for record, traits in stage.episodes(
+            factory, part.seeds, part.first_trial, part.rounds, None if callback is None else tell
+        ):
             played.append((record, traits))
             if progress:
                 progress(name, len(record.regret))

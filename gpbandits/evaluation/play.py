@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -23,6 +24,8 @@ from gpbandits.evaluation.record import Record
 from gpbandits.evaluation.trace import Trace, Traits
 
 BATCH = 64  # trials in lockstep; more would cost memory without being faster
+Tell = Callable[[Sequence[int], dict[str, Any]], None]  # of a round: indices of the trials, and its info
+Watch = Callable[[dict[str, Any]], None]  # of a round: its info
 
 
 class Stage:
@@ -59,6 +62,7 @@ class Stage:
         seeds: list[tuple[int, int]],
         first_trial: int = 0,
         rounds: Ints | None = None,
+        tell: Tell | None = None,
     ) -> Iterator[tuple[Record, Traits]]:
         """Yield the records of blocks of trials, and what the agent is.
 
@@ -68,11 +72,13 @@ class Stage:
             seeds: of the environment and of the agent, one pair a trial.
             first_trial: index of the first, for errors to name the trial.
             rounds: those that are recorded, counted from 1; None is all.
+            tell: called after every round that is played.
         """
         size = BATCH if factory.batched and self.problem and self.problem.play_costs.is_free else 1
         for start in range(0, len(seeds), size):
             block = seeds[start : start + size]
             first = first_trial + start
+            watch = None if tell is None else partial(tell, range(first, first + len(block)))
             with preserved_generators(), _noted(f"in trials {first}..{first + len(block) - 1}"):
                 # One trial is faster without an axis of trials.
                 if self.problem and (len(block) > 1 or factory.in_batches_only):
@@ -83,9 +89,9 @@ class Stage:
                         autoreset_mode="Disabled",
                         max_episode_steps=self.limit,
                     )
-                    yield _play_batch(env, factory, block, rounds, self.horizon)
+                    yield _play_batch(env, factory, block, rounds, self.horizon, watch)
                 else:
-                    yield _play_one(self.env, self.problem, factory, *block[0], rounds, self.horizon)
+                    yield _play_one(self.env, self.problem, factory, *block[0], rounds, self.horizon, watch)
 
 
 def require_bandit(env: Any) -> None:
@@ -100,6 +106,7 @@ def _play_batch(
     seeds: list[tuple[int, int]],
     rounds: Ints | None,
     horizon: int,
+    watch: Watch | None,
 ) -> tuple[Record, Traits]:
     first = env.reset(seed=[of_environment for of_environment, _ in seeds])
     setting = env.setting
@@ -108,7 +115,7 @@ def _play_batch(
         agent.reset([of_agents for _, of_agents in seeds])
         reach = reach_of(env.problem, env.simulator.trials)
         trace = Trace(setting, len(seeds), agent, rounds, reach)
-        _run(env, agent, trace, horizon, *first)
+        _run(env, agent, trace, horizon, watch, *first)
         trace.end()
     return trace.record(np.stack(env.get_attr("worst_regret"))), trace.traits
 
@@ -121,6 +128,7 @@ def _play_one(
     agent_seed: int,
     rounds: Ints | None,
     horizon: int,
+    watch: Watch | None,
 ) -> tuple[Record, Traits]:
     first = env.reset(seed=env_seed)
     setting = env.get_wrapper_attr("setting")
@@ -129,13 +137,21 @@ def _play_one(
         agent.reset(agent_seed)
         reach = None if problem is None else reach_of(problem, env.unwrapped.simulator.trials)
         trace = Trace(setting, None, agent, rounds, reach)
-        _run(env, agent, trace, horizon, *first)
+        _run(env, agent, trace, horizon, watch, *first)
         trace.end()
     worst = env.get_wrapper_attr("worst_regret") if env.has_wrapper_attr("worst_regret") else None
     return trace.record(None if worst is None else worst[None]), trace.traits
 
 
-def _run(env: Any, agent: Agent, trace: Trace, horizon: int, observation: Any, info: dict[str, Any]) -> None:
+def _run(
+    env: Any,
+    agent: Agent,
+    trace: Trace,
+    horizon: int,
+    watch: Watch | None,
+    observation: Any,
+    info: dict[str, Any],
+) -> None:
     require("oracle" in info, "oracle", "on: evaluate scores by it", False)
     begin = getattr(agent, "start", None)
     if "action_mask" in info and begin is not None:
@@ -150,6 +166,8 @@ def _run(env: Any, agent: Agent, trace: Trace, horizon: int, observation: Any, i
             trace.rest(horizon)  # the budget is spent: there is nothing to learn any more
             return
         trace.note(info, action)
+        if watch is not None:
+            watch(info)
         seen = info if trace.privileged else _without_oracle(info)
         resumed = perf_counter()
         agent.update(observation, action, reward, seen)

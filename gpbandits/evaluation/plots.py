@@ -1,8 +1,8 @@
 """Curves of regret and violation for papers: colour-blind-safe, and drawn without global state."""
 
 import os
+import textwrap
 from collections.abc import Callable, Sequence
-from itertools import cycle
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,17 +15,15 @@ from matplotlib.ticker import MaxNLocator
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.curves import Axis, Curves, Metric, Scale
+from gpbandits.evaluation.insets import add_inset
 from gpbandits.evaluation.marks import marks_in
 from gpbandits.evaluation.overlay import Overlay, check_overlays
 from gpbandits.evaluation.overlay_plot import draw_overlays
-from gpbandits.evaluation.panels import Panels
+from gpbandits.evaluation.panels import FONT, LETTER, Panels, Size
 from gpbandits.evaluation.spending import budget_grid, over_budget
 from gpbandits.evaluation.statistics import bootstrap_interval
+from gpbandits.evaluation.styles import Style, styles
 
-# Okabe & Ito (2008) without their yellow, which is too light for a line, and with a grey.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
-DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 SUFFIXES = (".pdf", ".png", ".svg")
 
 LABELS: dict[Metric, str] = {
@@ -54,7 +52,7 @@ def regret_figure(
     *,
     x: Axis = "round",
     ax: Axes | Sequence[Axes] | None = None,
-    size: tuple[float, float] | None = None,
+    size: Size = None,
     title: str | None = None,
 ) -> Figure:
     """Mean over trials of each agent's regret or violation, with its 95 % bootstrap interval as a band.
@@ -90,7 +88,8 @@ def regret_figure(
             _draw_panel(axes, result, scale, values, [bound for bound in bounds if bound.metric == each])
         axes.set_ylabel(LABELS[each])
     _head(panels, result.environment if title is None else title, own=ax is None)
-    _explain(panels.axes, result)
+    _explain(panels, result)
+    panels.fit()
     return panels.figure
 
 
@@ -98,16 +97,18 @@ def _draw_panel(
     axes: Axes, result: Curves, scale: Scale, curves: dict[str, Floats], bounds: Sequence[Overlay]
 ) -> None:
     index = visible(result.rounds, scale)
-    styles = zip(cycle(COLOURS), cycle(DASHES), cycle(MARKERS))
-    for i, (label, style) in enumerate(zip(curves, styles, strict=False)):
+    for i, (label, style) in enumerate(zip(curves, styles(len(curves)), strict=True)):
         offset = _MARKER_GAP * (i + 0.5) / len(curves)
         _draw(axes, result.rounds[index], curves[label][:, index], result.marked(label), style, offset)
         if result.num_trials == 1 and label in result.alarms:
-            _mark_alarms(axes, result.alarms[label][0], style[0])
+            _mark_alarms(axes, result.alarms[label][0], style.colour)
     _mark_changes(axes, result)
     ends = np.array([values[:, -1].mean() for values in curves.values()])
+    means = [(np.asarray(line.get_xdata()), np.asarray(line.get_ydata())) for line in axes.lines]
     draw_overlays(axes, bounds, ends[ends > 0])
     _finish(axes, result, scale)
+    if scale == "linear" and not bounds:
+        add_inset(axes, means)
 
 
 def _head(panels: Panels, title: str, own: bool) -> None:
@@ -130,8 +131,7 @@ def _check_axis(x: Axis, result: Curves, bounds: Sequence[Overlay]) -> None:
 
 def _draw_over_spent(axes: Axes, result: Curves, scale: Scale, curves: dict[str, Floats]) -> None:
     grid = budget_grid(list(result.spent.values()))
-    styles = zip(cycle(COLOURS), cycle(DASHES), cycle(MARKERS))
-    for i, (label, style) in enumerate(zip(curves, styles, strict=False)):
+    for i, (label, style) in enumerate(zip(curves, styles(len(curves)), strict=True)):
         values = over_budget(curves[label], result.spent[label], grid)
         _draw(axes, grid, values, result.marked(label), style, _MARKER_GAP * (i + 0.5) / len(curves))
     _finish(axes, result, scale)
@@ -147,7 +147,7 @@ def alarm_figure(result: Curves) -> Figure:
         raise ValueError("alarms need an agent that detects changes, with an attribute alarms, got none")
     figure, (axes,) = Panels.new(1, len(alarms))
     edges = np.linspace(0, result.horizon, min(_BINS, result.horizon) + 1)
-    for (label, rows), colour, dashes in zip(alarms.items(), cycle(COLOURS), cycle(DASHES), strict=False):
+    for (label, rows), (colour, dashes, _) in zip(alarms.items(), styles(len(alarms)), strict=True):
         counts, _ = np.histogram(np.concatenate(rows), edges)
         height = counts / result.num_trials
         axes.stairs(height, edges, color=colour, linestyle=dashes, label=result.marked(label), linewidth=1.4)
@@ -176,11 +176,15 @@ def _mark_alarms(axes: Axes, alarms: Ints, colour: str) -> None:
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write the figure at 300 dpi in the format of the path's suffix; a PDF has text as text (TrueType)."""
+    """Write the figure at 300 dpi in the format of the path's suffix; in a PDF or SVG text is text.
+
+    One of a size of print keeps its width; others are cut to what is drawn.
+    """
     if Path(path).suffix not in SUFFIXES:
         raise ValueError(f"a figure's path must end in one of {', '.join(SUFFIXES)}, got {path}")
-    with rc_context({"pdf.fonttype": 42}):  # journals refuse the default, outlines of type 3
-        figure.savefig(path, dpi=300, bbox_inches="tight")
+    # Journals refuse the default, outlines of type 3; an SVG of outlines cannot be edited or searched.
+    with rc_context({"pdf.fonttype": 42, "svg.fonttype": "none"}):
+        figure.savefig(path, dpi=300, bbox_inches=None if getattr(figure, "printed", False) else "tight")
 
 
 def visible(rounds: Ints, scale: Scale, points: int = _POINTS) -> Ints:
@@ -189,7 +193,7 @@ def visible(rounds: Ints, scale: Scale, points: int = _POINTS) -> Ints:
     return np.unique(np.searchsorted(rounds, np.rint(wanted)).clip(max=len(rounds) - 1))
 
 
-def _draw(axes: Axes, rounds: Ints | Floats, values: Floats, label: str, style: tuple, offset: float) -> None:
+def _draw(axes: Axes, rounds: Ints | Floats, values: Floats, label: str, style: Style, offset: float) -> None:
     colour, dashes, marker = style
     mean, low, high = bootstrap_interval(values)
     axes.fill_between(rounds, low, high, color=colour, alpha=0.18, linewidth=0)
@@ -219,26 +223,27 @@ def _finish(axes: Axes, result: Curves, scale: Scale) -> None:
         axes.set_ylim(bottom=min(0.0, float(np.nanmin(_heights(axes)))))  # below 0: regret while violating
 
 
-def _explain(panels: list[Axes], result: Curves) -> None:
-    """One legend of all panels, right of the last."""
-    last = panels[-1]
-    for mark in marks_in([result]):
+def _explain(panels: Panels, result: Curves) -> None:
+    """One legend of all panels, right of the last, or beneath them where the figure is as wide as print."""
+    last = panels.axes[-1]
+    marks = marks_in([result])
+    for mark in () if panels.printed else marks:
         last.plot([], [], " ", label=mark.legend)
     handles: dict[str, Any] = {}
-    for axes in panels:
+    for axes in panels.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     title = f"mean of {result.num_trials} trials\nand 95 % interval" if result.num_trials > 1 else "one trial"
-    last.legend(
-        list(handles.values()),
-        list(handles),
-        title=title,
-        loc="upper left",
-        bbox_to_anchor=(1.01, 1),
-        frameon=False,
-        alignment="left",
-        handlelength=3,
-    )
+    given = list(handles.values()), list(handles)
+    look: dict[str, Any] = {"title": title, "frameon": False, "alignment": "left", "handlelength": 3}
+    if panels.printed:
+        broad = int(panels.figure.get_figwidth() / (1.2 * LETTER))
+        notes = [textwrap.fill(mark.footnote, broad) for mark in marks]
+        look["title"] = "\n".join([title.replace("\n", " "), *notes])
+        look |= {"ncols": panels.columns(given[1]), "fontsize": FONT, "columnspacing": 1, "labelspacing": 0.3}
+        panels.figure.legend(*given, loc="outside lower left", **look)
+    else:
+        last.legend(*given, loc="upper left", bbox_to_anchor=(1.01, 1), **look)
 
 
 def _make_logarithmic(axes: Axes) -> None:

@@ -53,7 +53,7 @@ class Result(Curves):
         x: Axis = "round",
         agents: Sequence[str] | None = None,
         ax: Axes | Sequence[Axes] | None = None,
-        size: tuple[float, float] | None = None,
+        size: str | tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Figure:
         """Draw the mean of a metric with its interval, which the cell of a notebook shows.
@@ -66,7 +66,8 @@ class Result(Curves):
             x: "round", or "spent" for what plays have cost, where there is a budget.
             agents: labels of those that are drawn, in this order; default all.
             ax: axes of your own, one a metric, instead of a figure of ours.
-            size: width and height in inches.
+            size: "column" (3.3 inches wide) or "page" (6.9) for print, with the legend beneath and text of
+                7 points; or width and height in inches.
             title: above; default the environment.
 
         Returns:

@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from gpbandits.evaluation.plots import COLOURS
 from gpbandits.evaluation.statistics import Interval
+from gpbandits.evaluation.styles import COLOURS
 from gpbandits.report.standings import THRESHOLDS, Standings
 
 ROW, HEAD = 0.24, 1.5  # inches of a row, and of what is above and below all

@@ -10,8 +10,8 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from gpbandits.evaluation.marks import Mark, marks_in
-from gpbandits.evaluation.plots import COLOURS
 from gpbandits.evaluation.result import Metric, Result
+from gpbandits.evaluation.styles import COLOURS
 from gpbandits.experiments.study import EnvironmentEntry, Study
 from gpbandits.report.across import Across, across, reference_of
 from gpbandits.report.chart import style_of

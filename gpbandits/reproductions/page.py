@@ -15,6 +15,7 @@ from gpbandits.reproductions.verdicts import FEWEST, table
 
 RESULTS = "results"  # folder beside the page
 SHOWN = 2  # figures of a section: a study of ten environments has twenty
+DPI = 160  # of figures, which readers enlarge
 _TOP = """# Reproductions
 
 <!-- Made by `gpbandits reproduce --page`; edit the texts in `gpbandits/reproductions`. -->
@@ -52,7 +53,7 @@ def write_page(page: Path, reproductions: Sequence[Reproduction], folder: Path, 
     figures.mkdir(parents=True, exist_ok=True)
     for _, findings in found:
         for name in _shown(findings):
-            findings.figures[name].savefig(figures / f"{name}.png", dpi=80)
+            findings.figures[name].savefig(figures / f"{name}.png", dpi=DPI)
     write_whole(page, page_text(found, quick).encode())
 
 

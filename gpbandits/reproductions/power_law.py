@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator, ScalarFormatter
 
 from bandit_envs.basics.types import Floats
-from gpbandits.evaluation.plots import COLOURS, MARKERS
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval
+from gpbandits.evaluation.styles import COLOURS, MARKERS
 
 RESAMPLES = 4000
 

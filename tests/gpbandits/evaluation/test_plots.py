@@ -4,13 +4,21 @@ import os
 
 import matplotlib.figure
 import pytest
+from matplotlib.image import imread
 from synthetic import result
 
+from gpbandits.evaluation.insets import flattened
+from gpbandits.evaluation.marks import marks_in
 from gpbandits.evaluation.overlay import Overlay
+from gpbandits.evaluation.styles import styles
 
 
 def legend(figure):
     return [text.get_text() for text in figure.axes[-1].get_legend().get_texts()]
+
+
+def legend_title(figure):
+    return figure.legends[0].get_title().get_text()
 
 
 def own_axes(count=1):
@@ -73,6 +81,7 @@ def test_size_and_title_are_those_that_are_given():
         ({"agents": "random"}, "agents must be a list of labels"),
         ({"agents": ["sarsa"]}, "unknown agent 'sarsa'"),
         ({"size": (3, -1)}, "size must be a positive width and height"),
+        ({"size": "poster"}, 'size must be "column", "page" or'),
         ({"size": 3}, "size must be a positive width and height"),
         ({"size": (3, 2), "ax": own_axes()}, "size must be left out beside ax"),
         ({"ax": "left"}, "ax must be 1 axes"),
@@ -85,3 +94,79 @@ def test_size_and_title_are_those_that_are_given():
 def test_options_of_a_figure_that_make_no_sense_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         result().plot(**options)
+
+
+def many(count=13):
+    """Agents whose regret is that of others with some more, so that no two curves are equal."""
+    from gpbandits import evaluate
+
+    arms = [{f"rule {i}": ("gp-ucb", {"width": 0.5 + i})} for i in range(count - 1)]
+    entrants = {label: agent for each in arms for label, agent in each.items()} | {"random": "random"}
+    return evaluate("GPBandit-GP-v0", entrants, trials=2, env_kwargs={"num_arms": 20, "horizon": 30})
+
+
+def test_no_colour_is_used_twice_up_to_sixteen_lines_and_no_style_up_to_eighty():
+    assert len({style.colour for style in styles(16)}) == 16
+    assert len({(style.colour, style.dashes) for style in styles(80)}) == 80
+    figure = many().plot()
+    colours = [line.get_color() for line in figure.axes[0].lines[:13]]
+    assert len(set(colours)) == 13
+
+
+@pytest.mark.parametrize("count", [1, 2], ids=["one panel", "two panels"])
+@pytest.mark.parametrize(("size", "width"), [("column", 3.3), ("page", 6.9)])
+def test_print_keeps_its_width_its_text_size_and_all_of_its_text(size, width, count, tmp_path):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+
+    res = many(13) if count == 1 else result(privileged={"GP-TS"}, num_constraints=1)
+    figure = res.plot(tmp_path / "p.png", size=size, metric=["cumulative", "simple"][:count])
+    assert all(mark.footnote[:12] in legend_title(figure) for mark in marks_in([res]))
+    assert figure.get_size_inches()[0] == width
+    assert imread(tmp_path / "p.png").shape[1] == round(300 * width)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    used = figure.get_tightbbox(canvas.get_renderer())
+    assert min(used.x0, used.y0) >= 0
+    assert used.x1 <= width + 0.01
+    assert used.y1 <= figure.get_size_inches()[1] + 0.01
+    sizes = {text.get_fontsize() for text in figure.findobj(Text) if text.get_text()}
+    assert 5.0 <= min(sizes) <= max(sizes) <= 7.0
+
+
+def test_text_of_vector_figures_is_text_of_embedded_truetype(tmp_path):
+    res = result()
+    res.plot(tmp_path / "v.pdf", size="column")
+    pdf = (tmp_path / "v.pdf").read_bytes()
+    assert b"/FontFile2" in pdf
+    assert b"/Type3" not in pdf
+    res.plot(tmp_path / "v.svg", size="column")
+    svg = (tmp_path / "v.svg").read_text(encoding="utf-8")
+    assert all(f">{label}</text>" in svg for label in res.agents)
+
+
+def test_curves_that_another_flattens_are_drawn_again_in_an_inset():
+    res = result()
+    flat, others = res.plot(), res.plot(agents=["GP-UCB", "random"])
+    (inset,) = flat.axes[0].child_axes
+    low = [res.regret[label].mean(axis=0)[-1] for label in ("GP-UCB", "GP-TS")]
+    assert max(low) < inset.get_ylim()[1] < 1.2 * max(low)
+    assert len(inset.lines) == 3
+    assert len(inset.collections) == 3  # the intervals
+    assert others.axes[0].child_axes == []  # one curve is seen well enough
+    assert res.plot(scale="log-log").axes[0].child_axes == []
+
+
+@pytest.mark.parametrize(
+    ("ends", "low"),
+    [
+        ([1, 2, 8], [0, 1]),
+        ([8, 1, 2], [1, 2]),
+        ([1, 8], []),
+        ([1, 3, 8], []),
+        ([-3, 0, 8], []),
+        ([0, 0, 0], []),
+    ],
+)
+def test_what_is_flattened_ends_below_a_quarter_of_the_highest(ends, low):
+    assert flattened(ends) == low

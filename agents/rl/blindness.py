@@ -1,0 +1,43 @@
+"""A warning where a policy is trained that cannot tell which function it plays."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from gymnasium import Space
+
+from bandit_envs.environment.envs import spaces_of
+from bandit_envs.problem.problem import Problem
+
+REMEDY = (
+    "the observation is constant and every episode draws a new function, so that this policy cannot learn "
+    "which arm is good: show it the past, with StatisticsObservation (or HistoryObservation for a recurrent "
+    'policy; observation="statistics" or "history" in an SB3VectorEnv and train_policy), or freeze the '
+    "function, with function_seed=0"
+)
+
+
+def is_blind(problem: Problem, seen: Space) -> bool:
+    """Whether observations say nothing of a function that is new in every episode.
+
+    Args:
+        problem: what is played.
+        seen: the observation space of the learner.
+    """
+    bare = seen.shape == spaces_of(problem)[0].shape
+    return bare and problem.decisions.num_contexts == 1 and _draws_functions(problem)
+
+
+def warn_if_blind(problem: Problem, seen: Space, stacklevel: int = 2) -> None:
+    """Warn, where the caller's caller stands, if observations say nothing; see `is_blind`."""
+    if is_blind(problem, seen):
+        warnings.warn(REMEDY, UserWarning, stacklevel=stacklevel + 1)
+
+
+def _draws_functions(problem: Problem) -> bool:
+    """Whether two trials have different functions."""
+    if problem.function_seed is not None:
+        return False
+    first, second = (problem.draw(entropy) for entropy in range(2))
+    return not np.array_equal(first.means[0], second.means[0])

@@ -1,0 +1,149 @@
+"""Our vector environment as one of stable-baselines3, which trains on it at its speed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import Wrapper
+from gymnasium.vector import AutoresetMode
+from stable_baselines3.common.vec_env import VecEnv
+
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.environment.observations import make_summary
+from bandit_envs.environment.observations_side_by_side import side_by_side
+from bandit_envs.environment.vector import BanditVectorEnv
+
+from .blindness import warn_if_blind
+
+__all__ = ["SB3VectorEnv"]
+
+
+class SB3VectorEnv(VecEnv):
+    """A `BanditVectorEnv` for the algorithms of stable-baselines3 and sb3-contrib.
+
+    What it returns equals what `DummyVecEnv` of the same environments returns, with `HistoryObservation` or
+    `StatisticsObservation` around each where `observation` asks for it: observations, rewards, ends,
+    "terminal_observation" and "TimeLimit.truncated" in infos, seeds at the next reset, and masks of
+    `MaskablePPO`. How fast it is: `benchmarks/sb3_vector.py`.
+
+    Args:
+        env: of `autoreset_mode="SameStep"`, as stable-baselines3 begins a new episode in the step that
+            ends one.
+        observation: what is seen: "none", "history", "statistics" or {"kind": "statistics", "bins": 20}.
+
+    Example:
+        >>> env = SB3VectorEnv(
+        ...     BanditVectorEnv("gp", 64, horizon=50, autoreset_mode="SameStep"), observation="statistics"
+        ... )
+        >>> PPO("MlpPolicy", env, n_steps=50).learn(10_000)
+    """
+
+    def __init__(self, env: BanditVectorEnv, observation: Any = "none"):
+        require(isinstance(env, BanditVectorEnv), "env", "a BanditVectorEnv", env)
+        same = env.autoreset_mode is AutoresetMode.SAME_STEP
+        require(same, "autoreset_mode", '"SameStep", as stable-baselines3 expects', env.autoreset_mode.value)
+        self.env = env
+        summary = make_summary(observation, env.problem.setting())
+        self._shown, seen = side_by_side(summary, env.num_envs), summary.space
+        warn_if_blind(env.problem, seen)
+        super().__init__(env.num_envs, seen, env.single_action_space)
+        self.metadata = env.metadata
+
+    def reset(self) -> Floats:
+        """Draw new trials, of the seeds and options that were set."""
+        if any(options != self._options[0] for options in self._options):
+            raise ValueError("options must be the same for all copies of a vector environment")
+        observations, info = self.env.reset(seed=self._seeds, options=self._options[0])
+        self.reset_infos = _of_each(info, np.arange(self.num_envs))
+        self._reset_seeds()
+        self._reset_options()
+        self._shown.begin(slice(None))
+        return self._shown.vectors(observations)
+
+    def step_async(self, actions: Any) -> None:
+        """Keep the actions until `step_wait`."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[Floats, Any, Bools, list[dict[str, Any]]]:  # type: ignore[override]
+        """Play; copies whose episode ends begin the next one."""
+        observations, reward, terminated, truncated, info = self.env.step(self._actions)
+        done = terminated | truncated
+        if done.any():
+            infos = self._after_an_end(info, observations, done)
+        else:
+            self._shown.note(self._actions, info)
+            infos = _of_each(info, np.arange(self.num_envs))
+        for each, cut in zip(infos, (truncated & ~terminated).tolist(), strict=True):
+            each["TimeLimit.truncated"] = cut
+        return self._shown.vectors(observations), reward.astype(np.float32), done, infos
+
+    def _after_an_end(self, info: dict[str, Any], begun: Floats, done: Bools) -> list[dict[str, Any]]:
+        """The infos of a step in which some episodes ended, whose summaries begin anew."""
+        last, ended = info["final_info"], np.flatnonzero(done)
+        told = ("feedback_mask", "feedback_step", "feedback_reward")
+        self._shown.note(self._actions, {key: _chosen(done, last[key], info[key]) for key in told})
+        observed = begun.copy()
+        for i in ended:
+            observed[i] = info["final_obs"][i]
+        terminal = self._shown.vectors(observed)[ended]
+        self._shown.begin(ended)
+        infos = _of_each({k: v for k, v in info.items() if not k.startswith("final")}, np.arange(len(done)))
+        for i, final, seen in zip(ended, _of_each(last, ended), terminal, strict=True):
+            self.reset_infos[i], infos[i] = infos[i], final | {"terminal_observation": seen}
+        return infos
+
+    def close(self) -> None:
+        """Release what the environment holds."""
+        self.env.close()
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """An attribute of each copy."""
+        return [getattr(self.env._copy(i), attr_name) for i in self._rows(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Refuse: copies share one simulator."""
+        raise AttributeError(f"{attr_name!r} cannot be set on copies of a BanditVectorEnv; make it with it")
+
+    def env_method(self, method_name: str, *args: Any, indices: Any = None, **keywords: Any) -> list[Any]:
+        """Call a method of each copy."""
+        if method_name == "action_masks":  # asked in every step: no copies are made for it
+            return list(self._masks()[self._rows(indices)])
+        return [getattr(self.env._copy(i), method_name)(*args, **keywords) for i in self._rows(indices)]
+
+    def env_is_wrapped(self, wrapper_class: type[Wrapper], indices: Any = None) -> list[bool]:
+        """No copy is."""
+        return [False] * len(self._rows(indices))
+
+    def get_images(self) -> list[Any]:
+        """A frame of each copy."""
+        return list(self.env.render())
+
+    def _rows(self, indices: Any) -> list[int]:
+        return list(self._get_indices(indices))
+
+    def _masks(self) -> Bools:
+        """Which arms may be played now, (B, A)."""
+        decisions = self.env.problem.decisions
+        require(not decisions.continuous, "environment", "one with arms for action_masks", "a box")
+        masks = self.env.simulator.masks(np.arange(self.num_envs)).astype(bool)
+        return masks if masks.size else np.ones((self.num_envs, decisions.num_arms), dtype=bool)
+
+
+def _chosen(which: Bools, first: Any, second: Any) -> Any:
+    """Rows of the first where `which` is true, of the second elsewhere."""
+    return np.where(which.reshape(-1, *[1] * (first.ndim - 1)), first, second)
+
+
+def _of_each(info: dict[str, Any], rows: Any) -> list[dict[str, Any]]:
+    """The info of some copies as one dictionary each, in the form that a single environment has."""
+    columns = {key: value for key, value in info.items() if not key.startswith("_")}
+    split = [_column(value, rows) for value in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*split, strict=True)]
+
+
+def _column(value: Any, rows: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return _of_each(value, rows)
+    return value[rows].tolist() if value.ndim == 1 else list(value[rows])
