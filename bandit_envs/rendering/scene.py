@@ -141,14 +141,14 @@ def _truth(decisions: Decisions, trial: Trial, version: int, context: int) -> tu
 def _beliefs(agent: object, observation: Floats, size: int, costs: int) -> tuple[tuple[Floats, Floats], ...]:
     """What the agent believes of the reward and of each cost; nothing if it does not say.
 
-    Nothing either where it says it of other points than those drawn. Under constraints `posterior` may be of
-    a penalised sum, which is no belief about the reward.
+    Nothing either where it says it of other points than those drawn. Under constraints `beliefs` goes first:
+    `posterior` of one that has both may be of a penalised sum, which is no belief about the reward.
     """
     if costs and isinstance(agent, CostBeliever):
         told = agent.beliefs(observation) or []
         told = told if len(told) in (1, 1 + costs) else []  # an agent may ignore the costs
     else:
-        told = [agent.posterior(observation)] if isinstance(agent, Believer) and not costs else []
+        told = [agent.posterior(observation)] if isinstance(agent, Believer) else []
     return tuple(told) if all(len(mean) == size for mean, _ in told) else ()
 
 
