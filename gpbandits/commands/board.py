@@ -1,5 +1,6 @@
 """A page that shows a study while it runs."""
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -28,7 +29,8 @@ def board(
 
     is_study = source.suffix == ".toml"
     folder = _folder_of(source, out, run, is_study)
-    # Before the server: it takes over signals, and gives them back when it ends.
+    # The server raises the signal that ended it again, which by default would skip the `finally` below.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     command = [sys.executable, "-m", "gpbandits", "run", str(source), "--out", str(folder)]
     runner = subprocess.Popen(command) if run else None
     console().print(f"The board is at http://{HOST}:{port}; Ctrl-C ends it.", soft_wrap=True)

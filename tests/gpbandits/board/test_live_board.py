@@ -216,3 +216,27 @@ def test_bad_arguments_are_one_line(arguments, said, capsys, tmp_path, monkeypat
     code, _, err = called(capsys, "board", *arguments)
     assert code == 2
     assert said in err
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="this system does not list processes")
+def test_the_run_that_a_board_began_ends_with_it(tmp_path):
+    (tmp_path / "long.toml").write_text(STUDY.replace("trials = 4", "trials = 100000"))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    arguments = [str(tmp_path / "long.toml"), "--run", "--out", str(tmp_path / "out"), "--port", str(port)]
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gpbandits", "board", *arguments], stdout=log, stderr=log
+        )
+    try:
+        for _ in range(300):
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=5).close()
+                break
+            except OSError:
+                time.sleep(0.2)
+        (runner,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+    assert not Path(f"/proc/{runner}").exists()
