@@ -110,6 +110,17 @@ class Answers:
         mean, std = self.belief.mean(context).copy(), self.belief.std(context).copy()
         return (mean, std) if self.num_trials else (mean[0], std[0])
 
+    def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]] | None:
+        """Mean and deviation of the reward and of each cost at the arms, in their units, as of `posterior`.
+
+        None where the agent's only model is of something else, such as the reward less a penalty.
+        """
+        context = self._contexts(observation)
+        each = self.objective.beliefs(self.belief.mean(context), self.belief.std(context), context)
+        if each is None or self.num_trials:
+            return each
+        return [(mean[0].copy(), std[0].copy()) for mean, std in each]
+
     def believed(self, observation: Floats, action: Any) -> tuple[Floats, Floats]:
         """Mean and deviation of the mean reward of an action a trial, (B,) each."""
         trial, point, belief = self.belief.rows, self.points(observation, action), self.belief

@@ -121,6 +121,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.t = self._one.copy()  # of each trial: rounds started since it began
         self.declared = Declared(self._size)
         self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
+        self.scores: Floats | None = None  # of the arms in the last choice, (B, A)
         self._revise(self.objective.begin())
 
     def start(self, info: dict[str, Any]) -> None:
@@ -158,7 +159,7 @@ class GPAgent(Answers, Resumable, Shown):
         exploring = self.restart.exploring
         if exploring is not None:
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random
-        self._opening = None
+        self._opening, self.scores = None, scores
         return argmax_with_ties(scores, TIE * unit_of(self.rule, self.model), uniform, offered)
 
     def _begin_hold(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:

@@ -183,6 +183,10 @@ class LearningAgent(Resumable, Shown):
         self.agent.drop(rounds)
         self._training_data.drop(np.atleast_1d(rounds))
 
+    def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]] | None:
+        """What is believed of the reward and of each cost; see `GPAgent.beliefs`."""
+        return self.agent.beliefs(observation)
+
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
         """See `GPAgent`."""
         return self.agent.posterior(observation)

@@ -110,6 +110,10 @@ class Shrinking(Shown):
         """Forget pending plays whose values will never come; see `GPAgent.drop`."""
         self.agent.drop(rounds, trial)
 
+    def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]] | None:
+        """What is believed of the reward and of each cost; see `GPAgent.beliefs`."""
+        return self.agent.beliefs(observation)
+
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
         """See `GPAgent`."""
         return self.agent.posterior(observation)

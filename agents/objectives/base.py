@@ -108,6 +108,13 @@ class Objective(abc.ABC):
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
         """Mean and deviation of the belief, (B,) each, in the units of the reward."""
 
+    def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]] | None:
+        """Mean and deviation of the reward and of each cost in their units, from the belief's, (B, A) each.
+
+        None where the only model is of something else, such as a penalised sum.
+        """
+        return [(mean, std)] if self.of_reward else None
+
     @abc.abstractmethod
     def end_round(self, rounds: int) -> Revision:
         """After round number `rounds` = 1, 2, ...: what the agent is to change."""

@@ -170,6 +170,15 @@ class EachModelled(Objective):
         unit = self.prior.deviation
         return unit * (self.centre[:, 0] + self.scale[:, 0] * mean), unit * self.scale[:, 0] * std
 
+    def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]]:
+        """Of the reward and of each cost: u (c + s mean) and u s std."""
+        scaled = [(mean, std)] + [(cost.mean(context), cost.std(context)) for cost in self.costs]
+        unit, parts = self.prior.deviation, zip(self.centre.T, self.scale.T, scaled, strict=True)
+        return [
+            (unit * (centre[:, None] + scale[:, None] * m), unit * scale[:, None] * s)
+            for centre, scale, (m, s) in parts
+        ]
+
     def begin(self) -> Revision:
         """Assume the noise of the scaled reward."""
         return Revision(self._noise())

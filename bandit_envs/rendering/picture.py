@@ -34,9 +34,16 @@ def draw(scene: Scene) -> NDArray[np.uint8]:
         places, heights, widths = [["truth", "mean"], ["truth", "std"], ["time", "time"]], (2, 2, 1), (3, 2)
     else:
         places, heights, widths = [["truth"], ["time"]], (4, 1), (1,)
+    if scene.cost_beliefs:
+        names = [f"cost {j}" for j, _ in enumerate(scene.cost_beliefs, start=1)]
+        columns = len(places[0])
+        places = [*places[:-1], *([name] * columns for name in names), places[-1]]
+        heights = (*heights[:-1], *(2 for _ in names), heights[-1])
     layout = MARGINS | (BESIDE if plane else {})
     axes = figure.subplot_mosaic(places, height_ratios=heights, width_ratios=widths, gridspec_kw=layout)
     (_draw_plane if plane else _draw_line)(axes, scene)
+    for j, belief in enumerate(scene.cost_beliefs):
+        _draw_cost(axes[f"cost {j + 1}"], scene, j, belief)
     _draw_time(axes["time"], scene)
     figure.suptitle(
         f"{scene.name}: {scene.total} of {scene.horizon} rounds, regret {scene.regret:.3g}",
@@ -75,6 +82,20 @@ def _draw_line(places: dict[str, Any], scene: Scene) -> None:
     _shorten(axes)
     axes.set_xlabel("x" if scene.features.shape[1] == 1 else "arms, from worst to best")
     axes.set_ylabel("reward")
+
+
+def _draw_cost(axes: Any, scene: Scene, j: int, belief: tuple[Floats, Floats]) -> None:
+    """A cost, which is kept below 0, over the same line, and what is believed of it."""
+    line = np.argsort(scene.order)
+    x, truth, (mean, std) = scene.order[line], scene.costs[j][line], (part[line] for part in belief)
+    reach = _DEVIATIONS * std
+    axes.fill_between(x, mean - reach, mean + reach, color=BELIEF, alpha=0.2, lw=0)
+    axes.plot(x, mean, color=BELIEF, lw=1.2, ls="--")
+    axes.plot(x, truth, color=TRUTH, lw=1.2)
+    axes.axhline(0.0, color=BEST, lw=0.8, ls=":")
+    axes.yaxis.set_major_locator(MaxNLocator(3))
+    axes.tick_params(labelsize="x-small")
+    axes.set_ylabel(f"cost {j + 1}" if len(scene.costs) > 1 else "cost", fontsize="x-small")
 
 
 def _draw_plane(places: dict[str, Any], scene: Scene) -> None:

@@ -24,6 +24,15 @@ class Believer(Protocol):
         ...
 
 
+@runtime_checkable
+class CostBeliever(Protocol):
+    """An agent that says what it believes of the reward and of the costs, each by itself."""
+
+    def beliefs(self, observation: Any) -> list[tuple[Floats, Floats]] | None:
+        """Mean and standard deviation of the reward and of each cost, (A,) each; None if it has one model."""
+        ...
+
+
 class Scene(NamedTuple):
     """A trial in its current context and segment; M drawn points, n plays in that context and segment."""
 
@@ -42,6 +51,10 @@ class Scene(NamedTuple):
     regrets: Floats  # (total,) of the plays in all contexts and segments
     changes: Ints  # rounds in which a segment begins, past and future, the first one apart
     belief: tuple[Floats, Floats] | None  # an agent's mean and deviation at the drawn points, (M,) each
+    costs: Floats  # (C, M) mean costs
+    cost_beliefs: tuple[
+        tuple[Floats, Floats], ...
+    ]  # the same of each cost, where the agent models them apart
     reward: float  # that arrived in the last round
     arrivals: int  # in the last round
 
@@ -59,6 +72,7 @@ class Scene(NamedTuple):
         means = simulator.earned[0, :total]
         arriving = due == total - 1
         features, values = _truth(simulator.problem.decisions, trial, version, context)
+        believed = _beliefs(agent, simulator.views[context], len(features), len(values) - 1)
         return cls(
             name=simulator.problem.name,
             features=features,
@@ -74,7 +88,9 @@ class Scene(NamedTuple):
             horizon=horizon,
             regrets=trial.optimum[:total] - means,
             changes=change_points_of(trial.segment),
-            belief=_belief(agent, simulator.views[context], len(features)),
+            belief=believed[0] if believed else None,
+            costs=values[1:],
+            cost_beliefs=believed[1:],
             reward=float(observed[arriving].sum()),
             arrivals=int(arriving.sum()),
         )
@@ -122,12 +138,18 @@ def _truth(decisions: Decisions, trial: Trial, version: int, context: int) -> tu
     return points, np.array([function(located) for function in trial.between[version]])
 
 
-def _belief(agent: object, observation: Floats, size: int) -> tuple[Floats, Floats] | None:
-    """What the agent believes; None if it does not say, or says it of other points than those drawn."""
-    if not isinstance(agent, Believer):
-        return None
-    mean, std = agent.posterior(observation)
-    return (mean, std) if len(mean) == size else None
+def _beliefs(agent: object, observation: Floats, size: int, costs: int) -> tuple[tuple[Floats, Floats], ...]:
+    """What the agent believes of the reward and of each cost; nothing if it does not say.
+
+    Nothing either where it says it of other points than those drawn. Under constraints `beliefs` goes first:
+    `posterior` of one that has both may be of a penalised sum, which is no belief about the reward.
+    """
+    if costs and isinstance(agent, CostBeliever):
+        told = agent.beliefs(observation) or []
+        told = told if len(told) in (1, 1 + costs) else []  # an agent may ignore the costs
+    else:
+        told = [agent.posterior(observation)] if isinstance(agent, Believer) else []
+    return tuple(told) if all(len(mean) == size for mean, _ in told) else ()
 
 
 def _optimum(trial: Trial, version: int, context: int) -> float:

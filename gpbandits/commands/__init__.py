@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from gpbandits.commands import (
+    board,
     catalogue,
     clean,
     leaderboard,
@@ -53,5 +54,6 @@ for command in (
     clean.clean,
     leaderboard.leaderboard,
     watch.watch,
+    board.board,
 ):
     app.command()(command)

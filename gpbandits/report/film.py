@@ -38,11 +38,23 @@ def frames(
         count: of pictures at most, evenly spread over the rounds.
         env_kwargs: of the environment.
     """
+    keywords = {"render_mode": "rgb_array"} | dict(env_kwargs or {})
+    for env, _ in moments(environment, agent, seed, count, keywords):
+        yield env.render()
+
+
+def moments(
+    environment: EnvLike, agent: AgentSpec, seed: int, count: int, env_kwargs: Mapping[str, Any]
+) -> Iterator[tuple[Any, Any]]:
+    """Play the trial of `frames`, and stop with the environment and the agent at each picture.
+
+    But for the last one the agent has chosen its next play, and the environment has not seen it.
+    """
     if count < 2:
         raise ValueError(f"count must be at least 2, the first and the last picture, got {count}")
     of_environment, of_agent = trial_seeds(seed, 0)
     with naming(f"environment {environment!r}"):
-        env = make(environment, **{"render_mode": "rgb_array"} | dict(env_kwargs or {}))
+        env = make(environment, **env_kwargs)
         require_bandit(env)
         observation, info = env.reset(seed=of_environment)
     factory = resolve_agent(agent)
@@ -55,11 +67,11 @@ def frames(
     shown = set(np.linspace(0, env.get_wrapper_attr("setting").horizon, count).astype(int).tolist())
     done, played = False, 0
     while True:
+        action = None if done else player.act(observation)
         if played in shown or done:
-            yield env.render()  # type: ignore[misc]
+            yield env, player
         if done:
             break
-        action = player.act(observation)
         following, reward, terminated, truncated, info = env.step(action)
         seen = info if getattr(player, "privileged", False) else _without_oracle(info)
         if info.get("played", True):  # else the budget is spent, and there is nothing to learn any more

@@ -1,0 +1,85 @@
+"""The server: a page, and what it asks for as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import uvicorn
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from gpbandits.board.film import MOST_ROUNDS, Choice, film
+from gpbandits.board.state import curves_of, state_of
+from gpbandits.evaluation.plots import COLOURS
+from gpbandits.experiments.folder import open_results
+
+HOST = "127.0.0.1"  # nobody else's machine is served
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
+    "frame-ancestors 'none'"
+)
+SAFE = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
+
+
+def make_app(folder: Path, title: str) -> Starlette:
+    """The application of a folder of results; requests for any host but this machine are refused."""
+    templates = Environment(
+        loader=PackageLoader("gpbandits.board"), autoescape=True, undefined=StrictUndefined
+    )
+    page = templates.get_template("board.html").render(title=title, colours=COLOURS, most=MOST_ROUNDS)
+
+    async def index(request: Request) -> Response:
+        return HTMLResponse(page, headers=SAFE)
+
+    async def state(request: Request) -> Response:
+        return await _told(lambda: state_of(folder))
+
+    async def curves(request: Request) -> Response:
+        label = request.query_params.get("environment", "")
+        return await _told(lambda: curves_of(folder, label))
+
+    async def frames(request: Request) -> Response:
+        asked = dict(request.query_params)
+        return await _told(lambda: film(open_results(folder)[0], choice_of(asked)))
+
+    routes = [Route("/", index), Route("/state", state), Route("/curves", curves), Route("/film", frames)]
+    guard = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])  # no rebinding of names
+    return Starlette(routes=routes, middleware=[guard])
+
+
+def choice_of(asked: dict[str, str]) -> Choice:
+    """What a request wants filmed; ValueError names what is missing, unknown or no number."""
+    kinds: dict[str, Callable[[str], Any]] = {"environment": str, "agent": str, "seed": int, "rounds": int}
+    kinds |= {"delay": float, "noise": float}
+    for name in asked:
+        if name not in kinds:
+            raise ValueError(f"a film has no {name!r}; it takes {', '.join(kinds)}")
+    for name in ("environment", "agent"):
+        if name not in asked:
+            raise ValueError(f"a film needs {name!r}, one of the labels of the study")
+    try:
+        return Choice(**{name: kinds[name](text) for name, text in asked.items()})
+    except ValueError as error:
+        raise ValueError(f"seed and rounds must be integers, delay and noise numbers: {error}") from error
+
+
+def serve(folder: Path, title: str, port: int) -> None:
+    """Serve the page on this machine alone, until it is interrupted."""
+    uvicorn.run(make_app(folder, title), host=HOST, port=port, log_level="warning")
+
+
+async def _told(find: Callable[[], dict[str, Any]]) -> Response:
+    """What is found, or why it is not; the search has a thread of its own."""
+    try:
+        return JSONResponse(await run_in_threadpool(find), headers=SAFE)
+    except (ValueError, TypeError, OSError, ImportError, gym.error.Error) as error:
+        return JSONResponse({"error": " ".join(str(error).split())}, status_code=400, headers=SAFE)

@@ -1,0 +1,104 @@
+"""One trial of an agent as numbers, round by round, which the page draws."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.threads import one_thread
+from bandit_envs.basics.types import Floats
+from bandit_envs.rendering.scene import Scene
+from gpbandits.board.state import entry_of
+from gpbandits.experiments.study import AgentEntry, Study
+from gpbandits.report.film import moments
+
+MOST_ROUNDS, MOST_POINTS, FRAMES = 200, 400, 60
+
+
+class Choice(NamedTuple):
+    """What is filmed; None leaves the delay or the noise as the study has it."""
+
+    environment: str
+    agent: str
+    seed: int = 0
+    rounds: int = 40
+    delay: float | None = None  # mean of a Poisson law, in rounds
+    noise: float | None = None  # standard deviation
+
+
+@one_thread()
+def film(study: Study, choice: Choice) -> dict[str, Any]:
+    """The frames of trial 0 of a seed, the first before the first round.
+
+    Raises:
+        ValueError: the choice is not of this study, or cannot be played.
+    """
+    require(1 <= choice.rounds <= MOST_ROUNDS, "rounds", f"in 1..{MOST_ROUNDS}", choice.rounds)
+    require(choice.seed >= 0, "seed", "an integer >= 0", choice.seed)
+    entry, agent = entry_of(study, choice.environment), _agent_of(study, choice.agent)
+    for name in (entry.id, agent.name):
+        if ":" in name:
+            raise ValueError(
+                f"the board imports nothing that a study names, got {name!r}; film it with `gpbandits watch`"
+            )
+    keywords = _changed(entry.kwargs, choice)
+    spec = (agent.name, agent.options)
+    shown = moments(entry.id, spec, choice.seed, FRAMES, keywords)
+    return {"rounds": keywords["horizon"], "frames": [frame(env, player) for env, player in shown]}
+
+
+def frame(env: Any, player: Any) -> dict[str, Any]:
+    """What there is to draw at one moment; panels are of the reward and of each cost."""
+    scene = Scene.of(env.unwrapped.simulator, player)
+    line = np.argsort(scene.order, kind="stable")
+    line = line[np.unique(np.linspace(0, len(line) - 1, min(len(line), MOST_POINTS)).astype(int))]
+    believed = [scene.belief, *scene.cost_beliefs]
+    truths = [scene.truth, *scene.costs]
+    believed += [None] * (len(truths) - len(believed))
+    names = ["reward", *(f"cost {j}" for j in range(1, len(truths)))]
+    panels = [
+        {"name": name, "truth": _plain(truth[line])}
+        | ({} if known is None else {"mean": _plain(known[0][line]), "std": _plain(known[1][line])})
+        for name, truth, known in zip(names, truths, believed, strict=True)
+    ]
+    scores = getattr(getattr(player, "agent", player), "scores", None)
+    fits = scores is not None and scores.shape == (1, len(scene.truth)) and scene.total < scene.horizon
+    return {
+        "round": scene.total,
+        "regret": scene.regret,
+        "x": _plain(scene.order[line]),
+        "panels": panels,
+        "acquisition": _plain(scores[0, line]) if fits and scores is not None else None,
+        "plays": {"x": _plain(scene.places), "y": _plain(scene.observed), "kind": _kinds(scene)},
+    }
+
+
+def _kinds(scene: Scene) -> list[str]:
+    return np.where(scene.lost, "lost", np.where(scene.arrived, "arrived", "pending")).tolist()
+
+
+def _changed(kwargs: dict[str, Any], choice: Choice) -> dict[str, Any]:
+    keywords = kwargs | {"horizon": min(choice.rounds, kwargs.get("horizon", choice.rounds))}
+    if choice.delay is not None:
+        require(0.0 <= choice.delay <= 100.0, "delay", "in 0..100 rounds", choice.delay)
+        keywords["delay"] = {"law": "poisson", "mean": choice.delay} if choice.delay else {"law": "immediate"}
+    if choice.noise is not None:
+        require(0.0 < choice.noise <= 10.0, "noise", "in 0..10, above 0", choice.noise)
+        keywords = {name: value for name, value in keywords.items() if name != "noise"}
+        keywords["noise_std"] = choice.noise
+    return keywords
+
+
+def _agent_of(study: Study, label: str) -> AgentEntry:
+    for agent in study.agents:
+        if agent.label == label:
+            return agent
+    known = ", ".join(repr(agent.label) for agent in study.agents)
+    raise ValueError(f"agent must be one of {known}, got {label!r}")
+
+
+def _plain(values: Floats) -> list[float | None]:
+    """As JSON knows it: what is not finite is null."""
+    return [round(float(value), 6) if np.isfinite(value) else None for value in values]

@@ -1,0 +1,242 @@
+"""The live board, as a process of its own, clicked through in a browser."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from base64 import b64decode
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from study_cases import called
+
+from gpbandits.board.state import state_of
+from gpbandits.experiments import open_results
+
+DRIVER, CHROMIUM = shutil.which("chromedriver"), shutil.which("chromium")
+TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+STUDY = """
+[study]
+name = "small & <b>safe</b>"
+trials = 4
+block_size = 2
+[[environments]]
+id = "GPBandit-GP-v0"
+label = "GP <i>"
+kwargs = { num_arms = 20, horizon = 10 }
+[[environments]]
+id = "GPBandit-Constrained-v0"
+label = "Constrained"
+kwargs = { num_arms = 20, horizon = 10 }
+[[agents]]
+name = "config"
+[[agents]]
+name = "random"
+"""
+
+pytest.importorskip("uvicorn", reason="the extra `board` is not installed")
+
+
+def asked(address, path, **query):
+    """Status and content of an answer."""
+    try:
+        with urllib.request.urlopen(f"{address}{path}?{urlencode(query)}", timeout=60) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """The address of a board that runs its study, its process and the folder of the results."""
+    folder = tmp_path_factory.mktemp("board")
+    (folder / "study.toml").write_text(STUDY)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    command = [sys.executable, "-m", "gpbandits", "board", str(folder / "study.toml"), "--run"]
+    log = (folder / "log").open("w")
+    process = subprocess.Popen(
+        [*command, "--out", str(folder / "out"), "--port", str(port)], stdout=log, stderr=log
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
+            assert process.poll() is None, (folder / "log").read_text()
+            try:
+                state = json.loads(asked(address, "/state")[1])
+                if not state["waiting"] and state["counts"]["done"] == 8:
+                    break
+            except OSError:
+                pass
+            time.sleep(0.3)
+        else:
+            raise AssertionError((folder / "log").read_text())
+        yield address, process, folder
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+        log.close()
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection(("127.0.0.1", port), timeout=5)
+
+
+def test_the_board_shows_what_is_failed_and_missing(place):
+    folder = place[2]
+    copied = shutil.copytree(folder / "out", folder / "broken")
+    study, store = open_results(copied)
+    first, second, *_ = study.cells()
+    store.path(first).unlink()
+    store.path(second).unlink()
+    store.failure_path(second).write_text("ValueError: <script>")
+    state = state_of(copied)
+    assert state["counts"] == {"done": 6, "running": 0, "failed": 1, "missing": 1}
+    assert state["failures"] == [{"cell": str(second), "text": "ValueError: <script>"}]
+
+
+def test_a_film_has_every_round_the_acquisition_and_a_panel_a_cost(place):
+    status, text = asked(place[0], "/film", environment="Constrained", agent="config", rounds=8, noise=0.2)
+    film = json.loads(text)
+    assert status == 200
+    assert [frame["round"] for frame in film["frames"]] == list(range(9))
+    for frame in film["frames"]:
+        assert [panel["name"] for panel in frame["panels"]] == ["reward", "cost 1"]
+        assert all(len(panel["mean"]) == 20 for panel in frame["panels"])
+    assert len(film["frames"][4]["acquisition"]) == 20
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"agent": "random"}, "a film needs 'environment'"),
+        ({"environment": "no", "agent": "random"}, "environment must be one of 'GP <i>', 'Constrained'"),
+        ({"environment": "Constrained", "agent": "no"}, "agent must be one of 'config', 'random'"),
+        ({"environment": "Constrained", "agent": "random", "rounds": 9999}, "rounds must be in 1..200"),
+        ({"environment": "Constrained", "agent": "random", "seed": "x"}, "must be integers"),
+        ({"environment": "Constrained", "agent": "random", "noise": "nan"}, "noise must be"),
+        ({"environment": "Constrained", "agent": "random", "colour": 1}, "has no 'colour'"),
+    ],
+)
+def test_a_bad_request_is_told_the_remedy(place, query, said):
+    status, text = asked(place[0], "/film", **query)
+    assert status == 400
+    assert said in json.loads(text)["error"]
+
+
+def test_nothing_listens_beyond_this_machine_and_other_hosts_are_refused(place):
+    port = int(place[0].rpartition(":")[2])
+    lines = [line for name in TABLES if name.exists() for line in name.read_text().splitlines()]
+    if not lines:
+        pytest.skip("this system does not list its sockets")
+    listening = [line.split()[1] for line in lines if f":{port:04X} " in line and " 0A " in line]
+    assert listening == [f"0100007F:{port:04X}"]
+    request = urllib.request.Request(place[0] + "/state", headers={"Host": "evil.example"})
+    with pytest.raises(urllib.error.HTTPError, match="400") as refused:
+        urllib.request.urlopen(request, timeout=10)
+    refused.value.close()
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not (DRIVER and CHROMIUM), reason="no chromium and chromedriver on this machine")
+@pytest.mark.parametrize("size", [(1280, 900), (390, 844)], ids=["desktop", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_browser_clicks_through_the_board(place, tmp_path, size, scheme):
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'p'}"):
+        options.add_argument(argument)
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    try:
+        browser.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False},
+        )
+        browser.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        )
+        _click_through(browser, place[0])
+        shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})["data"]
+        (tmp_path / f"board-{size[0]}-{scheme}.png").write_bytes(b64decode(shot))
+    finally:
+        browser.quit()
+
+
+def _click_through(browser, address):
+    def find(css):
+        return browser.find_element("css selector", css)
+
+    def until(condition):
+        for _ in range(200):
+            if condition():
+                return
+            time.sleep(0.1)
+        raise AssertionError(browser.page_source)
+
+    browser.get(address)
+    until(lambda: "8 done" in find("#summary").text)
+    assert find("#name").text == "small & <b>safe</b>"
+    until(lambda: browser.find_elements("css selector", "#curve svg .line"))
+    find("#curve-environment option:nth-child(2)").click()
+    until(lambda: len(browser.find_elements("css selector", "#metric option")) > 3)
+    assert len(browser.find_elements("css selector", "#cells .cell.done")) == 8
+    find("#film [name=environment] option:nth-child(2)").click()
+    set_slider = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))"
+    browser.execute_script(set_slider, find("#film [name=delay]"), 3)
+    assert "3 rounds" in find("#film [name=delay] + output").text
+    find("#film button").click()
+    until(lambda: find("#at").text.startswith("10, regret"))
+    browser.execute_script(set_slider, find("#round"), 5)
+    assert find("#at").text.startswith("5, regret")
+    assert [each.text for each in browser.find_elements("css selector", "#panels h3")] == [
+        "reward", "cost 1", "acquisition",
+    ]  # fmt: skip
+    assert browser.execute_script("return document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["study.toml"], "--out must be given with a study file"),
+        (["nowhere"], "folder must hold the plan.json"),
+        (["nowhere", "--run"], "--out and --run are for a study file"),
+    ],
+)
+def test_bad_arguments_are_one_line(arguments, said, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_text(STUDY)
+    code, _, err = called(capsys, "board", *arguments)
+    assert code == 2
+    assert said in err
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="this system does not list processes")
+def test_the_run_that_a_board_began_ends_with_it(tmp_path):
+    (tmp_path / "long.toml").write_text(STUDY.replace("trials = 4", "trials = 100000"))
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    arguments = [str(tmp_path / "long.toml"), "--run", "--out", str(tmp_path / "out"), "--port", str(port)]
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "gpbandits", "board", *arguments], stdout=log, stderr=log
+        )
+    try:
+        for _ in range(300):
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=5).close()
+                break
+            except OSError:
+                time.sleep(0.2)
+        (runner,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+    assert not Path(f"/proc/{runner}").exists()

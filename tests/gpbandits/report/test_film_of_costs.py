@@ -1,0 +1,43 @@
+"""Under constraints a film shows what is believed of the reward and of each cost, and no penalised sum."""
+
+import numpy as np
+import pytest
+
+from bandit_envs.rendering.picture import draw
+from bandit_envs.rendering.scene import Scene
+from gpbandits.report.film import moments
+
+KWARGS = {"num_arms": 20, "horizon": 60}
+
+
+def last_scene(name, **options):
+    *_, (env, player) = moments("GPBandit-Constrained-v0", (name, options), 0, 2, KWARGS)
+    return Scene.of(env.unwrapped.simulator, player), player
+
+
+@pytest.mark.parametrize("name", ["config", "epbo", "pdcbo"])
+def test_the_posteriors_of_reward_and_costs_come_near_both_truths_where_it_was_played(name):
+    scene, _ = last_scene(name)
+    assert scene.belief is not None
+    assert len(scene.cost_beliefs) == len(scene.costs) == 1
+    played = np.unique(np.searchsorted(scene.features[:, 0], scene.plays[:, 0]))
+    for truth, (mean, std) in zip(
+        [scene.truth, *scene.costs], [scene.belief, *scene.cost_beliefs], strict=True
+    ):
+        assert mean.shape == std.shape == truth.shape
+        # Deviations from a posterior of the right quantity are of its own size: 5 of them are far too many.
+        assert np.all(np.abs(mean - truth)[played] < 5 * std[played] + 1e-9)
+
+
+def test_a_model_of_a_penalised_sum_is_not_drawn_as_the_reward():
+    scene, player = last_scene("gp-ucb-noisy-constraints")
+    assert scene.belief is None
+    assert scene.cost_beliefs == ()
+    assert len(player.posterior(np.zeros(1))[0]) == len(scene.truth)
+
+
+def test_a_picture_has_a_panel_a_cost():
+    scene, _ = last_scene("config")
+    with_costs, without = draw(scene), draw(scene._replace(cost_beliefs=()))
+    assert with_costs.shape == without.shape == (480, 640, 3)
+    assert not np.array_equal(with_costs, without)
