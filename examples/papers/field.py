@@ -131,6 +131,46 @@ def standing(runs: list[Run], match: Match, metric: str) -> tuple[int, int, int]
     return less, more, apart
 
 
+def champions(runs: list[Run]) -> list[str]:
+    """The lines of the page's table of subsets: who has least where nobody is told of changes, and the default.
+
+    What is least is hard violation where there are constraints, and regret where there are none.
+    """
+    lines = []
+    for subset in dict.fromkeys(run.subset for run in runs):
+        metric = "hard" if "constraints" in subset else "regret"
+        own = [run for run in runs if run.subset == subset and run.restart != "oracle"]
+        least = min(own, key=lambda run: getattr(run, metric).mean())
+        default = next(run for run in own if _is_default(run))
+        difference = paired_difference(getattr(default, metric), getattr(least, metric))
+        word = "it is" if default is least else "no" if difference.low <= 0 <= difference.high else "yes"
+        cells = [_entrant(least), *_both(least), *_both(default), word]
+        lines.append(f"| {subset} | {' | '.join(cells)} |")
+    return lines
+
+
+def _is_default(run: Run) -> bool:
+    """Whether `gp-agent` is composed so where nobody says otherwise."""
+    belief = "hallucinated" if "delay" in run.subset else "delivered"
+    return run.constraint in ("config", "none") and run[2:4] == ("evidence", belief)
+
+
+def _entrant(run: Run) -> str:
+    """The parts that have something to do."""
+    shown = {
+        run.constraint: "constraints" in run.subset,
+        run.restart: True,
+        run.belief: "delay" in run.subset,
+    }
+    return " + ".join(part for part, works in shown.items() if works)
+
+
+def _both(run: Run) -> tuple[str, str]:
+    """Hard violation and regret of an entrant."""
+    hard = _text(bootstrap_interval(run.hard)) if "constraints" in run.subset else "-"
+    return hard, _text(bootstrap_interval(run.regret))
+
+
 def _is_judged(run: Run, metric: str) -> bool:
     return metric == "regret" or run.constraint != "none"
 
@@ -219,7 +259,7 @@ def main() -> None:
         runs += play(on, options.trials, BOX if options.box else ARMS)
         write(runs, options.table)
         print(runs[-1].subset, flush=True)
-    tables: list[Callable[[list[Run]], list[str]]] = [ranking, matches, false_alarms]
+    tables: list[Callable[[list[Run]], list[str]]] = [ranking, champions, matches, false_alarms]
     print("\n\n".join("\n".join(table(runs)) for table in tables))
     draw(runs, options.out)
 

@@ -72,8 +72,8 @@ class SampleFunctions:
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
         """Draw three functions a kernel; `quick` changes nothing."""
         samples = {label: draws(KERNELS[label], 3) for label in KERNELS if label != "independent"}
-        bent = {
-            label: float(np.sqrt(np.square(np.diff(values, 2)).mean()) * POINTS**2)
+        bent = {  # to a tenth: of lines the rest is what rounding leaves of their roots
+            label: round(float(np.sqrt(np.square(np.diff(values, 2)).mean()) * POINTS**2), 1)
             for label, values in samples.items()
         }
         measure = "root mean square of the second derivative"
