@@ -132,7 +132,7 @@ def standing(runs: list[Run], match: Match, metric: str) -> tuple[int, int, int]
 
 
 def champions(runs: list[Run]) -> list[str]:
-    """The lines of the page's table of subsets: who has least where nobody is told of changes, and the default.
+    """The lines of the table of subsets: who has least where nobody is told of changes, beside the default.
 
     What is least is hard violation where there are constraints, and regret where there are none.
     """
