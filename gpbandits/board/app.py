@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from gpbandits.board.film import MOST_ROUNDS, Choice, film
 from gpbandits.board.state import curves_of, state_of
-from gpbandits.evaluation.plots import COLOURS
+from gpbandits.evaluation.styles import COLOURS
 from gpbandits.experiments.folder import open_results
 
 HOST = "127.0.0.1"  # nobody else's machine is served
