@@ -15,8 +15,9 @@ from .showing import as_html, heading
 from .space import Values
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from pandas import DataFrame
+
+    from .pictures.canvas import Figure
 
 
 class Records:
@@ -106,8 +107,8 @@ class Records:
             ValueError: an argument is impossible, or there are fewer than two values.
         """
         with from_extra("eval", "figures"):
-            from .drawing import Drawing
-            from .figures import draw
+            from .pictures.drawing import Drawing
+            from .pictures.figures import draw
 
         known = None if context is None else self.plan.context(context)
         told = self.plan, self._history.rounds, self.experiments, self.best

@@ -13,7 +13,10 @@ PLAYING = (
     "gpbandits.experiments.checkpoints",
 )  # what a cell's numbers come from
 SHOWING = "gpbandits.evaluation.result"  # where numbers end: tables, figures and files lie behind it
-PICTURES = {"bandit_envs": "rendering"}  # folder of a package that shows numbers and does not make them
+PICTURES = {
+    "bandit_envs": "rendering",
+    "agents": "tuning/pictures",
+}  # folder of a package that shows numbers and does not make them
 _SUFFIXES = (".py", ".so", ".pyd", ".csv", ".toml")  # of code and of the tables that it reads
 
 

@@ -12,11 +12,11 @@ from matplotlib.axes import Axes
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
 
+from ..history import Experiment, Round
+from ..plan import Plan
+from ..reading import Reading
+from ..space import Values
 from .axes import ParameterAxis
-from .history import Experiment, Round
-from .plan import Plan
-from .reading import Reading
-from .space import Values
 
 TOLD, BEST, FAILED = "tab:blue", "tab:orange", "tab:red"
 

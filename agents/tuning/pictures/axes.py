@@ -10,9 +10,9 @@ from matplotlib.ticker import MaxNLocator
 
 from bandit_envs.basics.types import Floats
 
-from .categorical import Categorical
-from .numeric import Integer, Log
-from .parameters import Parameter
+from ..categorical import Categorical
+from ..numeric import Integer, Log
+from ..parameters import Parameter
 
 
 class ParameterAxis:

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats
 
+from ..feasibility import feasibility_of
 from .drawing import BEST, FAILED, Drawing, legend
-from .feasibility import feasibility_of
 
 COARSE, LEVELS = 41, 12  # places along each side, and levels of the mean
 LIKELY = 0.5  # probability of a success whose border is drawn

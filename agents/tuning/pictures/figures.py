@@ -14,11 +14,11 @@ from matplotlib.ticker import MaxNLocator
 from bandit_envs.basics.arguments import require_choice
 from bandit_envs.basics.types import Floats
 
+from ..player import QUANTILE
+from ..scale import sign_of
 from .canvas import axes_for
 from .contour import draw_contour
 from .drawing import BEST, FAILED, TOLD, Drawing, legend
-from .player import QUANTILE
-from .scale import sign_of
 
 BELIEF = "0.35"
 FINE = 101  # places along a slice

@@ -1,0 +1,1 @@
+"""Figures of a tuner: no number of an experiment depends on them."""
