@@ -154,6 +154,14 @@ def test_the_page_on_elimination_says_what_its_table_says():
     assert not missing(lines + said, page)
 
 
+def test_the_page_on_elimination_says_what_attacked_agents_lost():
+    script = loaded("papers/attacked.py")
+    _, page = read("elimination.md").split("## Under attack")
+    lines = script.as_markdown(script.read(DOCS / RESULTS / "attacked.csv"))
+    assert len(lines) == page.count("\n| ") - 1  # but for the head of the table
+    assert not missing(lines, page)
+
+
 def test_the_page_on_constraints_says_what_its_table_says():
     script, runs, page = told("constraints", by="constrained_bench")
     said = [script.verdict(runs, "config", other) for other in script.PARTS[1:]]
