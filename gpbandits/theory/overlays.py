@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from agents.acquisition.dmm import DMM
 from agents.algorithms.classic import gp_ts, gp_ucb, igp_ucb
 from agents.algorithms.randomised import irgp_ucb, pims
+from agents.algorithms.regularised import dmm_ucb
 from agents.kernels.shape import smoothness, split_amplitude
 from agents.registry import AgentSpec
 from agents.widths.amm import AMMWidth
@@ -26,7 +28,7 @@ from bandit_envs.laws.hard import HardFunctions
 from bandit_envs.laws.noise import Gaussian
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.overlay import Overlay
-from gpbandits.theory.assumptions import need, player_of, require_sample, require_stationary
+from gpbandits.theory.assumptions import Player, need, player_of, require_sample, require_stationary
 from gpbandits.theory.regret import bayesian_bound, gp_ucb_bound, igp_ucb_bound
 
 POINTS = 200  # of a curve
@@ -53,13 +55,21 @@ def bound(name: str, problem: Problem, agent: AgentSpec | None = None) -> Overla
 
 
 def _bounded_norm(problem: Problem, agent: AgentSpec | None) -> Overlay:
-    player = player_of("bounded-norm", problem, agent, (gp_ucb,))
-    width = player.width(AMMWidth, SelfNormalisedWidth)
+    player = player_of("bounded-norm", problem, agent, (gp_ucb, dmm_ucb))
+    width = _widest(player)
     player.require_norm()
     rounds = _rounds(problem.horizon)
     gamma = player.gamma(rounds)
     values = gp_ucb_bound(rounds, width(rounds, gamma), gamma, player.noise_variance)
     return Overlay(player.says(width.delta), "upper", rounds, values)
+
+
+def _widest(player: Player) -> AMMWidth | SelfNormalisedWidth:
+    """The width of the rule; of DMM that of AMM, since lambda is always among its regularisations."""
+    rule = player.agent.rule
+    if isinstance(rule, DMM):
+        return AMMWidth(rule.bound, rule.noise_std, player.noise_variance, delta=rule.delta)
+    return player.width(AMMWidth, SelfNormalisedWidth)
 
 
 def _improved(problem: Problem, agent: AgentSpec | None) -> Overlay:
@@ -139,7 +149,7 @@ _BAND = "a finite set, one function throughout, feedback at once, sub-Gaussian n
 BOUNDS: dict[str, Theorem] = {
     "bounded-norm": Theorem(
         f"{_BAND} |f| <= B: 2 w_T sqrt(C_1 T gamma_T) with probability 1 - delta, of gp-ucb of width amm or "
-        "self-normalised (Flynn & Reeb 2024; Abbasi-Yadkori 2011)",
+        "self-normalised, and of dmm-ucb (Flynn & Reeb 2024; Abbasi-Yadkori 2011)",
         _bounded_norm,
     ),
     "igp-ucb": Theorem(

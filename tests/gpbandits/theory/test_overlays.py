@@ -69,6 +69,18 @@ def test_the_bound_of_bounded_norms_is_the_textbook_formula():
     assert overlay.values[-1] >= expected
 
 
+def test_the_bound_of_dmm_is_that_of_amm_whatever_its_regularisations():
+    problem, _, amm = made("bounded-norm")
+    for ratios in ([0.1, 10.0], [0.3]):
+        agent = ("dmm-ucb", {"ratios": ratios})
+        overlay = bound("bounded-norm", problem, agent)
+        np.testing.assert_allclose(overlay.values, amm.values, rtol=1e-12)
+        regret = gpbandits.evaluate(problem, {"it": agent}, trials=3).regret["it"].mean(axis=0)
+        assert (regret[overlay.rounds - 1] <= overlay.values).all()
+    surer = bound("bounded-norm", problem, ("dmm-ucb", {"delta": 0.01}))
+    assert (surer.values > amm.values).all()
+
+
 def test_a_slope_has_no_level():
     problem, agent, overlay = made("rate")
     result = gpbandits.evaluate(problem, {"it": agent}, trials=2)
