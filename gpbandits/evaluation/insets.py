@@ -12,6 +12,7 @@ from bandit_envs.basics.types import Floats
 FLAT = 4.0  # times as high as a curve: from here on the highest one leaves it no room
 ROOM = 1.08  # above the highest of the lower curves
 SIZE = (0.42, 0.4)  # of the inset, in shares of the axes
+HIDDEN = 0.01  # of the points of all curves may lie behind it
 PLACES = ((0.1, 0.56), (0.54, 0.56), (0.54, 0.1), (0.1, 0.3), (0.54, 0.34))  # its lower left corners
 
 
@@ -26,19 +27,20 @@ def flattened(ends: Sequence[float]) -> list[int]:
 
 
 def add_inset(axes: Axes, means: Sequence[tuple[Floats, Floats]]) -> Axes | None:
-    """Draw the flattened curves of the axes again in a corner where the fewest curves are.
+    """Draw the flattened curves of the axes again where it hides no curve.
 
     Args:
         axes: with everything drawn, on linear scales.
         means: rounds and means of each curve, (n,) each.
 
     Returns:
-        The inset, or None where no curve is flattened.
+        The inset, or None where no curve is flattened, or curves are everywhere.
     """
     low = flattened([float(mean[-1]) for _, mean in means])
-    if not low:
+    place = _emptiest(axes, means)
+    if not low or place is None:
         return None
-    inset = axes.inset_axes((*_emptiest(axes, means), *SIZE))
+    inset = axes.inset_axes((*place, *SIZE))
     for artist in (*axes.collections, *axes.lines):
         _copy(artist, inset)
     heights = np.concatenate([means[i][1] for i in low])
@@ -70,11 +72,12 @@ def _copy(artist: object, inset: Axes) -> None:
         )
 
 
-def _emptiest(axes: Axes, means: Sequence[tuple[Floats, Floats]]) -> tuple[float, float]:
-    """The place that the fewest points of curves lie in; the first of equals."""
+def _emptiest(axes: Axes, means: Sequence[tuple[Floats, Floats]]) -> tuple[float, float] | None:
+    """The place that the fewest points of curves lie in, the first of equals; None where all hide some."""
+    axes.autoscale_view()  # limits are only set when drawn
     to_share = axes.transData + axes.transAxes.inverted()
     points = np.concatenate([to_share.transform(np.column_stack(pair)) for pair in means])
     inside = [
         int(((points >= corner) & (points <= np.add(corner, SIZE))).all(axis=1).sum()) for corner in PLACES
     ]
-    return PLACES[int(np.argmin(inside))]
+    return PLACES[int(np.argmin(inside))] if min(inside) <= HIDDEN * len(points) else None

@@ -33,7 +33,7 @@ FIGURES = (
     _figure(
         name="verma2022-figure-1",
         title="Figure 1: synthetic functions under several delays and windows, UCB",
-        studies=("verma2022-figure-1a", *_SYNTHETIC),
+        studies=(*_SYNTHETIC, "verma2022-figure-1a"),
         agents=(*_UCB, *_WINDOWS, _ONE_FOR_ALL),
         statements=(
             Statement(

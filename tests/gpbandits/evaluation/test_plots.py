@@ -3,11 +3,12 @@
 import os
 
 import matplotlib.figure
+import numpy as np
 import pytest
 from matplotlib.image import imread
 from synthetic import result
 
-from gpbandits.evaluation.insets import flattened
+from gpbandits.evaluation.insets import add_inset, flattened
 from gpbandits.evaluation.marks import marks_in
 from gpbandits.evaluation.overlay import Overlay
 from gpbandits.evaluation.styles import styles
@@ -155,6 +156,19 @@ def test_curves_that_another_flattens_are_drawn_again_in_an_inset():
     assert len(inset.collections) == 3  # the intervals
     assert others.axes[0].child_axes == []  # one curve is seen well enough
     assert res.plot(scale="log-log").axes[0].child_axes == []
+
+
+def test_no_inset_hides_a_curve():
+    rounds = np.arange(1.0, 101.0)
+    fan = [(rounds, height * np.ones(100)) for height in np.linspace(0.05, 1.0, 9)]
+    crowded, free = own_axes(2)
+    for axes, means in ((crowded, fan), (free, [fan[0], fan[1], (rounds, rounds / 100.0)])):
+        for pair in means:
+            axes.plot(*pair)
+    assert add_inset(crowded, fan) is None
+    inset = add_inset(free, [fan[0], fan[1], (rounds, rounds / 100.0)])
+    assert inset is not None
+    assert inset.get_ylim()[1] < 0.5
 
 
 @pytest.mark.parametrize(
