@@ -13,7 +13,6 @@ these tables and figures.
 from __future__ import annotations
 
 import argparse
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from matplotlib.figure import Figure
 from gpbandits import Result
 from gpbandits.evaluation.result import Metric
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval, paired_difference
-from gpbandits.evaluation.styles import COLOURS, DASHES
+from gpbandits.evaluation.styles import styles
 from gpbandits.evaluation.table import number
 
 METRICS: tuple[Metric, ...] = ("simple", "cumulative")
@@ -109,7 +108,7 @@ def figure(results: list[Result], labels: list[str]) -> Figure:
 
 def draw(panel: Axes, result: Result, metric: Metric, labels: list[str]) -> None:
     """Means with 95 % bootstrap bands."""
-    for label, colour, dashes in zip(labels, cycle(COLOURS), cycle(DASHES), strict=False):
+    for label, (colour, dashes, _) in zip(labels, styles(len(labels)), strict=True):
         mean, low, high = bootstrap_interval(result.curves(metric)[label])
         panel.fill_between(result.rounds, low, high, color=colour, alpha=0.18, linewidth=0)
         panel.plot(result.rounds, mean, color=colour, linestyle=dashes, linewidth=1.3, label=label)

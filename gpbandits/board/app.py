@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from gpbandits.board.film import MOST_ROUNDS, Choice, film
 from gpbandits.board.state import curves_of, state_of
-from gpbandits.evaluation.styles import COLOURS
+from gpbandits.evaluation.styles import PALETTE
 from gpbandits.experiments.folder import open_results
 
 HOST = "127.0.0.1"  # nobody else's machine is served
@@ -35,7 +35,7 @@ def make_app(folder: Path, title: str) -> Starlette:
     templates = Environment(
         loader=PackageLoader("gpbandits.board"), autoescape=True, undefined=StrictUndefined
     )
-    page = templates.get_template("board.html").render(title=title, colours=COLOURS, most=MOST_ROUNDS)
+    page = templates.get_template("board.html").render(title=title, colours=PALETTE, most=MOST_ROUNDS)
 
     async def index(request: Request) -> Response:
         return HTMLResponse(page, headers=SAFE)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 # Beyond eight lines: shades of other hues or other lightness; who sees few hues has the dashes and markers.
 MORE = ("#7A1F5C", "#8C6D1F", "#004D40", "#B2182B", "#5E3C99", "#A6761D", "#66C2A5", "#1B2A6B")
+PALETTE = COLOURS + MORE
 DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "*")
 
@@ -23,5 +24,4 @@ class Style(NamedTuple):
 
 def styles(count: int) -> list[Style]:
     """So many styles, the first of which are the same however many there are."""
-    palette = COLOURS + MORE
-    return [Style(*each) for each in islice(zip(cycle(palette), cycle(DASHES), cycle(MARKERS)), count)]
+    return [Style(*each) for each in islice(zip(cycle(PALETTE), cycle(DASHES), cycle(MARKERS)), count)]

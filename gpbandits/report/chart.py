@@ -15,12 +15,12 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.result import Scale
+from gpbandits.evaluation.styles import DASHES, PALETTE
 from gpbandits.evaluation.table import number
 from gpbandits.report.axis import Axis, padded
 
 WIDTH, HEIGHT = 480, 300
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 10, 40  # margins
-COLOURS, DASHES = 8, 5  # in the style sheet: classes a0 to a7 and d0 to d4
 
 
 class Line(NamedTuple):
@@ -56,8 +56,8 @@ def line_chart(lines: Sequence[Line], scale: Scale, title: str, x_label: str, y_
 
 
 def style_of(agent: int) -> str:
-    """The classes of colour and dashes of an agent."""
-    return f"a{agent % COLOURS} d{agent % DASHES}"
+    """The classes of colour and dashes of an agent, in the style sheet: from a0 and d0 on."""
+    return f"a{agent % len(PALETTE)} d{agent % len(DASHES)}"
 
 
 def _frame(across: Axis, up: Axis, x_label: str, y_label: str) -> list[str]:

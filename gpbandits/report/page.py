@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from gpbandits.evaluation.marks import Mark, marks_in
 from gpbandits.evaluation.result import Metric, Result
-from gpbandits.evaluation.styles import COLOURS
+from gpbandits.evaluation.styles import PALETTE
 from gpbandits.experiments.study import EnvironmentEntry, Study
 from gpbandits.report.across import Across, across, reference_of
 from gpbandits.report.chart import style_of
@@ -139,4 +139,4 @@ class Report:
             lstrip_blocks=True,
             undefined=StrictUndefined,
         )
-        return templates.get_template("report.html").render(report=self, colours=COLOURS, style_of=style_of)
+        return templates.get_template("report.html").render(report=self, colours=PALETTE, style_of=style_of)

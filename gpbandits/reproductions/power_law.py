@@ -1,7 +1,6 @@
 """Regret at the horizon as a power of a number that varies between environments, C x^c."""
 
 from collections.abc import Sequence
-from itertools import cycle
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from matplotlib.ticker import NullLocator, ScalarFormatter
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval, bootstrap_interval
-from gpbandits.evaluation.styles import COLOURS, MARKERS
+from gpbandits.evaluation.styles import Style, styles
 
 RESAMPLES = 4000
 
@@ -62,8 +61,9 @@ def power_figure(
     FigureCanvasAgg(figure)
     axes = figure.subplots()
     axes.set(xscale="log", yscale="log", xlabel=name, ylabel="cumulative regret at the horizon")
-    for label, colour, marker in zip(results[0].agents, cycle(COLOURS), cycle(MARKERS), strict=False):
-        _draw(axes, x, final(results, label), results[0].marked(label), colour, marker)
+    agents = results[0].agents
+    for label, style in zip(agents, styles(len(agents)), strict=True):
+        _draw(axes, x, final(results, label), results[0].marked(label), style)
     axes.plot(x, paper(x), color="0.3", linestyle="--", linewidth=1.2, label=_legend(named, paper))
     if results[0].privileged:
         axes.plot([], [], " ", label="† privileged: told of the changes")
@@ -71,11 +71,13 @@ def power_figure(
     return figure
 
 
-def _draw(axes: Axes, x: Floats, regret: Floats, label: str, colour: str, marker: str) -> None:
+def _draw(axes: Axes, x: Floats, regret: Floats, label: str, style: Style) -> None:
     mean, low, high = bootstrap_interval(regret)
-    axes.errorbar(x, mean, [mean - low, high - mean], color=colour, marker=marker, linestyle="", capsize=2)
+    axes.errorbar(
+        x, mean, [mean - low, high - mean], color=style.colour, marker=style.marker, linestyle="", capsize=2
+    )
     power = power_law(regret, x)
-    axes.plot(x, power(x), color=colour, linewidth=1.2, label=_legend(label, power))
+    axes.plot(x, power(x), color=style.colour, linewidth=1.2, label=_legend(label, power))
 
 
 def _legend(label: str, power: Power) -> str:

@@ -129,7 +129,7 @@ def test_a_chart_of_one_round_and_one_trial_can_be_drawn():
     svg = line_chart([Line(9, "a <b>", np.ones(1), np.zeros(1), nan, nan)], "log-log", "t", "round", "regret")
     root = ElementTree.fromstring(svg)
     assert root.get("viewBox", "").endswith(str(HEIGHT))
-    assert 'class="line a1 d4"' in svg
+    assert 'class="line a9 d4"' in svg
     assert "band" not in svg
 
 
