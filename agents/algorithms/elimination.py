@@ -76,6 +76,8 @@ def phased_elimination(
 ) -> Agent:
     """Phased elimination: batches that double, plays of the largest variance (Iwazaki & Takeno 2025).
 
+    With `band="plain"` it is their phased uncertainty sampling; "split" is never wider.
+
     Args:
         setting: what is published of the problem.
         first: plays of the first batch, any fixed number.

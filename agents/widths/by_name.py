@@ -37,6 +37,14 @@ from .rkhs import RKHSWidth
 from .self_normalised import SelfNormalisedWidth
 
 DMM = "dmm"  # the smallest of several bands: an agent and a rule, and no width
+ELSEWHERE = {  # bands that hold for the plays of some agents alone
+    DMM: ("is no multiple of one deviation", 'the agent "dmm-ucb", or rule="dmm" of gp-agent'),
+    "split": (
+        "holds where plays depend on no value",
+        'an agent that eliminates: "bpe", "phased-elimination"',
+    ),
+    "ec": ("covers a misspecification that an agent is told", 'the agent "ec-gp-ucb"'),
+}
 
 
 def make_width(
@@ -67,9 +75,9 @@ def make_width(
         require_called_with("width", width, 2, "called with rounds and gains, (B,) each")
         _require_taken(width, (), given)
         return width
-    if isinstance(width, str) and width == DMM:
-        words = 'must not be "dmm" here, which is no multiple of one deviation'
-        raise ArgumentError("width", f'{words}; take the agent "dmm-ucb", or rule="dmm" of gp-agent')
+    if isinstance(width, str) and width in ELSEWHERE:
+        reason, instead = ELSEWHERE[width]
+        raise ArgumentError("width", f'must not be "{width}" here, which {reason}; take {instead}')
     if not isinstance(width, str) or width not in WIDTHS:
         words = f"a number or one of {', '.join(WIDTHS)}, or a width"
         raise ArgumentError("width", f"must be {words}, got {shown(width)}")

@@ -8,7 +8,7 @@ from agent_cases import BATCHED
 import agents
 from agents.model.model import Model
 from agents.widths.base import Width
-from agents.widths.by_name import WIDTHS, make_width, takes
+from agents.widths.by_name import ELSEWHERE, WIDTHS, make_width, takes
 from agents.widths.fixed import FixedWidth
 from agents.widths.gain_tables import upper_bound
 from bandit_envs import Setting
@@ -66,3 +66,13 @@ def test_theorem_3_is_used_with_a_true_bound_on_the_gain_whoever_uses_it(name):
     width: Width = getattr(agent, "rule", agent).width
     bound = upper_bound(MODEL.gram, MODEL.noise_variance, SETTING.horizon)(T, GAIN)
     np.testing.assert_allclose(width(T, GAIN) ** 2, 2.0 + 300.0 * bound * np.log(T / 0.1) ** 3, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_band_that_is_no_width_names_the_agents_that_have_it(name):
+    with pytest.raises(
+        ValueError, match=f'width must not be "{name}" here, which .*; take .*agent'
+    ) as raised:
+        make_width(name, MODEL, 0.1)
+    instead = {word.strip('",') for word in str(raised.value).partition("; take")[2].split()}
+    assert instead & set(agents.names())
