@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ from gpbandits.experiments.study import AgentEntry, Study
 from gpbandits.report.film import moments
 
 MOST_ROUNDS, MOST_POINTS, FRAMES = 200, 400, 60
+MOST_SECONDS = 60.0  # of play, after which a film is cut
 
 
 class Choice(NamedTuple):
@@ -30,7 +33,7 @@ class Choice(NamedTuple):
 
 @one_thread()
 def film(study: Study, choice: Choice) -> dict[str, Any]:
-    """The frames of trial 0 of a seed, the first before the first round.
+    """The frames of trial 0 of a seed, the first before the first round, cut where the agent takes too long.
 
     Raises:
         ValueError: the choice is not of this study, or cannot be played.
@@ -45,8 +48,15 @@ def film(study: Study, choice: Choice) -> dict[str, Any]:
             )
     keywords = _changed(entry.kwargs, choice)
     spec = (agent.name, agent.options)
-    shown = moments(entry.id, spec, choice.seed, FRAMES, keywords)
-    return {"rounds": keywords["horizon"], "frames": [frame(env, player) for env, player in shown]}
+    frames: list[dict[str, Any]] = []
+    begun, cut = perf_counter(), None
+    with closing(moments(entry.id, spec, choice.seed, FRAMES, keywords)) as shown:
+        for env, player in shown:
+            if frames and perf_counter() - begun > MOST_SECONDS:
+                cut = MOST_SECONDS
+                break
+            frames.append(frame(env, player))
+    return {"rounds": keywords["horizon"], "frames": frames, "cut": cut}
 
 
 def frame(env: Any, player: Any) -> dict[str, Any]:

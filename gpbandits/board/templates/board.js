@@ -86,7 +86,9 @@ form.onsubmit = async event => {
       const panel = frame.panels[i], mean = panel.mean || [];
       return [...panel.truth, ...(i ? [0] : frame.plays.y), ...mean.map((m, k) => m - 2 * panel.std[k]), ...mean.map((m, k) => m + 2 * panel.std[k])];
     })));
-    get("told").textContent = frames[0].panels.some(panel => panel.mean) ? "" : "This agent tells no posterior of these quantities.";
+    const silent = frames[0].panels.filter(panel => !panel.mean).map(panel => panel.name).join(", ");
+    get("told").textContent = (silent ? `This agent tells no posterior of ${silent}. ` : "")
+      + (film.cut ? `Cut after ${film.cut} seconds, in round ${frames.at(-1).round} of ${film.rounds}.` : "");
     get("player").hidden = false; get("round").max = frames.length - 1; get("round").value = frames.length - 1; showFrame();
   } catch (error) { if (mine === turn) { get("told").textContent = error.message; get("player").hidden = true; } }
 };

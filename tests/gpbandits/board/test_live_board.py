@@ -17,8 +17,9 @@ from urllib.parse import urlencode
 import pytest
 from study_cases import called
 
+from gpbandits.board.film import Choice, film
 from gpbandits.board.state import state_of
-from gpbandits.experiments import open_results
+from gpbandits.experiments import load_study, open_results
 
 DRIVER, CHROMIUM = shutil.which("chromedriver"), shutil.which("chromium")
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
@@ -218,8 +219,28 @@ def test_bad_arguments_are_one_line(arguments, said, capsys, tmp_path, monkeypat
     assert said in err
 
 
+def test_a_film_of_a_slow_agent_is_cut_and_says_so(tmp_path, monkeypatch):
+    (tmp_path / "study.toml").write_text(STUDY)
+    study, choice = load_study(tmp_path / "study.toml"), Choice("Constrained", "random", rounds=5)
+    whole = film(study, choice)
+    assert whole["cut"] is None
+    monkeypatch.setattr("gpbandits.board.film.MOST_SECONDS", 0.0)
+    assert film(study, choice) == {"rounds": 5, "frames": whole["frames"][:1], "cut": 0.0}
+
+
+def gone(process):
+    """Whether a process has ended, within a minute."""
+    state = Path(f"/proc/{process}/stat")
+    for _ in range(300):
+        if not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z":
+            return True
+        time.sleep(0.2)
+    return False
+
+
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="this system does not list processes")
-def test_the_run_that_a_board_began_ends_with_it(tmp_path):
+@pytest.mark.parametrize("end", ["terminate", "kill"])
+def test_the_run_that_a_board_began_ends_with_it(end, tmp_path):
     (tmp_path / "long.toml").write_text(STUDY.replace("trials = 4", "trials = 100000"))
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -237,6 +258,6 @@ def test_the_run_that_a_board_began_ends_with_it(tmp_path):
                 time.sleep(0.2)
         (runner,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     finally:
-        process.terminate()
+        getattr(process, end)()
         process.wait(timeout=60)
-    assert not Path(f"/proc/{runner}").exists()
+    assert gone(runner)
