@@ -131,6 +131,12 @@ class ArmsSurrogateAgent(SurrogateAgent):
         mean, std = believed.mean[0, arm], believed.std[0, arm]
         return Recommendation(arm, self.setting.to_point(arm), float(mean), float(std))
 
+    def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
+        """Mean and deviation of the reward and of each cost at the arms in a context, (A,) each."""
+        require_reset(self.round >= 0)
+        believed = self.surrogates.predict(self._context(observation))
+        return list(zip(believed.mean.copy(), believed.std.copy(), strict=True))
+
     @property
     def there(self) -> Bools:
         """Which arms may be played in this round, (A,)."""
