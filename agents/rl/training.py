@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings, filterwarnings
 
 import gymnasium as gym
 import numpy as np
@@ -14,17 +16,21 @@ from bandit_envs.basics.extras import from_extra
 from bandit_envs.environment.envs import BanditEnv
 from bandit_envs.environment.making import EnvLike, make
 from bandit_envs.environment.observations import make_summary
-from bandit_envs.environment.seeds import TrainingSeeds
+from bandit_envs.environment.seeds import FIRST, TrainingSeeds
 from bandit_envs.environment.wrappers import SummaryObservation
+from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.setting import Setting
 
 from ..generators import preserved_generators
 from .algorithms import find_algorithm
-from .blindness import warn_if_blind
+from .blindness import REMEDY, warn_if_blind
 from .learner import one_word
 from .plays import Plays
 from .policy import Policy
 from .recipe import Recipe, plays_box
+
+if TYPE_CHECKING:
+    from stable_baselines3.common.vec_env import VecEnv
 
 # A trial is an episode, and what is learnt early in it pays later: hence the discounts.
 DISCOUNTED = {"learning_rate": 3e-3, "n_epochs": 4, "gamma": 0.8, "gae_lambda": 0.9}
@@ -96,9 +102,8 @@ def train_policy(
     _check_kept({"algorithm": algorithm, "observation": seen, **shaping})
     recipe.check()
     with preserved_generators():
-        weights = _train(
-            recipe, _maker(environment, keywords, recipe), num_envs, total_timesteps, one_word(seed)
-        )
+        envs = _training_envs(environment, keywords, recipe, num_envs, one_word(seed))
+        weights = _train(recipe, envs, total_timesteps, one_word(seed))
     done = {
         "environment": environment if isinstance(environment, str) else repr(environment),
         "env_kwargs": keywords,
@@ -136,6 +141,27 @@ def _rollouts(algorithm: str, horizon: int, num_envs: int) -> dict[str, Any]:
     return {"n_steps": rounds, "batch_size": max(2, rounds * num_envs // 4), **TRAINING[algorithm]}
 
 
+def _training_envs(
+    environment: EnvLike, keywords: dict[str, Any], recipe: Recipe, num_envs: int, seed: int
+) -> VecEnv:
+    """Environments of our own in one simulator; those that a callable makes one after the other."""
+    with from_extra("rl", "training a policy"):
+        from stable_baselines3.common.vec_env import DummyVecEnv
+
+        from .vector import played_side_by_side
+    bare = make(environment, **keywords).unwrapped
+    if isinstance(environment, str | Problem) and isinstance(bare, BanditEnv):
+        limit = keywords.get("max_episode_steps")
+        with catch_warnings():
+            filterwarnings("ignore", re.escape(REMEDY))  # `train_policy` has said so
+            envs = played_side_by_side(bare.problem, num_envs, limit, recipe.observation, recipe.box)
+        envs.seed(FIRST + seed)  # as `TrainingSeeds`
+    else:
+        envs = DummyVecEnv([_maker(environment, keywords, recipe)] * num_envs)
+        envs.seed(seed)
+    return envs
+
+
 def _maker(environment: EnvLike, keywords: dict[str, Any], recipe: Recipe) -> Callable[[], gym.Env]:
     def one() -> gym.Env:
         env = _training_env(environment, keywords)
@@ -146,14 +172,9 @@ def _maker(environment: EnvLike, keywords: dict[str, Any], recipe: Recipe) -> Ca
     return one
 
 
-def _train(
-    recipe: Recipe, maker: Callable[[], gym.Env], num_envs: int, total_timesteps: int, seed: int
-) -> dict[str, Any]:
-    with from_extra("rl", "training a policy"):
-        from stable_baselines3.common.utils import set_random_seed
-        from stable_baselines3.common.vec_env import DummyVecEnv
-    envs = DummyVecEnv([maker] * num_envs)
-    envs.seed(seed)
+def _train(recipe: Recipe, envs: VecEnv, total_timesteps: int, seed: int) -> dict[str, Any]:
+    from stable_baselines3.common.utils import set_random_seed
+
     set_random_seed(seed)
     model = recipe.model(envs)
     model.action_space.seed(seed)

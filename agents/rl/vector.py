@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 from gymnasium import Wrapper
 from gymnasium.vector import AutoresetMode
-from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.environment.observations import make_summary
 from bandit_envs.environment.observations_side_by_side import side_by_side
 from bandit_envs.environment.vector import BanditVectorEnv
+from bandit_envs.problem.problem import Problem
 
 from .blindness import warn_if_blind
+from .plays import Plays
 
 __all__ = ["SB3VectorEnv"]
 
@@ -129,6 +131,34 @@ class SB3VectorEnv(VecEnv):
         require(not decisions.continuous, "environment", "one with arms for action_masks", "a box")
         masks = self.env.simulator.masks(np.arange(self.num_envs)).astype(bool)
         return masks if masks.size else np.ones((self.num_envs, decisions.num_arms), dtype=bool)
+
+
+class _PlayedSideBySide(VecEnvWrapper):
+    """Takes what a library plays, a row a copy."""
+
+    def __init__(self, venv: VecEnv, plays: Plays):
+        super().__init__(venv, action_space=plays.space)
+        self._plays = plays
+
+    def reset(self) -> Any:
+        """See `SB3VectorEnv`."""
+        return self.venv.reset()
+
+    def step_async(self, actions: Any) -> None:
+        """Translate the actions, and keep them until `step_wait`."""
+        self.venv.step_async(np.array([self._plays(action) for action in actions]))
+
+    def step_wait(self) -> Any:
+        """See `SB3VectorEnv`."""
+        return self.venv.step_wait()
+
+
+def played_side_by_side(
+    problem: Problem, num_envs: int, limit: int | None, observation: Any, box: bool
+) -> VecEnv:
+    """Copies of a problem, with what a library sees and plays: see `SB3VectorEnv` and `Plays`."""
+    env = BanditVectorEnv(problem, num_envs, autoreset_mode="SameStep", max_episode_steps=limit)
+    return _PlayedSideBySide(SB3VectorEnv(env, observation), Plays(problem.setting(), box))
 
 
 def _chosen(which: Bools, first: Any, second: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
@@ -56,6 +57,31 @@ def test_training_is_reproducible_and_leaves_the_global_generators_alone(policy)
     assert torch.equal(torch.get_rng_state(), state)
     assert all(torch.equal(again.weights[name], policy.weights[name]) for name in policy.weights)
     assert not all(torch.equal(other.weights[name], policy.weights[name]) for name in policy.weights)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "keywords", "options"),
+    [
+        ("ppo", {}, {}),
+        ("recurrent-ppo", {}, {}),
+        ("ppo", {"max_episode_steps": 7, "num_constraints": 1}, {}),
+        ("ppo", {"continuous": True, "delay": {"law": "poisson", "mean": 2.0}}, {"observation": "history"}),
+        ("maskable-ppo", {"availability": {"law": "bernoulli", "p": 0.5}}, {"n_steps": 20}),
+    ],
+)
+def test_training_in_one_simulator_is_training_on_its_environments_one_by_one(algorithm, keywords, options):
+    keywords = KEYWORDS | keywords
+    if options.get("observation") is None:
+        options = options | {"observation": {"kind": "statistics", "bins": 5}}
+    trained = [
+        agents.train_policy(environment, algorithm, total_timesteps=200, num_envs=4, **options, **made)
+        for environment, made in (
+            ("GPBandit-GP-v0", {"env_kwargs": keywords}),
+            (lambda: gym.make("GPBandit-GP-v0", **keywords), {}),
+        )
+    ]
+    weights, others = (each.weights for each in trained)
+    assert all(torch.equal(weights[name], others[name]) for name in others)
 
 
 def test_the_weights_stay_frozen_while_it_plays(path):
