@@ -31,7 +31,7 @@ def board(
     folder = _folder_of(source, out, run, is_study)
     # The server raises the signal that ended it again, which by default would skip the `finally` below.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    command = [sys.executable, "-m", "gpbandits.board.leashed", "run", str(source), "--out", str(folder)]
+    command = [sys.executable, "-m", "gpbandits.leashed", "run", str(source), "--out", str(folder)]
     runner = subprocess.Popen(command, stdin=subprocess.PIPE) if run else None
     console().print(f"The board is at http://{HOST}:{port}; Ctrl-C ends it.", soft_wrap=True)
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,7 @@ def frames(
 
 def moments(
     environment: EnvLike, agent: AgentSpec, seed: int, count: int, env_kwargs: Mapping[str, Any]
-) -> Iterator[tuple[Any, Any]]:
+) -> Generator[tuple[Any, Any], None, None]:
     """Play the trial of `frames`, and stop with the environment and the agent at each picture.
 
     But for the last one the agent has chosen its next play, and the environment has not seen it.
