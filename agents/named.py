@@ -12,7 +12,8 @@ from bandit_envs.basics.arguments import ArgumentError, require, shown, written_
 from .options import require_annotated
 
 Part = TypeVar("Part")
-UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'")  # as Python says it, however deep the call
+# As Python says of an option that nobody takes, or that the algorithm itself decides, however deep the call.
+UNEXPECTED = re.compile(r"(?:unexpected keyword argument|got multiple values for argument) '(\w+)'")
 RNGS = "rngs"  # the argument by which a builder asks for generators
 
 

@@ -32,6 +32,7 @@ def offered_in(info: dict[str, Any], setting: Setting, num_trials: int | None) -
     mask = np.asarray(info.get(KEY))
     if mask.shape != shape or not np.isin(mask, (0, 1)).all() or not mask.any(axis=-1).all():
         given = f"one of shape {mask.shape}" if KEY in info else "none"
+        given = f"{given} without any arm" if mask.shape == shape and not mask.any(axis=-1).all() else given
         raise ValueError(f'info["{KEY}"] must be {shape}, 1 of arms that may be played, got {given}')
     return np.asarray(np.atleast_2d(mask) == 1)
 

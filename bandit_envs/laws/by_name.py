@@ -34,5 +34,15 @@ def parse(argument: str, spec: Any, laws: Mapping[str, type]) -> Any:
     if unknown:
         takes = ", ".join(allowed) or "nothing"
         raise ValueError(f"{argument} {name!r} has no {unknown[0]!r}; it takes {takes}")
+    for needed in _needed(laws[name]):
+        if needed not in parameters:
+            raise ArgumentError(f'{argument}["{needed}"]', f"must be given, {name!r} has no default of it")
     with written_as({key: f'{argument}["{key}"]' for key in parameters}):
         return laws[name](**parameters)
+
+
+def _needed(law: type) -> list[str]:
+    """The parameters of a law that have no default."""
+    none = dataclasses.MISSING
+    fields = [field for field in dataclasses.fields(law) if field.init]
+    return [field.name for field in fields if field.default is none and field.default_factory is none]

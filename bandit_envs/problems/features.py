@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
-from bandit_envs.basics.arguments import ArgumentError, is_number, require_switch, written_as
+from bandit_envs.basics.arguments import ArgumentError, require_switch, written_as
 from bandit_envs.laws import availability as _availability
 from bandit_envs.laws import contexts, delays, functions, noise, play_costs
 from bandit_envs.laws import corruption as _corruption
@@ -162,7 +163,7 @@ def with_defaults(keywords: dict[str, Any], **defaults: Any) -> dict[str, Any]:
 
 def play_costs_of(spec: Any) -> play_costs.PlayCosts:
     """What plays cost, from a budget, a dict or None."""
-    spec = {"law": "gp", "budget": spec} if is_number(spec) else spec
+    spec = {"law": "gp", "budget": spec} if isinstance(spec, Real) and not isinstance(spec, bool) else spec
     return parse("budget", "none" if spec is None else spec, play_costs.LAWS)
 
 

@@ -256,6 +256,10 @@ BAD = {
         lambda: agents.make("random", SETTING, colour=1),
         "unknown option 'colour'",
     ),
+    "option that the algorithm decides": (
+        lambda: agents.make("rpol", SETTING, schedule="x"),
+        "unknown option 'schedule' of the agent",
+    ),
     "unknown width": (lambda: agents.gp_ucb(SETTING, width="wide"), "width must be a number or one of"),
     "unknown gamma": (lambda: agents.igp_ucb(SETTING, gamma="big"), "gamma must be a number or one of"),
     "unknown incumbent": (lambda: agents.gp_ei(SETTING, incumbent="best"), "incumbent must be one of"),

@@ -119,6 +119,13 @@ def test_a_mask_that_cannot_be_is_an_error_that_leaves_the_agent_as_it_was(mask)
     assert info["action_mask"][agent.act(following)] == 1
 
 
+def test_a_mask_without_any_arm_is_named_as_such():
+    agent = agents.make("gp-ucb", volatile())
+    agent.reset(0)
+    with pytest.raises(ValueError, match=r"got one of shape \(12,\) without any arm"):
+        agent.start({"action_mask": np.zeros(12, np.int8)})
+
+
 def test_a_mask_that_the_setting_does_not_speak_of_is_not_ignored():
     agent = agents.make("gp-ucb", build("gp", SMALL))
     agent.reset(0)
