@@ -24,7 +24,7 @@ app = typer.Typer(
     help="Gaussian-process bandits: environments, agents and studies of both.",
     epilog="Any command takes --debug, which shows the traceback of an error.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,  # `cli.main` says what is wrong in one line
 )
 

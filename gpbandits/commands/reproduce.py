@@ -17,8 +17,17 @@ if TYPE_CHECKING:
 ALL = "all"
 
 
+def _figures(incomplete: str) -> list[str]:
+    from gpbandits.reproductions import REPRODUCTIONS
+
+    return [each for each in (ALL, *REPRODUCTIONS) if each.startswith(incomplete)]
+
+
 def reproduce(
-    name: Annotated[str | None, typer.Argument(help="A figure, or all; without, they are listed.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A figure, or all; without, they are listed.", autocompletion=_figures),
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="At most 5 trials of at most 1000 rounds: no claim is judged.")
     ] = False,

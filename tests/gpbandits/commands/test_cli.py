@@ -9,6 +9,7 @@ from importlib.metadata import version
 import gymnasium as gym
 import numpy as np
 import pytest
+from matplotlib.image import imread
 from study_cases import study_cases
 
 from agents.registry import names
@@ -17,6 +18,7 @@ from bandit_envs.problems import keywords_of
 from gpbandits import catalogue, cli
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import check_study, load_study
+from gpbandits.reproductions import REPRODUCTIONS
 
 SMALL = """
 [study]
@@ -130,6 +132,36 @@ def test_every_agent_has_an_entry(name):
 def test_every_environment_has_an_entry_with_the_keywords_that_it_takes(env_id):
     entry = catalogue.environment(env_id)
     assert [name for name, _ in entry.tables[-1][2]] == keywords_of(IDS[env_id])
+
+
+COMPLETED = {"envs GPBandit-": set(IDS), "agents ": set(names()), "reproduce ": {"all", *REPRODUCTIONS}}
+
+
+@pytest.mark.parametrize(("words", "known"), COMPLETED.items(), ids=COMPLETED)
+def test_a_shell_completes_commands_and_names(words, known):
+    asked = {"_GPBANDITS_COMPLETE": "complete_bash", "COMP_WORDS": f"gpbandits {words}", "COMP_CWORD": "2"}
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; sys.argv = ['gpbandits']; from gpbandits.cli import main; main()",
+        ],
+        env=os.environ | asked,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert set(done.stdout.split()) == known
+
+
+@pytest.mark.parametrize("arguments", [("envs", "GPBandit-Constrained-v0"), ("agents", "gp-ucb")])
+def test_one_of_them_is_drawn(call, tmp_path, arguments):
+    path = tmp_path / "new" / "one.png"
+    call(*arguments, "--picture", str(path))
+    assert imread(path).shape == (480, 640, 3)
+    code, _, err = call(arguments[0], "--picture", str(path))
+    assert code == 2
+    assert "--picture is of one of them" in err
 
 
 def test_the_version_is_that_of_the_package(call):
