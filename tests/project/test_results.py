@@ -212,3 +212,10 @@ def test_the_page_on_reinforcement_says_what_its_results_say(track):
 def test_numbers_with_intervals_stand_only_where_results_are_stored(page):
     if page.stem not in STORED:
         assert INTERVAL.search(page.read_text(encoding="utf-8")) is None
+
+
+@pytest.mark.parametrize("name", ["late_feedback", "budgets"])
+def test_readings_print_what_the_small_benches_printed(name):
+    assert f"```text\n{(DOCS / RESULTS / f'{name}.txt').read_text(encoding='utf-8')}```" in read(
+        "readings.md"
+    )
