@@ -1,9 +1,12 @@
 """What there is to play and who can play it, as rows of text."""
 
 import inspect
-from collections.abc import Callable, Mapping
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from agents.model.model import Model
 from agents.registry import names, resolve_agent
 from bandit_envs.basics.hints import hint
 from bandit_envs.basics.notebook import brief
@@ -66,8 +69,34 @@ def agent(name: str) -> Entry:
         [
             ("Features", ("feature", "declared"), handled),
             ("Keywords", ("keyword", "default"), _defaults(keywords)),
+            *_options_of(factory.make),
         ],
     )
+
+
+def _options_of(make: Callable[..., Any]) -> Iterator[tuple[str, tuple[str, ...], Rows]]:
+    """What `**options` takes, a table a function that the docstring names, and one of the model's."""
+    said = documented(make).partition("**options:")[2].partition("\n\n")[0]
+    taken, _, excepted = said.partition("but for")
+    without = {*re.findall(r"`(\w+)`", excepted), *inspect.signature(make).parameters}
+    others = {f"see `{name}`": _function(name) for name in re.findall(r"`(\w+)`", taken)}
+    others["those of the model"] = Model.of if re.search("of (the|all) models?", taken) else None
+    for title, function in others.items():
+        if function is not None:
+            keywords = {k: v for k, v in _keyword_only(function).items() if k not in without}
+            without |= keywords.keys()  # the first to take it decides
+            yield f"**options, {title}", ("keyword", "default"), _defaults(keywords)
+
+
+def _function(name: str) -> Callable[..., Any] | None:
+    """The function of the agents that has this name; None where a word in code is no function."""
+    modules = [vars(module) for path, module in sorted(sys.modules.items()) if path.startswith("agents.")]
+    return next((each[name] for each in modules if inspect.isfunction(each.get(name))), None)
+
+
+def _keyword_only(function: Callable[..., Any]) -> dict[str, Any]:
+    parameters = inspect.signature(function).parameters.values()
+    return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
 
 
 def documented(made: Callable[..., Any]) -> str:
@@ -81,7 +110,7 @@ def _defaults(keywords: Mapping[str, Any]) -> Rows:
 
 def _default(name: str, value: Any) -> str:
     if name.startswith("**"):
-        return "see above"
+        return "see the text"
     return "must be given" if value is inspect.Parameter.empty else brief(value)
 
 

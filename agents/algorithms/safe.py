@@ -93,7 +93,7 @@ def losbo(setting: Setting, *, num_trials: int | None = None, **options: Any) ->
     Args:
         setting: what is published of the problem: a safe seed, L and E.
         num_trials: None, or B.
-        **options: see `safely`, `safe_parts`, `each_modelled`, and those of the model.
+        **options: see `safely`, `safe_parts`, `each_modelled`, and those of the model, but for `sets`.
     """
     return safely(setting, SafeOpt, num_trials, sets="plays", **options)
 

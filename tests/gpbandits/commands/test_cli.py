@@ -9,9 +9,11 @@ from importlib.metadata import version
 import gymnasium as gym
 import numpy as np
 import pytest
+from agent_cases import BATCHED, SETTING
 from matplotlib.image import imread
 from study_cases import study_cases
 
+import agents
 from agents.registry import names
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import keywords_of
@@ -125,7 +127,35 @@ def test_an_unknown_name_ends_in_one_line_with_the_nearest(call, command, name):
 def test_every_agent_has_an_entry(name):
     entry = catalogue.agent(name)
     assert len(entry.text) > 40
-    assert [title for title, _, _ in entry.tables] == ["Features", "Keywords"]
+    titles = [title for title, _, _ in entry.tables]
+    assert titles[:2] == ["Features", "Keywords"]
+    assert all(title.startswith("**options, ") for title in titles[2:])
+
+
+def is_known(name, option):
+    try:
+        agents.make(name, SETTING, **{option: "nonsense"})
+    except ValueError as error:
+        return "unknown option" not in str(error)
+    except TypeError:  # twice, for the algorithm decides it
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", BATCHED)
+def test_what_options_are_said_to_take_is_taken(name):
+    entry = catalogue.agent(name)
+    rows = [row for _, _, found in entry.tables[1:] for row in found]
+    options = [keyword for keyword, _ in rows if not keyword.startswith("**")]
+    assert len(options) == len(set(options))
+    assert [option for option in options if not is_known(name, option)] == []
+
+
+def test_what_stands_behind_options_is_listed_too():
+    listed = {title: [row[0] for row in rows] for title, _, rows in catalogue.agent("config").tables[2:]}
+    assert "cost_width" in listed["**options, see `with_costs_apart`"]
+    assert "standardize" in listed["**options, see `each_modelled`"]
+    assert "refit_every" in listed["**options, those of the model"]
 
 
 @pytest.mark.parametrize("env_id", IDS)
