@@ -66,18 +66,20 @@ def moments(
     env.unwrapped.watched = player  # type: ignore[attr-defined]
     shown = set(np.linspace(0, env.get_wrapper_attr("setting").horizon, count).astype(int).tolist())
     done, played = False, 0
-    while True:
-        action = None if done else player.act(observation)
-        if played in shown or done:
-            yield env, player
-        if done:
-            break
-        following, reward, terminated, truncated, info = env.step(action)
-        seen = info if getattr(player, "privileged", False) else _without_oracle(info)
-        if info.get("played", True):  # else the budget is spent, and there is nothing to learn any more
-            player.update(observation, action, reward, seen)
-        observation, done, played = following, terminated or truncated, played + 1
-    env.close()
+    try:
+        while True:
+            action = None if done else player.act(observation)
+            if played in shown or done:
+                yield env, player
+            if done:
+                break
+            following, reward, terminated, truncated, info = env.step(action)
+            seen = info if getattr(player, "privileged", False) else _without_oracle(info)
+            if info.get("played", True):  # else the budget is spent, and there is nothing to learn any more
+                player.update(observation, action, reward, seen)
+            observation, done, played = following, terminated or truncated, played + 1
+    finally:
+        env.close()
 
 
 def _without_oracle(info: dict[str, Any]) -> dict[str, Any]:
