@@ -97,10 +97,15 @@ def trained(entry: EnvironmentEntry, study: Study, folder: Path, rounds: int, tr
                 entry.id, algorithm, env_kwargs=entry.kwargs, total_timesteps=factor * rounds
             ).save(path)
         chosen[label] = ("agents.rl:pretrained", {"path": str(path)})
-    result = evaluate(
-        entry.id, chosen, trials=trials, seed=study.seed, env_kwargs=entry.kwargs, label=entry.label
+    return evaluate(
+        entry.id,
+        chosen,
+        trials=trials,
+        seed=study.seed,
+        env_kwargs=entry.kwargs,
+        label=entry.label,
+        checkpoints=study.checkpoints.of_run,
     )
-    return study.checkpoints.thin(result)
 
 
 def beside(policies: Result, scratch: Result) -> Result:

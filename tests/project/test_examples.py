@@ -1,6 +1,8 @@
 """Every example runs from top to bottom; `test_cli` looks after the studies."""
 
+import re
 import runpy
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -65,3 +67,38 @@ def test_the_calibration_of_the_papers_is_measured_and_drawn(run, tmp_path):
     printed = run(script, "--trials", "5", "--horizon", "20", "--out", "bands.png")
     assert printed.count("| yes |") == 20
     assert (tmp_path / "bands.png").stat().st_size > 10_000
+
+
+TWO_TRACKS = """
+[study]
+name = "tracks"
+trials = 2
+
+[[environments]]
+id = "GPBandit-Constrained-v0"
+label = "Constraints"
+kwargs = { num_arms = 5, horizon = 12 }
+
+[[agents]]
+name = "sb3-ppo"
+options = { penalty = 2.0 }
+
+[[agents]]
+name = "random"
+"""
+
+
+@pytest.mark.long
+def test_the_two_tracks_of_learners_stand_in_one_table_each(run, tmp_path):
+    (tmp_path / "tracks.toml").write_text(TWO_TRACKS, encoding="utf-8")
+    command = [sys.executable, "-m", "gpbandits", "run", "tracks.toml", "--out", "stored"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    script = ROOT / "examples" / "reinforcement" / "one_table.py"
+    printed = run(script, "stored", "--rounds", "64", "--keep", "kept")
+    scratch, pretrained = (
+        set(re.findall(r"^\| (?!agent|---)(.+?) \|", each, re.M)) for each in printed.split("\n\n")
+    )
+    assert scratch >= {"sb3-ppo", "random"}
+    assert pretrained == {"PPO on statistics‡", "RL² (recurrent PPO)‡", "random"}
+    assert len(list(tmp_path.glob("stored/*.png"))) == 2
+    assert len(list(tmp_path.glob("kept/*/*.parquet"))) == 2
