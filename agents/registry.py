@@ -84,12 +84,20 @@ class AgentFactory:
             with entry(self._entry):
                 require_annotated(self.make, self.options, num_trials or 1)
                 self._require_slots(setting)
-                return self.make(setting, **size, **self.options)
+                return self._scaled(self.make(setting, **size, **self.options), setting, num_trials)
         except TypeError as error:
             stranger = UNEXPECTED.search(str(error))
             if stranger is None or stranger[1] not in self.options:
                 raise
             raise ValueError(self._unknown_option(stranger[1])) from error
+
+    def _scaled(self, agent: Any, setting: Any, num_trials: int | None) -> Any:
+        """The agent, which finds its prior by first plays where nobody tells in which unit values are."""
+        first = getattr(agent, "agents", [agent])[0]
+        if getattr(getattr(first, "model", None), "unit_is_known", True):
+            return agent
+        self_scaled = import_module(".agent.self_scaled", __package__).self_scaled
+        return self_scaled(self.make, dict(self.options), setting, num_trials)
 
     def _require_slots(self, setting: Any) -> None:
         """Raise where feedback is a sum and the agent has to know of what."""

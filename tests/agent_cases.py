@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,10 @@ def seed_for(name: str) -> dict[str, bool]:
 
 def told_for(name: str, slope: float = 20.0) -> dict[str, Any]:
     """Options without which an agent cannot be made where the model is withheld."""
-    return {"lipschitz": [slope]} if takes(name, lipschitz=[slope]) else {}
+    slopes = {"lipschitz": [slope]} if takes(name, lipschitz=[slope]) else {}
+    named = signature(resolve_agent(name).make).parameters
+    chances = {"chances": [0.5, 0.3, 0.2]} if "chances" in named else {}
+    return slopes | chances
 
 
 def draws_functions(name: str) -> bool:

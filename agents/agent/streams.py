@@ -10,7 +10,18 @@ import numpy as np
 from ..named import takes_rngs
 
 # The order names the children: append, never insert.
-ROLES = ("ties", "samples", "fits", "search", "rule", "belief", "objective", "restart", "turns")
+ROLES = (
+    "ties",
+    "samples",
+    "fits",
+    "search",
+    "rule",
+    "belief",
+    "objective",
+    "restart",
+    "turns",
+    "first plays",
+)
 
 
 class Streams:

@@ -22,6 +22,7 @@ from ..agent.surrogate_agent import (
 )
 from ..beliefs.surrogates import Prediction, Surrogates
 from ..capabilities import handles
+from ..kernels.found import is_found
 from ..model.model import Model
 from .admm import Splitting, expected_value, log_expected_decrease
 
@@ -214,7 +215,7 @@ def admmbo(
     require_integer("initial", initial, 1, "improvement needs a play to improve on")
     if constraint_noise_std is not None:
         require_deviation("constraint_noise_std", constraint_noise_std)
-    if setting.kernel is None or "length_scale" in options:
+    if setting.kernel is None or is_found(setting.kernel) or "length_scale" in options:
         options = {"kernel": "matern52", **options}
     model = surrogate_model(setting, initial=initial, **options)
     noise = noise_variances(model, constraint_noise_std, num_trials or 1)

@@ -6,7 +6,7 @@ guarantees ask for convex costs.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,12 +19,13 @@ from ..agent.batching import SideBySide
 from ..agent.surrogate_agent import each_trial
 from ..capabilities import handles
 from ..model.recommendation import Recommendation
-from ..model.units import PriorUnits
+from ..model.units import PriorUnits, mean_and_deviation
 from ..showing import Shown
 from ..validation import require_reset
 
 DEVIATION = 1.88  # of the prior of the two discs, in whose units the constants below were found
 HALF_WIDTH = 3.0  # of [0, 6]^d, the box in whose units steps and radii are given
+FIRST = 5  # values that tell a deviation
 TUNED = {1: (0.03, 0.2, 0.1), 2: (0.3, 0.4, 1.0)}  # points -> eta, zeta, delta_reg: best on the two discs
 
 
@@ -71,6 +72,19 @@ class Probe:
         return np.multiply.outer(slope, self.direction)
 
 
+class Outcome(NamedTuple):
+    """What a play earned."""
+
+    round: int
+    reward: float
+    cost: Floats  # (C,)
+
+
+def _of_discs(deviation: float, mean: float) -> PriorUnits:
+    """Units in which the prior deviation is that of the two discs."""
+    return PriorUnits(deviation / DEVIATION, mean)
+
+
 class BanditOCO(Shown):
     """Projected descent on y in (-1, 1)^d and regularised ascent on the multipliers, one trial.
 
@@ -78,7 +92,8 @@ class BanditOCO(Shown):
     lam_j <- [lam_j + eta (g_j - delta_reg eta lam_j)]^+, both with the old lam, when all plays of a
     probe have delivered. y starts uniformly. On a finite set the nearest arm is played; contexts are ignored.
     Rewards, from their published prior mean, and costs are in units in which the published prior deviation
-    is that of the two discs.
+    is that of the two discs. Where no kernel is published, the first five values tell mean and deviation;
+    y waits for them.
 
     Args:
         setting: what is published.
@@ -96,8 +111,7 @@ class BanditOCO(Shown):
     ):
         self.setting, self.points = setting, points
         self.step, self.radius, self.dual_step, self.decay = step, radius, dual_step, decay
-        known = PriorUnits.published(setting, unknown=DEVIATION)
-        self.prior = PriorUnits(known.deviation / DEVIATION, known.mean)
+        self._published = None if setting.kernel is None else _of_discs(*PriorUnits.published(setting))
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:
@@ -107,6 +121,8 @@ class BanditOCO(Shown):
         self.y = self._rng.uniform(-reach, reach, self.setting.dim)  # (d,)
         self.multiplier = np.zeros(self.setting.num_constraints)  # (C,) lam
         self._probes: dict[int, Probe] = {}  # pending, by their first round // points
+        self._prior = self._published
+        self._came: list[Outcome] = []  # that no probe has yet
         self.round = 0
 
     def act(self, observation: Floats) -> Any:
@@ -121,15 +137,29 @@ class BanditOCO(Shown):
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Step by every probe that is now complete, in the order of their plays."""
         _, rounds, value, cost = Feedback.arrived(info)
-        outcome = np.column_stack(self.prior.of(self.prior.mean - value, cost))
         for i in rounds.argsort():
-            number, k = divmod(int(rounds[i]), self.points)
-            if number not in self._probes:
-                raise ValueError(f"feedback must come once and for a round played, got round {rounds[i]}")
-            self._probes[number].receive(k, outcome[i])
+            t, known = int(rounds[i]), {outcome.round for outcome in self._came}
+            if t // self.points not in self._probes or t in known:
+                raise ValueError(f"feedback must come once and for a round played, got round {t}")
+            self._came.append(Outcome(t, float(value[i]), cost[i]))
+        self._prior = self._found() if self._prior is None else self._prior
+        if self._prior is not None:
+            self._learn(self._prior)
+        self.round += 1
+
+    def _found(self) -> PriorUnits | None:
+        """The units that the first values tell, if enough have come and differ."""
+        values = np.array([[outcome.reward] for outcome in self._came]).reshape(-1, 1)
+        mean, deviation = (float(each[0]) for each in mean_and_deviation(values, FIRST))
+        return _of_discs(deviation, mean) if deviation > 0.0 else None
+
+    def _learn(self, prior: PriorUnits) -> None:
+        for t, value, cost in self._came:
+            number, k = divmod(t, self.points)
+            self._probes[number].receive(k, np.append(*prior.of(prior.mean - value, cost)))
             if self._probes[number].complete:
                 self.descend(self._probes.pop(number))
-        self.round += 1
+        self._came = []
         self._forget()
 
     def descend(self, probe: Probe) -> None:

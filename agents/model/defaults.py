@@ -12,20 +12,33 @@ from bandit_envs.laws.functions import SELDOM_BELOW
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.told import check_prior_mean
 
+from ..kernels.amplitude import unit_kernel
+from ..kernels.found import is_found
+from ..kernels.shape import largest_deviation
+
 DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
 
 
 def assumed_kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> Any:
-    """Return what is given, else the setting's, else an SE kernel."""
+    """Return what is given, else the setting's, else an SE kernel; names have the setting's amplitude."""
     if kernel is None and length_scale is None and setting.kernel is not None:
         return setting.kernel
     assert setting.low is not None
     assert setting.high is not None
     width = float(np.max(setting.high - setting.low)) or 1.0
-    return make_kernel(
+    made = make_kernel(
         "rbf" if kernel is None else kernel,
         DEFAULT_LENGTH_SCALE * width if length_scale is None else length_scale,
     )
+    if setting.kernel is None or says_unit(kernel):
+        return made
+    deviation = largest_deviation(setting.kernel, setting.decisions.points)
+    return unit_kernel(made, 1.0 / deviation)
+
+
+def says_unit(kernel: Any) -> bool:
+    """Whether a kernel that is given has an amplitude: a name has none."""
+    return kernel is not None and not isinstance(kernel, str)
 
 
 def check_mean(setting: Setting, given: Any) -> None:
@@ -37,7 +50,9 @@ def check_mean(setting: Setting, given: Any) -> None:
 
 
 def tells_mean(setting: Setting) -> bool:
-    """Whether the prior mean is published: 0 beside a withheld kernel is none."""
+    """Whether the prior mean is published: 0 beside a withheld kernel is none, nor is one that was found."""
+    if is_found(setting.kernel):
+        return False
     return setting.kernel is not None or bool(np.any(setting.prior_mean))
 
 

@@ -26,7 +26,7 @@ from ..kernels.visited import Visited, VisitedGram
 from ..options import require_left_out, typed
 from ..validation import PerTrial
 from .bounds import DefaultBound
-from .defaults import assumed_kernel, check_mean, least_reward, tells_mean
+from .defaults import assumed_kernel, check_mean, least_reward, says_unit, tells_mean
 from .hyperparameters import Hyperparameters, Learning
 from .noise import LEARNT_NOISE_FLOOR, assumed_noise, growth_by_smoothness, require_untied
 
@@ -62,6 +62,7 @@ class Model:
         noise_is_known: whether the noise is given or published, and is no default.
         mean_is_known: whether the prior mean is given or published, and neither 0 for want of one nor learnt.
         repeat: C2 of mini-GP-UCB, which says how often an arm that was chosen is played; 1 is once.
+        unit_is_known: whether the kernel is given or published, and its amplitude is no default.
     """
 
     setting: Setting
@@ -79,6 +80,7 @@ class Model:
     mean_is_known: bool = True
     noise_is_known: bool = True
     repeat: float = 1.0
+    unit_is_known: bool = True
 
     @classmethod
     @typed
@@ -107,8 +109,9 @@ class Model:
 
         Args:
             setting: with arms, or a box.
-            kernel: default the setting's, else an SE kernel of `length_scale`. A WhiteKernel in its sum is
-                taken out and is the noise; alone it stands for independent arms.
+            kernel: default the setting's, else an SE kernel of `length_scale`. One that is named has the
+                amplitude of the setting's, or where that is withheld 1, which `SelfScaled` agents replace. A
+                WhiteKernel in its sum is taken out and is the noise; alone it stands for independent arms.
             length_scale: default 0.2 of the width of the box; replaces a published kernel by its own.
             noise_std: default what a WhiteKernel in `kernel` says, else the setting's, else 0.1 prior
                 deviations.
@@ -178,6 +181,7 @@ class Model:
             noise_is_known=bool(white) or noise_std is not None or setting.noise_std is not None,
             mean_is_known=not fit_mean and (prior_mean is not None or tells_mean(setting)),
             repeat=float(repeat),
+            unit_is_known=setting.kernel is not None or says_unit(kernel),
         )
 
     def of_trial(self, trial: int) -> Model:

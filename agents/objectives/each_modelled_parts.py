@@ -12,6 +12,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..beliefs.by_name import MakeBelief
 from ..beliefs.delivered import Delivered
+from ..kernels.found import is_found
 from ..model.centred import centred_model
 from ..model.model import Model
 from ..model.units import PriorUnits
@@ -56,7 +57,8 @@ def each_modelled(
     if options.get("refit_every"):
         words = "must be left out where reward and costs are modelled apart"
         raise ArgumentError("refit_every", f'{words}, got {options["refit_every"]!r}; take constraint="dual"')
-    standardize = setting.kernel is None if standardize is None else standardize
+    if standardize is None:
+        standardize = setting.kernel is None or is_found(setting.kernel)
     initial = (FIRST if standardize else 0) if initial is None else initial
     require_integer("initial", initial, 0, "it is the number of uniform first plays")
     given = GivenUnits(centre, scale)

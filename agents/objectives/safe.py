@@ -180,6 +180,10 @@ def safe_parts(
     model, assumed = each_modelled(
         setting, **{**options, "cost_width": cost_width, "standardize": False, "initial": 0}
     )
+    if setting.num_constraints and not model.unit_is_known:
+        words = "must be known to keep costs in every round: its amplitude says how far they may vary"
+        given = shown(options.get("kernel"))
+        raise ArgumentError("kernel", f"{words}, got {given}; give a kernel object, such as 4.0 * RBF(0.2)")
     if options.get("noise_variance") is None:
         model = replace(model, noise_variance=np.maximum(model.noise_variance, np.square(assumed.noise)))
     mask = make_mask(sets, setting, assumed, lipschitz, cost_noise_bound)

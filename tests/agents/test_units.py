@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from agent_cases import BATCHED, LEARNING, REPEATING, seed_for, takes
+from agent_cases import BATCHED, LEARNING, REPEATING, seed_for, takes, told_for
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel
 
@@ -38,13 +38,18 @@ class Units:
             setting,
             **own,
             **points,
-            kernel=self.kernel(setting.kernel),
-            prior_mean=self.value(setting.prior_mean),
+            kernel=None if setting.kernel is None else self.kernel(setting.kernel),
+            prior_mean=self._mean(setting),
             reward_lower_bound=self.value(setting.reward_lower_bound),
             constraint_noise_std=self._scaled(setting.constraint_noise_std),
             constraint_noise_bound=self._scaled(setting.constraint_noise_bound),
             lipschitz=self._scaled(None if slopes is None else slopes / self.length),
         )
+
+    def _mean(self, setting: Setting) -> Any:
+        """The prior mean; 0 beside a withheld kernel is none."""
+        untold = setting.kernel is None and not np.any(setting.prior_mean)
+        return setting.prior_mean if untold else self.value(setting.prior_mean)
 
     def kernel(self, kernel: Kernel) -> Kernel:
         """With an amplitude, which may be learnt, whatever the units."""
@@ -122,6 +127,16 @@ def test_actions_do_not_depend_on_the_units_of_values_and_points(name):
     assert_same(name, "everything", build("composite", SMALL | seed_for(name)), VIEW)
 
 
+# But for those that keep costs in every round, which are refused where no kernel is told.
+UNTOLD = [name for name in BATCHED if agents.features(name).finite and not agents.features(name).seed]
+
+
+@pytest.mark.parametrize("name", UNTOLD)
+def test_nor_where_no_kernel_is_told(name):
+    withheld = build("composite", SMALL | {"publish_model": False, "horizon": 32})
+    assert_same(name, "everything untold", withheld, VIEW, **told_for(name))
+
+
 def law_in(unit: float) -> dict[str, Any]:
     """Delays of six rounds in the mean, whatever the unit of time."""
     return {"law": "log-normal", "mean": 6.0 * unit, "interval": unit}
@@ -160,3 +175,10 @@ def test_nor_where_the_hyperparameters_of_epochs_are_learnt(name):
 def test_nor_where_hyperparameters_are_learnt(name):
     for label, problem in everything(name).items():
         assert_same(name, label, problem, VIEW, refit_every=6)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in LEARNING if name in UNTOLD])
+def test_nor_where_no_kernel_is_told_and_it_is_learnt(name):
+    withheld = build("composite", SMALL | {"publish_model": False, "horizon": 32})
+    assert_same(name, "everything untold", withheld, Units(2.0**12), refit_every=6)

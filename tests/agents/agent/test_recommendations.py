@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from players import FirstArm
 from scipy.stats import norm
+from sklearn.gaussian_process.kernels import RBF
 
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
@@ -20,7 +21,7 @@ from bandit_envs.problem.feedback import delivery
 
 HERE = np.zeros(1)
 GRID = unit_grid(40)
-FINITE = Setting(arms=GRID, horizon=20, noise_std=0.05)
+FINITE = Setting(arms=GRID, horizon=20, kernel=RBF(0.2), noise_std=0.05)
 BOX = Setting(low=np.zeros(2), high=np.ones(2), horizon=20, noise_std=0.05)
 
 

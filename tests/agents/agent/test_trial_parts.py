@@ -18,7 +18,7 @@ from agents.validation import PerTrial
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery
 
-SHARED = {"horizon": 8, "noise_std": 0.1, "max_delay": 2, "reward_lower_bound": -1.0}
+SHARED = {"horizon": 12, "noise_std": 0.1, "max_delay": 2, "reward_lower_bound": -1.0}
 BOX = Setting(low=np.zeros(1), high=np.ones(1), **SHARED)
 FINITE = Setting(arms=np.linspace(0, 1, 9)[:, None], **SHARED)
 LIGHT = {"search": {"candidates": 16, "starts": 1, "steps": 3}}
@@ -35,9 +35,9 @@ OPTIONS = {
 
 
 def actions(agent, point_of, trials):
-    """Actions of six rounds whose feedback comes at once, (6, ...)."""
+    """Actions of rounds whose feedback comes at once, (T, ...): five first ones that are uniform, and six."""
     shown, played = np.zeros((trials, 1)) if trials else np.zeros(1), []
-    for t in range(6):
+    for t in range(5 + 6):
         played.append(agent.act(shown))
         reward = -(point_of(played[-1])[..., 0] ** 2)
         each = [delivery(t, np.array([t]), np.array([y]), np.empty((1, 0)), 2) for y in np.atleast_1d(reward)]

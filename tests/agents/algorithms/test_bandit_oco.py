@@ -1,18 +1,21 @@
 """Bandit convex optimisation follows its recursion inside the box."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 from baseline_cases import BOX, NOWHERE, feedback, play, started
-from sklearn.gaussian_process.kernels import Matern
+from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from agents.algorithms.bandit_oco import Probe, bandit_oco
+from agents.algorithms.bandit_oco import DEVIATION, Probe, bandit_oco
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.laws import KnownFunction
 from bandit_envs.problem.decisions import unit_grid
 from gpbandits import check_agent, evaluate
 
+# In the units in which its constants were found.
+OF_DISCS = replace(BOX, kernel=ConstantKernel(DEVIATION**2) * Matern(nu=2.5))
 FACTORIES = {
     "bandit-oco": "agents.algorithms.bandit_oco:bandit_oco",
     "two points": ("agents.algorithms.bandit_oco:bandit_oco", {"points": 2}),
@@ -39,7 +42,7 @@ def test_the_estimated_gradients_of_a_linear_function_are_unbiased(points):
 @pytest.mark.parametrize("points", [1, 2])
 def test_y_and_multipliers_follow_the_recursion(points):
     eta, zeta, delta = 0.09, 0.3, 2.0
-    agent = started(bandit_oco(BOX, points=points, eta=eta, zeta=zeta, delta_reg=delta))
+    agent = started(bandit_oco(OF_DISCS, points=points, eta=eta, zeta=zeta, delta_reg=delta))
     reward, cost = lambda x: -x[0], lambda x: np.array([x[1] - 1.0, 2.0 - x[0]])
     y, lam = agent.y.copy(), np.zeros(2)
     for group in range(10):
@@ -64,7 +67,7 @@ def test_y_and_multipliers_follow_the_recursion(points):
 
 
 def test_plays_stay_in_the_box_however_large_the_gradients():
-    agent = play(started(bandit_oco(BOX)), lambda x: 1e6 * x.sum(), lambda x: np.ones(2), 1)
+    agent = play(started(bandit_oco(OF_DISCS)), lambda x: 1e6 * x.sum(), lambda x: np.ones(2), 1)
     for t in range(1, 40):
         action = agent.act(NOWHERE)
         assert np.abs(action).max() <= 1.0
@@ -73,7 +76,8 @@ def test_plays_stay_in_the_box_however_large_the_gradients():
 
 
 def test_late_feedback_steps_with_the_direction_of_its_own_round():
-    late = started(bandit_oco(Setting(low=np.zeros(2), high=np.ones(2), num_constraints=1, max_delay=5)))
+    box = {"low": np.zeros(2), "high": np.ones(2), "num_constraints": 1, "max_delay": 5}
+    late = started(bandit_oco(Setting(**box, kernel=Matern(nu=2.5))))
     actions = []
     for _ in range(3):
         actions.append(late.act(NOWHERE))
@@ -86,8 +90,27 @@ def test_late_feedback_steps_with_the_direction_of_its_own_round():
     )
 
 
+@pytest.mark.parametrize("points", [1, 2])
+def test_without_a_kernel_it_steps_as_with_that_of_its_first_five_values(points):
+    values = np.random.default_rng(0).normal(7.0, 3.0, size=20)
+    mean, deviation = values[:5].mean(), values[:5].std(ddof=1)
+    kernel = ConstantKernel(deviation**2) * Matern(nu=2.5)
+    found = started(bandit_oco(BOX, points=points))
+    told = started(bandit_oco(replace(BOX, kernel=kernel, prior_mean=mean, max_delay=4), points=points))
+    nothing = feedback([], np.zeros((0, 2)), np.zeros(0, dtype=int))
+    for t, value in enumerate(values):
+        action = found.act(NOWHERE)
+        np.testing.assert_allclose(told.act(NOWHERE), action, atol=1e-6)
+        found.update(NOWHERE, action, 0.0, feedback([value], [[0.1, value]], [t]))
+        rounds = np.arange(5) if t == 4 else np.array([t])  # all at once when the fifth is there
+        late = feedback(values[rounds], np.stack([0.1 + 0.0 * rounds, values[rounds]], axis=1), rounds)
+        told.update(NOWHERE, action, 0.0, nothing if t < 4 else late)
+    assert np.abs(found.y).max() > 0.0
+    np.testing.assert_allclose(found.multiplier, told.multiplier, atol=1e-9)
+
+
 def test_multipliers_grow_under_violation_and_decay_to_0_without():
-    agent = play(started(bandit_oco(BOX, eta=0.1)), lambda x: 0.0, lambda x: np.array([1.0, -1.0]), 20)
+    agent = play(started(bandit_oco(OF_DISCS, eta=0.1)), lambda x: 0.0, lambda x: np.array([1.0, -1.0]), 20)
     assert agent.multiplier[0] > 0.5
     assert agent.multiplier[1] == 0.0
 

@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from agent_cases import on_a_line
 
 import agents
 from agents.registry import resolve_agent
 from agents.restarts.base import Never
 from agents.restarts.on_alarm import Exploring
 from agents.widths.change_point import ChangePointWidth
-from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem, Setting
+from bandit_envs import BanditEnv, BanditVectorEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Gaussian, GPSample, changes, delays
 from gpbandits import evaluate
@@ -60,8 +61,7 @@ def test_the_first_rounds_are_u_u_u_u_g_g_u_g_g_u():
 
 
 def test_uniform_rounds_are_uniform_over_the_arms():
-    setting = Setting(arms=np.linspace(0, 1, 4)[:, None], horizon=4, noise_std=0.1)
-    agent = agents.make("gp-ucb-no-detector", setting, num_trials=4000)
+    agent = agents.make("gp-ucb-no-detector", on_a_line(4, horizon=4), num_trials=4000)
     agent.reset(range(4000))
     info = {
         "feedback_mask": np.ones((4000, 1), dtype=bool),

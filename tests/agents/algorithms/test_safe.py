@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from rectified_cases import KERNEL, LINE, NOISE, cost, play, problem, wave
+from sklearn.gaussian_process.kernels import RBF
 
 import agents
 from agents.acquisition.rules import UCB
@@ -404,7 +405,14 @@ def test_what_a_safe_set_does_not_take_is_refused(options, words):
 def test_slopes_that_nobody_tells_are_asked_for():
     withheld = replace(PROBLEMS["one cost"], publish_model=False).draw(0).setting
     with pytest.raises(ValueError, match="lipschitz must be known"):
-        agents.make("losbo", withheld)
+        agents.make("losbo", withheld, kernel=RBF(0.2))
+
+
+def test_how_far_costs_may_vary_is_asked_for():
+    withheld = replace(PROBLEMS["one cost"], publish_model=False).draw(0).setting
+    for kernel in (None, "matern52"):
+        with pytest.raises(ValueError, match="kernel must be known to keep costs in every round"):
+            agents.make("safe-ucb", withheld, kernel=kernel)
 
 
 def test_where_no_safe_arm_is_there_the_agent_says_so_and_plays_nothing():

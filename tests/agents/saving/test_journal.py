@@ -4,10 +4,10 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from agent_cases import on_a_line
 
 import agents
 from agents.saving.journal import Journal
-from bandit_envs import Setting
 
 ALIKE = [np.float32([1, 2]), np.float32([3, 4]), np.float32([5, 6])]
 VALUES = {
@@ -61,8 +61,7 @@ def test_a_call_whose_writing_was_interrupted_was_not_written():
 
 
 def test_an_agent_played_by_hand_grows_by_hundreds_of_bytes_a_round_at_most():
-    setting = Setting(arms=np.linspace(0.0, 1.0, 5)[:, None], horizon=2000)
-    agent = agents.make("gp-ucb", setting)
+    agent = agents.make("gp-ucb", on_a_line(5, horizon=2000))
     agent.reset(0)
     seen = np.zeros(1, dtype=np.float32)
 

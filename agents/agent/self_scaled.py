@@ -1,0 +1,165 @@
+"""An agent that is told no kernel: uniform first plays tell it the mean and deviation of its prior."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+from bandit_envs.problem.feedback import Feedback
+from bandit_envs.problem.setting import Setting
+
+from ..kernels.found import of_deviation
+from ..model.defaults import assumed_kernel, tells_mean
+from ..model.offered import offered_in
+from ..model.recommendation import Recommendation
+from ..model.units import mean_and_deviation
+from ..showing import Shown
+from ..validation import require_reset
+from .assembly import PER_TRIAL
+from .batching import SideBySide
+from .streams import Streams
+from .trial_parts import part_of_trial
+
+FIRST = 5  # values that tell the prior, for good
+FEWEST = 2  # different ones that tell a deviation
+AXES = dict.fromkeys(PER_TRIAL, 1) | {"prior_mean": 2}  # of options of the model that differ among trials
+
+
+class SelfScaled(Shown):
+    """Plays uniformly until five values have come, then as the agent whose prior has their deviation.
+
+    What it plays so depends on no unit: the kernel of the agent is s^2 k and its prior mean m, by the mean m
+    and the deviation s of these values; k is the kernel of its default or of the name that it was given. It
+    is told all plays so far as if it had chosen them. Costs share s, as they share a published kernel. What
+    it answers meanwhile rests on the values so far; on none of them while they are all the same, and then it
+    goes on to play uniformly.
+
+    Args:
+        make: the agent for one trial, from a setting.
+        setting: without a kernel.
+    """
+
+    num_trials = None
+
+    def __init__(self, make: Callable[[Setting], Any], setting: Setting):
+        self._make, self.setting = make, setting
+        self._agent = make(setting)
+        self._told: list[tuple[str, tuple[Any, ...]]] | None = []  # calls; None once the prior is found
+        self._rng: np.random.Generator | None = None  # before the first reset
+
+    def reset(self, seed: int) -> None:
+        """Forget everything, the prior too; one integer."""
+        self._seed = int(seed)
+        (self._rng,) = Streams([self._seed]).of("first plays")
+        self._agent = self._make(self.setting)
+        self._agent.reset(self._seed)
+        self._told, self._values = [], np.empty(0)
+        self._offered: Bools | None = None  # which arms may be played next, (A,); None is all
+
+    def start(self, info: dict[str, Any]) -> None:
+        """Learn which arms the first round has; see `Agent`."""
+        self._tell("start", info)
+        self._offer(info)
+
+    def act(self, observation: Floats) -> Any:
+        """Choose an action, uniformly in first plays; see `Agent`."""
+        if self._told is None:
+            return self._agent.act(observation)
+        require_reset(self._rng is not None)
+        assert self._rng is not None
+        return self._uniform(self._rng)
+
+    def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
+        """Learn from a round; see `Agent`."""
+        if self._told is None:
+            self._agent.update(observation, action, reward, info)
+            return
+        came = Feedback.arrived(info)
+        self._agent.update(observation, action, 0.0, _without_values(info))  # which checks the rest
+        self._told.append(("update", (observation, action, reward, info)))
+        self._values = np.append(self._values, came.reward)
+        self._offer(info)
+        if len(came.reward):
+            self._find_prior(self._told)
+
+    def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
+        """What to use from now on; see `Agent`."""
+        return self._agent.recommend(observation, among)
+
+    def drop(self, rounds: Ints) -> None:
+        """Forget pending plays whose values will never come; see `GPAgent.drop`."""
+        self._tell("drop", rounds)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_agent" or name.startswith("__"):  # while it is being unpickled there is none
+            raise AttributeError(name)
+        return getattr(self._agent, name)
+
+    def _tell(self, kind: str, *arguments: Any) -> None:
+        getattr(self._agent, kind)(*arguments)
+        if self._told is not None:
+            self._told.append((kind, arguments))
+
+    def _offer(self, info: dict[str, Any]) -> None:
+        offered = offered_in(info, self.setting, None)
+        self._offered = None if offered is None else offered[0]
+
+    def _uniform(self, rng: np.random.Generator) -> Any:
+        if self.setting.continuous:
+            return rng.uniform(-1.0, 1.0, self.setting.dim)
+        arms = np.arange(self.setting.decisions.num_arms)
+        return int(rng.choice(arms if self._offered is None else arms[self._offered]))
+
+    def _find_prior(self, told: list[tuple[str, tuple[Any, ...]]]) -> None:
+        """Make the agent anew from what has come, if values differ, and tell it all."""
+        mean, deviation = (float(each[0]) for each in mean_and_deviation(self._values[:, None], FEWEST))
+        if deviation == 0.0:
+            return
+        self._agent = self._make(scaled(self.setting, mean, deviation))
+        self._agent.reset(self._seed)
+        for kind, arguments in told:
+            getattr(self._agent, kind)(*arguments)
+        if len(self._values) >= FIRST:
+            self._told = None
+
+
+def scaled(setting: Setting, mean: float, deviation: float) -> Setting:
+    """A setting without a kernel with one of this deviation, and this prior mean where it tells none."""
+    kernel = of_deviation(assumed_kernel(setting, None, None), deviation)
+    centred = not tells_mean(setting) and not setting.aggregated  # a sum of rewards has another mean
+    return replace(setting, kernel=kernel, **({"prior_mean": mean} if centred else {}))
+
+
+def self_scaled(
+    make: Callable[..., Any], options: dict[str, Any], setting: Setting, num_trials: int | None
+) -> SelfScaled | SideBySide:
+    """Return the agent of a factory for one trial, or B of them side by side.
+
+    Args:
+        make: a factory of agents.
+        options: that it is given.
+        setting: without a kernel.
+        num_trials: None, or B.
+    """
+    if num_trials is None:
+        return SelfScaled(partial(make, **options), setting)
+    each = (_of_trial(make, options, trial, num_trials) for trial in range(num_trials))
+    return SideBySide([SelfScaled(own, setting.of_trial(i)) for i, own in enumerate(each)])
+
+
+def _of_trial(make: Callable[..., Any], options: dict[str, Any], trial: int, num_trials: int) -> Any:
+    each = {name for name, value in options.items() if np.ndim(value) == AXES.get(name, math.inf)}
+    own = {name: np.asarray(options[name])[trial].item() for name in each}
+    return part_of_trial(partial(make, **{**options, **own}), trial, num_trials)
+
+
+def _without_values(info: dict[str, Any]) -> dict[str, Any]:
+    """What came, with 0 for what it is worth."""
+    zeros = {name: np.zeros_like(info[name]) for name in ("feedback_reward", "feedback_cost") if name in info}
+    return info | zeros

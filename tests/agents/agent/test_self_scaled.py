@@ -1,0 +1,176 @@
+"""Agents that are told no kernel find the unit of the reward by their first plays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+import agents
+from agents.agent.self_scaled import FIRST, SelfScaled
+from agents.registry import resolve_agent
+from bandit_envs import BanditEnv, Setting
+from bandit_envs.problem.feedback import delivery
+from bandit_envs.problems import build
+
+ARMS = np.linspace(0.0, 1.0, 12)[:, None]
+UNTOLD = Setting(arms=ARMS, horizon=40, max_delay=10)
+BOX = Setting(low=np.zeros(2), high=np.ones(2), horizon=20)
+SEEN = np.zeros(1, dtype=np.float32)
+
+
+def outcome(arm: int) -> float:
+    return 300.0 + 40.0 * np.sin(5.0 * arm / len(ARMS))
+
+
+def tell(agent: Any, t: int, arm: int, rounds: list[int], played: list[int]) -> None:
+    values = np.array([outcome(played[i]) for i in rounds])
+    info = delivery(t, np.array(rounds, dtype=int), values, np.empty((len(rounds), 0)), 10)
+    agent.update(SEEN, arm, 0.0, info)
+
+
+def play(agent: Any, rounds: int, delay: int = 0) -> list[int]:
+    agent.reset(3)
+    played: list[int] = []
+    for t in range(rounds):
+        played.append(int(agent.act(SEEN)))
+        tell(agent, t, played[-1], [t - delay] if t >= delay else [], played)
+    return played
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+def test_it_plays_as_the_agent_that_is_told_the_mean_and_deviation_of_its_first_values(delay):
+    agent = agents.make("gp-ucb", UNTOLD)
+    played = play(agent, 25, delay)
+    first = np.array([outcome(arm) for arm in played[:FIRST]])
+    kernel = ConstantKernel(first.var(ddof=1)) * RBF(0.2)
+    told = agents.make("gp-ucb", replace(UNTOLD, kernel=kernel, prior_mean=first.mean()))
+    told.reset(3)
+    for t, arm in enumerate(played):
+        if t >= FIRST + delay:
+            assert told.act(SEEN) == arm
+        tell(told, t, arm, [t - delay] if t >= delay else [], played)
+    for ours, theirs in zip(agent.posterior(SEEN), told.posterior(SEEN), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+
+
+def test_first_plays_are_uniform_over_the_arms_that_are_there():
+    agent, counts = agents.make("gp-ucb", replace(UNTOLD, volatile=True)), np.zeros(len(ARMS))
+    mask = (np.arange(len(ARMS)) % 3 > 0).astype(np.int8)
+    for seed in range(4000):
+        agent.reset(seed)
+        agent.start({"action_mask": mask})
+        counts[agent.act(SEEN)] += 1
+    expected = 4000 / mask.sum()
+    assert counts[mask == 0].sum() == 0
+    assert np.abs(counts[mask == 1] - expected).max() < 4.5 * np.sqrt(expected)
+
+
+def test_values_that_are_all_the_same_tell_no_unit_and_are_waited_for():
+    agent = agents.make("gp-ucb", UNTOLD)
+    agent.reset(0)
+    for t in range(20):
+        info = delivery(t, np.array([t]), np.array([2.0 if t < 15 else 3.0]), np.empty((1, 0)), 10)
+        agent.update(SEEN, agent.act(SEEN), 0.0, info)
+        assert (agent.model.setting.kernel is None) == (t < 15)
+
+
+def test_before_its_first_two_values_it_knows_nothing_and_then_answers_by_what_it_knows():
+    agent = agents.make("gp-ucb", UNTOLD)
+    agent.reset(0)
+    tell(agent, 0, 2, [0], [2])
+    assert np.ptp(agent.posterior(SEEN)[0]) == 0.0
+    tell(agent, 1, 8, [1], [2, 8])
+    worse, better = sorted((2, 8), key=outcome)
+    assert agent.recommend(among=[worse, better]).action == better
+    assert agent.recommend(among=[better]).mean == pytest.approx(outcome(better), rel=0.05)
+
+
+def test_dropped_plays_are_dropped_for_good():
+    agent = agents.make("gp-bucb", UNTOLD)
+    agent.reset(0)
+    played = []
+    for t in range(FIRST + 1):
+        played.append(int(agent.act(SEEN)))
+        tell(agent, t, played[-1], [] if t == 1 else [t], played)
+        if t == 2:
+            agent.drop(np.array([1]))
+    told = agents.make(
+        "gp-bucb", replace(UNTOLD, kernel=agent.model.kernel, prior_mean=agent.model.prior_mean)
+    )
+    told.reset(0)
+    for t, arm in enumerate(played):
+        tell(told, t, arm, [] if t == 1 else [t], played)
+        if t == 2:
+            told.drop(np.array([1]))
+    np.testing.assert_allclose(agent.posterior(SEEN)[1], told.posterior(SEEN)[1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("given", [{"kernel": RBF(0.3)}, {"kernel": ConstantKernel(4.0) * RBF(0.3)}], ids=str)
+def test_a_kernel_object_says_the_unit(given):
+    assert not isinstance(resolve_agent(("gp-ucb", given))(UNTOLD), SelfScaled)
+
+
+@pytest.mark.parametrize("given", [{}, {"kernel": "matern52"}, {"length_scale": 0.5}], ids=str)
+def test_names_and_length_scales_do_not(given):
+    agent = resolve_agent(("gp-ucb", given))(UNTOLD)
+    assert isinstance(agent, SelfScaled)
+    play(agent, 8)
+    assert agent.model.deviation == pytest.approx(np.std(VALUES_OF_SEED_3, ddof=1))
+
+
+@pytest.mark.parametrize("given", [{"kernel": "matern52"}, {"length_scale": 0.5}], ids=str)
+def test_a_named_kernel_has_the_published_amplitude(given):
+    setting = replace(UNTOLD, kernel=ConstantKernel(9.0) * RBF(0.2))
+    assert agents.make("gp-ucb", setting, **given).model.deviation == pytest.approx(3.0)
+
+
+VALUES_OF_SEED_3 = [outcome(arm) for arm in play(agents.make("gp-ucb", UNTOLD), FIRST)]
+
+
+@pytest.mark.parametrize("setting", [UNTOLD, BOX], ids=["arms", "box"])
+def test_a_batch_plays_what_its_trials_play(setting):
+    batch = agents.make("gp-ucb", setting, 2, noise_std=np.array([0.1, 5.0]), delta=np.array([0.1, 0.4]))
+    batch.reset([0, 1])
+    singles = [agents.make("gp-ucb", setting, noise_std=r, delta=d) for r, d in ((0.1, 0.1), (5.0, 0.4))]
+    for i, agent in enumerate(singles):
+        agent.reset(i)
+    for t in range(12):
+        action = batch.act(np.zeros((2, 1), dtype=np.float32))
+        values = np.sum(setting.to_point(action) ** 2, axis=-1)
+        each = [delivery(t, np.array([t]), np.array([y]), np.empty((1, 0)), 10) for y in values]
+        for i, agent in enumerate(singles):
+            np.testing.assert_array_equal(agent.act(SEEN), action[i])
+            agent.update(SEEN, action[i], values[i], each[i])
+        info = {key: np.stack([one[key] for one in each]) for key in each[0]}
+        batch.update(np.zeros((2, 1), dtype=np.float32), action, values, info)
+
+
+def test_saved_in_its_first_plays_and_later_it_goes_on(tmp_path):
+    for rounds in (2, 9):
+        agent = agents.make("gp-ts", UNTOLD)
+        played = play(agent, rounds)
+        agent.save(tmp_path / "agent.json")
+        again = agents.load(tmp_path / "agent.json")
+        for t in range(rounds, rounds + 8):
+            played.append(agent.act(SEEN))
+            assert again.act(SEEN) == played[-1]
+            for each in (agent, again):
+                tell(each, t, played[-1], [t], played)
+
+
+def test_under_constraints_each_quantity_is_scaled_by_its_own_first_plays():
+    problem = build("constrained", {"num_arms": 15, "horizon": 30, "publish_model": False})
+    env = BanditEnv(problem)
+    seen, _ = env.reset(seed=0)
+    agent = agents.make("gp-agent", env)
+    agent.reset(0)
+    for _ in range(8):
+        action = agent.act(seen)
+        following, reward, _, _, info = env.step(action)
+        agent.update(seen, action, reward, info)
+        seen = following
+    assert agent.objective.standardize
