@@ -13,6 +13,7 @@ writes the numbers of both tables there.
 """
 
 import argparse
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
@@ -68,7 +69,7 @@ def draw(results: list[Result], path: Path) -> None:
     down = ceil(len(results) / across)
     figure = Figure(figsize=(3.2 * across, 3.2 * down), layout="constrained")
     FigureCanvasAgg(figure)
-    panels = figure.subplots(down, across, sharey=True, squeeze=False)
+    panels = figure.subplots(down, across, sharey="row", squeeze=False)
     for panel in panels.flat[len(results) :]:
         panel.set_axis_off()
     for panel, result in zip(panels.flat, results, strict=False):
@@ -111,11 +112,10 @@ def trained(entry: EnvironmentEntry, study: Study, folder: Path, rounds: int, tr
 def beside(policies: Result, scratch: Result) -> Result:
     """The trained policies, and of the study the agents that belong to neither track."""
     others = [label for label in scratch.agents if label not in scratch.tracks]
-    kept = scratch.select(others).records
-    assert all(len(record.regret) == policies.num_trials for record in kept.values())
-    records = policies.records | kept
-    return Result(
-        policies.environment, policies.seed, records, checkpoints=policies.checkpoints, tracks=policies.tracks
+    kept = scratch.select(others)
+    assert all(len(record.regret) == policies.num_trials for record in kept.records.values())
+    return replace(
+        policies, records=policies.records | kept.records, assuming=policies.assuming | kept.assuming
     )
 
 
