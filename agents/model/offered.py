@@ -30,9 +30,10 @@ def offered_in(info: dict[str, Any], setting: Setting, num_trials: int | None) -
         return None
     shape = (() if num_trials is None else (num_trials,)) + (setting.decisions.num_arms,)
     mask = np.asarray(info.get(KEY))
-    if mask.shape != shape or not np.isin(mask, (0, 1)).all() or not mask.any(axis=-1).all():
+    empty = mask.shape == shape and not mask.any(axis=-1).all()
+    if mask.shape != shape or empty or not np.isin(mask, (0, 1)).all():
         given = f"one of shape {mask.shape}" if KEY in info else "none"
-        given = f"{given} without any arm" if mask.shape == shape and not mask.any(axis=-1).all() else given
+        given = f"{given} without any arm" if empty else given
         raise ValueError(f'info["{KEY}"] must be {shape}, 1 of arms that may be played, got {given}')
     return np.asarray(np.atleast_2d(mask) == 1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 
 import numpy as np
@@ -10,6 +11,7 @@ from gymnasium import Space
 from bandit_envs.environment.envs import spaces_of
 from bandit_envs.problem.problem import Problem
 
+LIBRARIES = (__name__.partition(".")[0], "stable_baselines3", "sb3_contrib")  # who calls on a user's behalf
 REMEDY = (
     "the observation is constant and every episode draws a new function, so that this policy cannot learn "
     "which arm is good: show it the past, with StatisticsObservation (or HistoryObservation for a recurrent "
@@ -29,10 +31,18 @@ def is_blind(problem: Problem, seen: Space) -> bool:
     return bare and problem.decisions.num_contexts == 1 and _draws_functions(problem)
 
 
-def warn_if_blind(problem: Problem, seen: Space, stacklevel: int = 2) -> None:
-    """Warn, where the caller's caller stands, if observations say nothing; see `is_blind`."""
+def warn_if_blind(problem: Problem, seen: Space) -> None:
+    """Warn, at the user's line, if observations say nothing; see `is_blind`."""
     if is_blind(problem, seen):
-        warnings.warn(REMEDY, UserWarning, stacklevel=stacklevel + 1)
+        warnings.warn(REMEDY, UserWarning, stacklevel=_frames_of_libraries() + 1)
+
+
+def _frames_of_libraries() -> int:
+    """How many calls lie between the user's line and this function's caller, which is one of them."""
+    count, frame = 0, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in LIBRARIES:
+        count, frame = count + 1, frame.f_back
+    return count - 1
 
 
 def _draws_functions(problem: Problem) -> bool:

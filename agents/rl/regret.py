@@ -48,7 +48,7 @@ class RegretCallback(BaseCallback):
         self._regret = self._violation = 0.0
         env = self.training_env
         if env.has_attr("problem"):
-            warn_if_blind(env.get_attr("problem")[0], env.observation_space, stacklevel=4)
+            warn_if_blind(env.get_attr("problem")[0], env.observation_space)
 
     def _on_step(self) -> bool:
         seen = _round_of(self.locals["infos"], self.label, self.n_calls)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
-from warnings import catch_warnings, filterwarnings
 
 import gymnasium as gym
 import numpy as np
@@ -23,7 +21,7 @@ from bandit_envs.problem.setting import Setting
 
 from ..generators import preserved_generators
 from .algorithms import find_algorithm
-from .blindness import REMEDY, warn_if_blind
+from .blindness import warn_if_blind
 from .learner import one_word
 from .plays import Plays
 from .policy import Policy
@@ -94,15 +92,13 @@ def train_policy(
     chosen = find_algorithm(algorithm)
     made = make(environment, **keywords)
     setting: Setting = made.get_wrapper_attr("setting")
-    if isinstance(made.unwrapped, BanditEnv):
-        warn_if_blind(made.unwrapped.problem, make_summary(seen, setting).space)
     box = plays_box(chosen, setting, PLAYED.get(algorithm) if actions is None else actions)
     recipe = Recipe(chosen, _rollouts(algorithm, setting.horizon, num_envs) | options, box, seen)
     shaping = {name: value for name, value in recipe.options.items() if name in ("policy", "policy_kwargs")}
     _check_kept({"algorithm": algorithm, "observation": seen, **shaping})
     recipe.check()
     with preserved_generators():
-        envs = _training_envs(environment, keywords, recipe, num_envs, one_word(seed))
+        envs = _training_envs(environment, made.unwrapped, keywords, recipe, num_envs, one_word(seed))
         weights = _train(recipe, envs, total_timesteps, one_word(seed))
     done = {
         "environment": environment if isinstance(environment, str) else repr(environment),
@@ -142,21 +138,20 @@ def _rollouts(algorithm: str, horizon: int, num_envs: int) -> dict[str, Any]:
 
 
 def _training_envs(
-    environment: EnvLike, keywords: dict[str, Any], recipe: Recipe, num_envs: int, seed: int
+    environment: EnvLike, bare: gym.Env, keywords: dict[str, Any], recipe: Recipe, num_envs: int, seed: int
 ) -> VecEnv:
     """Environments of our own in one simulator; those that a callable makes one after the other."""
     with from_extra("rl", "training a policy"):
         from stable_baselines3.common.vec_env import DummyVecEnv
 
         from .vector import played_side_by_side
-    bare = make(environment, **keywords).unwrapped
     if isinstance(environment, str | Problem) and isinstance(bare, BanditEnv):
         limit = keywords.get("max_episode_steps")
-        with catch_warnings():
-            filterwarnings("ignore", re.escape(REMEDY))  # `train_policy` has said so
-            envs = played_side_by_side(bare.problem, num_envs, limit, recipe.observation, recipe.box)
+        envs = played_side_by_side(bare.problem, num_envs, limit, recipe.observation, recipe.box)
         envs.seed(FIRST + seed)  # as `TrainingSeeds`
     else:
+        if isinstance(bare, BanditEnv):
+            warn_if_blind(bare.problem, make_summary(recipe.observation, bare.setting).space)
         envs = DummyVecEnv([_maker(environment, keywords, recipe)] * num_envs)
         envs.seed(seed)
     return envs
