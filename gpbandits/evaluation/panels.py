@@ -1,18 +1,17 @@
-"""Where curves are drawn: a figure of our own that notebooks show without pyplot, or axes that were given."""
+"""Where curves are drawn: panels of a figure of our own, on the screen or in print, or given axes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import BytesIO
 from typing import Any, NamedTuple
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.arguments import require
+from bandit_envs.basics.figures import ShownFigure, figure_of, given_axes, require_size
 
 WIDTH, MORE = 7.2, 4.6  # inches of the first panel with its legend, and of each further one
 HEIGHT = 3.6  # inches at least
@@ -23,17 +22,6 @@ HANDLE, LETTER = 0.62, 0.05  # inches of a legend's line beside its label, and o
 FONT = 7.0  # points, of print
 Size = str | tuple[float, float] | None  # "column", "page", or inches
 SPARE = 6  # lines of its title and its notes
-
-
-class ShownFigure(Figure):
-    """A figure that a cell of a notebook shows."""
-
-    printed: bool = False  # whether its size is one of print, which saving keeps
-
-    def _repr_png_(self) -> bytes:
-        picture = BytesIO()
-        self.savefig(picture, format="png", dpi=100, bbox_inches="tight")
-        return picture.getvalue()
 
 
 class Panels(NamedTuple):
@@ -54,19 +42,16 @@ class Panels(NamedTuple):
         if isinstance(size, str):
             return _printed(count, size)
         if size is not None:
-            _check_size(size)
+            require_size(size)
         natural = (WIDTH + MORE * (count - 1), max(HEIGHT, LINE * (lines + SPARE)))
-        figure = ShownFigure(figsize=natural if size is None else size, layout="constrained")
-        FigureCanvasAgg(figure)  # not pyplot: no window system, no global list of figures
+        figure = ShownFigure.of_size(*(natural if size is None else size))
         return Panels(figure, list(figure.subplots(1, count, squeeze=False)[0]))
 
     @staticmethod
     def given(ax: Any, count: int) -> Panels:
         """The axes of somebody's figure."""
-        axes = list(np.ravel(np.asarray(ax, dtype=object)))
-        usable = len(axes) == count and all(isinstance(each, Axes) for each in axes)
-        require(usable, "ax", f"{count} axes of matplotlib, one a metric", ax)
-        return Panels(axes[0].figure.canvas.figure, axes)  # of a subfigure, the whole
+        axes = given_axes(ax, count)
+        return Panels(figure_of(axes[0]), axes)
 
     @property
     def printed(self) -> bool:
@@ -97,14 +82,7 @@ def _printed(count: int, size: str) -> Panels:
     """Panels in the width of print, with the legend beneath; in a column they stand on each other."""
     require(size in PRINT, "size", '"column", "page" or a positive width and height in inches', size)
     rows = count if size == "column" else 1
-    figure = ShownFigure(figsize=(PRINT[size], rows * PRINT_HEIGHT), layout="constrained")
+    figure = ShownFigure.of_size(PRINT[size], rows * PRINT_HEIGHT)
     figure.printed = True
-    FigureCanvasAgg(figure)
     panels = figure.subplots(rows, count // rows, squeeze=False)
     return Panels(figure, list(panels.flat))
-
-
-def _check_size(size: Any) -> None:
-    usable = isinstance(size, Sequence) and len(size) == 2
-    usable = usable and all(is_number(side) and side > 0 for side in size)
-    require(usable, "size", "a positive width and height in inches", size)

@@ -1,0 +1,52 @@
+"""Where something is drawn: a figure that notebooks show without pyplot, or axes that were given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from .arguments import is_number, require
+
+
+class ShownFigure(Figure):
+    """A figure that a cell of a notebook shows; it is in no global list, and needs no window system."""
+
+    printed: bool = False  # whether its size is one of print, which saving keeps
+
+    @classmethod
+    def of_size(cls, width: float, height: float) -> ShownFigure:
+        """An empty one, in inches."""
+        figure = cls(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        return figure
+
+    def _repr_png_(self) -> bytes:
+        picture = BytesIO()
+        self.savefig(picture, format="png", dpi=100, bbox_inches="tight")
+        return picture.getvalue()
+
+
+def given_axes(ax: Any, count: int) -> list[Axes]:
+    """The axes of somebody's figure, so many of them."""
+    axes = list(np.ravel(np.asarray(ax, dtype=object)))
+    usable = len(axes) == count and all(isinstance(each, Axes) for each in axes)
+    require(usable, "ax", f"{count} axes of matplotlib", ax)
+    return axes
+
+
+def figure_of(axes: Axes) -> Figure:
+    """The figure that axes are in; of a subfigure, the whole."""
+    return axes.figure.canvas.figure
+
+
+def require_size(size: Any) -> None:
+    """Raise unless it is a width and a height in inches."""
+    usable = isinstance(size, Sequence) and len(size) == 2
+    usable = usable and all(is_number(side) and side > 0 for side in size)
+    require(usable, "size", "a positive width and height in inches", size)
