@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import json
 import re
 from pathlib import Path
 from types import ModuleType
@@ -212,6 +213,33 @@ def test_the_page_on_reinforcement_says_what_its_results_say(track):
 def test_numbers_with_intervals_stand_only_where_results_are_stored(page):
     if page.stem not in STORED:
         assert INTERVAL.search(page.read_text(encoding="utf-8")) is None
+
+
+def independent() -> dict[str, Any]:
+    """What runs in bare numpy found, which shared no code with this package and are not part of it."""
+    return json.loads((DOCS / RESULTS / "independent.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("place", "bench"), [(0, "late feedback"), (1, "budgets")])
+def test_readings_say_what_independent_runs_found(place, bench):
+    page = read("readings.md").replace("\n", " ")
+    said = re.findall(r"The numpy runs had (.*?)(?:`python|The hard)", page)[place]
+    for number in independent()[bench]:
+        written = re.escape(f"{number:g}".removeprefix("0"))
+        assert re.search(rf"(?<![\d.]){written}(?!\d)", said), number
+
+
+def test_readings_say_how_hard_violation_compares_with_independent_runs():
+    with (DOCS / RESULTS / "constraints.csv").open(newline="", encoding="utf-8") as file:
+        found = [row for row in csv.DictReader(file) if row["problem"] == "bench"]
+    ratios = {}
+    for agent, theirs in independent()["hard violation"].items():
+        ours = [float(row["hard at 8/8"]) for row in found if row["agent"] == agent]
+        ratios[agent] = sum(ours) / len(ours) / theirs
+    unconstrained = ratios.pop("unconstrained")
+    page = read("readings.md").replace("\n", " ")
+    assert f"is {min(ratios.values()):.1f} to {max(ratios.values()):.1f} times that of the numpy runs" in page
+    assert f"which is {unconstrained:.1f} times as large" in page
 
 
 @pytest.mark.parametrize("name", ["late_feedback", "budgets"])
