@@ -89,7 +89,8 @@ def _over_mean_positive_part(z: Floats) -> tuple[Floats, Floats]:
 
 def mills_ratio(x: Floats) -> Floats:
     """m(x) = Phi(-x) / phi(x), infinite where it overflows."""
-    return math.sqrt(math.pi / 2.0) * erfcx(x / math.sqrt(2.0))
+    with np.errstate(over="ignore"):  # of the product, where erfcx itself is still finite
+        return math.sqrt(math.pi / 2.0) * erfcx(x / math.sqrt(2.0))
 
 
 def _rest_by_series(x: Floats) -> Floats:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,16 +14,19 @@ from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..beliefs.surrogates import Prediction, Surrogates
-from ..model.centred import unlearnt_model
+from ..model.centred import once_model
 from ..model.model import Model
 from ..model.offered import offered_in, require_offered
 from ..model.plays import Plays
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
+from ..options import require_left_out
 from ..showing import Shown
 from ..validation import require_context, require_costs, require_reset, require_trials
 from .batching import OneTrialAgent, SideBySide
 from .gp_agent import TIE
+from .streams import Streams
+from .surrogate_learning import SurrogateLearning
 
 A = TypeVar("A", bound=OneTrialAgent)
 
@@ -39,11 +43,16 @@ class SurrogateAgent(Shown, abc.ABC):
 
     def __init__(self, model: Model, noise_variance: Floats):
         self.model, self.setting, self.noise_variance = model, model.setting, noise_variance
+        self._first = model
+        self._listens = False
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:
         """Forget everything."""
         self.tie_breaker = TieBreaker([np.random.default_rng(np.random.SeedSequence(int(seed)))])
+        self.model = self._first
+        (of_fits,) = Streams([int(seed)]).of("fits")
+        self.learning = SurrogateLearning(self.model, len(self.noise_variance), of_fits)
         self.surrogates = Surrogates(self.model, self.noise_variance)
         self.plays = Plays(1, self.setting.horizon)
         self.round = 0
@@ -74,6 +83,26 @@ class SurrogateAgent(Shown, abc.ABC):
         self.surrogates.receive(arrived, outcome)
         self.round += 1
         self.learn(rounds, outcome)
+        self.learning.after(self.round)
+        if not self._listens:
+            self._fit()
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Within, rounds are told one after another; it fits once, at the end, if it was time in any."""
+        self._listens = True
+        yield
+        self._listens = False
+        self._fit()
+
+    @property
+    def failed_fits(self) -> int:
+        """Hyperparameter fits that failed."""
+        return self.learning.failed
+
+    def _fit(self) -> None:
+        if self.learning.fit_if_due(self.surrogates):
+            self.model = self.surrogates.models[0]
 
     def drop(self, rounds: Ints) -> None:
         """Forget pending plays whose values will never come, (n,)."""
@@ -156,7 +185,10 @@ class ArmsSurrogateAgent(SurrogateAgent):
 
 def surrogate_model(setting: Setting, **options: Any) -> Model:
     """Return the model of reward and costs; their prior means come from the agent's own plays."""
-    return unlearnt_model(setting, **options)
+    for name, default in (("fit_on", "arrived"), ("fit_mean", False)):
+        given, where = options.get(name, default), "where reward and costs have a model each"
+        require_left_out(name, given, default, where, "their means are those of the first plays that came")
+    return once_model(setting, **options)
 
 
 def noise_variances(model: Model, constraint_noise_std: float | None, num_trials: int) -> Floats:

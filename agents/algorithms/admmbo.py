@@ -18,11 +18,11 @@ from ..agent.surrogate_agent import (
     ArmsSurrogateAgent,
     each_trial,
     noise_variances,
-    surrogate_model,
 )
 from ..beliefs.surrogates import Prediction, Surrogates
 from ..capabilities import handles
 from ..kernels.found import is_found
+from ..model.centred import unlearnt_model
 from ..model.model import Model
 from .admm import Splitting, expected_value, log_expected_decrease
 
@@ -217,7 +217,7 @@ def admmbo(
         require_deviation("constraint_noise_std", constraint_noise_std)
     if setting.kernel is None or is_found(setting.kernel) or "length_scale" in options:
         options = {"kernel": "matern52", **options}
-    model = surrogate_model(setting, initial=initial, **options)
+    model = unlearnt_model(setting, initial=initial, **options)
     noise = noise_variances(model, constraint_noise_std, num_trials or 1)
     return each_trial(lambda i: ADMMBO(model, noise[i], rho, steps, shared), num_trials)
 

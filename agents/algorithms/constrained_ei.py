@@ -42,7 +42,8 @@ class ConstrainedEI(ArmsSurrogateAgent):
     Args:
         model: kernel, points and the number of first plays.
         noise_variance: of reward and costs, (1 + C,).
-        hallucinate: take deviations from all plays, the pending ones too, as GP-BUCB does.
+        hallucinate: take deviations from all plays, the pending ones too, as GP-BUCB does, and repeat none
+            that is pending.
     """
 
     def __init__(self, model: Model, noise_variance: Floats, hallucinate: bool = False):
@@ -60,7 +61,16 @@ class ConstrainedEI(ArmsSurrogateAgent):
         believed = self.surrogates.predict(context, self.hallucinate)
         feasible = believed_feasible(believed) & self.surrogates.played(context) & self.there
         incumbent = float(believed.mean[0, feasible].max()) if feasible.any() else None
-        return FeasibleImprovement(incumbent)(believed)
+        return self._apart(FeasibleImprovement(incumbent)(believed), context)
+
+    def _apart(self, scores: Floats, context: int) -> Floats:
+        """Scores without arms that are pending, where several workers play and others are left."""
+        arms = np.arange(len(scores))
+        pending = np.isin(
+            self.setting.decisions.point_index(np.full(len(arms), context), arms), self.surrogates.pending
+        )
+        alone = not self.hallucinate or not (self.there & ~pending).any()
+        return scores if alone else np.where(pending, -np.inf, scores)
 
     def learn(self, rounds: Ints, outcome: Floats) -> None:
         """Standardise again whenever one of the first plays delivers."""
@@ -88,10 +98,13 @@ def constrained_ei(
         setting: what is published of the problem.
         initial: first plays, uniform, from which prior means and amplitudes are estimated.
         constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
-        hallucinate: count pending plays in the deviations, which keeps several workers apart.
+        hallucinate: count pending plays in the deviations and repeat none of them while others are left,
+            which keeps several workers apart.
         num_trials: None, or B.
         **options: of the model: kernel, length_scale, noise_std, noise_variance (in units of the first plays
-            it counts as at least 1e-6 of the prior variance), form, and search on a box.
+            it counts as at least 1e-6 of the prior variance), form, and search on a box; with `refit_every`
+            reward and costs learn a kernel and a noise each by marginal likelihood (also `fit_most`,
+            `fit_restarts`, `fit_spread`).
     """
     if constraint_noise_std is not None:
         require_deviation("constraint_noise_std", constraint_noise_std)

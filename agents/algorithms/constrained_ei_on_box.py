@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +20,7 @@ from ..acquisition.feasible_improvement import (
 )
 from ..agent.box_agent import FORM, arms_of
 from ..agent.gp_agent import TIE
+from ..agent.learning_agent import FITS
 from ..agent.resuming import Resumable
 from ..agent.surrogate_agent import SurrogateAgent
 from ..beliefs.surrogates import FirstOutcomes
@@ -52,12 +55,28 @@ class BoxConstrainedEI(SurrogateAgent, Resumable):
 
     @property
     def generators(self) -> dict[str, list[np.random.Generator]]:
-        """What questions draw from, beside the ties, by role."""
-        return {"candidates": [self._rng]}
+        """What questions and fits draw from, beside the ties, by role."""
+        return {"candidates": [self._rng], "fits": [self.learning.rng]}
+
+    def notes(self) -> dict[str, Any] | None:
+        """The draws, and what the fits found; see `Resumable`."""
+        noted = super().notes()
+        return None if noted is None else {**noted, FITS: self.learning.fits}
+
+    def recall(self, notes: Mapping[str, Any]) -> None:
+        """It will be told again what it was told up to these notes, and finds what it found."""
+        self.learning.recalled = deque(notes[FITS])
+
+    def resume(self, notes: Mapping[str, Any]) -> None:
+        """See `Resumable`; all fits have been made again."""
+        if self.learning.recalled:
+            raise ValueError(f"the notes have {len(self.learning.recalled)} fits more than were made")
+        self.learning.recalled = None
+        super().resume(notes)
 
     def reset(self, seed: int) -> None:
         """Forget everything."""
-        self.model = replace(self.model, visited=Visited(self.setting.pairs_width))
+        self._first = replace(self._first, visited=Visited(self.setting.pairs_width))
         self._rng = np.random.default_rng(np.random.SeedSequence(int(seed)).spawn(1)[0])
         super().reset(seed)
 
@@ -80,8 +99,17 @@ class BoxConstrainedEI(SurrogateAgent, Resumable):
         first = self.round < self.model.initial
         wanted = Indifferent() if first else FeasibleImprovement(incumbent)
         pool = self._pool(wanted, surface, context, arms)
-        best = argmax_with_ties(pool.scores[None], TIE, self.tie_breaker())[0]
+        best = argmax_with_ties(self._apart(pool, context)[None], TIE, self.tie_breaker())[0]
         return self.setting.to_action(pool.arms[best])
+
+    def _apart(self, pool: Pool, context: Floats) -> Floats:
+        """Scores of a pool without what is pending, where several workers play and something else is left."""
+        assert self.model.visited is not None
+        pending = self.model.visited.features[self.surrogates.pending]
+        pairs = with_context(context, pool.arms)
+        same = (pairs[:, None] == pending).all(axis=2).any(axis=1)
+        alone = not self.hallucinate or same.all()
+        return pool.scores if alone else np.where(same, -np.inf, pool.scores)
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """The number of the point that an action is in a context, a new one if need be, (1,)."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
 
+from ..model.hyperparameters import Hyperparameters
 from ..model.model import Model
-from ..model.noise import NOISE_FLOOR
+from ..model.noise import LEARNT_NOISE_FLOOR, NOISE_FLOOR
 from ..model.units import mean_and_deviation
 from ..posteriors import PairPosterior, Posterior, SufficientStatistics, posterior
 from .surface import Surface
@@ -28,12 +31,28 @@ class Prediction(NamedTuple):
         return Prediction(self.mean[:, arms], self.std[:, arms])
 
 
+class Group(NamedTuple):
+    """Functions that share a kernel, as the rows of one posterior."""
+
+    rows: Ints  # which functions
+    posterior: Posterior
+
+    @property
+    def places(self) -> Ints:
+        """Their places in the posterior."""
+        return np.arange(len(self.rows))
+
+    def cells(self, of_all: Ints | None) -> Ints | None:
+        """Those of its own functions, of (1 + C, A)."""
+        return None if of_all is None else of_all[self.rows]
+
+
 class Surrogates:
     """Posteriors of the 1 + C functions of one trial; every play shows all of them.
 
     A function is modelled as centre + scale h, h ~ GP(0, k): the centre is the published one, 0 of a cost,
-    and the scale 1 until `standardise` takes them from observed values. The functions are the rows of one
-    batched posterior.
+    and the scale 1 until `standardise` takes them from observed values. While they share k, the functions are
+    the rows of one batched posterior; `remodel` gives each its own.
 
     Args:
         model: kernel and points.
@@ -41,14 +60,15 @@ class Surrogates:
     """
 
     def __init__(self, model: Model, noise_variance: Floats):
-        self.model, self.noise_variance = model, noise_variance
+        self.models, self.noise_variance = [model] * len(noise_variance), noise_variance
         self._rows = np.arange(len(noise_variance))
         self.centre, self.scale = np.zeros(len(noise_variance)), np.ones(len(noise_variance))
         self.centre[0] = np.mean(model.setting.prior_mean)
         self.point = np.zeros(0, dtype=np.int64)  # (n,) what was delivered so far: the point,
         self.outcome = np.zeros((0, len(noise_variance)))  # (n, 1 + C) its noisy reward and costs
         self.pending: list[int] = []  # points
-        self._posterior = self._prior()
+        self._floor = NOISE_FLOOR
+        self._groups = self._prior()
 
     def play(self, point: Ints) -> None:
         """Points have just been played, (n,)."""
@@ -70,9 +90,18 @@ class Surrogates:
         if len(sample) == 0:
             return
         self.centre, deviation = mean_and_deviation(sample, FEWEST)
-        self.scale = np.where(deviation > 0, deviation / self.model.deviation, 1.0)
-        self._posterior = self._prior()
-        self._observe(self.point, self.outcome)
+        prior = np.array([model.deviation for model in self.models])
+        self.scale = np.where(deviation > 0, deviation / prior, 1.0)
+        self._condition()
+
+    def remodel(self, found: Sequence[Hyperparameters]) -> None:
+        """Go over to a kernel each, and noise in units of the scale, (1 + C), for what is known too."""
+        self.models = [
+            replace(model, kernel=each.kernel) for model, each in zip(self.models, found, strict=True)
+        ]
+        self.noise_variance = np.array([each.noise_variance for each in found]) * self.scale**2
+        self._floor = LEARNT_NOISE_FLOOR
+        self._condition()
 
     def predict(self, context: int, hallucinate: bool = False) -> Prediction:
         """What is believed about the arms of a context.
@@ -81,11 +110,11 @@ class Surrogates:
             context: its index.
             hallucinate: deviations from all plays, the pending ones too, and not from the delivered alone.
         """
-        cells = self._cells(context)
-        spread = self._hallucinated() if hallucinate and self.pending else self._posterior
-        scale = self.scale[:, None]
-        mean = self.centre[:, None] + scale * self._posterior.mean_at(cells)
-        return Prediction(mean, scale * np.sqrt(np.maximum(spread.variance_at(cells), 0.0)))
+        cells, scale = self._cells(context), self.scale[:, None]
+        spread = self._hallucinated() if hallucinate and self.pending else self._groups
+        mean = np.concatenate([each.posterior.mean_at(each.cells(cells)) for each in self._groups])
+        variance = np.concatenate([each.posterior.variance_at(each.cells(cells)) for each in spread])
+        return Prediction(self.centre[:, None] + scale * mean, scale * np.sqrt(np.maximum(variance, 0.0)))
 
     def surfaces(self, hallucinate: bool = False) -> list[Surface]:
         """What is believed of each function anywhere on a box, in units of its own scale, (1 + C).
@@ -93,41 +122,56 @@ class Surrogates:
         Args:
             hallucinate: see `predict`.
         """
-        centre, spread = (
-            self._posterior,
-            self._hallucinated() if hallucinate and self.pending else self._posterior,
-        )
-        assert isinstance(centre, PairPosterior)
-        assert isinstance(spread, PairPosterior)
-        kernel = self.model.kernel
-        return [Surface(kernel, centre.factor(i), spread.factor(i), 0.0) for i in self._rows.tolist()]
+        spread = self._hallucinated() if hallucinate and self.pending else self._groups
+        found = []
+        for mean, deviation in zip(self._groups, spread, strict=True):
+            assert isinstance(mean.posterior, PairPosterior)
+            assert isinstance(deviation.posterior, PairPosterior)
+            for place, k in enumerate(mean.rows.tolist()):
+                factors = mean.posterior.factor(place), deviation.posterior.factor(place)
+                found.append(Surface(self.models[k].kernel, *factors, 0.0))
+        return found
 
     def played(self, context: int) -> Bools:
         """Which arms of a context have delivered, (A,)."""
-        return self._posterior.count_at(self._cells(context))[0] > 0
+        first = self._groups[0]
+        return first.posterior.count_at(first.cells(self._cells(context)))[0] > 0
+
+    def _condition(self) -> None:
+        self._groups = self._prior()
+        self._observe(self.point, self.outcome)
 
     def _observe(self, point: Ints, outcome: Floats) -> None:
         value = (outcome - self.centre) / self.scale
         for x, row in zip(point, value, strict=True):
-            self._posterior.observe(self._rows, np.full(len(row), x), row)
+            for each in self._groups:
+                each.posterior.observe(each.places, np.full(len(each.rows), x), row[each.rows])
 
-    def _hallucinated(self) -> Posterior:
-        """A posterior that has seen all plays, whatever their values."""
-        known, pending = self._posterior.statistics(0), np.array(self.pending, dtype=np.int64)
+    def _hallucinated(self) -> list[Group]:
+        """Posteriors that have seen all plays, whatever their values."""
+        known, pending = self._groups[0].posterior.statistics(0), np.array(self.pending, dtype=np.int64)
         point, plays = np.append(known.point, pending), np.append(known.plays, np.ones(len(pending)))
         spread, statistics = self._prior(), SufficientStatistics.merge(point, plays, np.zeros(len(point)))
-        for i in self._rows.tolist():
-            spread.condition_on(i, statistics)
+        for each in spread:
+            for place in each.places.tolist():
+                each.posterior.condition_on(place, statistics)
         return spread
 
-    def _prior(self) -> Posterior:
-        model, setting = self.model, self.model.setting
-        noise = np.maximum(self.noise_variance / self.scale**2, NOISE_FLOOR * model.deviation**2)
+    def _prior(self) -> list[Group]:
+        shared = all(model is self.models[0] for model in self.models)
+        rows = [self._rows] if shared else list(self._rows[:, None])
+        return [Group(each, self._prior_of(each)) for each in rows]
+
+    def _prior_of(self, rows: Ints) -> Posterior:
+        model = self.models[int(rows[0])]
+        least = self._floor * model.deviation**2
+        noise = np.maximum(self.noise_variance[rows] / self.scale[rows] ** 2, least)
+        setting = model.setting
         contexts = setting.decisions.num_contexts
         return posterior(model.gram, noise, len(noise), setting.horizon, model.form, contexts)
 
     def _cells(self, context: int) -> Ints | None:
-        decisions = self.model.setting.decisions
+        decisions = self.models[0].setting.decisions
         if decisions.num_contexts == 1:
             return None
         arms = decisions.point_index(np.int64(context), np.arange(decisions.num_arms))  # type: ignore[arg-type]

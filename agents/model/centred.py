@@ -26,11 +26,16 @@ def centred_model(setting: Setting, **options: Any) -> Model:
 def unlearnt_model(setting: Setting, **options: Any) -> Model:
     """Return the same of an agent that learns no hyperparameters either, and holds no arm."""
     _require_absent(options, "refit_every")
+    return once_model(setting, **{**options, "refit_every": None})
+
+
+def once_model(setting: Setting, **options: Any) -> Model:
+    """Return the same of an agent that holds no arm."""
     if options.get("repeat", 1.0) != 1.0:
         raise ArgumentError(
             "repeat", f"must be 1, got {options['repeat']!r}: this agent has no index to hold"
         )
-    return centred_model(setting, **{**options, "refit_every": None})
+    return centred_model(setting, **options)
 
 
 def _require_absent(options: dict[str, Any], name: str) -> None:

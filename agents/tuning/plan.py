@@ -22,7 +22,7 @@ from .space import Space, Values
 MOST = 200  # results that a kernel is learnt from: a fit of n takes O(n^3)
 TUNER = ("gp-bucb", {"initial": 5, "refit_every": 5, "fit_most": MOST})
 BUDGET_TUNER = ("ei-per-cost", {"initial": 5, "refit_every": 5, "fit_most": MOST})
-CONSTRAINED_TUNER = ("constrained-ei", {"hallucinate": True})
+CONSTRAINED_TUNER = ("constrained-ei", {"hallucinate": True, "refit_every": 5, "fit_most": MOST})
 LENGTH_SCALE = 0.3  # of one feature; the diagonal of the unit box grows with the root of their number
 LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones call a feature irrelevant that was only not varied yet
 KINDS = ("parameters", "contexts")

@@ -14,7 +14,6 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery
 
-from ..agent.learning_agent import LearningAgent
 from ..agent.resuming import Resumable
 from .boards import board
 from .feasibility import Feasibility
@@ -87,7 +86,7 @@ class Player:
     def catch_up(self, rounds: Sequence[Round]) -> None:
         """Tell the agent of the rounds that it does not know yet; one that learns its kernel does so once."""
         new = range(self.closed, len(rounds))
-        with self.agent.listening() if new and isinstance(self.agent, LearningAgent) else nullcontext():
+        with self.agent.listening() if new and hasattr(self.agent, "listening") else nullcontext():
             for t in new:
                 self._close(t, rounds[t])
         self.closed = self.known = len(rounds)

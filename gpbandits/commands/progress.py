@@ -41,7 +41,8 @@ class Standing:
     def __str__(self) -> str:
         if not self._latest:
             return ""
-        means = {label: np.concatenate(parts).mean() for label, parts in self._regret[self._latest].items()}
+        parts = list(self._regret[self._latest].items())  # rich asks from a thread of its own
+        means = {label: np.concatenate(each).mean() for label, each in parts}
         ranked = sorted(means, key=lambda label: means[label])
         return f"mean regret on {self._latest}: " + ", ".join(
             f"{label} {number(means[label])}" for label in ranked

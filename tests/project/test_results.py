@@ -87,7 +87,13 @@ def test_the_page_on_reliability_says_what_isolation_cost():
 
 
 # Tables that a page prints as they are stored.
-STORED_ALOUD = {"dask": "cluster", "boxes": "boxes", "optimisers": "peers", "sb3_vector": "reinforcement"}
+STORED_ALOUD = {
+    "constrained_tuning": "constraints",
+    "dask": "cluster",
+    "boxes": "boxes",
+    "optimisers": "peers",
+    "sb3_vector": "reinforcement",
+}
 
 
 @pytest.mark.parametrize("table", STORED_ALOUD)

@@ -14,6 +14,7 @@ from agents.acquisition.improvement import (
     log_expected_improvement,
     log_improvement_slopes,
     log_mean_positive_part,
+    mills_ratio,
 )
 from agents.acquisition.randomised import EIMS, IRGPUCB, PIMS
 from agents.acquisition.rules import (
@@ -295,3 +296,11 @@ def test_a_certain_improvement_has_the_slope_of_its_logarithm():
     in_gap, in_std = log_improvement_slopes(np.array([0.5, -0.5]), np.zeros(2))
     np.testing.assert_array_equal(in_gap, [2.0, 0.0])
     np.testing.assert_array_equal(in_std, [0.0, 0.0])
+
+
+def test_the_mills_ratio_overflows_without_a_warning():
+    x = np.linspace(-40.0, -36.0, 20_001)  # erfcx is still finite at some where its multiple is not
+    ratio = mills_ratio(x)
+    assert np.isinf(ratio[0])
+    assert np.isfinite(ratio[-1])
+    assert (np.diff(ratio[np.isfinite(ratio)]) < 0).all()

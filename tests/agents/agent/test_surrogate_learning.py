@@ -1,0 +1,141 @@
+"""Reward and costs learn a kernel and a noise each; what they found is what a fit of each alone finds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+import agents
+from agents import Linear, Tuner
+from agents.algorithms.constrained_ei import constrained_ei
+from agents.model.hyperparameters import Fitter
+from bandit_envs import Setting
+from bandit_envs.problem.feedback import delivery
+
+ARMS = np.random.default_rng(0).uniform(size=(40, 2))
+KERNEL = RBF([0.3, 0.3], (0.05, 5.0))
+TOLD = {"horizon": 60, "num_constraints": 2, "constraint_noise_std": None, "kernel": KERNEL}
+FINITE = Setting(arms=ARMS, **TOLD)
+BOX = Setting(low=np.zeros(2), high=np.ones(2), **TOLD)
+SEEN = np.zeros(1)
+LIGHT = {"search": {"candidates": 32, "starts": 1, "steps": 3}}
+SETTINGS = {"arms": (FINITE, {}), "box": (BOX, LIGHT)}
+EVERY = 6
+
+
+def outcome(x: Any) -> np.ndarray:
+    """The reward varies in both features; the costs in one each, and one of them slowly."""
+    return np.array([50.0 * np.sin(6 * x[0]) * np.cos(5 * x[1]), 3.0 * np.sin(8 * x[0]), 0.2 * x[1] - 0.1])
+
+
+def play(agent: Any, setting: Setting, rounds: range, scale: float = 1.0) -> list[Any]:
+    played = []
+    for t in rounds:
+        action = agent.act(SEEN)
+        reward, *cost = scale * outcome(setting.to_point(action))
+        agent.update(SEEN, action, reward, delivery(t, np.array([t]), np.array([reward]), np.array([cost])))
+        played.append(action)
+    return played
+
+
+def started(name: str, scale: float = 1.0, **options: Any) -> tuple[Any, Setting]:
+    setting, light = SETTINGS[name]
+    setting = replace(setting, kernel=ConstantKernel(scale**2, (1e-4 * scale**2, 1e4 * scale**2)) * KERNEL)
+    agent = constrained_ei(setting, refit_every=EVERY, **light, **options)
+    agent.reset(0)
+    return agent, setting
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_each_quantity_finds_the_kernel_that_a_fit_of_it_alone_finds(name):
+    agent, setting = started(name, fit_restarts=0)
+    play(agent, setting, range(EVERY))
+    known = agent.surrogates
+    features = setting.decisions.points if agent.model.visited is None else agent.model.visited.features
+    values = (known.outcome - known.centre) / known.scale
+    spread = agent.model.learning.spread
+    for k, model in enumerate(known.models):
+        alone = Fitter(setting.kernel, 0.01, 1.0, spread=spread)
+        found = alone.fit(features, known.point, values[:, k], 0, np.random.default_rng(0))
+        assert found is not None
+        np.testing.assert_allclose(model.kernel.theta, found.kernel.theta, atol=1e-6)
+        np.testing.assert_allclose(
+            known.noise_variance[k] / known.scale[k] ** 2, found.noise_variance, rtol=1e-5
+        )
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_feature_that_a_cost_does_not_depend_on_is_found_by_that_cost_alone(name):
+    agent, setting = started(name)
+    play(agent, setting, range(36))
+    slow, other = (agent.surrogates.models[k].kernel.get_params()["k2__length_scale"] for k in (1, 0))
+    assert slow[1] > 3 * slow[0]
+    assert other[1] < 3 * other[0]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_beliefs_are_those_of_the_learnt_kernels(name):
+    agent, setting = started(name)
+    play(agent, setting, range(EVERY))
+    known, pairs = agent.surrogates, ARMS[:7]
+    features = setting.decisions.points if agent.model.visited is None else agent.model.visited.features
+    for k, model in enumerate(known.models):
+        noise = max(known.noise_variance[k] / known.scale[k] ** 2, 1e-8 * model.deviation**2)
+        covariance = model.kernel(features[known.point]) + noise * np.eye(len(known.point))
+        gain = np.linalg.solve(covariance, model.kernel(features[known.point], pairs))
+        value = (known.outcome[:, k] - known.centre[k]) / known.scale[k]
+        mean = known.centre[k] + known.scale[k] * gain.T @ value
+        if name == "arms":
+            found = known.predict(0).mean[k, :7]
+        else:
+            found = known.centre[k] + known.scale[k] * known.surfaces()[k].predict(pairs)[0]
+        np.testing.assert_allclose(found, mean, rtol=1e-6, atol=1e-6 * known.scale[k])
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_nothing_depends_on_the_unit(name):
+    plays = []
+    for scale in (1.0, 2.0**12):
+        agent, setting = started(name, scale)
+        plays.append(play(agent, setting, range(EVERY + 3), scale))
+    np.testing.assert_allclose(*plays, atol=1e-9)  # climbs carry the last bit of a learnt amplitude on
+
+
+def test_told_one_after_another_it_fits_once():
+    agent, setting = started("arms")
+    with agent.listening():
+        play(agent, setting, range(20))
+    assert len(agent.learning.fits) == 1
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_workers_ask_for_nothing_that_is_pending(name):
+    agent, setting = started(name, hallucinate=True)
+    play(agent, setting, range(12))
+    asked = []
+    for t in range(12, 20):
+        asked.append(tuple(np.atleast_1d(agent.act(SEEN)).tolist()))
+        nothing = delivery(t, np.empty(0, dtype=int), np.empty(0), np.empty((0, 2)))
+        agent.update(SEEN, np.array(asked[-1]) if name == "box" else asked[-1][0], 0.0, nothing)
+    assert len(set(asked)) == len(asked)
+
+
+def test_a_loaded_tuner_goes_on_by_the_kernels_that_were_found(tmp_path):
+    tuner = Tuner({"x": Linear(0, 1), "y": Linear(0, 1)}, constraints=["one", "other"])
+    assert tuner.plan.agent[1]["refit_every"]
+
+    def told(tuner: Tuner) -> dict[str, Any]:
+        ticket, point = tuner.ask()
+        value, one, other = outcome([point["x"], point["y"]])
+        tuner.tell(ticket, value, {"one": one, "other": other})
+        return point
+
+    for _ in range(14):
+        told(tuner)
+    tuner.save(tmp_path / "tuner.json")
+    again = agents.load(tmp_path / "tuner.json")
+    assert [told(again) for _ in range(5)] == [told(tuner) for _ in range(5)]
