@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from .arguments import is_number, require
+from bandit_envs.basics.arguments import is_number, require
 
 
 class ShownFigure(Figure):
