@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import ArgumentError
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
@@ -28,6 +29,7 @@ from .trial_parts import part_of_trial
 
 FIRST = 5  # values that tell the prior, for good
 FEWEST = 2  # different ones that tell a deviation
+SMALLEST = 1e-140  # deviation whose square, a noise variance of it too, is a number; and the largest is 1e140
 AXES = dict.fromkeys(PER_TRIAL, 1) | {"prior_mean": 2}  # of options of the model that differ among trials
 
 
@@ -121,6 +123,9 @@ class SelfScaled(Shown):
         mean, deviation = (float(each[0]) for each in mean_and_deviation(self._values[:, None], FEWEST))
         if deviation == 0.0:
             return
+        if not SMALLEST < deviation < 1.0 / SMALLEST:
+            words = f"must vary by more than {SMALLEST:g} and less than {1.0 / SMALLEST:g}"
+            raise ArgumentError("feedback_reward", f"{words}, got {deviation:.3g}; write it in another unit")
         self._agent = self._make(scaled(self.setting, mean, deviation))
         self._agent.reset(self._seed)
         for kind, arguments in told:

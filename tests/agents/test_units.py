@@ -182,3 +182,12 @@ def test_nor_where_hyperparameters_are_learnt(name):
 def test_nor_where_no_kernel_is_told_and_it_is_learnt(name):
     withheld = build("composite", SMALL | {"publish_model": False, "horizon": 32})
     assert_same(name, "everything untold", withheld, Units(2.0**12), refit_every=6)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", UNTOLD)
+def test_nor_with_one_feature_after_the_other_where_no_kernel_is_told(name, monkeypatch):
+    monkeypatch.setitem(SMALL, "horizon", 24)
+    for label, problem in stages(agents.features(name)).items():
+        withheld = replace(problem, publish_model=False)
+        assert_same(name, label, withheld, Units(1e3, 7e3), **told_for(name))

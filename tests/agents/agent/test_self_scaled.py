@@ -174,3 +174,16 @@ def test_under_constraints_each_quantity_is_scaled_by_its_own_first_plays():
         agent.update(seen, action, reward, info)
         seen = following
     assert agent.objective.standardize
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_a_unit_in_which_no_variance_is_a_number_is_refused(size):
+    agent = agents.make("gp-ucb", UNTOLD)
+    agent.reset(0)
+    for t in range(2):
+        agent.act(SEEN)
+        info = delivery(t, np.array([t]), np.array([0.0 if t == 0 else size]), np.empty((1, 0)), 10)
+        if t == 0:
+            agent.update(SEEN, 0, 0.0, info)
+    with pytest.raises(ValueError, match="feedback_reward must vary by more than 1e-140 and less than"):
+        agent.update(SEEN, 0, 0.0, info)
