@@ -8,38 +8,73 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
 
+FIRST = 64  # columns that there is room for; twice as many whenever they are full
+
 
 class Functionals:
-    """Posterior of f on N points of one trial, given values h'f + e of linear functionals, exact.
+    r"""Posterior of f on N points of one trial, given values h'f + e of linear functionals, exact.
 
-    With v = Var e and g = Sigma h / (h'Sigma h + v): mu <- mu + g (s - h'mu), Sigma <- Sigma - g (Sigma h)'.
-    O(N^2) a value, whatever h.
+    With v = Var e and u = Sigma h / sqrt(h'Sigma h + v): mu <- mu + u (s - h'mu) / sqrt(h'Sigma h + v) and
+    Sigma <- Sigma - u u'. Sigma = K - U U' is kept as its columns u_1, ..., u_n: O(N n) time a value and
+    memory, whatever h, until there are N of them; then as a matrix, O(N^2).
 
     Args:
         model: kernel and prior mean.
     """
 
     def __init__(self, model: Model):
-        gram = model.gram
+        self._gram = gram = model.gram
         self.mean = np.array(np.broadcast_to(np.asarray(model.prior_mean, dtype=np.float64), gram.size))
-        self.covariance = gram.dense.copy()
+        self.variance = gram.diagonal.copy()  # (N,)
         self.gain = 0.0  # of information, 1/2 sum log(1 + h'Sigma h / v)
+        self._columns = np.empty((min(FIRST, gram.size), gram.size))  # U', of which n rows are there
+        self._count = 0
+        self._whole: Floats | None = None  # Sigma, (N, N), once it is the smaller one
+
+    @property
+    def covariance(self) -> Floats:
+        """Sigma, (N, N); a copy."""
+        return self._dense() if self._whole is None else self._whole.copy()
 
     @property
     def std(self) -> Floats:
         """Deviations, (N,)."""
-        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        return np.sqrt(np.maximum(self.variance, 0.0))
 
     @property
     def square(self) -> Floats:
         """E f^2, (N,)."""
-        return self.mean**2 + np.maximum(np.diag(self.covariance), 0.0)
+        return self.mean**2 + np.maximum(self.variance, 0.0)
 
     def observe(self, point: Ints, weight: Floats, value: float, variance: float) -> None:
         """Observe sum_i weight_i f(point_i) + e, (n,) each, where e has a variance; points may repeat."""
-        pull = weight @ self.covariance[point]
-        spread = weight @ pull[point]
-        gain = pull / (spread + variance)
+        point, place = np.unique(point, return_inverse=True)
+        weight = np.asarray(np.bincount(place, weight), dtype=np.float64)
+        pull = self._combined(point, weight)
+        spread = float(weight @ pull[point])
         self.gain += 0.5 * float(np.log1p(spread / variance))
-        self.mean += gain * (value - weight @ self.mean[point])
-        self.covariance -= np.multiply.outer(gain, pull)
+        self.mean += pull * ((value - float(weight @ self.mean[point])) / (spread + variance))
+        self._reduce(pull / np.sqrt(spread + variance))
+
+    def _combined(self, point: Ints, weight: Floats) -> Floats:
+        """Sigma h, (N,)."""
+        if self._whole is not None:
+            return weight @ self._whole[point]
+        known = self._columns[: self._count]
+        return self._gram.combine(point, weight) - (known[:, point] @ weight) @ known
+
+    def _reduce(self, column: Floats) -> None:
+        self.variance -= column**2
+        if self._whole is not None:
+            self._whole -= np.multiply.outer(column, column)
+            return
+        if self._count == len(self._columns):
+            self._columns = np.concatenate([self._columns, np.empty_like(self._columns)])
+        self._columns[self._count] = column
+        self._count += 1
+        if self._count >= self._gram.size:
+            self._whole, self._columns = self._dense(), self._columns[:0]
+
+    def _dense(self) -> Floats:
+        known = self._columns[: self._count]
+        return self._gram.dense - known.T @ known

@@ -14,6 +14,8 @@ from agents.algorithms.aggregated import chances_of
 from agents.beliefs.functionals import Functionals
 from agents.model.model import Model
 from bandit_envs import Setting
+from bandit_envs.kernels import gram
+from bandit_envs.kernels.gram import DENSE_LIMIT
 from bandit_envs.laws import delays
 from gpbandits import evaluate
 
@@ -30,20 +32,25 @@ def summed(total: float) -> dict:
     }
 
 
-def test_sums_are_conditioned_on_exactly():
+@pytest.mark.parametrize("limit", [DENSE_LIMIT, 1], ids=["table", "no table"])
+@pytest.mark.parametrize("count", [8, 30], ids=["fewer than points", "more"])
+def test_sums_are_conditioned_on_exactly(count, limit, monkeypatch):
+    monkeypatch.setattr(gram, "DENSE_LIMIT", limit)
     model, rng = Model.of(SETTING), np.random.default_rng(0)
     belief = Functionals(model)
-    rows, values, variances = rng.random((8, 12)), rng.normal(size=8), rng.random(8) + 0.1
+    rows, values = rng.random((count, 12)), rng.normal(size=count)
+    variances = rng.random(count) + 0.1
     for row, value, variance in zip(rows, values, variances, strict=True):
         point = np.r_[np.arange(12), 3]  # one of them in two parts
         weight = np.r_[row, 0.25]
         weight[3] -= 0.25
         belief.observe(point, weight, value, variance)
-    gram = model.gram.dense
-    noisy = rows @ gram @ rows.T + np.diag(variances)
-    gain = gram @ rows.T @ np.linalg.inv(noisy)
+    prior = model.gram.dense
+    noisy = rows @ prior @ rows.T + np.diag(variances)
+    gain = prior @ rows.T @ np.linalg.inv(noisy)
     np.testing.assert_allclose(belief.mean, 0.4 + gain @ (values - rows @ np.full(12, 0.4)), atol=1e-10)
-    np.testing.assert_allclose(belief.covariance, gram - gain @ rows @ gram, atol=1e-10)
+    np.testing.assert_allclose(belief.covariance, prior - gain @ rows @ prior, atol=1e-10)
+    np.testing.assert_allclose(belief.variance, np.diag(belief.covariance), atol=1e-12)
 
 
 def test_a_round_tells_what_the_chances_say_of_the_last_plays():
