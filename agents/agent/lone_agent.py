@@ -64,6 +64,15 @@ class LoneAgent(Shown, abc.ABC):
         arm = int(arms[mean[arms].argmax()])
         return Recommendation(arm, self.setting.to_point(arm), float(mean[arm]), float(std[arm]))
 
+    def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
+        """Mean and deviation of each arm's mean reward in a context, (A,) each; copies."""
+        mean, std = self.believed(self.context(observation))
+        return mean.copy(), std.copy()
+
+    def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
+        """The same, as the only quantity; see `GPAgent.beliefs`."""
+        return [self.posterior(observation)]
+
     def context(self, observation: Floats) -> Ints:
         """Index of the observed context, (1,)."""
         require_reset(self.round >= 0)

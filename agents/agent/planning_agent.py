@@ -85,6 +85,15 @@ class PlanningAgent(Shown, abc.ABC):
         mean, std = self.belief.mean(HERE)[0, arm], self.belief.std(HERE)[0, arm]
         return Recommendation(arm, self.setting.to_point(arm), float(mean), float(std))
 
+    def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
+        """Mean and deviation of each arm's mean reward, (A,) each; copies. Contexts are not looked at."""
+        require_reset(self.round >= 0)
+        return self.belief.mean(HERE)[0].copy(), self.belief.std(HERE)[0].copy()
+
+    def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
+        """The same, as the only quantity; see `GPAgent.beliefs`."""
+        return [self.posterior(observation)]
+
     @property
     def worth(self) -> Floats:
         """What arms are recommended by, (A,): the posterior mean of all values."""

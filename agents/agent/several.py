@@ -115,6 +115,10 @@ class Several(Shown, abc.ABC):
         mean, std = ([known[i] for known in each] for i in range(2))
         return self._of(self.leader, mean), self._of(self.leader, std)
 
+    def beliefs(self, observation: Floats) -> list[tuple[Floats, Floats]]:
+        """What the leading candidate believes of the reward at the arms; see `GPAgent.beliefs`."""
+        return [self.posterior(observation)]
+
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """The action of the largest posterior mean by the leading candidate; see `GPAgent`."""
         each = [agent.recommend(observation, among) for agent in self.agents]

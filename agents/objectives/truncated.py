@@ -40,6 +40,10 @@ class Truncated(PlayByPlay):
         level = truncation(self._moment[trial], self._alpha, self._t)
         return np.where(np.abs(reward - self._centre) <= level, reward, self._centre)
 
+    def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]]:
+        """Of the reward: what is cut off biases the mean, the less the later."""
+        return [(mean, std)]
+
     def end_round(self, rounds: int) -> Revision:
         """Count the rounds."""
         self._t = rounds + 2

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.figures import ShownFigure, figure_of, given_axes, require_size
+from bandit_envs.rendering.figures import ShownFigure, figure_of, given_axes, require_size
 
 WIDTH, MORE = 7.2, 4.6  # inches of the first panel with its legend, and of each further one
 HEIGHT = 3.6  # inches at least

@@ -411,3 +411,26 @@ def test_a_posterior_that_was_kept_stays_as_it_was(name, form):
         moved |= not np.array_equal(agent.posterior(observation), before)
     assert moved  # also of an agent that has started over in the end
     np.testing.assert_array_equal(kept, before)
+
+
+# But for those whose only model is of the reward less a penalty, and those without one.
+MODELLING = [name for name in BATCHED if not agents.features(name).constraint and name != "random"]
+
+
+@pytest.mark.parametrize("name", MODELLING)
+def test_what_is_believed_can_be_asked_and_comes_to_what_is_true(name):
+    env = gym.make("GPBandit-GP-v0", num_arms=12, noise_std=0.05, horizon=60, function_seed=1)
+    seen, _ = env.reset(seed=0)
+    agent = agents.make(name, env)
+    agent.reset(0)
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        agent.act(seen)
+        arm = int(rng.integers(12))  # what somebody else plays, so that everything is
+        _, reward, _, _, info = env.step(arm)
+        agent.update(seen, arm, reward, info)
+    ((mean, std),) = agent.beliefs(seen)
+    truth = env.unwrapped.simulator.trials[0].means[0].ravel()
+    assert mean.shape == std.shape == truth.shape
+    assert np.corrcoef(mean, truth)[0, 1] > 0.9
+    assert (std > 0).all()

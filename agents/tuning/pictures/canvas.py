@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from bandit_envs.basics.arguments import require
-from bandit_envs.basics.figures import ShownFigure, figure_of, given_axes, require_size
+from bandit_envs.rendering.figures import ShownFigure, figure_of, given_axes, require_size
 
 WIDTH, HEIGHT = 3.4, 3.2  # inches of a panel beside others; one alone is wider
 ALONE = 5.6
