@@ -37,8 +37,9 @@ class Setting:
             the context itself, in the kernel's units; arms must be a box too.
         horizon: number of rounds T.
         kernel: the model's of the reward, a scikit-learn kernel over (context, arm) features; None if it is
-            withheld. A WhiteKernel that is a term of its sum is taken out and is `noise_std`. Costs that are
-            drawn, not given, share the kernel unless they have one of their own.
+            withheld: agents then find the unit of the reward by first plays. A WhiteKernel that is a term of
+            its sum is taken out and is `noise_std`. Costs that are drawn, not given, share the kernel unless
+            they have one of their own.
         prior_mean: the model's mean of the reward at each point, (N,), or one number.
         noise_std: standard deviation of the reward noise, R of the papers; None if withheld.
         noise_profile: deviation of the noise at each point in units of `noise_std`, (N,), in (0, 1]; None
