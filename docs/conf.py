@@ -1,4 +1,8 @@
-"""Sphinx configuration: `sphinx-build -W docs build/docs`."""
+"""Sphinx configuration: `sphinx-build -W docs build/docs`.
+
+It runs every example whose code has changed since, some minutes at first. `-D plot_gallery=0` runs none, and
+`-D sphinx_gallery_conf.filename_pattern='quickstart|own_rule'` those whose names match.
+"""
 
 import sys
 from importlib import metadata
@@ -6,6 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 from docstrings import process, skip
+from gallery import copied_examples
 from reference import write_reference
 
 project = "gpbandits"
@@ -13,14 +18,25 @@ author = "The gpbandits developers"
 copyright = f"2026, {author}"
 version = release = metadata.version("gpbandits")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_gallery.gen_gallery"]
+exclude_patterns = ["generated/examples"]
+default_role = "code"  # of the examples' docstrings
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
-extensions += ["gallery"]  # beside this file
 html_theme = "furo"
 html_title = "gpbandits"
 html_static_path = ["static"]
 html_css_files = ["tables.css"]
+
+sphinx_gallery_conf = {
+    "examples_dirs": copied_examples(Path(__file__).parent / "generated" / "examples"),
+    "gallery_dirs": "generated/gallery",
+    "filename_pattern": ".",
+    "image_scrapers": ("gallery.saved_pictures",),
+    "capture_repr": (),
+    "show_signature": False,
+    "write_computation_times": False,
+}
 
 autodoc_default_options = {"show-inheritance": True}
 autodoc_typehints_format = "short"

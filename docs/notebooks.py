@@ -5,45 +5,40 @@ python docs/notebooks.py FOLDER
 
 from __future__ import annotations
 
-import json
-import re
 import sys
 from pathlib import Path
-from typing import Any
+
+import jupytext
+import nbformat
+from nbformat import v4
 
 GUIDES = Path(__file__).parent / "guides"
 INSTALL = (
     '%pip install "gpbandits[eval,rl]"  # works once the package is published; until then from a checkout'
 )
-CELL = re.compile(r"^```python\n(.*?)^```\n?", re.DOTALL | re.MULTILINE)
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 def guides() -> list[Path]:
     """The sources, one a notebook."""
-    return sorted(page for page in GUIDES.glob("*.md") if CELL.search(page.read_text(encoding="utf-8")))
+    return sorted(page for page in GUIDES.glob("*.md") if "```python" in page.read_text(encoding="utf-8"))
 
 
-def notebook(text: str) -> dict[str, Any]:
-    """A notebook (nbformat 4.5) of a page: text and code in turn, after a cell that installs."""
-    pieces = CELL.split(text)  # text, code, text, code, ..., text
-    kinds = [("code", INSTALL), *(("code" if i % 2 else "markdown", piece) for i, piece in enumerate(pieces))]
-    cells = [_cell(number, *each) for number, each in enumerate(kinds) if each[1].strip()]
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
-
-
-def _cell(number: int, kind: str, source: str) -> dict[str, Any]:
-    of_code = {"execution_count": None, "outputs": []} if kind == "code" else {}
-    lines = source.strip().splitlines(keepends=True)
-    return {"id": f"cell-{number}", "cell_type": kind, "metadata": {}, "source": lines, **of_code}
+def notebook(guide: Path) -> nbformat.NotebookNode:
+    """A page as a notebook: text and code in turn, after a cell that installs, which a test skips."""
+    made = jupytext.read(guide, fmt="md")
+    made.cells.insert(0, v4.new_code_cell(INSTALL, metadata={"tags": ["skip-execution"]}))
+    made.metadata = nbformat.from_dict({"kernelspec": KERNEL})
+    for number, cell in enumerate(made.cells):
+        cell["id"] = f"cell-{number}"  # the same in every writing
+    return made
 
 
 def write(folder: Path) -> None:
     """Write every guide into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for guide in guides():
-        made = json.dumps(notebook(guide.read_text(encoding="utf-8")), indent=1, ensure_ascii=False)
-        (folder / f"{guide.stem}.ipynb").write_text(made + "\n", encoding="utf-8")
+        nbformat.write(notebook(guide), folder / f"{guide.stem}.ipynb")
 
 
 if __name__ == "__main__":

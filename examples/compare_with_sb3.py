@@ -1,4 +1,7 @@
-"""Reinforcement learning from scratch and Gaussian-process agents play the same functions, round by round.
+"""Reinforcement learning from scratch
+===================================
+
+Reinforcement learning from scratch and Gaussian-process agents play the same functions, round by round.
 
 One sees what a model is worth: a learner of stable-baselines3 pays several times the regret of GP-UCB on 30
 arms, with options tuned for bandits; with the library's own it has hardly begun when the 150 rounds are

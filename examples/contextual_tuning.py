@@ -1,4 +1,7 @@
-"""Tune one machine after the other while results come late: what the first teaches about the next.
+"""Tune one machine after the other
+================================
+
+Tune one machine after the other while results come late: what the first teaches about the next.
 
 Ten similar machines are tuned for 30 rounds each; the observation says which one it is. A result comes about
 three rounds late, some only when the next machine is being tuned, and counts for the machine it belongs to.

@@ -1,9 +1,12 @@
-"""An agent of one's own in under thirty lines: epsilon-greedy with a running mean an arm.
+"""An agent of one's own
+=====================
+
+An agent of one's own in under thirty lines: epsilon-greedy with a running mean an arm.
 
 It is any object with `reset`, `act` and `update`; what it learns comes from `info`, where delayed rewards say
 which round they belong to. `check_agent` plays it on problems of every kind and says what is wrong with it,
 and `evaluate` compares it with the Gaussian-process agents on the same trials. One sees that knowing how arms
-resemble each other is worth more than any amount of counting.
+resemble each other is worth more than any amount of counting. custom_agent.png has the regret curves.
 """
 
 import numpy as np
@@ -38,4 +41,6 @@ agents = {
     "mine, bolder": (lambda setting: EpsilonGreedy(setting, 0.3)),
     "GP-UCB": "gp-ucb",
 }
-print(evaluate("GPBandit-GP-v0", agents, trials=10, env_kwargs={"num_arms": 100, "horizon": 300}).table())
+result = evaluate("GPBandit-GP-v0", agents, trials=10, env_kwargs={"num_arms": 100, "horizon": 300})
+print(result.table())
+result.plot("custom_agent.png")

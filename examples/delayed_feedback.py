@@ -1,4 +1,7 @@
-"""Feedback that comes late: what pending plays should count as, and when that pays.
+"""Feedback that comes late
+========================
+
+Feedback that comes late: what pending plays should count as, and when that pays.
 
 First a few rounds by hand: each step's `info` says what has arrived and which round it belongs to; what is
 pending is nowhere. Then four agents play the same functions, on which feedback is ten rounds late. GP-UCB

@@ -1,4 +1,7 @@
-"""Everything at once: contexts, feedback 30 rounds late, a constraint, and functions that change twice.
+"""Everything at once
+==================
+
+Everything at once: contexts, feedback 30 rounds late, a constraint, and functions that change twice.
 
 `agents.make("gp-agent", env)` takes the parts that the setting calls for; any of them can be named instead,
 by a string, without new code. Here the agent with all its parts plays against the same agent less one part.

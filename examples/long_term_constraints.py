@@ -1,4 +1,7 @@
-"""Long-term constraints: what a constraint costs, and what ignoring it saves.
+"""Long-term constraints
+=====================
+
+Long-term constraints: what a constraint costs, and what ignoring it saves.
 
 Two small discs of [0, 6]^2 are feasible, 1.8 % of it, and the reward is highest where nothing is (Shi &
 Eryilmaz 2022). Regret is against the best feasible point, so an agent that violates has a negative one: read

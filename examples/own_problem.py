@@ -1,8 +1,12 @@
-"""A problem of one's own: which temperature and brewing time make the best coffee?
+"""A problem of one's own
+======================
+
+A problem of one's own: which temperature and brewing time make the best coffee?
 
 The taste is a function of two features in their own units, tasting is uncertain by up to 0.5 points, and the
-kernel says that 3 degrees or half a minute make little difference. One sees who wastes least on bad cups, and
-then what an agent would serve after 60 cups: near 92.5 degrees and 4 minutes, where the taste is 8 points.
+kernel says that 3 degrees or half a minute make little difference. One sees who wastes least on bad cups
+(own_problem.png), and then what an agent would serve after 60 cups: near 92.5 degrees and 4 minutes, where
+the taste is 8 points.
 """
 
 import numpy as np
@@ -31,7 +35,9 @@ coffee = Problem(
     prior_mean=3.0,
     name="coffee",
 )
-print(evaluate(coffee, ["gp-ucb", "gp-ts", "gp-ei", "random"], trials=10).table())
+result = evaluate(coffee, ["gp-ucb", "gp-ts", "gp-ei", "random"], trials=10)
+print(result.table())
+result.plot("own_problem.png")
 
 env = make(coffee)
 observation, info = env.reset(seed=1)

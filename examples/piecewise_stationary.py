@@ -1,4 +1,7 @@
-"""Rewards that change without notice: what a change costs, and how an agent can find out.
+"""Rewards that change without notice
+==================================
+
+Rewards that change without notice: what a change costs, and how an agent can find out.
 
 The function is another one after every 300 rounds, and nothing says so (Avanesov 2020). GP-UCB goes on
 playing what was best. GP-UCB-CPD gives some rounds to plays at random, compares what they earned lately with

@@ -1,4 +1,7 @@
-"""Four agents play the same twenty functions drawn from a Gaussian process.
+"""Four agents on the same functions
+=================================
+
+Four agents play the same twenty functions drawn from a Gaussian process.
 
 One sees a table, the best agent first, with intervals over the functions and differences paired by function;
 quickstart.png has the regret curves on logarithmic axes. Random play pays the same price in every round, a

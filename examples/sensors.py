@@ -1,4 +1,7 @@
-"""Real data: find the warmest of fifty sensors in an office, at one moment, by asking as few as possible.
+"""Real data: the warmest of fifty sensors
+=======================================
+
+Real data: find the warmest of fifty sensors in an office, at one moment, by asking as few as possible.
 
 Every trial is a half-hour of the recordings of the Intel Berkeley lab; what the agents know is how the
 sensors went together on earlier days. One sees that knowing the covariance is most of the battle; that the

@@ -1,4 +1,7 @@
-"""A policy is trained on functions of a Gaussian process, saved, and plays functions that it has never seen.
+"""A policy that is trained beforehand
+===================================
+
+A policy is trained on functions of a Gaussian process, saved, and plays functions that it has never seen.
 
 PPO sees how often each part of [0, 1] has paid and how much (`StatisticsObservation`), and learns from
 thousands of short trials what to make of that; then its weights are frozen. Training takes half a minute

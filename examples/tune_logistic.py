@@ -1,4 +1,7 @@
-"""Tune a real learner: batch size, step size and decay of logistic regression, in 60 training runs.
+"""Tune a real learner
+===================
+
+Tune a real learner: batch size, step size and decay of logistic regression, in 60 training runs.
 
 The rewards are the validation accuracies of 845 settings on scikit-learn's breast-cancer data, trained
 beforehand and shipped as a table, with the scatter from one training seed to the next. One sees how much

@@ -13,18 +13,6 @@ ROOT = Path(__file__).parents[2]
 Run = Callable[..., str]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 DATA = {"sensors": ("intel_temperature_train.csv", "intel_temperature_test.csv")}
-FIGURES = {
-    "compare_with_sb3": 1,
-    "contextual_tuning": 1,
-    "delayed_feedback": 1,
-    "everything_at_once": 1,
-    "long_term_constraints": 1,
-    "piecewise_stationary": 1,
-    "quickstart": 1,
-    "sensors": 2,
-    "train_policy": 1,
-    "tune_logistic": 1,
-}
 LONG = (  # they train, or play many trials or rounds
     *("compare_with_sb3", "contextual_tuning", "delayed_feedback"),
     *("everything_at_once", "long_term_constraints", "piecewise_stationary", "train_policy"),
@@ -58,7 +46,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def test_the_example_runs_without_warnings_and_shows_what_it_says(example, run, tmp_path):
     assert SAYS.get(example.stem, TABLE_NOTE) in run(example)
     figures = list(tmp_path.glob("*.png"))
-    assert len(figures) == FIGURES.get(example.stem, 0)
+    assert figures
     assert all(figure.stat().st_size > 10_000 for figure in figures)
 
 

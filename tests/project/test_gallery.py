@@ -1,57 +1,70 @@
-"""The gallery shows every example, with what it drew and printed where it was run."""
+"""The gallery shows every example, run from nothing, with what it draws and prints."""
 
 from __future__ import annotations
 
-import runpy
+import ast
+import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
 
+pytest.importorskip("sphinx_gallery", reason="needs the extra `docs`")
 ROOT = Path(__file__).parents[2]
-GALLERY = runpy.run_path(str(ROOT / "docs" / "gallery.py"), run_name="gallery")
+sys.path.insert(0, str(ROOT / "docs"))
+from gallery import copied_examples, saved_pictures  # noqa: E402
+
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+IDS = [example.stem for example in EXAMPLES]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """The pages, of which nothing was run."""
-    docs = tmp_path_factory.mktemp("docs")
-    GALLERY["build"](docs, "")
-    return docs / "generated" / "gallery"
+def title(example: Path) -> str:
+    """The first line of its docstring, which the second underlines."""
+    said = ast.get_docstring(ast.parse(example.read_text(encoding="utf-8"))) or ""
+    first, line, *_ = said.splitlines()
+    assert line == "=" * len(first), f"{example.name} has no title"
+    return first
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
-def test_every_example_has_a_page_with_its_docstring_and_its_code(example, folder):
-    page = (folder / f"{example.stem}.md").read_text(encoding="utf-8")
-    _, included = page.rsplit("```{literalinclude} ", 1)
-    assert (folder / included.splitlines()[0]).resolve() == example
-    assert GALLERY["said"](example) in page
-    assert f"]({example.stem}.md)" in (folder / "index.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
+def test_every_example_has_a_title(example):
+    assert 5 < len(title(example)) < 45
 
 
-def small(folder: Path, code: str) -> Path:
-    example = folder / "small.py"
-    example.write_text(f'"""It draws."""\n{code}\n', encoding="utf-8")
-    return example
+def test_examples_run_where_nothing_lies_of_an_earlier_run(tmp_path):
+    folder = tmp_path / "examples"
+    folder.mkdir()
+    (folder / "tuner.json").touch()
+    copied_examples(folder)
+    assert {file.name for file in folder.glob("*.py")} == {example.name for example in EXAMPLES}
+    assert not (folder / "tuner.json").exists()
 
 
-def test_what_was_run_is_shown_until_its_code_changes(tmp_path):
-    example = small(tmp_path, "print('said'); open('drawn.png', 'wb').close()")
-    ran = tmp_path / "pages" / "small"
-    GALLERY["run"](example, ran)
-    assert (ran / "printed.txt").read_text() == "said\n"
-    assert "](small/drawn.png)" in GALLERY["page"](example, ran)
-    small(tmp_path, "print('other')")
-    assert "drawn.png" not in GALLERY["page"](example, ran)
-
-
-def test_an_example_that_fails_stops_the_build_with_its_name(tmp_path):
-    with pytest.raises(RuntimeError, match=r"the example small.py failed:\n(.|\n)*ZeroDivisionError"):
-        GALLERY["run"](small(tmp_path, "1 / 0"), tmp_path / "small")
+def test_pictures_that_a_block_saves_are_shown_once(tmp_path):
+    (tmp_path / "images").mkdir()
+    paths = (str(tmp_path / "images" / f"{number}.png") for number in range(9))
+    block = {"src_file": str(tmp_path / "example.py"), "image_path_iterator": paths}
+    for name, count in (("first", 1), ("second", 1), (None, 0)):
+        if name:
+            (tmp_path / f"{name}.png").write_text(name)
+        shown = saved_pictures(None, block, {"src_dir": str(tmp_path)})
+        assert shown.count("image-sg::") == count
+    kept = [(tmp_path / "images" / f"{number}.png").read_text() for number in range(2)]
+    assert kept == ["first", "second"]
 
 
 @pytest.mark.long
-def test_the_quickstart_is_run_and_drawn(tmp_path):
-    GALLERY["run"](ROOT / "examples" / "quickstart.py", tmp_path / "quickstart")
-    (picture,) = (tmp_path / "quickstart").glob("*.png")
-    assert picture.stat().st_size > 10_000
+@pytest.mark.parametrize("example", EXAMPLES, ids=IDS)
+def test_every_example_has_a_page_with_its_code_as_a_script_and_as_a_notebook(example, site):
+    page = (site / "generated" / "gallery" / f"{example.stem}.html").read_text(encoding="utf-8")
+    assert title(example) in unescape(page).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    for end in ("py", "ipynb"):
+        assert f"/{example.stem}.{end}" in page
+    assert f"{example.stem}.html" in (site / "generated" / "gallery" / "index.html").read_text("utf-8")
+
+
+@pytest.mark.long
+def test_an_example_that_was_run_shows_what_it_drew_and_printed(site):
+    page = (site / "generated" / "gallery" / "own_rule.html").read_text(encoding="utf-8")
+    assert "sphx_glr_own_rule_001.png" in page
+    assert "pure exploitation" in page.partition("sphx-glr-script-out")[2]

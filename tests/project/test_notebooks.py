@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from agent_cases import SETTING
+from running_notebooks import outputs, run
 from synthetic import result
 
 import agents
@@ -147,3 +148,31 @@ def test_a_film_is_shown_and_saved_as_the_same_gif(tmp_path):
     assert "3 pictures" in repr(film)
     with pytest.raises(ValueError, match="fps must be positive"):
         watch("GPBandit-GP-v0", "gp-ucb", fps=0)
+
+
+SHOWN = {  # what a cell of a notebook ends with, and the richest form in which it is shown
+    "import agents, bandit_envs, gymnasium": None,
+    "from gpbandits import evaluate, watch": None,
+    "small = {'num_arms': 10, 'horizon': 6}": None,
+    "result = evaluate('GPBandit-GP-v0', ['random'], trials=2, env_kwargs=small, progress=True)": "text/html",
+    "result": "text/html",
+    "result.table()": "text/html",
+    "result.plot(size='column')": "image/png",
+    "watch('GPBandit-GP-v0', 'gp-ucb', count=2, env_kwargs=small)": "text/html",
+    "env = gymnasium.make('GPBandit-GP-v0', render_mode='rgb_array', **small)": None,
+    "problem = env.unwrapped.problem\nproblem": "text/html",
+    "problem.setting()": "text/html",
+    "_ = env.reset(seed=0)\n_ = env.step(3)\nenv.render()": "image/png",
+    "agents.make('gp-ucb', env)": "text/html",
+    "tuner = agents.Tuner({'x': agents.Linear(0, 1)})\ntuner.add({'x': 0.5}, 1.0)\ntuner": "text/html",
+}
+
+
+@pytest.mark.long
+def test_a_kernel_shows_what_a_cell_ends_with(tmp_path):
+    v4 = pytest.importorskip("nbformat", reason="needs Jupyter").v4
+    ran = run(v4.new_notebook(cells=[v4.new_code_cell(source) for source in SHOWN]), tmp_path)
+    assert [output for output in outputs(ran) if output.get("name") == "stderr"] == []
+    for cell, expected in zip(ran.cells, SHOWN.values(), strict=True):
+        kinds = {kind for output in cell.outputs for kind in output.get("data", {})}
+        assert expected in kinds if expected else not cell.outputs, cell.source
