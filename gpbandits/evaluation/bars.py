@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from bandit_envs.basics.extras import from_extra
 from gpbandits.evaluation.progress import Progress
@@ -30,10 +31,29 @@ def bar(total: int) -> Iterator[Progress]:
     counts = BarColumn(), MofNCompleteColumn(), TextColumn("trials")
     times = TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()
     latest = TextColumn("{task.description}", markup=False)
-    with Bars(latest, *counts, *times, console=Console(stderr=True)) as bars:
+    bars = Bars(latest, *counts, *times, console=Console(stderr=True))
+    with _drawn(bars) as draw:
         task = bars.add_task("", total=total)
 
         def show(label: str, finished: int) -> None:
             bars.update(task, description=label, advance=finished)
+            draw()
 
         yield show
+
+
+@contextmanager
+def _drawn(bars: Any) -> Iterator[Callable[[], None]]:
+    """Draw rich's bars until the end; what is yielded draws them as they are now.
+
+    rich would ask for ipywidgets in a notebook; one display of a cell that is replaced needs none.
+    """
+    if not bars.console.is_jupyter:
+        with bars:
+            yield lambda: None  # rich draws ten times a second
+        return
+    from IPython.display import DisplayHandle
+
+    cell = DisplayHandle()
+    cell.display(bars)
+    yield lambda: cell.update(bars)

@@ -176,3 +176,5 @@ def test_a_kernel_shows_what_a_cell_ends_with(tmp_path):
     for cell, expected in zip(ran.cells, SHOWN.values(), strict=True):
         kinds = {kind for output in cell.outputs for kind in output.get("data", {})}
         assert expected in kinds if expected else not cell.outputs, cell.source
+    (bar,) = ran.cells[3].outputs  # one display, which was replaced
+    assert "2/2</span> trials" in bar.data["text/html"]
