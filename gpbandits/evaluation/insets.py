@@ -11,9 +11,19 @@ from bandit_envs.basics.types import Floats
 
 FLAT = 4.0  # times as high as a curve: from here on the highest one leaves it no room
 ROOM = 1.08  # above the highest of the lower curves
-SIZE = (0.42, 0.4)  # of the inset, in shares of the axes
-HIDDEN = 0.01  # of the points of all curves may lie behind it
-PLACES = ((0.1, 0.56), (0.54, 0.56), (0.54, 0.1), (0.1, 0.3), (0.54, 0.34))  # its lower left corners
+CLOSER = 2.0  # times as large as in the axes, or there is no point in it
+SIZE = (0.38, 0.36)  # of the inset, in shares of the axes
+LABELS = (0.07, 0.08), (0.0, 0.05)  # what its numbers take to its left and below, and its title above
+HIDDEN = 0.02  # of the length of a curve may lie behind it
+PLACES = (
+    (0.1, 0.59),
+    (0.58, 0.59),
+    (0.58, 0.15),
+    (0.1, 0.32),
+    (0.58, 0.32),
+    (0.34, 0.59),
+)  # its lower left corners
+PIECES = 400  # of a curve, of equal length
 
 
 def flattened(ends: Sequence[float]) -> list[int]:
@@ -34,17 +44,20 @@ def add_inset(axes: Axes, means: Sequence[tuple[Floats, Floats]]) -> Axes | None
         means: rounds and means of each curve, (n,) each.
 
     Returns:
-        The inset, or None where no curve is flattened, or curves are everywhere.
+        The inset, or None where no curve is flattened, curves are everywhere, or it would show no more.
     """
     low = flattened([float(mean[-1]) for _, mean in means])
     place = _emptiest(axes, means)
     if not low or place is None:
         return None
+    heights = np.concatenate([mean[len(mean) // 2 :] for _, mean in (means[i] for i in low)])  # once settled
+    bottom, top = min(0.0, float(heights.min())), ROOM * float(heights.max())
+    if CLOSER * (top - bottom) > np.ptp(axes.get_ylim()):
+        return None
     inset = axes.inset_axes((*place, *SIZE))
     for artist in (*axes.collections, *axes.lines):
         _copy(artist, inset)
-    heights = np.concatenate([means[i][1] for i in low])
-    inset.set(xlim=axes.get_xlim(), ylim=(min(0.0, float(heights.min())), ROOM * float(heights.max())))
+    inset.set(xlim=axes.get_xlim(), ylim=(bottom, top))
     inset.tick_params(labelsize="x-small", length=2)
     inset.locator_params(nbins=3)
     inset.set_title("the lower ones", fontsize="x-small", pad=2)
@@ -73,11 +86,23 @@ def _copy(artist: object, inset: Axes) -> None:
 
 
 def _emptiest(axes: Axes, means: Sequence[tuple[Floats, Floats]]) -> tuple[float, float] | None:
-    """The place that the fewest points of curves lie in, the first of equals; None where all hide some."""
+    """The place that hides the least of any curve, the first of equals; None where all hide some."""
     axes.autoscale_view()  # limits are only set when drawn
     to_share = axes.transData + axes.transAxes.inverted()
-    points = np.concatenate([to_share.transform(np.column_stack(pair)) for pair in means])
-    inside = [
-        int(((points >= corner) & (points <= np.add(corner, SIZE))).all(axis=1).sum()) for corner in PLACES
-    ]
-    return PLACES[int(np.argmin(inside))] if min(inside) <= HIDDEN * len(points) else None
+    curves = [_evenly(to_share.transform(np.column_stack(pair))) for pair in means]
+    hidden = [max(_share_behind(curve, place) for curve in curves) for place in PLACES]
+    return PLACES[int(np.argmin(hidden))] if min(hidden) <= HIDDEN else None
+
+
+def _evenly(points: Floats) -> Floats:
+    """Points along a curve at equal distances: a steep part is drawn as long as a flat one."""
+    length = np.concatenate([[0.0], np.hypot(*np.diff(points, axis=0).T).cumsum()])
+    along = np.linspace(0.0, length[-1], PIECES)
+    return np.column_stack([np.interp(along, length, each) for each in points.T])
+
+
+def _share_behind(curve: Floats, place: tuple[float, float]) -> float:
+    """How much of a curve an inset at this place would hide, with its numbers and its title."""
+    before, after = LABELS
+    low, high = np.subtract(place, before), np.add(place, SIZE) + after
+    return float(((curve >= low) & (curve <= high)).all(axis=1).mean())

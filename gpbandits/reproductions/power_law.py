@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator, ScalarFormatter
+from matplotlib.ticker import LogFormatter, NullLocator, ScalarFormatter
 
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.result import Result
@@ -15,6 +15,7 @@ from gpbandits.evaluation.statistics import Interval, bootstrap_interval
 from gpbandits.evaluation.styles import Style, styles
 
 RESAMPLES = 4000
+_DECADES = (2.0, 0.8)  # from here on no tick between powers of ten has a number, and from there on only some
 
 
 class Power(NamedTuple):
@@ -88,7 +89,7 @@ def _legend(label: str, power: Power) -> str:
 def _finish(axes: Axes, x: Floats) -> None:
     axes.set_xticks(x, [f"{value:.0f}" for value in x])
     axes.yaxis.set_major_formatter(ScalarFormatter())
-    axes.yaxis.set_minor_formatter(ScalarFormatter())
+    axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=_DECADES))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.tick_params(axis="y", which="both", labelsize="small")
     axes.spines[["top", "right"]].set_visible(False)
