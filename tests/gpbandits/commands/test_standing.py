@@ -1,0 +1,35 @@
+"""Who leads while a study runs, which a thread of the display reads."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace as Some
+
+import numpy as np
+
+from gpbandits.commands.progress import Standing
+
+
+def outcome(label, regret):
+    return Some(regret=np.array(regret), cell=Some(environment=Some(label="e"), agent=Some(label=label)))
+
+
+def test_the_least_mean_regret_of_all_trials_leads():
+    standing = Standing()
+    assert str(standing) == ""
+    for label, regret in (("a", [4.0]), ("b", [3.0, 3.0]), ("a", [0.0, 0.5])):
+        standing.add(outcome(label, regret))
+    assert str(standing) == "mean regret on e: a 1.50, b 3.00"
+
+
+def test_cells_may_end_while_it_is_read(monkeypatch):
+    standing, concatenate = Standing(), np.concatenate
+    standing.add(outcome("first", [1.0]))
+
+    def meanwhile(values):
+        standing.add(outcome("another", [2.0]))
+        return concatenate(values)
+
+    monkeypatch.setattr(np, "concatenate", meanwhile)
+    assert str(standing) == "mean regret on e: first 1.00"
+    monkeypatch.undo()
+    assert str(standing) == "mean regret on e: first 1.00, another 2.00"
