@@ -20,6 +20,7 @@ version = release = metadata.version("gpbandits")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_gallery.gen_gallery"]
 exclude_patterns = ["generated/examples"]
+smartquotes_action = "qe"  # quotes and ellipses: two dashes begin an option
 default_role = "code"  # of the examples' docstrings
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from functools import cache
+from pydoc import locate
 
 from public import TOP, own_agents, places
 
@@ -13,12 +15,22 @@ CODE = re.compile(r"``[^`]+``|`[^`]+`")
 SPEAKING = re.compile(r"(?<!\\)([|*])|(?<=\w)_(?![^\W_])")  # of substitutions, emphasis and links
 DIRECTIVE = re.compile(r":\w+:`|^\.\. ")
 LITERAL = ("```", ">>>", "...")
+FIELD = re.compile(r"Alias for field number \d+")  # what Python says of a named tuple's
 
 
 def process(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
     """Rewrite a docstring in place, before its sections are read."""
+    if lines and FIELD.fullmatch(lines[0]):
+        lines[:] = [comment(name)]
     if not any(DIRECTIVE.search(line) for line in lines):  # not one of another library
         lines[:] = as_rst(lines)
+
+
+def comment(name: str) -> str:
+    """What stands beside a field of a named tuple in its source, or nothing."""
+    owner, _, field = name.rpartition(".")
+    said = re.search(rf"^    {field}: .*?  # (.+)$", inspect.getsource(locate(owner)), re.MULTILINE)  # type: ignore[arg-type]
+    return said[1] if said else ""
 
 
 def as_rst(lines: list[str]) -> list[str]:

@@ -85,7 +85,17 @@ def _commands() -> Iterator[str]:
         yield f".. program:: gpbandits {name}"
         for option in command.params:
             spelt = ", ".join(option.opts) if option not in given else str(option.name).upper()
-            yield _directive("option", spelt, (option.help or "").replace("`", "``"))
+            about = (option.help or "").replace("`", "``")
+            yield _directive("option", spelt, about + _default(option.default))
+
+
+def _default(value: Any) -> str:
+    """What an option is where it is left out."""
+    return (
+        ""
+        if value is None or value is False or callable(value)
+        else f" Default: ``{getattr(value, 'value', value)}``."
+    )
 
 
 def _package(package: str) -> Iterator[str]:

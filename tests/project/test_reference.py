@@ -106,3 +106,17 @@ def test_what_a_docstring_sets_apart_is_kept_as_it_is_printed():
 def test_a_name_of_ours_in_a_docstring_is_a_link():
     assert as_rst(["by `evaluate` s"]) == ["by :py:obj:`evaluate <gpbandits.evaluate>` s"]
     assert as_rst(["by `gp-ucb`s"]) == [r"by :agent:`gp-ucb`\ s"]
+
+
+@pytest.mark.long
+def test_fields_of_named_tuples_say_what_their_source_says(site):
+    pages = {page.stem: page.read_text(encoding="utf-8") for page in (site / "generated").glob("*.html")}
+    assert [name for name, page in pages.items() if "Alias for field number" in page] == []
+    assert "why it failed" in pages["agents.tuning"]
+
+
+@pytest.mark.long
+def test_options_of_commands_say_their_defaults_and_keep_their_dashes(site):
+    page = re.sub("<[^>]+>", "", (site / "generated" / "commands.html").read_text(encoding="utf-8"))
+    assert "Default: results/leaderboard." in page
+    assert "unless --other-code is given" in page
