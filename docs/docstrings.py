@@ -24,6 +24,10 @@ def process(app: object, what: str, name: str, obj: object, options: object, lin
         lines[:] = [comment(name)]
     if not any(DIRECTIVE.search(line) for line in lines):  # not one of another library
         lines[:] = as_rst(lines)
+    if what in ("attribute", "property") and lines:
+        lines[0] = (
+            f": {lines[0]}"  # napoleon takes what stands before a colon for a type, which is shown anyhow
+        )
 
 
 def comment(name: str) -> str:

@@ -116,6 +116,12 @@ def test_fields_of_named_tuples_say_what_their_source_says(site):
 
 
 @pytest.mark.long
+def test_what_stands_before_a_colon_is_no_type(site):
+    pages = (site / "generated").glob("*.html")
+    assert [page.stem for page in pages if ">Type:<" in page.read_text(encoding="utf-8")] == []
+
+
+@pytest.mark.long
 def test_options_of_commands_say_their_defaults_and_keep_their_dashes(site):
     page = re.sub("<[^>]+>", "", (site / "generated" / "commands.html").read_text(encoding="utf-8"))
     assert "Default: results/leaderboard." in page
