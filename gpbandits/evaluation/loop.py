@@ -37,7 +37,7 @@ def evaluate(
     label: str | None = None,
     progress: Progress | bool | None = None,
     isolate: bool = False,
-    jobs: int = 1,
+    workers: int = 1,
     checkpoints: Checkpoints | None = None,
     callback: OnRound | None = None,
 ) -> Result:
@@ -63,23 +63,23 @@ def evaluate(
         isolate: play every agent in a process of its own, which receives observations and feedback only and
             ends with it: for agents that are not trusted, or leak memory. Their results are the same. Agents
             must be importable. What a round costs more is measured in `benchmarks/isolation.py`.
-        jobs: play the trials in so many processes; the results are the same, but for the seconds. Each makes
-            the environment once, so that it and the agents must be what can be pickled.
+        workers: play the trials in so many processes; the results are the same, but for the seconds. Each
+            makes the environment once, so that it and the agents must be what can be pickled.
         checkpoints: the rounds to record, counted from 1 and ending with the horizon, or a function that
             makes them of the horizon; default all. Only these are kept while agents play: a million rounds
             need no more room than they. `Record` says what is summed in between.
         callback: called after every round that is played with a `Round`: the agent's label, the round, and
             regret and violation of the trials that are played side by side. They are the truth, which the
-            agent is not shown. Its time is not the agent's, its errors are raised; it needs `jobs=1`.
+            agent is not shown. Its time is not the agent's, its errors are raised; it needs `workers=1`.
     """
     require(is_count(trials), "trials", "a positive integer", trials)
     require(_is_integer(seed) and seed >= 0, "seed", "an integer >= 0", seed)
     require(_is_integer(first_trial) and first_trial >= 0, "first_trial", "an integer >= 0", first_trial)
     require(isinstance(isolate, bool), "isolate", "True or False", isolate)
-    require(_is_integer(jobs) and jobs > 0, "jobs", "a positive integer", jobs)
+    require(_is_integer(workers) and workers > 0, "workers", "a positive integer", workers)
     require(callback is None or callable(callback), "callback", "None or a callable (round)", callback)
-    here = callback is None or jobs == 1
-    require(here, "jobs", "1 with a callback, which is called in this process", jobs)
+    here = callback is None or workers == 1
+    require(here, "workers", "1 with a callback, which is called in this process", workers)
     factories = _factories(agents)  # all errors of names before any work
     reports = reporting(progress, trials * len(factories))
     approximate = frozenset(label for label, factory in factories.items() if factory.features.approximate)
@@ -92,7 +92,8 @@ def evaluate(
     whole = Part(
         first_trial, [trial_seeds(seed, i) for i in range(first_trial, first_trial + trials)], rounds
     )
-    play = partial(play_here, callback=callback) if jobs == 1 else partial(play_in_processes, jobs=jobs)
+    alone, together = partial(play_here, callback=callback), partial(play_in_processes, workers=workers)
+    play = alone if workers == 1 else together
     with reports as report:
         played = play(stage, factories, whole, report)
     traits = {name: traits for name, (_, traits) in played.items()}

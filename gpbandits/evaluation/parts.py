@@ -54,24 +54,24 @@ def play_here(
 
 
 def play_in_processes(
-    stage: Stage, factories: Factories, whole: Part, progress: Progress | None, jobs: int
+    stage: Stage, factories: Factories, whole: Part, progress: Progress | None, workers: int
 ) -> dict[str, Played]:
-    """Let every agent play its trials in `jobs` parts, in as many processes; the records are the same.
+    """Let every agent play its trials in `workers` parts, in as many processes; the records are the same.
 
     Raises:
         ValueError: the environment or an agent is nothing that another process can be sent.
     """
-    with from_extra("eval", "jobs"):
+    with from_extra("eval", "workers"):
         from joblib import Parallel, delayed
 
-    token, parts = uuid.uuid4().hex, whole.split(jobs)
+    token, parts = uuid.uuid4().hex, whole.split(workers)
     tasks = [(name, i) for name in factories for i in range(len(parts))]
     made = stage.environment, dict(stage.keywords)
     here = partial(_play_there, token, made, chosen_threads())
     calls = [delayed(here)(name, factories[name], i, parts[i]) for name, i in tasks]
     played: dict[str, dict[int, Played]] = {name: {} for name in factories}
     options: dict[str, Any] = {"return_as": "generator_unordered", "batch_size": 1}
-    for name, i, result in _computed(Parallel(jobs, "loky", **options), calls):
+    for name, i, result in _computed(Parallel(workers, "loky", **options), calls):
         played[name][i] = result
         if progress:
             progress(name, len(parts[i].seeds))
@@ -83,7 +83,7 @@ def _computed(pool: Any, calls: list[Any]) -> Iterator[tuple[str, int, Played]]:
         yield from pool(calls)
     except pickle.PicklingError as error:
         raise ValueError(
-            "jobs must be 1 for an environment or an agent that cannot be pickled, or give its path "
+            "workers must be 1 for an environment or an agent that cannot be pickled, or give its path "
             f"'package.module:Class': {error}"
         ) from error
 

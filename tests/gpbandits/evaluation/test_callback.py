@@ -93,7 +93,7 @@ def test_errors_of_a_callback_say_who_played():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"callback": 3}, "callback must be None or a callable"), ({"jobs": 2}, "jobs must be 1")],
+    [({"callback": 3}, "callback must be None or a callable"), ({"workers": 2}, "workers must be 1")],
 )
 def test_callbacks_that_cannot_be_called_are_refused(options, message):
     with pytest.raises(ValueError, match=message):

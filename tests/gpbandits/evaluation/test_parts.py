@@ -45,7 +45,7 @@ def test_two_processes_play_the_trials_that_one_plays():
         seed=3,
         first_trial=2,
         checkpoints=[4, 12],
-        jobs=2,
+        workers=2,
         progress=lambda name, count: told.append((name, count)),
     )
     assert sorted(told) == sorted((name, count) for name in agents for count in (3, 2))
@@ -59,22 +59,22 @@ def test_two_processes_play_the_trials_that_one_plays():
 
 def test_an_error_in_another_process_says_which_agent_and_trials_it_came_from():
     with pytest.raises(RuntimeError, match="it fails") as raised:
-        evaluate("GPBandit-GP-v0", {"bad": Failing}, trials=2, env_kwargs=KEYWORDS, jobs=2)
+        evaluate("GPBandit-GP-v0", {"bad": Failing}, trials=2, env_kwargs=KEYWORDS, workers=2)
     assert "while agent 'bad' played" in raised.value.__notes__
 
 
 def test_what_cannot_be_sent_to_another_process_is_refused():
     lock = threading.Lock()
     with pytest.raises(
-        ValueError, match="jobs must be 1 for an environment or an agent that cannot be pickled"
+        ValueError, match="workers must be 1 for an environment or an agent that cannot be pickled"
     ):
-        evaluate("GPBandit-GP-v0", {"it": lambda setting: lock}, trials=2, env_kwargs=KEYWORDS, jobs=2)
+        evaluate("GPBandit-GP-v0", {"it": lambda setting: lock}, trials=2, env_kwargs=KEYWORDS, workers=2)
 
 
-@pytest.mark.parametrize("jobs", [0, 1.5, True, None])
-def test_jobs_are_counted(jobs):
-    with pytest.raises(ValueError, match="jobs must be a positive integer"):
-        evaluate("GPBandit-GP-v0", ["random"], trials=1, jobs=jobs)
+@pytest.mark.parametrize("workers", [0, 1.5, True, None])
+def test_jobs_are_counted(workers):
+    with pytest.raises(ValueError, match="workers must be a positive integer"):
+        evaluate("GPBandit-GP-v0", ["random"], trials=1, workers=workers)
 
 
 @pytest.mark.parametrize("pieces", [1, 2, 3, 7, 9])
