@@ -27,9 +27,9 @@ from gpbandits.report.grid import text
 
 EXPERIMENTS = 40
 LEARNT = {"initial": 5, "refit_every": 5, "fit_most": 200}
-WIDTHS = (1.0, 1.5, 2.0, 2.5, 3.0)
+WIDTHS = (1.0, 2.0, 3.0)
 AGENTS: dict[str, Any] = {f"gp-bucb, width {w:g}": ("gp-bucb", {"width": w, **LEARNT}) for w in WIDTHS}
-AGENTS |= {"gp-ei": ("gp-ei", LEARNT), "gp-ucb": ("gp-ucb", LEARNT)}
+AGENTS["gp-ei"] = ("gp-ei", LEARNT)
 Function = Callable[[Floats], Floats]  # (n, d) in the unit box -> (n,), to be maximised
 
 
@@ -115,7 +115,8 @@ def run(task: Task, agent: Any, seed: int) -> tuple[float, float, float]:
     tuner.optimise(lambda **given: value(given) + task.noise * rng.standard_normal(), EXPERIMENTS)
     told = [value(each.parameters) for each in tuner.experiments]
     shown = max(told), value(tuner.recommend().parameters), float(np.mean(told))
-    return tuple((best - each) / spread for each in shown)  # type: ignore[return-value]
+    first, second, third = ((best - each) / spread for each in shown)
+    return first, second, third
 
 
 def rows(runs: int) -> Iterator[list[str]]:
@@ -123,7 +124,10 @@ def rows(runs: int) -> Iterator[list[str]]:
     for title, task in TASKS.items():
         for label, agent in AGENTS.items():
             found = Parallel(n_jobs=2)(delayed(run)(task, agent, seed) for seed in range(runs))
-            yield [title, label, *(text(bootstrap_interval(each)) for each in np.array(found).T)]
+            exact = (
+                np.round(np.array(found, dtype=float), 9) + 0.0
+            )  # not the last bit of a difference that is none
+            yield [title, label, *(text(bootstrap_interval(each)) for each in exact.T)]
 
 
 def main() -> None:

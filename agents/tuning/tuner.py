@@ -49,8 +49,8 @@ class Tuner(Records):
     Args:
         parameters: name -> `Linear`, `Log`, `Integer` or `Categorical`.
         agent: a name, a path "package.module:Class" or a callable, or (agent, options), as for `evaluate`.
-            Default GP-BUCB, and constrained EI where there are constraints, with hyperparameters learnt from
-            the latest 200 results.
+            Default GP-BUCB with a width of 2, and constrained EI where there are constraints, with
+            hyperparameters learnt from the latest 200 results.
         goal: "maximise" or "minimise".
         contexts: name -> kind, of what is given in each experiment instead of chosen.
         constraints: names of the costs, each of which should be at most 0.

@@ -41,9 +41,9 @@ class GPBanditSampler(BaseSampler):
     be enqueued, are left out. A proposal takes 0.1 to 0.3 s at 20 to 200 trials.
 
     Args:
-        agent: a name, or (name, options), as for `Tuner`: by default GP-BUCB with hyperparameters learnt from
-            the trials, or constrained EI where trials have constraints, which other agents must take into
-            account. Not one that only learns from plays of its own choice.
+        agent: a name, or (name, options), as for `Tuner`: by default GP-BUCB with a width of 2 and
+            hyperparameters learnt from the trials, or constrained EI where trials have constraints, which
+            other agents must take into account. Not one that only learns from plays of its own choice.
         seed: of all that is drawn; None for an accidental one.
         constraints_func: trial -> values of the constraints, each feasible at most 0, called after each trial
             that completed or was pruned. `trial.set_constraint(name, value)` in the objective does the same.

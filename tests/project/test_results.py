@@ -93,6 +93,7 @@ STORED_ALOUD = {
     "boxes": "boxes",
     "optimisers": "peers",
     "sb3_vector": "reinforcement",
+    "tuning": "guides/ask_and_tell",
 }
 
 
