@@ -23,7 +23,7 @@ tuners = {
 }
 result = evaluate("GPBandit-LogisticTuning-v0", tuners, trials=10, env_kwargs={"horizon": 60})
 print(result.table())
-result.plot("tune_logistic.png", metric="simple")
+result.plot("tune_logistic.png")
 
 env = make("GPBandit-LogisticTuning-v0", horizon=60)
 observation, info = env.reset(seed=0)

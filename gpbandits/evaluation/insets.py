@@ -1,4 +1,4 @@
-"""A closer look at curves that one or two others flatten, such as those of all agents beside `random`."""
+"""A closer look at curves that others flatten, such as those beside `random`, or their own first rounds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from bandit_envs.basics.types import Floats
 
-FLAT = 4.0  # times as high as a curve: from here on the highest one leaves it no room
+FLAT = 4.0  # times as high as the end of a curve: from here on the highest point leaves it no room
 ROOM = 1.08  # above the highest of the lower curves
 CLOSER = 2.0  # times as large as in the axes, or there is no point in it
 SIZE = (0.38, 0.36)  # of the inset, in shares of the axes
@@ -26,13 +26,14 @@ PLACES = (
 PIECES = 400  # of a curve, of equal length
 
 
-def flattened(ends: Sequence[float]) -> list[int]:
-    """Which curves the highest one flattens: those that end below a quarter of it, if they are several.
+def flattened(means: Sequence[Floats]) -> list[int]:
+    """Which curves end below a quarter of the highest point of all, if they are several.
 
     Args:
-        ends: last values of the curves.
+        means: of the curves, (n,) each.
     """
-    low = [i for i, end in enumerate(ends) if FLAT * end <= max(ends)]
+    highest, ends = max(float(mean.max()) for mean in means), [float(mean[-1]) for mean in means]
+    low = [i for i, end in enumerate(ends) if FLAT * end <= highest]
     return low if len(low) > 1 and max(ends[i] for i in low) > 0 else []
 
 
@@ -46,7 +47,7 @@ def add_inset(axes: Axes, means: Sequence[tuple[Floats, Floats]]) -> Axes | None
     Returns:
         The inset, or None where no curve is flattened, curves are everywhere, or it would show no more.
     """
-    low = flattened([float(mean[-1]) for _, mean in means])
+    low = flattened([mean for _, mean in means])
     place = _emptiest(axes, means)
     if not low or place is None:
         return None

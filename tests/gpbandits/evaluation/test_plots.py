@@ -201,15 +201,16 @@ def test_a_steep_curve_of_few_rounds_is_not_hidden():
 
 
 @pytest.mark.parametrize(
-    ("ends", "low"),
+    ("means", "low"),
     [
-        ([1, 2, 8], [0, 1]),
-        ([8, 1, 2], [1, 2]),
-        ([1, 8], []),
-        ([1, 3, 8], []),
-        ([-3, 0, 8], []),
-        ([0, 0, 0], []),
+        ([[0, 1], [0, 2], [0, 8]], [0, 1]),
+        ([[0, 8], [0, 1], [0, 2]], [1, 2]),
+        ([[8, 1], [8, 2], [8, 3]], [0, 1]),  # by their own first rounds
+        ([[0, 1], [0, 8]], []),
+        ([[0, 1], [0, 3], [0, 8]], []),
+        ([[0, -3], [0, 0], [0, 8]], []),
+        ([[0, 0], [0, 0], [0, 0]], []),
     ],
 )
-def test_what_is_flattened_ends_below_a_quarter_of_the_highest(ends, low):
-    assert flattened(ends) == low
+def test_what_is_flattened_ends_below_a_quarter_of_the_highest_point(means, low):
+    assert flattened(np.array(means, dtype=float)) == low
