@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ class SMACEngine:
         self._smac = BlackBoxFacade(scenario, _unused, logging_level=False, overwrite=True)
         self._asked: Any = None
         self._infos: dict[int, Any] = {}  # round -> trial
+        self._costs: dict[Any, list[float]] = defaultdict(list)  # (configuration, seed) -> what was told
 
     def ask(self) -> Floats:
         """What SMAC tries next."""
@@ -49,24 +51,38 @@ class SMACEngine:
         """Take what is played for what was asked, or for a configuration of its own."""
         asked, self._asked = self._asked, None
         if asked is None or not np.allclose(point, self._place(asked), atol=1e-6):
-            asked = self._instead(point, round)
+            asked = self._instead(point)
         self._infos[round] = asked
 
     def tell(self, round: int, reward: float) -> None:
-        """Tell SMAC, which minimises, the negative reward."""
+        """Tell SMAC, which minimises, the negative reward; the mean of all, where a trial is played again."""
         from smac.runhistory.dataclasses import TrialValue
 
-        self._smac.tell(self._infos.pop(round), TrialValue(cost=-reward), save=False)
+        trial = self._infos.pop(round)
+        costs = self._costs[trial.config, trial.seed]
+        costs.append(-reward)
+        self._smac.tell(trial, TrialValue(cost=float(np.mean(costs))), save=False)
 
     def _place(self, info: Any) -> Floats:
         return np.array([info.config[name] for name in self._names])
 
-    def _instead(self, point: Floats, round: int) -> Any:
+    def _instead(self, point: Floats) -> Any:
+        """A trial that runs at a point, with a seed that it has not had there, if there is one.
+
+        SMAC tries a challenger on those of its few seeds that the incumbent has: one of our own would leave
+        none, and it would look for another challenger for ever.
+        """
         from ConfigSpace import Configuration
         from smac.runhistory.dataclasses import TrialInfo
 
         values = dict(zip(self._names, point.tolist(), strict=True))
-        return TrialInfo(Configuration(self._space, values=values), seed=round)
+        config, history = Configuration(self._space, values=values), self._smac.runhistory
+        had = [*history.get_trials(config), *history.get_running_trials(config)]
+        seeds = [key.seed for key in self._smac.intensifier.get_instance_seed_keys_of_interest()]
+        free = [seed for seed in seeds if seed not in [trial.seed for trial in had]]
+        trial = TrialInfo(config, seed=(free or seeds)[0])
+        history.add_running_trial(trial)
+        return trial
 
 
 def _unused(config: Any, seed: int = 0) -> float:
