@@ -70,6 +70,12 @@ def test_toml_blocks_are_toml():
             assert tomllib.loads(block)
 
 
+def test_every_committed_figure_is_shown_on_a_page():
+    pages = [ROOT / "README.md", *DOCS.rglob("*.md")]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages if "generated" not in page.parts)
+    assert [figure.name for figure in (DOCS / "figures").rglob("*.*") if figure.name not in text] == []
+
+
 @pytest.mark.long
 def test_the_site_documents_every_id_and_agent(site):
     for page, names in {"environments": list(IDS), "agents-by-name": agent_names()}.items():
