@@ -106,6 +106,17 @@ def test_a_page_prints_what_a_benchmark_has_stored(table):
     assert [line for line in lines if line in found] == found
 
 
+SIMPLE = re.compile(r"`([\w, -]+)` \((\.\d+)\)")
+
+
+def test_what_the_page_on_peers_names_of_simple_regret_is_in_its_table():
+    with (DOCS / RESULTS / "optimisers.csv").open(newline="", encoding="utf-8") as file:
+        stored = {(row["agent"], row["simple regret"].partition(" ")[0]) for row in csv.DictReader(file)}
+    named = {(agent, f"0{value}") for agent, value in SIMPLE.findall(read("peers.md"))}
+    assert named
+    assert named <= stored
+
+
 def test_the_page_on_clusters_says_how_fast_two_workers_are():
     with (DOCS / RESULTS / "dask.csv").open(newline="", encoding="utf-8") as file:
         found = {row["where"]: row for row in csv.DictReader(file)}
