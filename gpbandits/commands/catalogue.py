@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from gpbandits.commands.prose import filled
 from gpbandits.commands.terminal import console, print_rows
 
 if TYPE_CHECKING:
@@ -63,7 +64,9 @@ def agents(name: Agent = None, picture: Picture = None) -> None:
 
 
 def _print_entry(entry: "Entry") -> None:
-    console().print(Text(entry.name, style="bold"), Text(entry.text), "", sep="\n")
+    terminal = console()
+    terminal.print(Text(entry.name, style="bold"))
+    terminal.print(filled(entry.text, terminal.width), "", sep="\n", soft_wrap=True)  # code can be pasted
     for title, header, rows in entry.tables:
         print_rows(title, header, rows)
         console().print()
