@@ -9,6 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+from cells import keep_in_one_line
 from docstrings import process, skip
 from gallery import copied_examples
 from reference import write_reference
@@ -53,3 +54,4 @@ def setup(app):  # noqa: D103
     app.connect("builder-inited", lambda app: write_reference(Path(app.srcdir) / "generated"))
     app.connect("autodoc-skip-member", skip)
     app.connect("autodoc-process-docstring", process, priority=400)  # before napoleon
+    app.connect("doctree-read", keep_in_one_line)

@@ -63,6 +63,19 @@ def write_board(
 
 
 def _exclusions(excluded: Sequence[tuple[str, str]]) -> list[str]:
-    if not excluded:
-        return []
-    return ["", "## Not taking part", "", *(f"- {who}: {why}" for who, why in excluded)]
+    """A line for those who are left out of the same environments for the same reason."""
+    places: dict[str, dict[str, list[str]]] = {}  # of each reason, by agent
+    for who, why in excluded:
+        name, _, place = who.partition(" on ")
+        reason = why.removeprefix(f"agent {name!r}: ")
+        places.setdefault(reason, {}).setdefault(name, []).append(place)
+    lines = [f"- {who}: {reason}" for reason, left_out in places.items() for who in _together(left_out)]
+    return ["", "## Not taking part", "", *lines] if lines else []
+
+
+def _together(left_out: dict[str, list[str]]) -> list[str]:
+    """Say "a, b on c, d" for the agents that are left out of c and d."""
+    names: dict[str, list[str]] = {}
+    for name, places in left_out.items():
+        names.setdefault(", ".join(places), []).append(name)
+    return [", ".join(who) + (f" on {where}" if where else "") for where, who in names.items()]

@@ -9,6 +9,7 @@ from synthetic import result as synthetic_result
 
 from gpbandits import cli
 from gpbandits.evaluation.statistics import mean_improvement
+from gpbandits.report.board import write_board
 from gpbandits.report.board_figures import environments_figure, ranks_figure
 from gpbandits.report.entrants import LEARNERS, REFERENCE, WHOLE, enter
 from gpbandits.report.standings import Standings, distinct, relative_losses
@@ -180,3 +181,11 @@ def test_the_command_writes_page_figure_and_tables(tmp_path, capsys):
         assert f"(figures/{name})" in page
         assert (tmp_path / "docs" / "figures" / name).read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "docs" / "tables" / "leaderboard-overall.csv").read_text().count("\n") >= 3
+
+
+def test_who_is_left_out_for_the_same_reason_shares_a_line(tmp_path):
+    excluded = [(f"{name} on {env}", f"agent '{name}': too slow") for env in "CD" for name in "ab"]
+    standings = Standings([synthetic_result()], "random")
+    page = write_board(standings, tmp_path, "a command", [("sb3-*", "they take long"), *excluded])
+    *_, lines = page.read_text(encoding="utf-8").partition("## Not taking part\n")
+    assert lines.split("\n") == ["", "- sb3-*: they take long", "- a, b on C, D: too slow", ""]
