@@ -24,7 +24,7 @@ def process(app: object, what: str, name: str, obj: object, options: object, lin
         lines[:] = [comment(name)]
     if not any(DIRECTIVE.search(line) for line in lines):  # not one of another library
         lines[:] = as_rst(lines)
-    if what in ("attribute", "property") and lines:
+    if what in ("attribute", "property") and any(lines):
         lines[0] = (
             f": {lines[0]}"  # napoleon takes what stands before a colon for a type, which is shown anyhow
         )

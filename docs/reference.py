@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import typer
+from docstrings import linked
 from public import PARTS, defined, exported, is_code, laws_by_kind, modules, own_agents, place
 from sphinx.util.typing import stringify_annotation
 
@@ -99,14 +101,22 @@ def _default(value: Any) -> str:
 
 
 def _package(package: str) -> Iterator[str]:
-    """What the package exports, and what its modules have that goes by a name."""
-    for module in modules()[package]:
-        names = {**exported(module), **defined(module)}
+    """What the package exports, and what its modules have that goes by a name; else what they are for."""
+    public = {module: {**exported(module), **defined(module)} for module in modules()[package]}
+    for module, names in public.items():
         if module == package:
             yield f".. automodule:: {module}"
         elif names:
             yield f"``{module}``\n{'-' * (len(module) + 4)}\n\n.. automodule:: {module}"
         yield from (_entry(f"{module}.{name}", made) for name, made in sorted(names.items()))
+    if not any(public.values()):
+        yield "It has no public name. Its modules:"
+        yield "\n".join(f"- ``{module}``: {_first_line(module)}" for module in public if module != package)
+
+
+def _first_line(module: str) -> str:
+    """What a module says of itself in one line."""
+    return linked((importlib.import_module(module).__doc__ or "").strip().partition("\n")[0])
 
 
 def _entry(path: str, made: Any) -> str:

@@ -112,7 +112,13 @@ def test_a_name_of_ours_in_a_docstring_is_a_link():
 def test_fields_of_named_tuples_say_what_their_source_says(site):
     pages = {page.stem: page.read_text(encoding="utf-8") for page in (site / "generated").glob("*.html")}
     assert [name for name, page in pages.items() if "Alias for field number" in page] == []
+    assert [name for name, page in pages.items() if "<p>:</p>" in page] == []  # a field that says nothing
     assert "why it failed" in pages["agents.tuning"]
+
+
+@pytest.mark.long
+def test_a_room_without_public_names_says_what_its_modules_are_for(site):
+    assert "Arms that are played several times" in (site / "generated" / "agents.agent.html").read_text("utf-8")
 
 
 @pytest.mark.long
