@@ -118,7 +118,9 @@ def test_fields_of_named_tuples_say_what_their_source_says(site):
 
 @pytest.mark.long
 def test_a_room_without_public_names_says_what_its_modules_are_for(site):
-    assert "Arms that are played several times" in (site / "generated" / "agents.agent.html").read_text("utf-8")
+    assert "Arms that are played several times" in (site / "generated" / "agents.agent.html").read_text(
+        "utf-8"
+    )
 
 
 @pytest.mark.long
