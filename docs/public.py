@@ -4,43 +4,20 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import gymnasium
+from parts import PARTS, built, laws_by_kind
 
 import agents
 import bandit_envs
 import gpbandits
-from agents.acquisition.by_name import RULES
-from agents.acquisition.incumbents import INCUMBENTS
-from agents.beliefs.by_name import BELIEFS
-from agents.objectives.by_name import CONSTRAINTS
 from agents.registry import by_attribute, names, resolve_agent
-from agents.restarts.by_name import RESTARTS
-from agents.widths.by_name import WIDTHS
-from bandit_envs import laws
-from bandit_envs.laws import drift
 from bandit_envs.problems import FACTORIES
 
 TOP = (bandit_envs, agents, gpbandits)
-PARTS: Mapping[str, Mapping[str, Callable[..., Any]]] = {
-    "rule": RULES,
-    "width": WIDTHS,
-    "incumbent": INCUMBENTS,
-    "belief": BELIEFS,
-    "constraint": CONSTRAINTS,
-    "restart": RESTARTS,
-}
-
-
-def laws_by_kind() -> dict[str, Mapping[str, Callable[..., Any]]]:
-    """Every registry of laws, by the module that has it."""
-    kinds = {name: getattr(laws, name) for name in (*laws.__all__, drift.__name__.rpartition(".")[2])}
-    return {name: kind.LAWS for name, kind in kinds.items() if isinstance(kind, ModuleType)}
 
 
 @cache
@@ -74,9 +51,9 @@ def own_agents() -> tuple[str, ...]:
 
 @cache
 def registered() -> frozenset[int]:
-    """The identities of what goes by a name: problems, laws, parts and agents."""
-    kinds = [FACTORIES, *laws_by_kind().values(), *PARTS.values()]
-    made = [part for kind in kinds for part in kind.values()]
+    """The identities of what goes by a name: problems, laws, what parts are made of, and agents."""
+    made = [part for kind in (FACTORIES, *laws_by_kind().values(), *PARTS.values()) for part in kind.values()]
+    made += [each for kind in PARTS.values() for part in kind.values() for each in built(part)]
     made += [agents.registry.resolve_agent(name).make for name in own_agents()]
     return frozenset(id(getattr(part, "func", part)) for part in made)
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import typer
 from docstrings import linked
-from public import PARTS, defined, exported, is_code, laws_by_kind, modules, own_agents, place
+from parts import PARTS, built, laws_by_kind, options
+from public import defined, exported, is_code, modules, own_agents, place
 from sphinx.util.typing import stringify_annotation
 
 from agents.registry import resolve_agent
@@ -75,7 +76,17 @@ def _parts() -> Iterator[str]:
     for kind, registry in {**laws_by_kind(), **PARTS}.items():
         yield f"{kind}\n{'-' * len(kind)}"
         for name, made in registry.items():
-            yield _directive("part", f"{kind}: {name}", f":py:obj:`{place(made)}`")
+            said = [f":py:obj:`{place(each)}`: {_first_line(each)}" for each in built(made)]
+            taken = (
+                [f"Options: {_signature(given)}."] if kind in PARTS and (given := options(kind, made)) else []
+            )
+            yield _directive("part", f"{kind}: {name}", "\n\n".join([*said, *taken]))
+
+
+def _signature(given: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"``{name}{'' if at is inspect.Parameter.empty else f'={at!r}'}``" for name, at in given.items()
+    )
 
 
 def _commands() -> Iterator[str]:
@@ -111,12 +122,13 @@ def _package(package: str) -> Iterator[str]:
         yield from (_entry(f"{module}.{name}", made) for name, made in sorted(names.items()))
     if not any(public.values()):
         yield "It has no public name. Its modules:"
-        yield "\n".join(f"- ``{module}``: {_first_line(module)}" for module in public if module != package)
+        inner = [module for module in public if module != package]
+        yield "\n".join(f"- ``{each}``: {_first_line(importlib.import_module(each))}" for each in inner)
 
 
-def _first_line(module: str) -> str:
-    """What a module says of itself in one line."""
-    return linked((importlib.import_module(module).__doc__ or "").strip().partition("\n")[0])
+def _first_line(made: Any) -> str:
+    """What a module or a class says of itself in one line."""
+    return linked((made.__doc__ or "").strip().partition("\n")[0])
 
 
 def _entry(path: str, made: Any) -> str:

@@ -27,7 +27,8 @@ PACKAGES = (agents, bandit_envs, gpbandits)
 pytest.importorskip("sphinx", reason="needs the extra `docs`")
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 from docstrings import as_rst  # noqa: E402
-from public import PARTS, laws_by_kind, place  # noqa: E402
+from parts import PARTS, built, laws_by_kind  # noqa: E402
+from public import place  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +115,15 @@ def test_fields_of_named_tuples_say_what_their_source_says(site):
     assert [name for name, page in pages.items() if "Alias for field number" in page] == []
     assert [name for name, page in pages.items() if "<p>:</p>" in page] == []  # a field that says nothing
     assert "why it failed" in pages["agents.tuning"]
+
+
+@pytest.mark.long
+def test_every_part_names_the_documented_classes_that_it_is_made_of(inventory):
+    documented = python_names(inventory)
+    for kind in (*PARTS.values(), *laws_by_kind().values()):
+        for name, part in kind.items():
+            assert built(part), name
+            assert {place(each) for each in built(part)} <= documented, name
 
 
 @pytest.mark.long
