@@ -187,6 +187,8 @@ REFUSED = [
             ("fit_mean", True),
             ("fit_spread", 1.0),
             ("fit_most", 50),
+            ("fit_amplitude_spread", 1.0),
+            ("fit_noise_spread", 1.0),
         )
     ),
     call(agent, "left out on a finite set", "low and high", search={"candidates": 8}),

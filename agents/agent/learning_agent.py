@@ -130,7 +130,7 @@ class LearningAgent(Resumable, Shown):
         model = self.model
         noise = float(model.noise_variance)
         learning = self.learning
-        self._fitter = Fitter(model.kernel, noise, model.deviation**2, learning.mean, learning.spread)
+        self._fitter = Fitter(model.kernel, noise, model.deviation**2, learning.mean, learning.spreads)
         *_, of_restarts = np.random.SeedSequence(int(seed)).spawn(3)  # the agent draws from the first two
         self._rng = np.random.default_rng(of_restarts)
         self._training_data = TrainingData(self.agent.objective.values)

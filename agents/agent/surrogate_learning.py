@@ -10,7 +10,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 
 from ..beliefs.surrogates import Surrogates
-from ..model.hyperparameters import Fitter, Learning
+from ..model.hyperparameters import NO_PRIOR, Fitter, Learning
 from ..model.model import Model
 
 FEWEST = 2  # outcomes: one says nothing about a length-scale
@@ -32,9 +32,9 @@ class SurrogateLearning:
     def __init__(self, model: Model, quantities: int, rng: np.random.Generator):
         self._learning, self.rng = model.learning, rng
         self._model, variance = model, model.deviation**2
-        spread = self._learning.spread if self._learning else np.inf
+        spreads = self._learning.spreads if self._learning else NO_PRIOR
         self._fitters = [
-            Fitter(model.kernel, START * variance, variance, spread=spread) for _ in range(quantities)
+            Fitter(model.kernel, START * variance, variance, spreads=spreads) for _ in range(quantities)
         ]
         self.fits: list[Fit] = []  # what each found
         self.failed = 0

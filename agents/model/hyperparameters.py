@@ -15,10 +15,11 @@ from bandit_envs.basics.types import Floats, Ints
 from ..kernels.amplitude import amplified_at, amplitude_path, is_at, with_amplitude
 from ..options import require_left_out
 from .likelihood import Sample, likelihood, negative_log_likelihood
-from .likelihood_prior import LengthScalePrior
+from .likelihood_prior import LogNormalPrior, Spreads
 
 SOURCES = ("arrived", "all")
 NOISE_BOUNDS = (1e-6, 1e2)  # of the prior variance
+NO_PRIOR = Spreads()
 RESTART_FACTOR = 10.0  # a restart is within this factor of the model's own values
 
 
@@ -33,6 +34,8 @@ class Learning:
         restarts: random starts of a fit, beside the values so far.
         mean: learn a constant prior mean too, in closed form.
         spread: deviation of the prior on the logarithms of length-scales, infinite for none.
+        amplitude_spread, noise_spread: likewise of the prior variance and of the noise variance; a noise of
+            spread 0 is known, and kept.
         most: the latest values that a fit looks at, since it takes O(n^3); None is all.
     """
 
@@ -42,16 +45,30 @@ class Learning:
     mean: bool = False
     spread: float = math.inf
     most: int | None = None
+    amplitude_spread: float = math.inf
+    noise_spread: float = math.inf
 
     def __post_init__(self) -> None:
         require_integer("refit_every", self.every, 1, "it is the number of rounds between fits; None is off")
         require_integer("fit_restarts", self.restarts, 0, "it is the number of random starts of a fit")
         if self.most is not None:
             require_integer("fit_most", self.most, 2, "one value says nothing about a length-scale")
-        if not self.spread > 0:
-            raise ValueError(f"fit_spread must be positive, got {self.spread}; use inf for no prior")
+        for name in ("spread", "amplitude_spread"):
+            if not getattr(self, name) > 0:
+                raise ValueError(
+                    f"fit_{name} must be positive, got {getattr(self, name)}; use inf for no prior"
+                )
+        if not self.noise_spread >= 0:
+            raise ValueError(
+                f"fit_noise_spread must not be negative, got {self.noise_spread}; use inf for no prior"
+            )
         if self.on not in SOURCES:
             raise ValueError(f"fit_on must be one of {', '.join(SOURCES)}, got {self.on!r}")
+
+    @property
+    def spreads(self) -> Spreads:
+        """Of the prior on all hyperparameters."""
+        return Spreads(self.spread, self.amplitude_spread, self.noise_spread)
 
     @classmethod
     def asked(cls, every: int | None, spread: float | None, usual: float, **options: Any) -> Learning | None:
@@ -93,7 +110,7 @@ class Fitter:
         noise_variance: where the noise starts.
         prior_variance: the unit s^2.
         with_mean: learn a constant mean too.
-        spread: of a prior on length-scales around the kernel's own, see `LengthScalePrior`.
+        spreads: of a prior around the kernel's own hyperparameters and the noise, see `LogNormalPrior`.
     """
 
     def __init__(
@@ -102,7 +119,7 @@ class Fitter:
         noise_variance: float,
         prior_variance: float,
         with_mean: bool = False,
-        spread: float = math.inf,
+        spreads: Spreads = NO_PRIOR,
     ):
         self._kernel, self._with_mean = with_amplitude(kernel), with_mean
         self._variance, self._deviation = prior_variance, math.sqrt(prior_variance)
@@ -111,9 +128,12 @@ class Fitter:
         self._shift = is_at(self._kernel, path) * math.log(prior_variance)  # (p,)
         bounds = self._in_units.bounds.reshape(-1, 2)
         self._bounds = np.vstack([bounds, np.log(NOISE_BOUNDS)])  # (p + 1, 2) logarithms
-        self._first = self._clip(np.append(self._in_units.theta, math.log(noise_variance / prior_variance)))
+        noise = math.log(noise_variance / prior_variance)
+        if spreads.noise == 0:
+            self._bounds[-1] = noise
+        self._first = self._clip(np.append(self._in_units.theta, noise))
         self._latest = self._first
-        self._prior = LengthScalePrior.of(self._in_units, self._first, spread)
+        self._prior = LogNormalPrior.of(self._in_units, self._first, spreads)
 
     def fit(
         self,
@@ -126,6 +146,8 @@ class Fitter:
     ) -> Hyperparameters | None:
         """Return the most likely hyperparameters, None where no start leads to finite ones.
 
+        Values that are all the same say nothing of a scale, and leave the hyperparameters as they are.
+
         Args:
             features: coordinates of all points, (N, d).
             point: points of the values, which may repeat, (n,).
@@ -136,6 +158,8 @@ class Fitter:
         """
         span = math.log(RESTART_FACTOR)
         random = self._first + rng.uniform(-span, span, (restarts, len(self._first)))
+        if value.min() == value.max():
+            return None
         sample = Sample.of(features, point, value / self._deviation, weight)
         found = [self._descend(start, sample) for start in (self._latest, *map(self._clip, random))]
         theta, height = min(found, key=lambda each: each[1])

@@ -1,49 +1,53 @@
-"""A prior on length-scales, for likelihoods that rise for ever as a feature comes to count for nothing."""
+"""A prior on hyperparameters, for likelihoods of few values or of features that count for nothing."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.types import Floats
 
-SUFFIX = "length_scale"
+
+class Spreads(NamedTuple):
+    """Deviations of the logarithms of hyperparameters around their first values; infinite is no prior.
+
+    Without one few values may be explained without any noise, and many of no trend by a constant.
+    """
+
+    length_scale: float = np.inf
+    amplitude: float = np.inf  # of the prior variance
+    noise: float = np.inf  # of its variance; 0 keeps the noise that is known
+
+    def of(self, kernel: Kernel) -> Floats:
+        """Of a kernel's free hyperparameters and the noise, (p,)."""
+        named = {"length_scale": self.length_scale, "constant_value": self.amplitude}
+        free = [each for each in kernel.hyperparameters if not each.fixed]
+        spreads = [
+            np.full(each.n_elements, named.get(each.name.rpartition("__")[2], np.inf)) for each in free
+        ]
+        return np.concatenate([*spreads, [self.noise]])
 
 
 @dataclass(frozen=True, eq=False)
-class LengthScalePrior:
-    """log l ~ N(log l_0, spread^2) for every length-scale; flat in all other hyperparameters.
+class LogNormalPrior:
+    """log h ~ N(log h_0, spread^2) for every hyperparameter h that has a spread, and flat in the others.
 
     Args:
-        centre: logarithms of the hyperparameters, (p,).
-        precision: 1 / spread^2 of the length-scales, 0 of the others, (p,).
+        centre: logarithms of the hyperparameters, the noise variance last, (p,).
+        precision: 1 / spread^2, (p,).
     """
 
     centre: Floats
     precision: Floats
 
     @classmethod
-    def of(cls, kernel: Kernel, centre: Floats, spread: float) -> LengthScalePrior:
-        """The prior of a kernel.
-
-        Args:
-            kernel: whose free hyperparameters come first.
-            centre: logarithms of these and of the noise variance, (p,).
-            spread: deviation of log l; infinite is no prior.
-        """
-        precision = np.zeros(len(centre))
-        if math.isfinite(spread):
-            precision[: len(kernel.theta)] = np.concatenate(
-                [
-                    np.full(each.n_elements, float(each.name.endswith(SUFFIX)))
-                    for each in kernel.hyperparameters
-                    if not each.fixed
-                ]
-            )
-        return cls(np.array(centre), precision / spread**2)
+    def of(cls, kernel: Kernel, centre: Floats, spreads: Spreads) -> LogNormalPrior:
+        """The prior of a kernel and a noise; what is kept as it is needs none."""
+        spread = spreads.of(kernel)
+        return cls(np.array(centre), 1.0 / np.where(spread > 0.0, spread, np.inf) ** 2)
 
     def __call__(self, theta: Floats) -> tuple[float, Floats]:
         """-log p up to a constant, and its slopes, (p,)."""

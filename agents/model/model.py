@@ -102,6 +102,8 @@ class Model:
         fit_mean: bool = False,
         fit_spread: float | None = None,
         fit_most: int | None = None,
+        fit_amplitude_spread: float = math.inf,
+        fit_noise_spread: float = math.inf,
         search: Any = None,
         repeat: float = 1.0,
     ) -> Model:
@@ -134,6 +136,9 @@ class Model:
                 a box, where the likelihood alone calls a feature irrelevant that was only not varied yet, and
                 infinite, which is no prior, on a finite set.
             fit_most: the latest values that a fit looks at, since it takes O(n^3); default all.
+            fit_amplitude_spread, fit_noise_spread: likewise of the logarithms of the prior variance and of
+                the noise variance around `noise_variance`; default infinite, no prior. A noise of spread 0
+                is known, and not learnt.
             search: on a box, how the largest score is found: None, {"candidates": ..., "starts": ...,
                 "steps": ...} of `box.QuasiRandom`, or a `box.Search`.
             repeat: C2 >= 1 of mini-GP-UCB and mini-GP-EI, see `agent.repeating`: an arm that was chosen is
@@ -143,6 +148,7 @@ class Model:
         require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
         spread = SPREAD_ON_BOX if setting.continuous else math.inf
         options = {"on": fit_on, "restarts": fit_restarts, "mean": fit_mean, "most": fit_most}
+        options |= {"amplitude_spread": fit_amplitude_spread, "noise_spread": fit_noise_spread}
         learning = Learning.asked(refit_every, fit_spread, spread, **options)
         if learning is not None:
             require_untied(noise_variance)

@@ -149,7 +149,7 @@ def test_a_fit_of_hyperparameters_ends_a_hold():
     for t in range(4):
         arm = agent.act(HERE)
         info = {"feedback_mask": np.ones(1, dtype=bool), "feedback_step": np.array([t])}
-        agent.update(HERE, arm, 0.0, info | {"feedback_reward": np.array([np.sin(arm)])})
+        agent.update(HERE, arm, 0.0, info | {"feedback_reward": np.array([np.sin(arm) + 0.01 * t])})
         assert agent.agent.holds.free(t + 1)[0] == (t == 3)
 
 

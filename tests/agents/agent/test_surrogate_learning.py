@@ -13,6 +13,7 @@ import agents
 from agents import Linear, Tuner
 from agents.algorithms.constrained_ei import constrained_ei
 from agents.model.hyperparameters import Fitter
+from agents.model.likelihood_prior import Spreads
 from bandit_envs import Setting
 from bandit_envs.problem.feedback import delivery
 
@@ -59,7 +60,7 @@ def test_each_quantity_finds_the_kernel_that_a_fit_of_it_alone_finds(name):
     values = (known.outcome - known.centre) / known.scale
     spread = agent.model.learning.spread
     for k, model in enumerate(known.models):
-        alone = Fitter(setting.kernel, 0.01, 1.0, spread=spread)
+        alone = Fitter(setting.kernel, 0.01, 1.0, spreads=Spreads(spread))
         found = alone.fit(features, known.point, values[:, k], 0, np.random.default_rng(0))
         assert found is not None
         np.testing.assert_allclose(model.kernel.theta, found.kernel.theta, atol=1e-6)

@@ -15,10 +15,10 @@ from agents.acquisition.of_model import unit_of
 from agents.agent.gp_agent import GPAgent
 from agents.agent.training_data import TrainingData
 from agents.beliefs.imputed import FILL_INS
-from agents.kernels.amplitude import AMPLITUDE_BOUNDS, has_amplitude, unit_kernel
+from agents.kernels.amplitude import has_amplitude, unit_kernel
 from agents.model.hyperparameters import Fitter
 from agents.model.likelihood import Sample, likelihood, negative_log_likelihood
-from agents.model.likelihood_prior import LengthScalePrior
+from agents.model.likelihood_prior import LogNormalPrior, Spreads
 from agents.model.model import Model
 from agents.posteriors import FORMS
 from agents.registry import resolve_agent
@@ -122,7 +122,7 @@ def test_a_fit_does_not_see_the_unit_of_the_values(kernel, unit, with_mean):
     features = rng.random((30, 2))
     point, value = values_at(features, rng)
     plain, scaled = (
-        Fitter(KERNELS[kernel](one**2), 0.01 * one**2, one**2, with_mean, 1.0).fit(
+        Fitter(KERNELS[kernel](one**2), 0.01 * one**2, one**2, with_mean, Spreads(1.0)).fit(
             features, point, one * (value + 0.5), 1, np.random.default_rng(1)
         )
         for one in (1.0, unit)
@@ -143,13 +143,6 @@ def test_a_kernel_in_its_own_units_may_be_learnt_in_any(deviation):
     kernel = unit_kernel(term + term, deviation)
     low, high = kernel.bounds.T
     assert ((low < kernel.theta) & (kernel.theta < high)).all()
-
-
-def test_zeros_leave_an_amplitude_above_its_floor():
-    features = np.linspace(0, 1, 30)[:, None]
-    best = Fitter(RBF(0.2), 0.01, 1.0).fit(features, np.arange(30), np.zeros(30), 2, np.random.default_rng(0))
-    assert best.kernel.k1.constant_value >= AMPLITUDE_BOUNDS[0] * (1 - 1e-9)
-    assert best.noise_variance > 0
 
 
 def test_a_kernel_gets_one_amplitude():
@@ -416,7 +409,7 @@ def test_a_mean_is_not_learnt_from_censored_values():
 def test_the_prior_pulls_length_scales_alone_and_its_slopes_are_right():
     kernel = ConstantKernel(2.0) * RBF([0.3, 0.5])
     centre = np.append(kernel.theta, np.log(0.1))
-    prior = LengthScalePrior.of(kernel, centre, 0.5)
+    prior = LogNormalPrior.of(kernel, centre, Spreads(0.5))
     np.testing.assert_array_equal(prior.precision, [0.0, 4.0, 4.0, 0.0])
     theta = centre + np.array([0.3, -0.2, 0.7, 1.0])
     loss, slopes = prior(theta)
@@ -424,7 +417,37 @@ def test_the_prior_pulls_length_scales_alone_and_its_slopes_are_right():
     steps = 1e-6 * np.eye(4)
     numeric = [(prior(theta + step)[0] - prior(theta - step)[0]) / 2e-6 for step in steps]
     np.testing.assert_allclose(slopes, numeric, atol=1e-8)
-    assert not LengthScalePrior.of(kernel, centre, np.inf).precision.any()
+    assert not LogNormalPrior.of(kernel, centre, Spreads()).precision.any()
+
+
+def test_the_prior_may_pull_amplitude_and_noise_too():
+    kernel = ConstantKernel(2.0) * RBF([0.3, 0.5])
+    centre = np.append(kernel.theta, np.log(0.1))
+    prior = LogNormalPrior.of(kernel, centre, Spreads(amplitude=0.5, noise=0.25))
+    np.testing.assert_array_equal(prior.precision, [4.0, 0.0, 0.0, 16.0])
+    assert not LogNormalPrior.of(
+        kernel, centre, Spreads(noise=0.0)
+    ).precision.any()  # it is no hyperparameter
+
+
+def test_a_noise_that_is_known_is_not_learnt():
+    rng = np.random.default_rng(0)
+    features, noise = rng.random((30, 1)), 0.04
+    given = features, np.arange(30), np.sin(6 * features[:, 0]), 1, np.random.default_rng(1)
+    held = Fitter(RBF(0.3), noise, 1.0, spreads=Spreads(noise=0.0)).fit(*given)
+    free = Fitter(RBF(0.3), noise, 1.0).fit(*given)
+    assert held is not None
+    assert free is not None
+    assert held.noise_variance == pytest.approx(noise, rel=1e-12)
+    assert free.noise_variance < 1e-4
+
+
+def test_values_that_are_all_the_same_teach_nothing():
+    fitter = Fitter(RBF(0.3), 0.01, 1.0)
+    before = fitter.latest.copy()
+    rng = np.random.default_rng(1)
+    assert fitter.fit(np.linspace(0, 1, 6)[:, None], np.arange(6), np.full(6, 0.7), 1, rng) is None
+    np.testing.assert_array_equal(fitter.latest, before)
 
 
 def test_the_prior_keeps_a_feature_that_was_never_varied():
@@ -432,7 +455,7 @@ def test_the_prior_keeps_a_feature_that_was_never_varied():
     features = np.column_stack([np.full(25, 0.4), rng.random(25)])
     value = np.sin(6 * features[:, 1])
     free, held = (
-        Fitter(RBF([0.3, 0.3]), 0.01, 1.0, spread=spread).fit(
+        Fitter(RBF([0.3, 0.3]), 0.01, 1.0, spreads=Spreads(spread)).fit(
             features, np.arange(25), value, 1, np.random.default_rng(1)
         )
         for spread in (np.inf, 1.0)
@@ -451,3 +474,5 @@ def test_boxes_have_the_prior_and_finite_sets_do_not():
     assert Model.of(grid, refit_every=5).learning.spread == np.inf
     with pytest.raises(ValueError, match="fit_spread"):
         Model.of(grid, refit_every=5, fit_spread=0.0)
+    with pytest.raises(ValueError, match="fit_noise_spread must not be negative"):
+        Model.of(grid, refit_every=5, fit_noise_spread=-1.0)
