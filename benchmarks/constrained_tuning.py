@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from agents import Categorical, Integer, Linear, Log, Tuner
+from agents.tuning.plan import LEARNING
 
 EXPERIMENTS = 40
-LEARNT = {"refit_every": 5, "fit_most": 200}
 AGENTS: dict[str, Any] = {
-    "constrained-ei, learnt": ("constrained-ei", {"hallucinate": True, **LEARNT}),
+    "constrained-ei, learnt": ("constrained-ei", {"hallucinate": True, **LEARNING}),
     "constrained-ei": ("constrained-ei", {"hallucinate": True}),
     "config": ("config", {}),
-    "dual, learnt": ("gp-agent", {"constraint": "dual", "initial": 5, **LEARNT}),
+    "dual, learnt": ("gp-agent", {"constraint": "dual", "initial": 5, **LEARNING}),
     "dual": ("gp-agent", {"constraint": "dual", "initial": 5}),
 }
 

@@ -21,12 +21,13 @@ from scipy.optimize import minimize
 from scipy.stats import qmc
 
 from agents import Integer, Linear, Tuner
+from agents.tuning.plan import LEARNING
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.statistics import bootstrap_interval
 from gpbandits.report.grid import text
 
 EXPERIMENTS = 40
-LEARNT = {"initial": 5, "refit_every": 5, "fit_most": 200}
+LEARNT = {"initial": 5, **LEARNING}  # as a Tuner does
 WIDTHS = (1.0, 2.0, 3.0)
 AGENTS: dict[str, Any] = {f"gp-bucb, width {w:g}": ("gp-bucb", {"width": w, **LEARNT}) for w in WIDTHS}
 AGENTS["gp-ei"] = ("gp-ei", LEARNT)

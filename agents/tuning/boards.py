@@ -79,6 +79,10 @@ class Board(abc.ABC):
     def opened(self, action: Any, gate: Gate) -> Any:
         """An action, or where the gate is closed there, one in its place."""
 
+    @abc.abstractmethod
+    def around(self, point: Floats, gate: Gate) -> Floats:
+        """Features of points that may be asked for in the place of one, (n, d)."""
+
     def narrow(self, agent: Any, gate: Gate) -> None:  # noqa: B027 (the search of a box looks at the gate)
         """Let an agent that can choose among some points choose among those that are open."""
 
@@ -132,6 +136,10 @@ class FiniteBoard(Board):
         arms = self.arms.features
         return action if gate.admits(arms[[int(action)]])[0] else gate.nearest(arms[int(action)], arms)
 
+    def around(self, point: Floats, gate: Gate) -> Floats:
+        """All arms."""
+        return self.arms.features
+
     def narrow(self, agent: Any, gate: Gate) -> None:
         """See `Board`; agents that have no `offer` are corrected afterwards."""
         if hasattr(agent, "offer"):
@@ -183,6 +191,10 @@ class BoxBoard(Board):
         point = self.plan.parameters.snap(self.setting.to_point(action)[None])
         return action if gate.admits(point)[0] else self.setting.to_action(gate.nearest(point[0]))
 
+    def around(self, point: Floats, gate: Gate) -> Floats:
+        """Some nearby, and some anywhere."""
+        return gate.around(point)
+
     def make_agent(self, factory: AgentFactory, gate: Gate) -> Any:
         """The agent that plays here, with a search that snaps where it takes one."""
         if not takes_search(factory):
@@ -203,6 +215,11 @@ def board(plan: Plan, scale: Scale, played: list[Values], contexts: list[Values]
 
 
 def takes_search(factory: AgentFactory) -> bool:
-    """Whether an agent can be told how to search a box: our Gaussian-process agents hand options on."""
+    """Whether an agent can be told how to search a box: our Gaussian-process agents hand options on.
+
+    Those of other libraries, which say what they require, search it in their own way.
+    """
+    if hasattr(factory.make, "requires"):
+        return False
     arguments = inspect.signature(factory.make).parameters.values()
     return any(each.name == "search" or each.kind is each.VAR_KEYWORD for each in arguments)

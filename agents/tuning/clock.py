@@ -61,3 +61,8 @@ def with_clock(contexts: Any, clock: float | None) -> Any:
         return contexts
     require(TIME not in contexts, "contexts", f"without {TIME!r} where there is a clock", contexts)
     return {**contexts, TIME: Time(clock)}
+
+
+def without_time(context: Mapping[str, Any]) -> dict[str, Any]:
+    """What else a context says."""
+    return {name: value for name, value in context.items() if name != TIME}

@@ -88,14 +88,15 @@ class Gate:
             The nearest one that is open, or where none is, the likeliest to succeed: its place among the
             given points, or its features.
         """
-        points = self._around(arm) if among is None else among
+        points = self.around(arm) if among is None else among
         probability = self.probability(points)
         distance = np.abs(points - arm).sum(axis=1)
         far = np.where(probability >= self.bar, distance, np.inf)
         best = int(far.argmin() if np.isfinite(far).any() else probability.argmax())
         return best if among is not None else points[best]
 
-    def _around(self, arm: Floats) -> Floats:
+    def around(self, arm: Floats) -> Floats:
+        """Possible points, nearby and anywhere, (n, d)."""
         anywhere, near = sobol(self.space.dim, SPREAD), sobol(self.space.dim, NEAR) - 0.5
         moved = [np.clip(arm + 2.0 * step * near, 0.0, 1.0) for step in STEPS]
         return self.space.snap(np.vstack([*moved, anywhere]))

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
-from bandit_envs.basics.arguments import is_integer, is_number, require
+from bandit_envs.basics.arguments import is_integer, require
 
 from ..saving.types import require_types
+from .clock import without_time
 from .space import Values
 
 
@@ -139,6 +140,11 @@ class History:
         past = Round(parameters, context, None, (Arrival(len(self.rounds), value, costs, std, spent),))
         return replace(self, rounds=(*self.rounds, past))
 
+    def running_in(self, context: Values) -> list[Values]:
+        """Parameters of what is pending in a context, whenever it began."""
+        rounds, wanted = [self.rounds[t] for t in self.pending.values()], without_time(context)
+        return [each.parameters for each in rounds if without_time(each.context) == wanted]
+
     @property
     def arrivals(self) -> list[Arrival]:
         """All values, in the order in which they were told."""
@@ -205,8 +211,3 @@ class History:
             over = "is over" if is_integer(ticket) and 0 <= ticket < self.tickets else "was never given"
             raise ValueError(f"ticket {ticket!r} {over}; pending tickets: {known}")
         return self.pending[ticket]
-
-
-def require_value(value: Any) -> None:
-    """Raise unless it is what an experiment may come to."""
-    require(is_number(value), "value", "a finite number; drop the ticket of an experiment that failed", value)

@@ -21,11 +21,15 @@ from .space import Space, Values
 
 MOST = 200  # results that a kernel is learnt from: a fit of n takes O(n^3)
 # A width of 1 settles for a lesser maximum where there are many: `benchmarks/tuning.py`.
-TUNER = ("gp-bucb", {"width": 2.0, "initial": 5, "refit_every": 5, "fit_most": MOST})
-BUDGET_TUNER = ("ei-per-cost", {"initial": 5, "refit_every": 5, "fit_most": MOST})
-CONSTRAINED_TUNER = ("constrained-ei", {"hallucinate": True, "refit_every": 5, "fit_most": MOST})
-LENGTH_SCALE = 0.3  # of one feature; the diagonal of the unit box grows with the root of their number
+LEARNING = {"refit_every": 5, "fit_most": MOST, "fit_spread": 3**0.5}
+# Five values, and more of a flat function, are explained by a kernel alone, without noise or without trend.
+LEARNING |= {"fit_amplitude_spread": 1.0, "fit_noise_spread": 2.0}
+TUNER = ("gp-bucb", {"width": 2.0, "initial": 5, **LEARNING})
+BUDGET_TUNER = ("ei-per-cost", {"initial": 5, **LEARNING})
+CONSTRAINED_TUNER = ("constrained-ei", {"hallucinate": True, **LEARNING})
+LENGTH_SCALE = 0.3  # of one parameter, whose range is 1; the diagonal grows with the root of their number
 LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones call a feature irrelevant that was only not varied yet
+STDS = (1e-100, 1e100)  # whose squares, and ratios of these, are numbers
 KINDS = ("parameters", "contexts")
 SAVED_AGENT = str | tuple[str, dict[str, Any]]
 
@@ -68,17 +72,28 @@ class Plan:
         require(isinstance(self.standardise, bool), "standardise", "True or False", self.standardise)
         most = self.cost_budget
         require(most is None or (is_number(most) and most > 0), "cost_budget", "None or positive", most)
-        default = CONSTRAINED_TUNER if self.constraints else TUNER if most is None else BUDGET_TUNER
-        agent = _copied(self.agent or default)
+        agent = _copied(self._default() if self.agent is None else self.agent)
         object.__setattr__(self, "agent", agent)
         object.__setattr__(self, "factory", resolve_agent(agent))
         self._check_agent()
+
+    def _default(self) -> tuple[str, dict[str, Any]]:
+        """The agent where none is named; a noise that is known is not learnt."""
+        if self.constraints:
+            return CONSTRAINED_TUNER
+        return known_noise(TUNER if self.cost_budget is None else BUDGET_TUNER, self.noise_std)
+
+    @property
+    def keeps_apart(self) -> bool:
+        """Whether nothing is asked for twice at a time; a named agent plays as it does in its loop."""
+        return self.agent == self._default()
 
     @property
     def kernel(self) -> Matern:
         """Matern 5/2 with one length-scale a feature of (context, parameters)."""
         dim = self.contexts.dim + self.parameters.dim
-        scale: Any = np.full(dim, LENGTH_SCALE * dim**0.5)
+        named = len(self.contexts.kinds) + len(self.parameters.kinds)
+        scale: Any = np.full(dim, LENGTH_SCALE * named**0.5)
         return Matern(scale if dim > 1 else LENGTH_SCALE, LENGTH_SCALE_BOUNDS, nu=2.5)
 
     def published(self, scale: Scale) -> dict[str, Any]:
@@ -107,7 +122,8 @@ class Plan:
         """A checked standard deviation of one value's noise; None where it is that of all others."""
         if given is None:
             return None
-        require(is_number(given) and given > 0, "std", "None or a positive number", given)
+        possible = is_number(given) and STDS[0] <= given <= STDS[1]
+        require(possible, "std", "None or a positive number from {:g} to {:g}".format(*STDS), given)
         knows = not self.constraints and getattr(self.factory.make, "features", Features(noise=True)).noise
         without = "None under constraints, and with an agent that takes all noise alike"
         require(knows, "std", f'{without}; take one with the feature "noise", such as "gp-bucb"', given)
@@ -167,6 +183,10 @@ class Plan:
 
     def _check_agent(self) -> None:
         features = getattr(self.factory.make, "features", Features(*[True] * 6, noise=True))
+        declared = isinstance(features, Features)
+        require(
+            declared, "agent", "a name, or a factory whose `features` are an `agents.Features`", self.agent
+        )
         wanted = {"constraint": self.constraints, "context": self.contexts.kinds}
         for feature, given in wanted.items():
             knows = getattr(features, feature) or not given
@@ -177,6 +197,12 @@ class Plan:
             "one that also learns from plays that it did not choose",
             self.agent,
         )
+
+
+def known_noise(agent: tuple[str, dict[str, Any]], noise_std: float | None) -> tuple[str, dict[str, Any]]:
+    """An agent that learns a kernel and the noise, but for a noise that is known."""
+    name, options = agent
+    return name, options if noise_std is None else {**options, "fit_noise_spread": 0.0}
 
 
 def names_of(given: Sequence[str]) -> tuple[str, ...]:

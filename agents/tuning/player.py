@@ -15,6 +15,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery
 
 from ..agent.resuming import Resumable
+from .aside import beside, runs
 from .boards import board
 from .feasibility import Feasibility
 from .gate import LIKELY, Gate, wanted_in
@@ -55,7 +56,10 @@ class Player:
         values = [arrival.value for each in rounds for arrival in each.arrivals]
         self.plan, self.told, self.number = plan, len(values), number
         self.scale = Scale.of(plan.goal, values if plan.standardise else [])
+        self.only = values[0] if values and min(values) == max(values) else None  # where all are the same
         costs = [arrival.costs for each in rounds for arrival in each.arrivals]
+        told = np.array(costs, dtype=np.float64).reshape(len(costs), len(plan.constraints))
+        self.costless = np.full(len(plan.constraints), len(costs) > 0) & ~told.any(axis=0)  # (C,)
         self.sizes = _sizes(costs if plan.standardise else [], len(plan.constraints))
         contexts = [*(each.context for each in rounds), context]
         self.board = board(plan, self.scale, [each.parameters for each in rounds], contexts)
@@ -74,14 +78,21 @@ class Player:
         """Whether a new player should take over.
 
         That is when a round is not on the board, and when there are twice as many values as those that gave
-        the scale. The latter makes agents hear all of a history about twice over, however long it is.
+        the scale, or the first that says what the scale is: those before were equal, or costs 0. Doubling
+        makes agents hear all of a history about twice over, however long it is.
         """
         told = sum(len(each.arrivals) for each in rounds)
-        if self.plan.standardise and told >= max(1, 2 * self.told):
+        if self.plan.standardise and (told >= max(1, 2 * self.told) or self._unscaled_by(rounds)):
             return True
         fresh = rounds[self.known :]
         contexts = [context, *(each.context for each in fresh)]
         return not self.board.has([each.parameters for each in fresh], contexts)
+
+    def _unscaled_by(self, rounds: Sequence[Round]) -> bool:
+        """Whether a value differs where all before it were the same, or a cost from 0 where all were 0."""
+        fresh = [arrival for each in rounds[self.closed :] for arrival in each.arrivals]
+        differ = any(each.value != self.only for each in fresh) if self.only is not None else False
+        return differ or any(np.any(self.costless & (np.array(each.costs) != 0.0)) for each in fresh)
 
     def catch_up(self, rounds: Sequence[Round]) -> None:
         """Tell the agent of the rounds that it does not know yet; one that learns its kernel does so once."""
@@ -96,6 +107,17 @@ class Player:
         self._judge(context, believed, wanted_in(self.closed))
         action = self.agent.act(self.board.observation(context))
         return self.board.parameters(action if self.gate.open else self.board.opened(action, self.gate))
+
+    def aside(self, parameters: Values, running: Sequence[Values]) -> Values:
+        """The parameters, or where the same run already, possible ones beside them: a copy tells little."""
+        if not self.plan.keeps_apart:
+            return parameters
+        space = self.plan.parameters
+        point, taken = space.features(parameters), [space.features(each) for each in running]
+        if not runs(point, taken):
+            return parameters
+        found = beside(point, np.array(taken), self.board.around(point, self.gate), self.gate)
+        return parameters if found is None else space.values(found)
 
     def ask_again(self, context: Values, resumed: bool, believed: Callable[[], Feasibility | None]) -> None:
         """Ask what was asked; an agent that resumes from notes looks only where that leaves traces."""

@@ -14,18 +14,18 @@ from ..beliefs.surface import Surface
 from ..box.landscape import with_context
 from .history import Arrival, Round
 from .parameters import Parameter
-from .plan import MOST, Plan
+from .plan import LEARNING, Plan, known_noise
 from .player import Player
 from .space import Space, Values
 
-READER = ("gp-bucb", {"refit_every": 1, "fit_most": MOST})
+READER = ("gp-bucb", {**LEARNING, "refit_every": 1})
 FEWEST = 2  # values: of one no length-scale can be learnt
 
 
 class Reading:
     """A Gaussian process told all values: Matern 5/2, one length-scale a feature, and a noise, all learnt.
 
-    It is the model of the tuner's default agent, fitted to the latest 200 values by maximum likelihood.
+    It is the model of the tuner's default agent, fitted to the latest 200 values with the same priors.
     Agents that assume another kernel, or none, are drawn by it too; costs do not enter.
 
     Args:
@@ -40,7 +40,12 @@ class Reading:
             len(told) >= FEWEST, "tuner", f"one with at least {FEWEST} values, to draw a model", len(told)
         )
         self.plan = replace(
-            plan, agent=READER, constraints=(), cost_budget=None, max_pending=None, num_arms=1
+            plan,
+            agent=known_noise(READER, plan.noise_std),
+            constraints=(),
+            cost_budget=None,
+            max_pending=None,
+            num_arms=1,
         )
         past = [
             Round(each.parameters, each.context, None, (Arrival(t, came.value, (), came.std),))

@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any
 
 from .feasibility import feasibility_of
-from .history import Round, require_value
+from .history import Round
 from .plan import Plan
 from .player import Player
 from .space import Values
+from .told import ADD, checked_value
 
 
 def player_for(plan: Plan, player: Player | None, rounds: Sequence[Round], context: Values) -> Player:
@@ -58,7 +59,7 @@ def require_possible(plan: Plan, round_: Round) -> None:
     plan.parameters.check(round_.parameters)
     plan.context(round_.context)
     for arrival in round_.arrivals:
-        require_value(arrival.value)
+        checked_value(arrival.value, ADD)
         plan.deviation(arrival.std)
         plan.spent(arrival.spent)
         plan.costs(dict(zip(plan.constraints, arrival.costs, strict=True)))

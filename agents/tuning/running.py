@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import warnings
 from collections.abc import Callable, Mapping
@@ -10,13 +11,14 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from bandit_envs.basics.arguments import is_count, is_number, require
+from bandit_envs.basics.arguments import is_count, require
 
-from .clock import TIME
+from .clock import without_time
 from .crew import Crew, Experimenter, Report
 from .history import History
 from .plan import Plan
 from .space import Values
+from .told import as_number
 
 TOLD = ("value", "costs", "std", "spent")
 RETURNED = f"a number, (value, costs) or a dict of {', '.join(TOLD)}"
@@ -107,10 +109,9 @@ class Run:
 
     def _tell(self, ticket: int, came: Report) -> None:
         told = {} if came.failure is not None else outcome(came.result)
-        if came.failure is not None:
-            self.tuner.fail(ticket, came.failure)
-        elif not is_number(told["value"]):
-            self.tuner.fail(ticket, f"its value was {told['value']}", told.get("spent"))
+        failure = unfit(told) if came.failure is None else came.failure
+        if failure is not None:
+            self.tuner.fail(ticket, failure, told.get("spent"))
         else:
             self.tuner.tell(ticket, **told)
         self._save()
@@ -123,12 +124,13 @@ class Run:
         """Tickets that are pending in the same context, whenever they began."""
         history, wanted = self.tuner._history, self.context or {}
         contexts = {ticket: history.rounds[t].context for ticket, t in history.pending.items()}
-        return [ticket for ticket, each in contexts.items() if _without_time(each) == _without_time(wanted)]
+        return [ticket for ticket, each in contexts.items() if without_time(each) == without_time(wanted)]
 
 
 def check_run(tuner: Asking, f: Any, n: Any, workers: int, time: Any) -> None:
     """Raise where a run cannot begin."""
     require(is_count(n), "n", "a positive integer", n)
+    require(is_count(workers), "workers", "a positive integer", workers)
     limit = tuner.plan.max_pending
     fits = limit is None or workers <= limit
     require(fits, "workers", f"at most max_pending, which is {limit}", workers)
@@ -149,12 +151,23 @@ def outcome(result: Any) -> dict[str, Any]:
     else:
         told = {"value": result}
     named = "value" in told and set(told) <= set(TOLD)
-    try:
-        told["value"] = float(told["value"]) if named and not isinstance(told["value"], str) else None
-    except (TypeError, ValueError):
-        told["value"] = None
+    told["value"] = as_number(told["value"]) if named else None
     require(told["value"] is not None, "what f returns", RETURNED, result)
     return told
+
+
+def unfit(told: Mapping[str, Any]) -> str | None:
+    """Why an outcome is none to learn from: the first number of it that is infinite or none (NaN)."""
+    costs = told.get("costs")
+    numbers = {
+        "value": told["value"],
+        **(costs if isinstance(costs, Mapping) else {}),
+        "std": told.get("std"),
+    }
+    for name, number in numbers.items():
+        if isinstance(number, float) and not math.isfinite(number):
+            return f"its {name} was {number}"
+    return None
 
 
 def _takes(f: Any, names: Any) -> bool:
@@ -168,7 +181,3 @@ def _takes(f: Any, names: Any) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _without_time(context: Values) -> Values:
-    return {name: value for name, value in context.items() if name != TIME}

@@ -14,7 +14,7 @@ from ..saving.types import require_types
 from .clock import with_clock
 from .crew import crew_of
 from .feasibility import feasibility_of
-from .history import Experiment, History, Round, require_value
+from .history import Experiment, History, Round
 from .parameters import Parameter
 from .plan import Plan, names_of
 from .player import Advice, Player
@@ -23,6 +23,8 @@ from .restoring import player_for, require_possible, restored
 from .room import require_room
 from .running import Run, check_run
 from .space import Space, Values
+from .told import ADD, TELL, checked_value
+from .turns import Turn, in_turn
 
 FORM = "gpbandits tuner"
 NOTES = dict[str, list[list[int] | list[float] | None]] | None
@@ -39,7 +41,8 @@ class Tuner(Records):
     of values has doubled they are standardised anew, and an agent that starts afresh is told the whole
     history, and learns a kernel from it once. Kernels see what will be used: rounded integers, and one
     coordinate a category. A call that is interrupted, or fails, has happened or has not; what is handed out
-    are copies. Linear algebra runs on one thread, unless a block `with gpbandits.threads(n)` says more.
+    are copies. A call of another thread waits for its end. Linear algebra runs on one thread, unless a block
+    `with gpbandits.threads(n)` says more.
 
         >>> from agents import Integer, Log, Tuner
         >>> tuner = Tuner({"rate": Log(1e-5, 1e-1), "depth": Integer(1, 12)}, goal="minimise")
@@ -64,7 +67,8 @@ class Tuner(Records):
             now, and agents that learn a kernel learn how fast. None is no drift.
         num_arms: up to so many points are a finite set. More of them, and a continuum, are a box of which
             only possible points are looked at; an agent that plays sets alone is given so many that cover it.
-        noise_std: standard deviation of the noise of a value, None if unknown.
+        noise_std: standard deviation of the noise of a value, None if unknown: it is then learnt. Under
+            constraints, where value and costs have a noise each, it is where learning begins.
         standardise: False tells the agent values and costs as they are; it then assumes a prior mean of 0
             and the amplitude of its kernel.
 
@@ -106,7 +110,7 @@ class Tuner(Records):
         self._begin(plan)
 
     def _begin(self, plan: Plan) -> None:
-        self.plan, self._history = plan, History()
+        self.plan, self._history, self._turn = plan, History(), Turn()
         self._player: Player | None = None  # where there is none, the history is played again
 
     @overload
@@ -117,6 +121,7 @@ class Tuner(Records):
     @overload
     def ask(self, n: int, context: Values | None = None, *, time: float | None = None) -> list[Question]: ...
 
+    @in_turn
     @one_thread()
     def ask(
         self, n: Any = None, context: Values | None = None, *, time: float | None = None
@@ -130,7 +135,8 @@ class Tuner(Records):
 
         Args:
             n: how many, as a list: each is chosen knowing that those before it run, as if they had been asked
-                for one by one. None asks for a single one; a context may stand in its place.
+                for one by one. In the place of parameters that run already the default agent asks for some
+                beside them. None asks for a single one; a context may stand in its place.
             context: name -> value, where there are contexts.
             time: when they begin, where there is a `clock`.
 
@@ -147,12 +153,14 @@ class Tuner(Records):
         for _ in range(n or 1):
             player = self._informed(player, history.rounds, known)
             parameters = player.ask(known, feasibility_of(self.plan, history.rounds))
+            parameters = player.aside(parameters, history.running_in(known))
             questions.append((history.tickets, dict(parameters)))
             history = history.ask(parameters, known)
         self._history = history
         self._player = player
         return questions if n else questions[0]
 
+    @in_turn
     def start(self, parameters: Values, context: Values | None = None, *, time: float | None = None) -> int:
         """Report an experiment that runs without having been asked for; return its ticket.
 
@@ -165,6 +173,7 @@ class Tuner(Records):
         self._history = self._history.ask(known, within, asked=False)
         return self._history.tickets - 1
 
+    @in_turn
     def tell(
         self,
         ticket: int,
@@ -183,10 +192,11 @@ class Tuner(Records):
                 others. What is learnt of the noise is a factor of all deviations. Not under constraints.
             spent: what the experiment cost, where there is a `cost_budget`.
         """
-        require_value(value)
+        came = checked_value(value, TELL)
         checked, known, paid = self.plan.costs(costs), self.plan.deviation(std), self.plan.spent(spent)
-        self._history = self._history.tell(ticket, float(value), checked, known, paid)
+        self._history = self._history.tell(ticket, came, checked, known, paid)
 
+    @in_turn
     def drop(self, ticket: int) -> None:
         """Report that an experiment was lost, as where a machine died: it is forgotten, and not waited for.
 
@@ -194,6 +204,7 @@ class Tuner(Records):
         """
         self._history = self._history.drop(ticket)
 
+    @in_turn
     def fail(self, ticket: int, reason: str = "", spent: float | None = None) -> None:
         """Report that an experiment came to no value because of its parameters.
 
@@ -218,6 +229,7 @@ class Tuner(Records):
         paid = self.plan.spent_in_vain(spent)
         self._history = self._history.fail(ticket, reason, paid)
 
+    @in_turn
     def add(
         self,
         parameters: Values,
@@ -231,10 +243,10 @@ class Tuner(Records):
     ) -> None:
         """Report an experiment that was not asked for, such as one from the past; see `tell`."""
         known = self.plan.parameters.check(parameters)
-        require_value(value)
+        came = checked_value(value, ADD)
         checked, within = self.plan.costs(costs), self.plan.context(context, time)
         told = self.plan.deviation(std), self.plan.spent(spent)
-        self._history = self._history.add(known, within, float(value), checked, *told)
+        self._history = self._history.add(known, within, came, checked, *told)
 
     def optimise(
         self,
@@ -249,11 +261,11 @@ class Tuner(Records):
     ) -> Experiment | None:
         """Run n experiments, those first that are pending, and tell what came of them; return the `best`.
 
-        An exception that f raises is a failure, which is kept with its text, see `fail`; so is a value that
-        is infinite or not a number, and the death of a process. Ctrl-C, and a kill where there is a `file`,
-        lose no more than the experiments that were running: they stay pending, and the next call, or that of
-        the loaded tuner, begins with them. With several workers the questions depend on which experiment is
-        over first, and two runs differ.
+        An exception that f raises is a failure, which is kept with its text, see `fail`; so is a value, a
+        cost or a deviation that is infinite or not a number, and the death of a process. Ctrl-C, and a kill
+        where there is a `file`, lose no more than the experiments that were running: they stay pending, and
+        the next call, or that of the loaded tuner, begins with them. With several workers the questions
+        depend on which experiment is over first, and two runs differ.
 
             >>> from agents import Linear, Tuner
             >>> tuner = Tuner({"x": Linear(-1, 1)}, goal="minimise")
@@ -281,6 +293,7 @@ class Tuner(Records):
         Run(self, f, crew_of(workers, backend), context, time, file).play(n, workers)
         return self.best
 
+    @in_turn
     @one_thread()
     def recommend(
         self, context: Values | None = None, anywhere: bool = False, *, time: float | None = None
@@ -314,6 +327,7 @@ class Tuner(Records):
             return player.choose(known, told)
         return player.recommend(known, feasibility_of(self.plan, rounds))
 
+    @in_turn
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tuner to one file (JSON), from which `Tuner.load` or `agents.load` go on exactly.
 

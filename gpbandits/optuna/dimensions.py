@@ -47,6 +47,15 @@ class Dimension:
         return self.distribution.to_external_repr(min(self.origin + value * self.step, most))
 
 
+def is_told_apart(distribution: BaseDistribution) -> bool:
+    """Whether a tuner can take a distribution: floats may not hold all of its values."""
+    try:
+        Dimension(distribution)
+    except ValueError:
+        return False
+    return True
+
+
 class Dimensions:
     """The parameters that a tuner chooses in a study.
 

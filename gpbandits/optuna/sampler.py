@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import isnan
 from typing import Any
 
@@ -15,8 +15,9 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from agents.tuning import Linear, Tuner
+from agents.tuning.told import as_number
 from bandit_envs.basics.arguments import is_integer, require, require_choice
-from gpbandits.optuna.dimensions import Dimensions
+from gpbandits.optuna.dimensions import Dimensions, is_told_apart
 from gpbandits.optuna.experience import ASKED, FAILURES, about_to_begin, constraint_names, inform
 
 CONSTRAINTS = "constraints"  # attribute of a trial, from which `FrozenTrial.constraints` reads
@@ -83,12 +84,17 @@ class GPBanditSampler(BaseSampler):
             "noise_std": noise_std,
             "standardise": standardise,
         }
-        Tuner({"x": Linear(0, 1)}, **self._options)  # raises now what it would raise in the second trial
+        probe = Tuner({"x": Linear(0, 1)}, **self._options)
+        for _ in range(2 if agent is not None else 0):  # raises now what it would raise in the second trial
+            probe.tell(probe.ask()[0], 0.0)
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """The parameters that all completed trials have, those of a single value apart."""
+        """The parameters that all completed trials have, those of a single value apart.
+
+        So are ranges that no kernel tells apart, such as seeds up to 2**60.
+        """
         space = intersection_search_space(study.get_trials(deepcopy=False))
-        return {name: each for name, each in space.items() if not each.single()}
+        return {name: each for name, each in space.items() if not each.single() and is_told_apart(each)}
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
@@ -121,8 +127,10 @@ class GPBanditSampler(BaseSampler):
     ) -> None:
         """Keep the constraints of a trial with it, where every process reads them."""
         if self._constraints_func is not None and state in (TrialState.COMPLETE, TrialState.PRUNED):
-            costs = [float(cost) for cost in self._constraints_func(trial)]
-            require(not any(map(isnan, costs)), "constraints_func", "one that returns numbers", costs)
+            returned = self._constraints_func(trial)
+            costs = [as_number(cost) for cost in returned] if isinstance(returned, Iterable) else [None]
+            known = not any(cost is None or isnan(cost) for cost in costs)
+            require(known, "constraints_func", "one that returns a list of numbers", returned)
             study._storage.set_trial_system_attr(trial._trial_id, CONSTRAINTS, costs)
         if self._independent_sampler is not None:
             self._independent_sampler.after_trial(study, trial, state, values)

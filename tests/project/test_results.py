@@ -93,6 +93,7 @@ STORED_ALOUD = {
     "boxes": "boxes",
     "optimisers": "peers",
     "sb3_vector": "reinforcement",
+    "tuner_intervals": "guides/ask_and_tell",
     "tuning": "guides/ask_and_tell",
 }
 

@@ -9,12 +9,14 @@ import pytest
 import agents
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.box.terrain import Pool
-from agents.tuning.boards import BoxBoard, FiniteBoard, board
+from agents.registry import resolve_agent
+from agents.tuning.boards import BoxBoard, FiniteBoard, board, takes_search
 from agents.tuning.scale import Scale
 from agents.tuning.snapping import Snapped, Snapping
 from agents.tuning.space import Space
 from bandit_envs.problem.feedback import delivery
 
+PEERS = [name for name in agents.names() if hasattr(resolve_agent(name).make, "requires")]
 SPACE = {
     "rate": Log(1e-5, 1e-1),
     "depth": Integer(1, 6),
@@ -46,6 +48,20 @@ def test_on_a_box_the_tuner_is_the_agent_in_its_loop(name):
         info = delivery(t, np.array([t]), reward, np.empty((1, 0)))
         agent.update(observation, place.setting.to_action(space.features(parameters)), reward[0], info)
         tuner.tell(ticket, loss(parameters))
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_optimisers_of_other_libraries_search_a_box_in_their_own_way(name):
+    """They say what they require; none takes our search."""
+    assert not takes_search(resolve_agent(name))
+
+
+@pytest.mark.parametrize("name", ["optuna-tpe", "optuna-gp"])
+def test_and_they_may_be_tuners(name):
+    pytest.importorskip("optuna")
+    tuner = Tuner({"x": Linear(0, 1), "y": Linear(0, 1)}, agent=name, seed=0)
+    tuner.optimise(lambda x, y: x - (y - 0.5) ** 2, 12)
+    assert tuner.best.value > 0.5
 
 
 def test_the_continuum_is_searched_where_a_set_of_points_is_not_enough():

@@ -63,6 +63,23 @@ def test_exceptions_and_numbers_that_are_none_are_failures():
         assert (each.state, each.reason) == ("failed" if reason else "told", reason)
 
 
+@pytest.mark.parametrize("name", ["heat", "std"])
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_so_are_costs_and_deviations_that_are_none(name, number):
+    calls = []
+
+    def fails(x, y):
+        calls.append(x)
+        told = {"value": x, "costs": {"heat": y}} if name == "heat" else {"value": x, "std": 0.1}
+        if len(calls) % 2 == 0:
+            told |= {"costs": {"heat": number}} if name == "heat" else {"std": number}
+        return told
+
+    tuner = Tuner(SPACE, constraints=["heat"] if name == "heat" else (), seed=1)
+    tuner.optimise(fails, 6)
+    assert [each.reason for each in tuner.experiments] == [None, f"its {name} was {number}"] * 3
+
+
 def test_one_that_only_fails_is_warned_of():
     with pytest.warns(UserWarning, match="all 3 experiments failed, the last with ZeroDivisionError"):
         best = Tuner(SPACE).optimise(lambda x, y: 1 / 0, 3)
@@ -192,6 +209,7 @@ def answers(result):
         (lambda: Tuner(SPACE).optimise(lambda x: x, 3), "f must be a function that takes x, y by keyword"),
         (lambda: Tuner(SPACE).optimise(value, 0), "n must be a positive integer"),
         (lambda: Tuner(SPACE).optimise(value, 3, 0), "workers must be a positive integer"),
+        (lambda: Tuner(SPACE, max_pending=2).optimise(value, 3, "2"), "workers must be a positive integer"),
         (lambda: Tuner(SPACE, max_pending=2).optimise(value, 3, 4), "at most max_pending, which is 2"),
         (lambda: Tuner(SPACE).optimise(value, 3, 2, backend="dask"), "backend must be"),
         (lambda: Tuner(SPACE, clock=1.0).optimise(value, 3), "says when it is"),
@@ -201,7 +219,20 @@ def answers(result):
         (answers({"loss": 3}), "what f returns must be a number"),
         (answers((1, 2, 3)), "what f returns must be a number"),
     ],
-    ids=["keywords", "n", "workers", "pending", "backend", "clock", "time", "none", "text", "dict", "triple"],
+    ids=[
+        "keywords",
+        "n",
+        "workers",
+        "text workers",
+        "pending",
+        "backend",
+        "clock",
+        "time",
+        "none",
+        "text",
+        "dict",
+        "triple",
+    ],
 )
 def test_what_cannot_be_run_is_refused(call, message):
     with pytest.raises(ValueError, match=message):

@@ -48,7 +48,7 @@ def test_it_is_told_of_pending_tickets_and_kept_in_a_file(tmp_path):
     assert again.recommend() == tuner.recommend()
 
 
-@pytest.mark.parametrize("std", [0.0, -1.0, float("nan"), float("inf"), "0.1"])
+@pytest.mark.parametrize("std", [0.0, -1.0, float("nan"), float("inf"), 1e-200, 1e200, "0.1"])
 def test_an_impossible_deviation_is_named_and_leaves_the_ticket_pending(std):
     tuner = Tuner(PARAMETERS)
     ticket, _ = tuner.ask()

@@ -237,7 +237,25 @@ def test_a_range_of_one_value_is_no_parameter():
     assert [trial.params["one"] for trial in study.trials] == [3] * 4
 
 
+def test_seeds_that_floats_do_not_tell_apart_are_sampled_on_their_own():
+    def seeded(trial):
+        return trial.suggest_int("seed", 0, 2**60) * 0.0 + trial.suggest_float("x", 0, 1)
+
+    study = played(seeded, n=6)
+    asked = [trial.system_attrs.get("gpbandits:asked", {}) for trial in study.trials]
+    assert all(set(each) == {"x"} for each in asked[3:])
+    assert len({trial.params["seed"] for trial in study.trials}) == 6
+
+
+@pytest.mark.parametrize("returned", [0.5, None, [float("nan")], ["cold"]])
+def test_constraints_that_are_no_list_of_numbers_are_named(returned):
+    sampler = GPBanditSampler(constraints_func=lambda trial: returned)
+    with pytest.raises(ValueError, match="constraints_func must be one that returns a list of numbers, got"):
+        study_of(sampler).optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
+
+
 IMPOSSIBLE = {
+    "options": ({"agent": ("gp-ei", {"widht": 2.0})}, "widht"),
     "agent": ({"agent": "gp-uncb"}, "unknown agent 'gp-uncb'"),
     "policy": ({"agent": "sb3-a2c"}, "agent must be one that also learns"),
     "seed": ({"seed": -1}, "seed must be None or an integer >= 0, got -1"),

@@ -1,0 +1,137 @@
+"""What the default agent makes of few values, of equal ones, of a noise that is known, of categories."""
+
+import numpy as np
+import pytest
+
+from agents import Categorical, Linear, Tuner
+from agents.tuning.aside import BESIDE, beside, runs
+from agents.tuning.gate import Gate
+from agents.tuning.plan import LEARNING
+
+SQUARE = {"x": Linear(0, 1), "y": Linear(0, 1)}
+
+
+def hill(x, y):
+    return 1 - (x - 0.3) ** 2 - (y - 0.6) ** 2
+
+
+def wave(x, y):
+    return np.sin(5 * x) + np.cos(4 * y)
+
+
+def after_a_plateau(unit, constraints=()):
+    """What is asked for once values, and costs, stop being all 0."""
+    tuner = Tuner(SQUARE, seed=1, constraints=constraints)
+    asked = []
+    for i in range(14):
+        ticket, parameters = tuner.ask()
+        known = unit if i >= 9 else 0.0
+        tuner.tell(ticket, known * hill(**parameters), dict.fromkeys(constraints, known * parameters["x"]))
+        asked.append(list(parameters.values()))
+    return np.array(asked)
+
+
+@pytest.mark.parametrize("constraints", [(), ("c",)], ids=["free", "constrained"])
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+def test_equal_values_say_nothing_of_the_unit_of_those_to_come(unit, constraints):
+    """Powers of two are exact, so that no rounding differs."""
+    alike, other = (after_a_plateau(each, constraints) for each in (1.0, unit))
+    np.testing.assert_allclose(other, alike, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_narrow_hill_on_a_plateau_is_found(seed):
+    """Of a plateau alone a fit would learn that the function is constant."""
+    tuner = Tuner(SQUARE, seed=seed)
+    tuner.optimise(lambda x, y: max(0.0, 1 - ((x - 0.42) ** 2 + (y - 0.55) ** 2) / 0.03), 40)
+    assert tuner.best.value > 0.9
+
+
+def advised(noise_std=None, std=None, rounds=10, seed=0):
+    rng = np.random.default_rng([seed, 1])
+    tuner = Tuner(SQUARE, seed=seed, noise_std=noise_std)
+    for _ in range(rounds):
+        ticket, parameters = tuner.ask()
+        tuner.tell(ticket, wave(**parameters) + 0.1 * rng.standard_normal(), std=std)
+    return tuner.recommend()
+
+
+def test_a_noise_that_is_known_is_what_intervals_say():
+    exact, known, large = (advised(noise_std) for noise_std in (1e-6, 0.1, 10.0))
+    assert exact.std < known.std < large.std
+    assert known.std < 0.2
+    assert large.std > 0.3  # nothing is known but the prior
+    assert advised(std=0.1).std == pytest.approx(advised(noise_std=0.1, std=0.1).std, rel=0.5)
+
+
+@pytest.mark.long
+def test_intervals_of_few_values_cover():
+    """A binomial count: at 95 % six of 24 misses or more have a probability below 1e-3."""
+    for rounds in (5, 8, 12):
+        answers = [advised(rounds=rounds, seed=seed) for seed in range(24)]
+        misses = 0
+        for each in answers:
+            low, high = each.interval
+            misses += not low <= wave(**each.parameters) <= high
+        assert misses < 6
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_of_twenty_categories_is_found(seed):
+    values = np.random.default_rng(seed).standard_normal(20)
+    tuner = Tuner({"kind": Categorical([f"k{i}" for i in range(20)])}, seed=seed)
+    tuner.optimise(lambda kind: values[int(kind[1:])], 40)
+    assert tuner.best.value == values.max()
+
+
+SPACES = {"box": SQUARE, "set": {"kind": Categorical(list("abcdefgh"))}}
+
+
+def told(space, n=10, **options):
+    tuner = Tuner(SPACES[space], seed=0, **options)
+    for _ in range(n):
+        ticket, parameters = tuner.ask()
+        value = sum(ord(each) if isinstance(each, str) else each for each in parameters.values())
+        tuner.tell(ticket, value, dict.fromkeys(tuner.plan.constraints, -1.0))
+    return tuner
+
+
+@pytest.mark.parametrize("options", [{}, {"constraints": ("c",)}, {"noise_std": 0.1}], ids=str)
+@pytest.mark.parametrize("space", SPACES)
+def test_nothing_runs_twice_at_a_time(space, options):
+    tuner = told(space, **options)
+    features = [tuner.plan.parameters.features(each) for _, each in tuner.ask(6)]
+    distance = np.abs(np.array(features)[:, None] - features).max(axis=2) + np.eye(6)
+    assert distance.min() > 1e-6
+
+
+def test_once_all_of_a_set_run_some_run_twice():
+    tuner = told("set", 2)
+    kinds = [each["kind"] for _, each in tuner.ask(12)]
+    assert set(kinds) == set("abcdefgh")
+
+
+def test_what_is_asked_instead_is_beside_it_and_open():
+    class Left(Gate):
+        def admits(self, points):
+            return points[:, 0] < 0.5
+
+    at = np.array([0.4])
+    among = np.array([[0.4], [0.4 + BESIDE / 2], [0.45], [0.9], [0.1]])
+    left = Left(Tuner({"x": Linear(0, 1)}).plan.parameters)
+    assert runs(at, [np.array([0.4 + 1e-9])])
+    assert not runs(at, [np.array([0.5])])
+    np.testing.assert_array_equal(beside(at, at[None], among, left), [0.45])
+    assert beside(at, among, among, left) is None
+
+
+def test_a_named_agent_asks_what_it_would_in_its_loop():
+    tuner = told("set", agent=("gp-ucb", {"width": 0.0}))
+    assert len({each["kind"] for _, each in tuner.ask(5)}) == 1
+
+
+def test_the_agent_of_few_values_has_its_priors():
+    (_, options) = Tuner(SQUARE).plan.agent
+    assert {name: options[name] for name in LEARNING} == LEARNING
+    (_, options) = Tuner(SQUARE, noise_std=0.1).plan.agent
+    assert options["fit_noise_spread"] == 0
