@@ -1,6 +1,6 @@
 """What a tuner finds under constraints: agents that could be its default, on problems that are known.
 
-    python benchmarks/constrained_tuning.py --table docs/results/constrained_tuning.csv
+    python benchmarks/constrained_tuning.py --write
 
 Each run asks for 40 experiments, one after the other, and then for the parameters to use. "infeasible" counts
 runs whose recommendation truly violates a cost; regret is that of the others, as a share of the spread of the
@@ -9,19 +9,18 @@ feasible values: 0 is the best feasible point, 1 the average one.
 
 from __future__ import annotations
 
-import argparse
-import csv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tables import DOCS, measure
 
 from agents import Categorical, Integer, Linear, Log, Tuner
 from agents.tuning.plan import LEARNING
 
 EXPERIMENTS = 40
+HEADER = ["problem", "agent", "infeasible", "median regret", "mean regret"]
 AGENTS: dict[str, Any] = {
     "constrained-ei, learnt": ("constrained-ei", {"hallucinate": True, **LEARNING}),
     "constrained-ei": ("constrained-ei", {"hallucinate": True}),
@@ -134,19 +133,5 @@ def rows(runs: int) -> Iterator[list[str]]:
             yield [title, label, str(runs - len(regret)), median, mean]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--runs", type=int, default=12)
-    parser.add_argument("--table", type=Path, help="where to write it as CSV")
-    options = parser.parse_args()
-    lines = [["problem", "agent", "infeasible", "median regret", "mean regret"]]
-    for row in rows(options.runs):
-        lines.append(row)
-        print(" | ".join(row), flush=True)
-    if options.table is not None:
-        with options.table.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows(lines)
-
-
 if __name__ == "__main__":
-    main()
+    measure(__doc__, "constrained_tuning", HEADER, rows, 12, DOCS / "constraints.md")

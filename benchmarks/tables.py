@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -26,3 +27,24 @@ def as_markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     last = rows[-1] if rows else header
     rule = ["---:" if re.fullmatch(r"[\d.]*", cell) else "---" for cell in last]
     return "".join(f"| {' | '.join(line)} |\n" for line in (header, rule, *rows))
+
+
+def measure(
+    doc: str | None,
+    name: str,
+    header: Sequence[str],
+    rows: Callable[[int], Iterable[Sequence[str]]],
+    runs: int,
+    page: Path,
+) -> None:
+    """Print each line of a table once it is measured, `--runs` times over, and `--write` the whole."""
+    parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
+    parser.add_argument("--runs", type=int, default=runs)
+    parser.add_argument("--write", action="store_true", help="store the table, and put it on its page")
+    options = parser.parse_args()
+    lines = []
+    for row in rows(options.runs):
+        lines.append(row)
+        print(" | ".join(row), flush=True)
+    if options.write:
+        write(name, header, lines, page)

@@ -1,6 +1,6 @@
 """How often the interval of what a tuner recommends misses the truth.
 
-    python benchmarks/tuner_intervals.py --table docs/results/tuner_intervals.csv
+    python benchmarks/tuner_intervals.py --write
 
 Each run asks the default agent for 40 experiments; after some of them, what is recommended is compared with
 the true mean value there. Of 40 runs, two misses are what 95 % says.
@@ -8,17 +8,16 @@ the true mean value there. Of 40 runs, two misses are what 95 % says.
 
 from __future__ import annotations
 
-import argparse
-import csv
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
+from tables import DOCS, measure
 
 from agents import Linear, Tuner
 
 AFTER = (5, 10, 20, 40)
+HEADER = ["function", "noise", *(f"{n} values" for n in AFTER)]
 
 
 def wave(x: float, y: float) -> float:
@@ -58,19 +57,5 @@ def rows(runs: int) -> Iterator[list[str]]:
             yield [title, f"`noise_std={noise:g}`" if told else "learnt", *map(str, counts)]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--runs", type=int, default=40)
-    parser.add_argument("--table", type=Path, help="where to write it as CSV")
-    options = parser.parse_args()
-    lines = [["function", "noise", *(f"{n} values" for n in AFTER)]]
-    for row in rows(options.runs):
-        lines.append(row)
-        print(" | ".join(row), flush=True)
-    if options.table is not None:
-        with options.table.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows(lines)
-
-
 if __name__ == "__main__":
-    main()
+    measure(__doc__, "tuner_intervals", HEADER, rows, 40, DOCS / "guides/ask_and_tell.md")

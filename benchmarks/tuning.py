@@ -1,6 +1,6 @@
 """What a tuner finds: agents that could be its default, on functions with many maxima.
 
-    python benchmarks/tuning.py --table docs/results/tuning.csv
+    python benchmarks/tuning.py --write
 
 Each run asks for 40 experiments, one after the other, and then for the parameters to use. Regrets are shares
 of what the average point gives away: 0 is the best point of all, 1 the average one. "best" is the best
@@ -9,16 +9,14 @@ experiment without its noise, "recommended" the point to use, "a round" the mean
 
 from __future__ import annotations
 
-import argparse
-import csv
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.optimize import minimize
 from scipy.stats import qmc
+from tables import DOCS, measure
 
 from agents import Integer, Linear, Tuner
 from agents.tuning.plan import LEARNING
@@ -27,6 +25,7 @@ from gpbandits.evaluation.statistics import bootstrap_interval
 from gpbandits.report.grid import text
 
 EXPERIMENTS = 40
+HEADER = ["problem", "agent", "best", "recommended", "a round"]
 LEARNT = {"initial": 5, **LEARNING}  # as a Tuner does
 WIDTHS = (1.0, 2.0, 3.0)
 AGENTS: dict[str, Any] = {f"gp-bucb, width {w:g}": ("gp-bucb", {"width": w, **LEARNT}) for w in WIDTHS}
@@ -131,19 +130,5 @@ def rows(runs: int) -> Iterator[list[str]]:
             yield [title, label, *(text(bootstrap_interval(each)) for each in exact.T)]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--runs", type=int, default=30)
-    parser.add_argument("--table", type=Path, help="where to write it as CSV")
-    options = parser.parse_args()
-    lines = [["problem", "agent", "best", "recommended", "a round"]]
-    for row in rows(options.runs):
-        lines.append(row)
-        print("| " + " | ".join(row) + " |", flush=True)
-    if options.table is not None:
-        with options.table.open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file, lineterminator="\n").writerows(lines)
-
-
 if __name__ == "__main__":
-    main()
+    measure(__doc__, "tuning", HEADER, rows, 30, DOCS / "guides/ask_and_tell.md")
