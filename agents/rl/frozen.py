@@ -18,6 +18,7 @@ from ..validation import require_reset
 from .learner import one_word
 from .plays import Plays
 from .policy import Policy
+from .unit import published_unit
 
 
 class PretrainedAgent(Shown):
@@ -38,6 +39,7 @@ class PretrainedAgent(Shown):
         self._network = policy.network(setting)
         self._plays = Plays(setting, policy.box)
         self._summary = make_summary(policy.observation, setting)
+        self._summary.unit = published_unit(setting) or 1.0
         self._started = False
 
     def reset(self, seed: int) -> None:

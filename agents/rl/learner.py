@@ -20,6 +20,7 @@ from .bridge import BridgeEnv
 from .plays import Plays
 from .recipe import Recipe
 from .rendezvous import Ask, Rendezvous
+from .unit import RewardUnit
 
 HIDDEN = ("oracle", "_oracle")
 
@@ -27,6 +28,8 @@ HIDDEN = ("oracle", "_oracle")
 class SB3Agent(Shown):
     """Learns from scratch on the rounds of one trial, in a thread that lives as long as the trial.
 
+    It is told rewards as multiples of the published prior deviation, or of their root mean square so far
+    where no kernel is published: what it plays does not depend on the unit of the reward.
     `act` gives the learner the outcome of the last round and waits for its next action, so all of its
     computing takes place there. `total_timesteps` is the horizon. Its seed is that of `reset`, also of the
     global generators of Python, numpy and torch, on which stable-baselines3 draws: `evaluate` restores them
@@ -54,6 +57,7 @@ class SB3Agent(Shown):
         spaces = self._summary.space, self._plays.space
         work = partial(_learn, self.recipe, spaces, self.setting.horizon, one_word(seed))
         self._summary.begin()
+        self._unit = RewardUnit(self.setting)
         self._rendezvous = Rendezvous(work, "stable-baselines3")
         self._leave = weakref.finalize(self, self._rendezvous.close)
         self._news: tuple[float, dict[str, Any]] | None = (0.0, {})
@@ -84,8 +88,11 @@ class SB3Agent(Shown):
             self.close()
             return
         self._summary.note(action, info)
+        self._unit.note(info, float(reward))
+        self._summary.unit = self._unit.value
         seen = {key: value for key, value in info.items() if key not in HIDDEN}
-        self._news = float(reward) - self.recipe.penalty * info.get("cost", 0.0), seen
+        charged = float(reward) - self.recipe.penalty * info.get("cost", 0.0)
+        self._news = charged / self._unit.value, seen
 
     def close(self) -> None:
         """End the learner and its thread; `reset` starts a new one."""

@@ -21,7 +21,8 @@ class RegretCallback(BaseCallback):
     It reads `info["oracle"]` as an evaluator; the algorithms of stable-baselines3 look at rewards and
     observations alone. Under "bandit/": "regret" and "violation", means over the copies and over the rounds
     since the logger last wrote; "cumulative_regret" and "cumulative_violation", sums since training began,
-    averaged over the copies. It warns of an observation from which nothing can be learnt.
+    also over calls of `learn` with `reset_num_timesteps=False`, averaged over the copies. It warns of an
+    observation from which nothing can be learnt.
 
     Args:
         every: write each so many steps of the vector environment; None leaves it to the algorithm, which
@@ -45,7 +46,8 @@ class RegretCallback(BaseCallback):
         self._regret = self._violation = 0.0  # since training began
 
     def _on_training_start(self) -> None:
-        self._regret = self._violation = 0.0
+        if self.locals.get("reset_num_timesteps", True):
+            self._regret = self._violation = 0.0
         env = self.training_env
         if env.has_attr("problem"):
             warn_if_blind(env.get_attr("problem")[0], env.observation_space)

@@ -12,7 +12,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require_integer
 from bandit_envs.basics.extras import from_extra
 from bandit_envs.environment.envs import BanditEnv
-from bandit_envs.environment.making import EnvLike, make
+from bandit_envs.environment.making import EnvLike, limit_of, make, plain_problem
 from bandit_envs.environment.observations import make_summary
 from bandit_envs.environment.seeds import FIRST, TrainingSeeds
 from bandit_envs.environment.wrappers import SummaryObservation
@@ -26,6 +26,7 @@ from .learner import one_word
 from .plays import Plays
 from .policy import Policy
 from .recipe import Recipe, plays_box
+from .unit import published_unit
 
 if TYPE_CHECKING:
     from stable_baselines3.common.vec_env import VecEnv
@@ -43,15 +44,17 @@ PLAYED = {"recurrent-ppo": "box"}
 LONGEST = 50  # rounds of a rollout
 
 
-class _Played(gym.ActionWrapper):
-    """Takes what a library plays."""
+class _Played(gym.Wrapper):
+    """Takes what a library plays, and tells rewards in a unit."""
 
-    def __init__(self, env: gym.Env, plays: Plays):
+    def __init__(self, env: gym.Env, plays: Plays, unit: float):
         super().__init__(env)
-        self._plays, self.action_space = plays, plays.space
+        self._plays, self._unit, self.action_space = plays, unit, plays.space
 
-    def action(self, action: Any) -> Any:
-        return self._plays(action)
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Play."""
+        observation, reward, terminated, truncated, info = self.env.step(self._plays(action))
+        return observation, float(reward) / self._unit, terminated, truncated, info
 
 
 def train_policy(
@@ -91,6 +94,7 @@ def train_policy(
     seen = SEEN.get(algorithm, "statistics") if observation is None else observation
     chosen = find_algorithm(algorithm)
     made = make(environment, **keywords)
+    problem = plain_problem(environment, made)
     setting: Setting = made.get_wrapper_attr("setting")
     box = plays_box(chosen, setting, PLAYED.get(algorithm) if actions is None else actions)
     recipe = Recipe(chosen, _rollouts(algorithm, setting.horizon, num_envs) | options, box, seen)
@@ -98,7 +102,7 @@ def train_policy(
     _check_kept({"algorithm": algorithm, "observation": seen, **shaping})
     recipe.check()
     with preserved_generators():
-        envs = _training_envs(environment, made.unwrapped, keywords, recipe, num_envs, one_word(seed))
+        envs = _training_envs(environment, problem, keywords, recipe, num_envs, one_word(seed))
         weights = _train(recipe, envs, total_timesteps, one_word(seed))
     done = {
         "environment": environment if isinstance(environment, str) else repr(environment),
@@ -138,19 +142,24 @@ def _rollouts(algorithm: str, horizon: int, num_envs: int) -> dict[str, Any]:
 
 
 def _training_envs(
-    environment: EnvLike, bare: gym.Env, keywords: dict[str, Any], recipe: Recipe, num_envs: int, seed: int
+    environment: EnvLike,
+    problem: Problem | None,
+    keywords: dict[str, Any],
+    recipe: Recipe,
+    num_envs: int,
+    seed: int,
 ) -> VecEnv:
-    """Environments of our own in one simulator; those that a callable makes one after the other."""
+    """Environments of our own in one simulator; those that are more than a problem one after the other."""
     with from_extra("rl", "training a policy"):
         from stable_baselines3.common.vec_env import DummyVecEnv
 
         from .vector import played_side_by_side
-    if isinstance(environment, str | Problem) and isinstance(bare, BanditEnv):
-        limit = keywords.get("max_episode_steps")
-        envs = played_side_by_side(bare.problem, num_envs, limit, recipe.observation, recipe.box)
+    if problem is not None:
+        limit = limit_of(make(environment, **keywords))
+        envs = played_side_by_side(problem, num_envs, limit, recipe.observation, recipe.box)
         envs.seed(FIRST + seed)  # as `TrainingSeeds`
     else:
-        if isinstance(bare, BanditEnv):
+        if isinstance(bare := make(environment, **keywords).unwrapped, BanditEnv):
             warn_if_blind(bare.problem, make_summary(recipe.observation, bare.setting).space)
         envs = DummyVecEnv([_maker(environment, keywords, recipe)] * num_envs)
         envs.seed(seed)
@@ -161,8 +170,9 @@ def _maker(environment: EnvLike, keywords: dict[str, Any], recipe: Recipe) -> Ca
     def one() -> gym.Env:
         env = _training_env(environment, keywords)
         setting = env.get_wrapper_attr("setting")
-        summarised = SummaryObservation(env, make_summary(recipe.observation, setting))
-        return _Played(summarised, Plays(setting, recipe.box))
+        summary, unit = make_summary(recipe.observation, setting), published_unit(setting) or 1.0
+        summary.unit = unit
+        return _Played(SummaryObservation(env, summary), Plays(setting, recipe.box), unit)
 
     return one
 

@@ -18,6 +18,7 @@ from bandit_envs.problem.problem import Problem
 
 from .blindness import warn_if_blind
 from .plays import Plays
+from .unit import published_unit
 
 __all__ = ["SB3VectorEnv"]
 
@@ -134,11 +135,11 @@ class SB3VectorEnv(VecEnv):
 
 
 class _PlayedSideBySide(VecEnvWrapper):
-    """Takes what a library plays, a row a copy."""
+    """Takes what a library plays, a row a copy, and tells rewards in a unit."""
 
-    def __init__(self, venv: VecEnv, plays: Plays):
+    def __init__(self, venv: VecEnv, plays: Plays, unit: float):
         super().__init__(venv, action_space=plays.space)
-        self._plays = plays
+        self._plays, self._unit = plays, unit
 
     def reset(self) -> Any:
         """See `SB3VectorEnv`."""
@@ -150,15 +151,19 @@ class _PlayedSideBySide(VecEnvWrapper):
 
     def step_wait(self) -> Any:
         """See `SB3VectorEnv`."""
-        return self.venv.step_wait()
+        observations, rewards, done, infos = self.venv.step_wait()
+        return observations, (rewards / self._unit).astype(np.float32), done, infos
 
 
 def played_side_by_side(
     problem: Problem, num_envs: int, limit: int | None, observation: Any, box: bool
 ) -> VecEnv:
-    """Copies of a problem, with what a library sees and plays: see `SB3VectorEnv` and `Plays`."""
+    """Copies of a problem, with what a library sees and plays, and rewards in units of its deviation."""
     env = BanditVectorEnv(problem, num_envs, autoreset_mode="SameStep", max_episode_steps=limit)
-    return _PlayedSideBySide(SB3VectorEnv(env, observation), Plays(problem.setting(), box))
+    setting = problem.setting()
+    shown, unit = SB3VectorEnv(env, observation), published_unit(setting) or 1.0
+    shown._shown.summary.unit = unit
+    return _PlayedSideBySide(shown, Plays(setting, box), unit)
 
 
 def _chosen(which: Bools, first: Any, second: Any) -> Any:

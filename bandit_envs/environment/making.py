@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
+from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 
 from bandit_envs.problem.problem import Problem
 
 EnvLike = str | Problem | Callable[[], gym.Env]
+AROUND_ALL = (OrderEnforcing, PassiveEnvChecker, TimeLimit)  # what `gym.make` puts around any environment
 
 
 def make(environment: EnvLike, **keywords: Any) -> gym.Env:
@@ -28,3 +30,29 @@ def make(environment: EnvLike, **keywords: Any) -> gym.Env:
     if callable(environment):
         return environment(**keywords)
     raise ValueError(f"environment must be an id, a Problem or a callable, got {environment!r}")
+
+
+def plain_problem(environment: EnvLike, made: gym.Env) -> Problem | None:
+    """The problem of an environment that is nothing more: trials of it may be played side by side.
+
+    Args:
+        environment: as it was described; what a callable makes may differ from call to call.
+        made: what `make` made of it. A class of somebody's own, or a wrapper, may change what is played.
+    """
+    from bandit_envs.environment.envs import BanditEnv
+
+    env = made
+    while type(env) in AROUND_ALL:
+        env = env.env  # type: ignore[attr-defined]
+    plain = not callable(environment) and type(env) is BanditEnv
+    return env.problem if plain else None  # type: ignore[attr-defined]
+
+
+def limit_of(made: gym.Env) -> int | None:
+    """The rounds after which a `TimeLimit` ends an episode; None without one."""
+    env = made
+    while isinstance(env, gym.Wrapper):
+        if isinstance(env, TimeLimit):
+            return env._max_episode_steps
+        env = env.env
+    return None

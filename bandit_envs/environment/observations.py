@@ -27,6 +27,8 @@ class Summary(ABC):
         setting: what is published of the problem.
     """
 
+    unit = 1.0  # of which rewards are shown as multiples; agents know better ones
+
     def __init__(self, setting: Setting):
         self.setting = setting
         self.begin()
@@ -122,7 +124,7 @@ class History(Summary):
         """Last play, credited play, reward, news and share of rounds, (2 d + 3,)."""
         last = self._plays[-1] if self._plays else np.zeros(self.setting.dim)
         share = len(self._plays) / self.setting.horizon
-        return np.r_[last, self._credited, self._reward, self._news, share]
+        return np.r_[last, self._credited, self._reward / self.unit, self._news, share]
 
     def bounds(self) -> tuple[Floats, Floats]:
         """Those of the box and of the shares; rewards have none."""
@@ -172,7 +174,8 @@ class Statistics(Summary):
         """Scaled counts, means and the share of rounds, (2 bins^d + 1,)."""
         count, total = self._count[self._context], self._sum[self._context]
         share = len(self._cells) / self.setting.horizon
-        return np.r_[np.log1p(count) / np.log1p(self.setting.horizon), total / np.maximum(count, 1.0), share]
+        mean = total / np.maximum(count, 1.0) / self.unit
+        return np.r_[np.log1p(count) / np.log1p(self.setting.horizon), mean, share]
 
     def bounds(self) -> tuple[Floats, Floats]:
         """Those of the shares; means have none."""

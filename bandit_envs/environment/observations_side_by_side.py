@@ -80,7 +80,8 @@ class HistorySideBySide(BareSideBySide):
 
     def details(self, observations: Floats) -> Floats:
         """Last play, credited play, reward, news and share of rounds, (B, 2 d + 3)."""
-        return np.concatenate([self._last, self._credited, self._reward, self._news, self.share], axis=1)
+        reward = self._reward / self.summary.unit
+        return np.concatenate([self._last, self._credited, reward, self._news, self.share], axis=1)
 
 
 class StatisticsSideBySide(BareSideBySide):
@@ -122,7 +123,8 @@ class StatisticsSideBySide(BareSideBySide):
         """Scaled counts, means and the share of rounds in the contexts that are seen, (B, 2 bins^d + 1)."""
         self._context = self.setting.context_index(observations)
         count, total = self._count[self.rows, self._context], self._sum[self.rows, self._context]
-        return np.concatenate([self._logs[count], total / np.maximum(count, 1), self.share], axis=1)
+        mean = total / np.maximum(count, 1) / self.summary.unit
+        return np.concatenate([self._logs[count], mean, self.share], axis=1)
 
 
 SIDE_BY_SIDE: dict[type[Summary], type[BareSideBySide]] = {

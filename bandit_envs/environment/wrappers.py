@@ -26,7 +26,9 @@ class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
     The keys are those of Gymnasium's `RecordEpisodeStatistics` and more: "r" sum of rewards, "l" length,
     "t" seconds, "regret" cumulative regret of the noiseless means, charged at play time, and with
     constraints "violation", the sum of the norms of the positive parts of the mean costs. Where rewards are
-    corrupted, "spent" is what the attacker has spent. What an inner wrapper has put under the key is kept.
+    corrupted, "spent" is what the attacker has spent. Where there is a budget, "paid" is what the plays have
+    cost, and "budget_regret" what that could have earned at the best rate, less the mean rewards; the play
+    that did not fit any more counts nowhere. What an inner wrapper has put under the key is kept.
 
     Args:
         env: a bandit whose `info` has "oracle".
@@ -52,6 +54,8 @@ class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
         self._score = {"r": 0.0, "l": 0, "t": 0.0, "regret": 0.0}
         if np.size(info["oracle"]["cost_mean"]):
             self._score["violation"] = 0.0
+        if "spent" in info["oracle"]:
+            self._score |= {"paid": 0.0, "budget_regret": 0.0}
         problem = getattr(self.env.unwrapped, "problem", None)
         if problem is not None and problem.corruption.budget:
             self._score["spent"] = 0.0
@@ -60,7 +64,9 @@ class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Play, and report the score where the episode ends."""
         observation, reward, terminated, truncated, info = self.env.step(action)
-        self._count(float(reward), info["oracle"])
+        if info.get("played", True):
+            self._count(float(reward), info["oracle"])
+        self._score["t"] = round(perf_counter() - self._started, 6)
         if terminated or truncated:
             info[self.stats_key] = {**info.get(self.stats_key, {}), **self._score}
         return observation, reward, terminated, truncated, info
@@ -71,8 +77,10 @@ class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
         score["l"] += 1
         if "spent" in score:
             score["spent"] += abs(oracle["corruption"])
-        score["t"] = round(perf_counter() - self._started, 6)
-        for key in score.keys() & oracle.keys():
+        if "paid" in score:
+            score["paid"] += oracle["spent"]
+            score["budget_regret"] += oracle["rate"] * oracle["spent"] - oracle["mean"]
+        for key in score.keys() & {"regret", "violation"}:
             score[key] += oracle[key]
 
 

@@ -11,9 +11,12 @@ from bandit_envs.basics.types import Floats, Ints
 def scaled(contexts: Floats | None) -> Floats:
     """What observations show of each context, (Z, dz) in [0, 1] as float32; one 0 without contexts."""
     if contexts is None or contexts.shape[1] == 0:
-        return np.zeros((1, 1), dtype=np.float32)  # type: ignore[return-value]
-    low, span = contexts.min(axis=0), np.ptp(contexts, axis=0)
-    return ((contexts - low) / np.where(span > 0, span, 1.0)).astype(np.float32)  # type: ignore[return-value]
+        shown = np.zeros((1, 1), dtype=np.float32)
+    else:
+        low, span = contexts.min(axis=0), np.ptp(contexts, axis=0)
+        shown = ((contexts - low) / np.where(span > 0, span, 1.0)).astype(np.float32)
+    shown.setflags(write=False)
+    return shown  # type: ignore[return-value]
 
 
 def nearest(observation: Floats, shown: Floats) -> Ints:

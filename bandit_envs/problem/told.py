@@ -31,8 +31,10 @@ def checked_facts(told: Mapping[str, Any]) -> dict[str, Any]:
     check_kernel_kind(told["kernel"])
     check_switches(told)
     check_least(told["reward_lower_bound"])
+    costs = told["known_costs"]
     seed, slopes, count = told["safe_seed"], told["lipschitz"], told["num_constraints"]
     return {
+        "known_costs": costs if costs is None or told["arms"] is None else settled(costs),
         "safe_seed": None if seed is None else checked_seed(seed, told["arms"], count),
         "lipschitz": None if slopes is None else checked_slopes("lipschitz", slopes, count),
     }
@@ -154,6 +156,12 @@ def checked_slopes(name: str, slopes: Any, num_constraints: int) -> Floats:
     usable = usable and bool((np.isfinite(given) & (given >= 0)).all())
     require(usable, name, f"{num_constraints} finite numbers, 0 or positive, one a cost", slopes)
     return fixed(given.astype(np.float64))
+
+
+def settled(values: Any) -> Floats:
+    """Numbers that nobody can write to: a copy, but of what is so already."""
+    kept = isinstance(values, np.ndarray) and values.dtype == np.float64 and not values.flags.writeable
+    return values if kept else fixed(np.array(values, dtype=np.float64))
 
 
 def fixed(values: Any) -> Any:

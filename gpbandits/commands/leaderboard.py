@@ -2,6 +2,7 @@
 
 import shlex
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Annotated
 
 import typer
@@ -39,6 +40,9 @@ def leaderboard(
     from gpbandits.report.standings import INDISTINCT, Standings, distinct
 
     where = chosen_backend(backend, scheduler, workers)
+    out.mkdir(parents=True, exist_ok=True)
+    with TemporaryFile(dir=out):
+        pass  # raises now, and not when all is computed, where nothing can be written
     entries = enter(trials, horizon, env or (), agent or (), seed)
     cells = Store(store / CELLS)
     failed = [

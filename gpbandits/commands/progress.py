@@ -42,10 +42,10 @@ class Standing:
         if not self._latest:
             return ""
         parts = list(self._regret[self._latest].items())  # rich asks from a thread of its own
-        means = {label: np.concatenate(each).mean() for label, each in parts}
-        ranked = sorted(means, key=lambda label: means[label])
-        return f"mean regret on {self._latest}: " + ", ".join(
-            f"{label} {number(means[label])}" for label in ranked
+        finals = {label: np.concatenate(each) for label, each in parts}
+        ranked = sorted(finals, key=lambda label: finals[label].mean())
+        return f"mean regret on {self._latest} (trials of this run): " + ", ".join(
+            f"{label} {number(finals[label].mean())} ({len(finals[label])})" for label in ranked
         )
 
 
@@ -64,9 +64,10 @@ class Bars(Progress):
         super().__init__(*columns, *times, console=console())
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """The bar, and who leads."""
+        """The bar, and until all is there, which has a table of its own, who leads."""
         yield from super().get_renderables()
-        yield Text(str(self.standing), style="dim", overflow="ellipsis", no_wrap=True)
+        if not self.finished:
+            yield Text(str(self.standing), style="dim", overflow="ellipsis", no_wrap=True)
 
 
 def run_with_progress(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bandit_envs.basics.arguments import require
 from gpbandits.commands.terminal import console, print_rows
 from gpbandits.commands.where import Kind, KindOption, Scheduler, Workers, chosen_backend
 
@@ -43,6 +44,7 @@ def reproduce(
     from gpbandits.reproductions import REPRODUCTIONS, find
     from gpbandits.reproductions.page import write_page
 
+    require(name is not None or not quick, "quick", "left out without the name of a figure, or all", quick)
     chosen = REPRODUCTIONS.values() if name == ALL else [find(name)] if name else []
     processes = 0 if backend is Kind.DASK else workers or cpu_count() or 1
     compute = _computing(chosen_backend(backend, scheduler, workers), processes if quick else 0)

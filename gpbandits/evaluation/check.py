@@ -18,6 +18,7 @@ from gpbandits.evaluation.crediting import check_crediting
 from gpbandits.evaluation.rehearsal import (
     AgentCheckError,
     Show,
+    check_alarms,
     everything,
     rehearse,
     scrambled,
@@ -136,7 +137,9 @@ def _with_methods(agent: Any) -> Any:
 
 
 def _play(env: Any, agent: Any, show: Show, seeds: tuple[int, int] = SEEDS[0]) -> np.ndarray:
-    return rehearse(env, agent, *seeds, show)
+    actions = rehearse(env, agent, *seeds, show)
+    check_alarms(getattr(agent, "alarms", None), len(actions))
+    return actions
 
 
 def _check_batch(env: Any, factory: AgentFactory, first: np.ndarray) -> None:

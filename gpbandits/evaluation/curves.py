@@ -39,7 +39,7 @@ class Curves(Comparison):
 
     @cached_property
     def average_regret(self) -> dict[str, Floats]:
-        """R_t / t, (B, T) each."""
+        """R_t / t, (B, T) each; once a budget is spent t is the number of plays that were made."""
         return self._average(self.regret)
 
     @property
@@ -178,8 +178,21 @@ class Curves(Comparison):
         """Detection delays, missed changes and false alarms of each agent that detects."""
         return {label: detection(alarms, self.changes, self.horizon) for label, alarms in self.alarms.items()}
 
+    @property
+    def main_metric(self) -> Metric:
+        """What agents are ranked by: budget regret where plays have a cost, cumulative regret elsewhere.
+
+        Where a budget ends a trial, who spends it fast makes few plays, whose sum of regrets is small.
+        """
+        return "budget" if self.spent else "cumulative"
+
+    @property
+    def main(self) -> dict[str, Floats]:
+        """The curves of `main_metric`, (B, T) each."""
+        return self.curves(self.main_metric)
+
     def curves(self, metric: Metric = "cumulative") -> dict[str, Floats]:
-        """Regret or violation by metric, (B, T) each; the averages are over time, up to each round."""
+        """Regret or violation by metric, (B, T) each; the averages are over the rounds played so far."""
         match metric:
             case "cumulative":
                 return self.regret
@@ -206,5 +219,9 @@ class Curves(Comparison):
         raise ValueError(f"unknown metric {metric!r}; choose one of {', '.join(get_args(Metric))}")
 
     def _average(self, sums: dict[str, Floats]) -> dict[str, Floats]:
-        """A time average up to each round."""
-        return {label: values / self.rounds for label, values in sums.items()}
+        """A time average up to each round, of the plays that were made, (B, T) each."""
+        made = {
+            label: np.minimum(self.rounds, np.maximum(played, 1)[:, None])
+            for label, played in self.played.items()
+        }
+        return {label: values / made[label] for label, values in sums.items()}

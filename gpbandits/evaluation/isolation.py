@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -18,6 +19,7 @@ from bandit_envs.basics.threads import chosen_threads, threads
 from bandit_envs.problem.setting import Setting
 
 PATIENCE = 5.0  # seconds that a process has to end by itself
+DECLARED = ("features", "requires")  # attributes of what makes an agent
 SAID = ("privileged", "track")  # attributes of an agent that say what it is
 # that are read after the episode
 ASKED = ("alarms", "feedback_window", "assumes_bound", "infeasible_since", "certified")
@@ -46,7 +48,14 @@ def isolated(factory: AgentFactory) -> AgentFactory:
     def many(setting: Setting, num_trials: int | None = None) -> Isolated:
         return Isolated(parcel, setting, num_trials)
 
-    return AgentFactory(many if factory.batched else one)
+    def only_many(setting: Setting, num_trials: int) -> Isolated:
+        return Isolated(parcel, setting, num_trials)
+
+    make: Any = only_many if factory.in_batches_only else many if factory.batched else one
+    for said in DECLARED:
+        if hasattr(factory.make, said):
+            setattr(make, said, getattr(factory.make, said))
+    return AgentFactory(make, name=factory.name)
 
 
 class Isolated:
@@ -62,7 +71,8 @@ class Isolated:
         context = multiprocessing.get_context("spawn")  # a fork would inherit the memory
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, chosen_threads()), daemon=True)
-        self._process.start()
+        with _known_start_method():
+            self._process.start()
         theirs.close()
         self.privileged, self.track = self._ask("make", parcel, setting, num_trials)
 
@@ -127,6 +137,17 @@ class Isolated:
         if error is not None:
             raise error
         return answer
+
+
+@contextmanager
+def _known_start_method() -> Iterator[None]:
+    """joblib's workers have a start method that a new process, which is told it, does not know."""
+    before = multiprocessing.get_start_method(allow_none=True)
+    multiprocessing.set_start_method("spawn", force=True)
+    try:
+        yield
+    finally:
+        multiprocessing.set_start_method(before, force=True)
 
 
 def _serve(pipe: Connection, number: int) -> None:

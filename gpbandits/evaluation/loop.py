@@ -75,6 +75,9 @@ def evaluate(
     require(is_count(trials), "trials", "a positive integer", trials)
     require(_is_integer(seed) and seed >= 0, "seed", "an integer >= 0", seed)
     require(_is_integer(first_trial) and first_trial >= 0, "first_trial", "an integer >= 0", first_trial)
+    require(label is None or isinstance(label, str), "label", "None or text", label)
+    made = isinstance(environment, Stage) and bool(env_kwargs)
+    require(not made, "env_kwargs", "left out of a Stage, which has its environment already", env_kwargs)
     require(isinstance(isolate, bool), "isolate", "True or False", isolate)
     require(_is_integer(workers) and workers > 0, "workers", "a positive integer", workers)
     require(callback is None or callable(callback), "callback", "None or a callable (round)", callback)
@@ -126,9 +129,8 @@ def _rounds(checkpoints: Checkpoints, horizon: int) -> Ints:
 
 
 def _factories(agents: Mapping[str, AgentSpec] | Sequence[str]) -> dict[str, AgentFactory]:
-    require(
-        not isinstance(agents, str), "agents", "a mapping of labels to agents, or a list of names", agents
-    )
+    listed = isinstance(agents, Mapping | Sequence) and not isinstance(agents, str)
+    require(listed, "agents", "a mapping of labels to agents, or a list of names", agents)
     named = isinstance(agents, Mapping) or all(isinstance(name, str) for name in agents)
     require(named, "agents", "a mapping of labels to agents where they are not all names", agents)
     chosen = agents if isinstance(agents, Mapping) else {name: name for name in agents}

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bandit_envs.basics.arguments import require
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.files import DamagedFileError, whole_file
 from gpbandits.evaluation.record import Record, one_each, ragged
@@ -68,6 +69,7 @@ def read(path: str | os.PathLike[str], kind: type[_Kind]) -> _Kind:
     Raises:
         DamagedFileError: they do not; it names the file.
     """
+    require(not os.path.isdir(path), "path", "of a file that `save` wrote, not a folder", os.fspath(path))
     with _undamaged(path), pq.ParquetFile(path) as file:
         stored, table = file.schema_arrow.metadata or {}, file.read()
         if _DIGEST in stored and stored[_DIGEST] != _digest(stored[_KEY], table):

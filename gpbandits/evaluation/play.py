@@ -15,8 +15,7 @@ from agents.protocol import Agent
 from agents.registry import AgentFactory
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Ints
-from bandit_envs.environment.envs import BanditEnv
-from bandit_envs.environment.making import EnvLike, make
+from bandit_envs.environment.making import EnvLike, limit_of, make, plain_problem
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.covering import reach_of
@@ -40,10 +39,8 @@ class Stage:
         self.environment, self.keywords = environment, keywords
         self.env: Any = make(environment, **keywords)
         require_bandit(self.env)
-        self.limit, self.oracle = keywords.get("max_episode_steps"), keywords.get("oracle", True)
-        # A callable may have wrapped the environment, which a batch of bare ones would not show.
-        ours = isinstance(environment, str | Problem) and isinstance(self.env.unwrapped, BanditEnv)
-        self.problem = self.env.unwrapped.problem if ours else None
+        self.limit, self.oracle = limit_of(self.env), keywords.get("oracle", True)
+        self.problem = plain_problem(environment, self.env)
 
     @property
     def setting(self) -> Any:

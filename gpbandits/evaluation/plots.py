@@ -47,7 +47,7 @@ _POINTS = 200  # of a curve: more cannot be seen in print
 def regret_figure(
     result: Curves,
     scale: Scale = "linear",
-    metric: Metric | Sequence[Metric] = "cumulative",
+    metric: Metric | Sequence[Metric] | None = None,
     bounds: Sequence[Overlay] = (),
     *,
     x: Axis = "round",
@@ -74,6 +74,7 @@ def regret_figure(
         )
     _check_axis(x, result, bounds)
     require(ax is None or size is None, "size", "left out beside ax, whose figure has one", size)
+    metric = result.main_metric if metric is None else metric
     several = isinstance(metric, Sequence) and len(metric) > 0
     require(several, "metric", "the name of a metric or several of them", metric)
     metrics: list[Metric] = [metric] if isinstance(metric, str) else list(metric)
@@ -150,7 +151,9 @@ def alarm_figure(result: Curves) -> Figure:
     for (label, rows), (colour, dashes, _) in zip(alarms.items(), styles(len(alarms)), strict=True):
         counts, _ = np.histogram(np.concatenate(rows), edges)
         height = counts / result.num_trials
-        axes.stairs(height, edges, color=colour, linestyle=dashes, label=result.marked(label), linewidth=1.4)
+        axes.stairs(
+            height, edges, color=colour, linestyle=dashes, label=literal(result.marked(label)), linewidth=1.4
+        )
     _mark_changes(axes, result)
     axes.set(title=result.environment, xlabel="round $t$", ylabel="alarms a trial and stretch")
     axes.set_xlim(0, result.horizon)
@@ -206,8 +209,14 @@ def _draw(axes: Axes, rounds: Ints | Floats, values: Floats, label: str, style: 
         marker=marker,
         markersize=4,
         markevery=(offset, _MARKER_GAP),
-        label=label,
+        label=literal(label),
     )
+
+
+def literal(label: str) -> str:
+    """A label as it is: neither mathematics, nor hidden from the legend as those that begin with "_" are."""
+    escaped = label.replace("$", r"\$")
+    return f" {escaped}" if escaped.startswith("_") else escaped
 
 
 def _finish(axes: Axes, result: Curves, scale: Scale) -> None:

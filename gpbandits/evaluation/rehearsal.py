@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 
 from bandit_envs.problem.units import SLACK
+from gpbandits.evaluation.trace import checked_alarms
 
 Show = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -144,3 +145,16 @@ def scrambled(info: dict[str, Any]) -> dict[str, Any]:
         other = rng.normal(scale=3.0, size=np.shape(value))
         oracle[key] = other if isinstance(value, np.ndarray) else type(value)(other)
     return info | {"oracle": oracle}
+
+
+def check_alarms(alarms: Any, rounds: int) -> None:
+    """Raise unless they are what `evaluate` takes after an episode of one trial."""
+    try:
+        checked_alarms(alarms, rounds)
+    except (TypeError, ValueError) as error:
+        raise AgentCheckError(
+            "alarms",
+            f"`alarms`, where an agent has it, to be None or ascending rounds in 0..{rounds - 1} of a trial",
+            f"it was {alarms!r}",
+            "append t, the round whose feedback raised the alarm, and begin a new list in reset",
+        ) from error

@@ -47,7 +47,7 @@ class Result(Curves):
         self,
         path: str | os.PathLike[str] | None = None,
         scale: Scale = "linear",
-        metric: Metric | Sequence[Metric] = "cumulative",
+        metric: Metric | Sequence[Metric] | None = None,
         bounds: Sequence[Overlay] = (),
         *,
         x: Axis = "round",
@@ -60,7 +60,9 @@ class Result(Curves):
 
         Args:
             path: of a .png, .pdf or .svg file to save it in; nothing is written without.
-            scale, metric: what is drawn, on which axes; of several metrics, a panel each.
+            scale: of the axes.
+            metric: what is drawn; of several, a panel each. None is `main_metric`: cumulative regret, and
+                budget regret where plays have a cost.
             bounds: what theory says beside it, by `gpbandits.theory.overlays.bound`; rates ask for "log-log"
                 axes, on which they are slopes.
             x: "round", or "spent" for what plays have cost, where there is a budget.

@@ -9,13 +9,14 @@ LONGEST = 60  # characters of a label
 
 
 def result_text(result: Curves) -> str:
-    """What was played, and the mean regret of the agents, least first."""
+    """What was played, and the mean regret of the agents, of the budget where there is one, least first."""
     trials = "1 trial" if result.num_trials == 1 else f"{result.num_trials} trials"
-    finals = {label: float(regret[:, -1].mean()) for label, regret in result.regret.items()}
+    finals = {label: float(regret[:, -1].mean()) for label, regret in result.main.items()}
     ranked = sorted(finals, key=lambda label: finals[label])
     lines = [f"  {_short(result.marked(label))}: {finals[label]:.4g}" for label in ranked[:MOST]]
     played = f"{trials} of {result.horizon} rounds, seed {result.seed}"
-    first = f"Result of {_short(result.environment)}, {played}; mean regret:"
+    what = "mean budget regret" if result.spent else "mean regret"
+    first = f"Result of {_short(result.environment)}, {played}; {what}:"
     left = len(ranked) - MOST
     return "\n".join([first, *lines, *([f"  and {left} more agents"] if left > 0 else [])])
 

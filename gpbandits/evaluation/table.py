@@ -12,6 +12,8 @@ from bandit_envs.basics.types import Ints
 from gpbandits.evaluation.curves import Curves
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.statistics import (
+    ENOUGH,
+    FEW,
     RESAMPLES,
     Interval,
     bootstrap_interval,
@@ -38,6 +40,7 @@ SPENDING = "Budget regret: rho* times what was spent, rho* the best reward a uni
 _NARROW, _SPARED = 90, ("median [10, 90 %]", "average")
 _NEXT = ("µs/round", SOFT, "simple")  # columns that go, in this order, before labels or numbers break
 _GAP = 4  # between columns
+_SHORT = 8  # words of a heading that never break
 
 
 class Summary(NamedTuple):
@@ -47,7 +50,7 @@ class Summary(NamedTuple):
     regret: Interval  # mean cumulative regret, 95 % bootstrap
     band: Interval  # median and the 10 and 90 % quantiles of the trials
     difference: Interval | None  # to the baseline on the same trials, 95 % bootstrap; None for itself
-    average_regret: float
+    average_regret: float  # R_T over the rounds played
     simple_regret: float
     violation: float  # time average of V_T
     hard_violation: Interval  # of all rounds together, mean with 95 % bootstrap
@@ -60,7 +63,8 @@ def summarise(result: Curves, baseline: str | None = None) -> list[Summary]:
     The best agent is the one with the least mean among those that are neither privileged nor pretrained, if
     there are any.
     """
-    final = {label: regret[:, -1] for label, regret in (result.budget_regret or result.regret).items()}
+    final = {label: regret[:, -1] for label, regret in result.main.items()}
+    average, violation = result.curves("average"), result.curves("average-violation")
     ranked = sorted(final, key=lambda label: final[label].mean())
     baseline = baseline or next((label for label in ranked if result.comparable(label)), ranked[0])
     if baseline not in final:
@@ -71,9 +75,9 @@ def summarise(result: Curves, baseline: str | None = None) -> list[Summary]:
             bootstrap_interval(final[label]),
             quantile_band(final[label]),
             None if label == baseline else paired_difference(final[label], final[baseline]),
-            float((final[label] / result.played[label]).mean()),
+            float(average[label][:, -1].mean()),
             float(result.simple_regret[label][:, -1].mean()),
-            float(result.violation[label][:, -1].mean() / result.horizon),
+            float(violation[label][:, -1].mean()),
             bootstrap_interval(result.hard_violation[label][:, -1]),
             float(result.seconds_per_decision[label].mean()),
         )
@@ -101,13 +105,16 @@ class Table:
         def paid(*cells: str) -> tuple[str, ...]:
             return cells if result.spent else ()
 
+        def freely(*cells: str) -> tuple[str, ...]:
+            return () if result.spent else cells
+
         header = (
             "agent",
             *constrained(HARD),
             "budget regret" if result.spent else "cumulative regret",
             "median [10, 90 %]",
             f"minus {baseline}",
-            "average",
+            *freely("average"),
             "simple",
             *constrained(SOFT),
             *paid("rounds", "spent"),
@@ -120,7 +127,7 @@ class Table:
                 _interval(summary.regret),
                 _interval(summary.band),
                 _interval(summary.difference, signed=True) if summary.difference else MISSING,
-                number(summary.average_regret),
+                *freely(number(summary.average_regret)),
                 number(summary.simple_regret),
                 *constrained(number(summary.violation)),
                 *_paid(result, summary.label),
@@ -165,8 +172,10 @@ class Table:
         return widths
 
     def _least(self, i: int) -> int:
-        """The widest label, or the widest piece of a cell."""
-        return max(len(piece) for row in self.rows for piece in ([row[i]] if i == 0 else row[i].split()))
+        """The widest label, or the widest piece of a cell or short word of the heading."""
+        words = [word for word in self.header[i].split() if len(word) <= _SHORT]
+        cells = [piece for row in self.rows for piece in ([row[i]] if i == 0 else row[i].split())]
+        return max(map(len, words + cells))
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from rich import box
@@ -289,6 +298,7 @@ def _notes(result: Curves) -> tuple[str, ...]:
     notes = {
         size: True,
         method: result.num_trials > 1,
+        FEW: 1 < result.num_trials < ENOUGH,
         violation: result.num_constraints > 0,
         window: bool(result.windows),
         SPENDING: bool(result.spent),

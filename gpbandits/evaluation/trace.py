@@ -137,7 +137,7 @@ class Trace:
             kept["action"],
             np.full(self.num_trials, self.seconds / self.num_trials),
             changes=ragged(self._changes),
-            alarms=ragged([_checked_alarms(rounds, self.played) for rounds in self.alarms]),
+            alarms=ragged([checked_alarms(rounds, self.played) for rounds in self.alarms]),
             infeasible=one_each([_checked_round(since, self.played) for since in self.infeasible]),
             spending=self._spending(kept) if self._setting.budget is not None else None,
             covered=None if self._covering is None else self._covering.share,
@@ -154,6 +154,9 @@ class Trace:
             _by_trial(np.array(column), self.batched) for column in zip(*self._block, strict=True)
         )
         self._block, self.played = [], block.stop
+        for name, values in (("regret", regret), ("cost_mean", cost)):
+            finite = bool(np.isfinite(values).all())
+            require(finite, f'info["oracle"]["{name}"] of the environment', "finite numbers", values)
         if self._covering is not None:
             self._covering.play(action)
         recorded = recorded_in(self._rounds, block)
@@ -205,7 +208,7 @@ def _checked_window(window: Any) -> float | None:
     return None if window is None else float(window)
 
 
-def _checked_alarms(rounds: Any, horizon: int) -> Any:
+def checked_alarms(rounds: Any, horizon: int) -> Any:
     """Raise unless they are ascending rounds of the trial, or None."""
     if rounds is None:
         return None

@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
 
     cell: Cell
     failure: str | None = None  # the traceback, if it raised
-    regret: Floats | None = None  # (trials,) cumulative regret at the horizon, if it did not
+    regret: Floats | None = None  # (trials,) at the horizon, of the budget where there is one, if it did not
     elsewhere: bool = False  # another run is computing it
 
     @property
@@ -144,5 +144,5 @@ def _check_code(task: Task) -> None:
 
 
 def _done(task: Task, result: Result) -> Outcome:
-    (curve,) = result.regret.values()
+    (curve,) = result.main.values()
     return Outcome(task.cell, regret=curve[:, -1])

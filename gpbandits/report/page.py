@@ -51,13 +51,13 @@ class Section:
     def tables(self) -> list[Grid]:
         """What the section prints, and the folder of tables keeps."""
         result = self.result
-        compared: list[Metric] = (
-            ["cumulative", "hard-violation"] if result.num_constraints else ["cumulative"]
-        )
+        kept: list[Metric] = ["hard-violation"] if result.num_constraints else []
+        compared: list[Metric] = [result.main_metric, *kept]
         against = [comparison(result, metric) for metric in compared if len(result.agents) > 1]
-        kept = [safety(result)] if result.num_constraints else []
-        kept += [spending(result)] if result.spent else []
-        return [summary(result), *kept, *against, growth(result), timing(result)]
+        limits = [safety(result)] if result.num_constraints else []
+        limits += [spending(result)] if result.spent else []
+        grown = [] if result.spent else [growth(result)]  # once a budget is spent no regret grows
+        return [summary(result), *limits, *against, *grown, timing(result)]
 
     @property
     def views(self) -> list[View]:

@@ -26,7 +26,8 @@ INDISTINCT = 0.1  # from the reference's score: an environment whose agents are 
 THRESHOLDS = np.linspace(-0.5, 1.0, 61)  # of scores, in profiles
 
 _METHOD = (
-    "A round costs the positive part of its regret and, where there are constraints, its violation; a "
+    "A round costs the positive part of its regret (of its budget regret where plays have a cost) and, where "
+    "there are constraints, its violation; a "
     "trial's loss is the sum over rounds relative to the mean of the reference agent ({}), of both equally. "
     "The score is 1 - loss: 1 plays optimally, 0 like the reference."
 )
@@ -193,8 +194,15 @@ def has_loss(result: Result, reference: str) -> bool:
 
 
 def _parts(result: Result) -> list[dict[str, Floats]]:
-    """Positive regret and, where there are constraints, violation, summed over rounds, (B,) an agent."""
-    parts = [{label: np.maximum(record.regret, 0.0).sum(axis=1) for label, record in result.records.items()}]
+    """Positive regret and, where there are constraints, violation, summed over rounds, (B,) an agent.
+
+    Where plays have a cost it is the budget's regret: who makes fewer plays does not lose less by that.
+    """
+    regret = {
+        label: record.spending.shortfall if record.spending else record.regret
+        for label, record in result.records.items()
+    }
+    parts = [{label: np.maximum(each, 0.0).sum(axis=1) for label, each in regret.items()}]
     if result.num_constraints:
         parts.append({label: record.violation.sum(axis=1) for label, record in result.records.items()})
     return parts

@@ -8,6 +8,8 @@ from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import (
+    ENOUGH,
+    FEW,
     RESAMPLES,
     Interval,
     bootstrap_interval,
@@ -37,14 +39,14 @@ HARD: dict[str, Metric] = {"hard violation": "hard-violation"}
 SOFT: dict[str, Metric] = {"violation a round": "average-violation"}
 
 
-def ranked(result: Result, metric: Metric = "cumulative") -> list[str]:
-    """Labels, least mean regret (or violation) first."""
-    curves = result.curves(metric)
+def ranked(result: Result, metric: Metric | None = None) -> list[str]:
+    """Labels, the least mean of a metric first, by default of the main one."""
+    curves = result.curves(metric or result.main_metric)
     return sorted(curves, key=lambda label: curves[label][:, -1].mean())
 
 
-def baseline_of(result: Result, metric: Metric = "cumulative") -> str:
-    """The agent of least mean regret (or violation) of those neither privileged nor pretrained."""
+def baseline_of(result: Result, metric: Metric | None = None) -> str:
+    """The agent of the least mean, see `ranked`, of those neither privileged nor pretrained."""
     labels = ranked(result, metric)
     return next((label for label in labels if result.comparable(label)), labels[0])
 
@@ -52,8 +54,8 @@ def baseline_of(result: Result, metric: Metric = "cumulative") -> str:
 def undominated(result: Result) -> list[str]:
     """Labels such that no other agent has both less mean regret and less mean violation at the horizon."""
     regret, violation = (
-        {label: curve[:, -1].mean() for label, curve in result.curves(metric).items()}
-        for metric in ("cumulative", "violation")
+        {label: curve[:, -1].mean() for label, curve in curves.items()}
+        for curves in (result.main, result.violation)
     )
     return [
         label
@@ -76,30 +78,31 @@ def summary(result: Result) -> Grid:
     """Regret of each agent at the horizon, and beside it violation where there are constraints."""
     measures, best = _at_horizon(result), undominated(result)
     hard, violations = _violations(result, HARD), _violations(result, SOFT)
-    constrained = bool(result.num_constraints)
+    constrained, final = bool(result.num_constraints), {k: curve[:, -1] for k, curve in result.main.items()}
     rows = tuple(
         (
             result.marked(label),
             *(bootstrap_interval(values[label]) for values in hard.values()),
-            bootstrap_interval(result.regret[label][:, -1]),
+            bootstrap_interval(final[label]),
             *(bootstrap_interval(values[label]) for values in violations.values()),
             *(["yes" if label in best else "no"] * constrained),
-            quantile_band(result.regret[label][:, -1]),
-            float(interquartile_mean(result.regret[label][:, -1])),
+            quantile_band(final[label]),
+            float(interquartile_mean(final[label])),
             *(bootstrap_interval(values[label]) for values in measures.values()),
         )
         for label in ordered(result)
     )
     header = (
-        *("agent", *hard, "cumulative regret", *violations, *["undominated"] * constrained),
+        *("agent", *hard, NAMES[result.main_metric], *violations, *["undominated"] * constrained),
         *("median [10, 90 %]", "interquartile mean", *measures),
     )
     notes = _notes(result, _SUMMARY, *[_VIOLATION] * constrained)
     return Grid("summary", f"{result.environment}: summary", header, rows, notes)
 
 
-def comparison(result: Result, metric: Metric = "cumulative") -> Grid:
-    """Each agent against the best on the same trials."""
+def comparison(result: Result, metric: Metric | None = None) -> Grid:
+    """Each agent against the best on the same trials, by default by the main metric."""
+    metric = metric or result.main_metric
     baseline, what = baseline_of(result, metric), NAMES[metric]
     curves = result.curves(metric)
     compared = compare({label: curves[label][:, -1] for label in ranked(result, metric)}, baseline)
@@ -235,4 +238,5 @@ def _slope(result: Result, label: str, window: tuple[int, int]) -> Interval | No
 def _notes(result: Result, *methods: str) -> tuple[str, ...]:
     trials = "trial" if result.num_trials == 1 else "trials"
     size = f"n = {result.num_trials} {trials} of {result.horizon} rounds, seed {result.seed}."
-    return (size, *methods, *footnotes(result))
+    few = [FEW] if 1 < result.num_trials < ENOUGH else []
+    return (size, *methods, *few, *footnotes(result))

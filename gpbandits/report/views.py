@@ -11,6 +11,7 @@ from gpbandits.evaluation.statistics import bootstrap_interval
 from gpbandits.report.chart import Line, line_chart
 
 NAMES: dict[Metric, str] = {
+    "budget": "budget regret",
     "cumulative": "cumulative regret",
     "average": "average regret",
     "simple": "simple regret",
@@ -33,8 +34,9 @@ class View(NamedTuple):
 
 
 def metrics_of(result: Result) -> dict[Metric, str]:
-    """The measures that a result has, with their names."""
-    return {metric: name for metric, name in NAMES.items() if result.num_constraints or metric in _OF_REGRET}
+    """The measures that a result has, with their names, what agents are ranked by first."""
+    applies = {**dict.fromkeys(_OF_REGRET, True), "budget": bool(result.spent)}  # others are of constraints
+    return {metric: name for metric, name in NAMES.items() if applies.get(metric, result.num_constraints > 0)}
 
 
 def views(result: Result, numbers: Mapping[str, int]) -> list[View]:

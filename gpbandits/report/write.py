@@ -18,6 +18,7 @@ FIGURES: dict[str, tuple[Scale, Metric]] = {
     "regret-log-log": ("log-log", "cumulative"),
     "simple-regret": ("log-log", "simple"),
 }
+FIGURES_OF_BUDGETS: dict[str, tuple[Scale, Metric]] = {"budget-regret": ("linear", "budget")}
 FIGURES_OF_CONSTRAINTS: dict[str, tuple[Scale, Metric]] = {
     "average-regret": ("linear", "average"),
     "average-violation": ("linear", "average-violation"),
@@ -59,9 +60,10 @@ def write_table(table: Grid, folder: Path, name: str) -> None:
 def write_figures(
     result: Result, folder: Path, name: str, suffixes: tuple[str, ...] = (".png", ".pdf")
 ) -> None:
-    """Write the curves of each track, of violation too where there are constraints, and the alarms."""
+    """Write the curves of each track, those of violations and of a budget where there are, and the alarms."""
     folder.mkdir(parents=True, exist_ok=True)
     chosen = FIGURES | (FIGURES_OF_CONSTRAINTS if result.num_constraints else {})
+    chosen |= FIGURES_OF_BUDGETS if result.spent else {}
     for track, part in result.by_track().items():
         label = f"{name}-{track.replace(' ', '-')}" if track else name
         for kind, (scale, metric) in chosen.items():

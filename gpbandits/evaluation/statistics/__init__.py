@@ -11,7 +11,7 @@ from gpbandits.evaluation.statistics.across import (
     pooled_score,
 )
 from gpbandits.evaluation.statistics.bootstrap import bootstrap_interval
-from gpbandits.evaluation.statistics.interval import RESAMPLES, Interval
+from gpbandits.evaluation.statistics.interval import ENOUGH, FEW, RESAMPLES, Interval
 from gpbandits.evaluation.statistics.pairs import (
     Comparison,
     compare,
@@ -26,6 +26,8 @@ from gpbandits.evaluation.statistics.slopes import log_log_slope
 from gpbandits.evaluation.statistics.spread import interquartile_mean, quantile_band
 
 __all__ = [
+    "ENOUGH",
+    "FEW",
     "RESAMPLES",
     "Comparison",
     "Interval",

@@ -7,6 +7,11 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 
+ENOUGH = 20  # trials
+FEW = (
+    f"Of fewer than {ENOUGH} trials such intervals are too narrow: of normal values those of 2, 3, 5 and 10 "
+    "trials hold the mean in 50, 72, 83 and 89 % of cases."
+)
 RESAMPLES = 4000  # the ends of a 95 % interval then repeat to about 3 % of its half width
 
 

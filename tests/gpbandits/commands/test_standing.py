@@ -18,7 +18,7 @@ def test_the_least_mean_regret_of_all_trials_leads():
     assert str(standing) == ""
     for label, regret in (("a", [4.0]), ("b", [3.0, 3.0]), ("a", [0.0, 0.5])):
         standing.add(outcome(label, regret))
-    assert str(standing) == "mean regret on e: a 1.50, b 3.00"
+    assert str(standing) == "mean regret on e (trials of this run): a 1.50 (3), b 3.00 (2)"
 
 
 def test_cells_may_end_while_it_is_read(monkeypatch):
@@ -30,6 +30,6 @@ def test_cells_may_end_while_it_is_read(monkeypatch):
         return concatenate(values)
 
     monkeypatch.setattr(np, "concatenate", meanwhile)
-    assert str(standing) == "mean regret on e: first 1.00"
+    assert str(standing) == "mean regret on e (trials of this run): first 1.00 (1)"
     monkeypatch.undo()
-    assert str(standing) == "mean regret on e: first 1.00, another 2.00"
+    assert str(standing) == "mean regret on e (trials of this run): first 1.00 (1), another 2.00 (1)"

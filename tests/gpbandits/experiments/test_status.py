@@ -212,10 +212,10 @@ def test_the_progress_bar_shows_the_mean_regret_of_the_environment_whose_cell_ca
     assert str(standing) == ""
     standing.add(Outcome(cells["random"], regret=np.array([3.0, 5.0])))
     standing.add(Outcome(cells["moody"], failure="Traceback"))
-    assert str(standing) == "mean regret on GP: random 4.00"
+    assert str(standing) == "mean regret on GP (trials of this run): random 4.00 (2)"
     standing.add(Outcome(cells["random"], regret=np.array([13.0])))
     standing.add(Outcome(cells["moody"], regret=np.array([1.0])))
-    assert str(standing) == "mean regret on GP: moody 1.00, random 7.00"
+    assert str(standing) == "mean regret on GP (trials of this run): moody 1.00 (1), random 7.00 (3)"
 
 
 def test_a_folder_of_another_study_is_left_alone_and_named(call):

@@ -125,7 +125,7 @@ def test_every_view_is_a_well_formed_drawing_of_every_agent(folder):
     source = write_report(folder, figures=False).read_text()
     profiles, *others = re.findall(r"<svg viewBox=\"0 0 480.*?</svg>", source, re.S)
     assert "Performance profiles" in profiles
-    assert len(others) == 2 * 3 + 2 * len(NAMES)
+    assert len(others) == 2 * 3 + 2 * (len(NAMES) - 1)  # there is no budget
     drawings = re.findall(
         r"<figure data-metric=\"([\w-]+)\" data-scale=\"([\w-]+)\".*?(<svg.*?</svg>)", source, re.S
     )
