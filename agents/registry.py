@@ -78,6 +78,11 @@ class AgentFactory:
             ValueError: for an option that the agent, or what it hands its options on to, does not have, or
                 that cannot have this value.
         """
+        if num_trials is None and self.in_batches_only:
+            raise ValueError(
+                f"{self._entry} must take num_trials=None, one trial without an axis of trials, to be "
+                "checked or to play on what is neither a registered id nor a Problem; give it that default"
+            )
         size = {} if num_trials is None else {"num_trials": num_trials}
         self.require_takes(setting)
         try:

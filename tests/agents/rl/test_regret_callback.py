@@ -66,6 +66,20 @@ def test_without_a_period_the_algorithm_decides_and_means_are_written():
     assert [seen.regret.shape for seen in rounds] == [(2,)] * 10
 
 
+@pytest.mark.parametrize("anew", [True, False])
+def test_sums_go_on_where_the_training_goes_on(anew):
+    kept, rounds = Kept(), []
+    with preserved_generators():
+        model = A2C("MlpPolicy", BanditEnv("gp", **SMALL), device="cpu", seed=0, n_steps=5)
+        model.set_logger(Logger(None, [kept]))
+        callback = RegretCallback(every=1, on_round=rounds.append)
+        model.learn(10, callback, 100)
+        model.learn(10, callback, 100, reset_num_timesteps=anew)
+    regret = np.array([seen.regret[0] for seen in rounds])
+    written = [values["bandit/cumulative_regret"] for _, values in kept.written if "bandit/regret" in values]
+    assert np.isclose(written[-1], regret[10 if anew else 0 :].sum(), rtol=1e-12)
+
+
 def test_regret_that_is_hidden_is_asked_for():
     with pytest.raises(ValueError, match='info must have "oracle"'):
         learn(BanditEnv("gp", **SMALL, oracle=False))

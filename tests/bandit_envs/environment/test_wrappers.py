@@ -56,6 +56,22 @@ def test_without_constraints_there_is_no_violation():
     assert set(infos[-1]["episode"]) == {"r", "l", "t", "regret"}
 
 
+def test_what_plays_cost_and_what_an_attacker_spends_are_told_apart():
+    """The play that does not fit into the budget ends the episode, and is not made."""
+    both = {"corruption": {"law": "random", "budget": 2.0}, "budget": {"law": "gp", "budget": 8}}
+    infos, rewards = episode(EpisodeRegret(BanditEnv("gp", num_arms=20, horizon=60, **both)))
+    score, plays = infos[-1]["episode"], [info["oracle"] for info in infos[:-1]]
+    assert not infos[-1]["played"]
+    assert score["l"] == len(plays) == len(infos) - 1
+    assert score["r"] == pytest.approx(sum(rewards))
+    assert score["spent"] == pytest.approx(sum(abs(each["corruption"]) for each in plays))
+    assert score["paid"] == pytest.approx(sum(each["spent"] for each in plays))
+    assert 0 < score["spent"] <= 2.0 < 6.0 < score["paid"] <= 8.0
+    behind = sum(each["rate"] * each["spent"] - each["mean"] for each in plays)
+    assert score["budget_regret"] == pytest.approx(behind)
+    assert score["regret"] == pytest.approx(sum(each["regret"] for each in plays))
+
+
 @pytest.mark.parametrize("inner", [RecordEpisodeStatistics, Monitor])
 def test_the_score_adds_to_that_of_a_wrapper_inside(inner):
     infos, rewards = episode(EpisodeRegret(inner(BanditEnv("gp", num_arms=10, horizon=5))))

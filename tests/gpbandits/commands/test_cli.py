@@ -123,6 +123,22 @@ def test_an_unknown_name_ends_in_one_line_with_the_nearest(call, command, name):
     assert "did you mean" in err
 
 
+def test_a_leaderboard_that_could_not_be_written_is_not_computed(call, tmp_path):
+    (tmp_path / "file").touch()
+    code, _, err = call(
+        "leaderboard", "--out", str(tmp_path / "file" / "docs"), "--store", str(tmp_path / "s")
+    )
+    assert (code, err.count("\n")) == (2, 1)
+    assert str(tmp_path / "file") in err
+    assert not (tmp_path / "s").exists()
+
+
+def test_quick_is_of_a_figure(call):
+    code, _, err = call("reproduce", "--quick")
+    assert code == 2
+    assert "quick must be left out without the name of a figure" in err
+
+
 @pytest.mark.parametrize("name", names())
 def test_every_agent_has_an_entry(name):
     entry = catalogue.agent(name)

@@ -6,7 +6,7 @@ from types import SimpleNamespace as Some
 
 import numpy as np
 
-from gpbandits.commands.progress import Standing
+from gpbandits.commands.progress import Bars, Standing
 
 
 def outcome(label, regret):
@@ -33,3 +33,12 @@ def test_cells_may_end_while_it_is_read(monkeypatch):
     assert str(standing) == "mean regret on e (trials of this run): first 1.00 (1)"
     monkeypatch.undo()
     assert str(standing) == "mean regret on e (trials of this run): first 1.00 (1), another 2.00 (1)"
+
+
+def test_once_all_is_there_the_table_speaks():
+    bars = Bars()
+    task = bars.add_task("study", total=1)
+    bars.standing.add(outcome("a", [4.0]))
+    assert any("mean regret on e" in str(each) for each in bars.get_renderables())
+    bars.advance(task)
+    assert not any("mean regret on e" in str(each) for each in bars.get_renderables())

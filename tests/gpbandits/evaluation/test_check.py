@@ -247,6 +247,10 @@ class Batched:
         pass
 
 
+class AlarmsInAnyOrder(Careful):
+    alarms = (3, 2)
+
+
 class Mistake(NamedTuple):
     agent: Any
     check: str
@@ -255,6 +259,7 @@ class Mistake(NamedTuple):
 
 
 MISTAKES = [
+    Mistake(AlarmsInAnyOrder, "alarms", r"None or ascending rounds in 0\.\..*it was \(3, 2\)"),
     Mistake(WithoutUpdate, "interface", "WithoutUpdate has no update.*empty update"),
     Mistake(PlaysNaN, "valid actions", r"element of Discrete\(20\), but it returned nan"),
     Mistake(PlaysOneTooFar, "valid actions", r"element of Discrete\(20\), but it returned 20"),

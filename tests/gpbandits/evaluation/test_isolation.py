@@ -65,6 +65,44 @@ def test_one_that_approximates_is_known_by_what_its_factory_declares(isolate):
     assert result.approximate == {"sketch"}
 
 
+class InBatchesOnly(FirstArm):
+    """Has to be told how many trials it plays."""
+
+    def __init__(self, setting, num_trials):
+        super().__init__(setting)
+        self.num_trials = num_trials
+
+    def act(self, observation):
+        return np.zeros(self.num_trials, dtype=np.int64)
+
+
+@pytest.mark.parametrize("trials", [1, 3])
+def test_one_that_plays_batches_alone_is_told_their_size(trials):
+    agents = {"batches": InBatchesOnly, "first": FirstArm}
+    result = evaluate("GPBandit-GP-v0", agents, trials=trials, env_kwargs=SMALL, isolate=True)
+    np.testing.assert_array_equal(result.regret["batches"], result.regret["first"])
+
+
+def test_one_that_is_made_for_sums_gets_sums():
+    sums = {**SMALL, "aggregated": True}
+    here, apart = (
+        evaluate("GPBandit-Delayed-v0", ["gp-ucb-aggregated"], trials=2, env_kwargs=sums, isolate=isolate)
+        for isolate in (False, True)
+    )
+    np.testing.assert_array_equal(*(each.actions["gp-ucb-aggregated"] for each in (here, apart)))
+
+
+def test_workers_may_isolate_agents_too():
+    here, apart = (
+        evaluate(
+            "GPBandit-GP-v0", ["gp-ts"], trials=3, env_kwargs=SMALL, isolate=several, workers=1 + several
+        )
+        for several in (False, True)
+    )
+    np.testing.assert_array_equal(*(each.actions["gp-ts"] for each in (here, apart)))
+    assert multiprocessing.get_start_method(allow_none=True) in (None, "fork", "forkserver", "spawn")
+
+
 def test_it_does_not_find_the_truth_in_its_memory():
     agents = {"thief": Thief, "player": FirstArm}
     here, apart = (

@@ -14,6 +14,7 @@ from agents.registry import resolve_agent
 from bandit_envs import BanditEnv, Problem
 from bandit_envs.problems import build
 from gpbandits.evaluation import Result, evaluate, trial_seeds
+from gpbandits.evaluation.play import Stage
 from gpbandits.evaluation.simple_regret import simple_regret
 
 SMALL = {"horizon": 20, "num_arms": 50}
@@ -195,6 +196,12 @@ BAD = {
     "num_trials": ({"agents": {"a": ("gp-ucb", {"num_trials": 3})}}, "options .* must not hold num_trials"),
     "unknown agent": ({"agents": ["gp-ucb", "gp"]}, "unknown agent 'gp'"),
     "no oracle": ({"env_kwargs": {"oracle": False}}, "oracle must be on"),
+    "a label that is none": ({"label": 5}, "label must be None or text, got 5"),
+    "agents in no order": (
+        {"agents": {"random", "gp-ucb"}},
+        "agents must be a mapping .* or a list of names",
+    ),
+    "names that are read once": ({"agents": (each for each in ["random"])}, "agents must be a mapping"),
     "keyword": ({"env_kwargs": {"horizons": 3}}, "unknown keyword 'horizons'"),
     "NaN": ({"agents": {"nan": lambda setting: Scripted(setting, float("nan"))}}, "integer arm"),
     "arm": ({"agents": {"far": lambda setting: Scripted(setting, 1000)}}, "arm in 0..999"),
@@ -206,6 +213,36 @@ def test_bad_input_gets_one_clear_error(change, message):
     agents = change.pop("agents", ["random"])
     with pytest.raises(ValueError, match=message):
         evaluate("GPBandit-GP-v0", agents, **change)
+
+
+def test_a_stage_takes_no_keywords_any_more():
+    stage = Stage("GPBandit-GP-v0", {"num_arms": 9, "horizon": 5})
+    with pytest.raises(ValueError, match="env_kwargs must be left out of a Stage"):
+        evaluate(stage, ["random"], trials=1, env_kwargs={"horizon": 9})
+
+
+@pytest.mark.parametrize(("key", "of_arm"), [("regret", float), ("cost_mean", lambda arm: np.array([arm]))])
+def test_an_environment_whose_truth_is_no_number_is_named(key, of_arm):
+    class Odd(gym.Wrapper):
+        def step(self, action):
+            *others, info = self.env.step(action)
+            info["oracle"][key] = of_arm(np.nan)
+            return *others, info
+
+    def made():
+        constraints = {"num_constraints": 1} if key == "cost_mean" else {}
+        return Odd(gym.make("GPBandit-GP-v0", num_arms=9, horizon=5, **constraints))
+
+    with pytest.raises(ValueError, match=rf'info\["oracle"\]\["{key}"\] of the environment must be finite'):
+        evaluate(made, ["random"], trials=1)
+
+
+def test_an_agent_of_batches_alone_is_told_what_it_lacks():
+    def many(setting, num_trials):
+        raise AssertionError
+
+    with pytest.raises(ValueError, match=r"must take num_trials=None.*give it that default"):
+        evaluate(lambda: gym.make("GPBandit-GP-v0", num_arms=9, horizon=5), {"many": many}, trials=1)
 
 
 def test_a_callable_takes_options_as_its_name_does():

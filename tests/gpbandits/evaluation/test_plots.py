@@ -43,6 +43,14 @@ def test_the_chosen_agents_are_drawn_in_their_order():
     assert legend(result().plot(agents=["random", "GP-UCB"])) == ["random", "GP-UCB"]
 
 
+@pytest.mark.parametrize("label", ["$\\frac$ cost", "a $b$ c", "_hidden", "100 %"])
+def test_labels_are_drawn_as_they_are(label):
+    """Not as mathematics, and not left out of the legend."""
+    figure = result(labels=(label, "random")).plot()
+    assert figure._repr_png_().startswith(b"\x89PNG")  # pyright: ignore
+    assert [text.replace("\\$", "$").strip() for text in legend(figure)] == [label, "random"]
+
+
 def test_several_metrics_have_a_panel_each_and_one_legend():
     figure = result(num_constraints=1, privileged={"GP-TS"}).plot(metric=["cumulative", "hard-violation"])
     left, right = figure.axes

@@ -140,6 +140,11 @@ def test_a_foreign_file_is_named(tmp_path):
         Result.load(tmp_path / "f.parquet")
 
 
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(ValueError, match="path must be of a file that `save` wrote, not a folder"):
+        Result.load(tmp_path)
+
+
 def test_a_damaged_file_is_named(tmp_path):
     result().save(tmp_path / "r.parquet")
     (tmp_path / "r.parquet").write_bytes((tmp_path / "r.parquet").read_bytes()[:-100])

@@ -11,7 +11,9 @@ import pytest
 from gpbandits import evaluate
 from gpbandits.evaluation import Result
 from gpbandits.evaluation.spending import budget_grid, over_budget
-from gpbandits.report.tables import spending
+from gpbandits.report.standings import Standings, relative_losses
+from gpbandits.report.tables import comparison, ordered, ranked, spending, summary
+from gpbandits.report.views import metrics_of
 
 ENVIRONMENT = {"num_arms": 20, "budget": {"law": "gp", "budget": 6, "noise_std": 0.1}}
 
@@ -125,3 +127,53 @@ def test_a_report_has_a_table_of_budgets_where_there_are_any():
         assert regret.estimate == pytest.approx(result.budget_regret[label][:, -1].mean())
         assert rounds.estimate == result.played[label].mean()
         assert spent.estimate == pytest.approx(result.spent[label][:, -1].mean())
+
+
+class Spender:
+    """Plays the dearest arm: its plays are few, and the worst that one can make of a budget."""
+
+    def __init__(self, setting):
+        self.arm = int(np.argmax(setting.known_costs))
+
+    def reset(self, seed):
+        pass
+
+    def act(self, observation):
+        return self.arm
+
+    def update(self, *round_):
+        pass
+
+
+@cache
+def contest() -> Result:
+    costs = {"law": "gp", "budget": 20, "low": 0.2, "high": 1.2, "known": True}
+    agents = {name: name for name in ("random", "ratio-ucb", "gp-ucb")} | {"spender": Spender}
+    return evaluate("GPBandit-Budget-v0", agents, trials=20, env_kwargs={"num_arms": 50, "budget": costs})
+
+
+def test_few_plays_are_no_merit_anywhere():
+    """By cumulative regret the spender would be ahead of random play, and ratio-ucb last."""
+    result = contest()
+    by_plays = {label: regret[:, -1].mean() for label, regret in result.regret.items()}
+    assert by_plays["spender"] < by_plays["random"] < by_plays["ratio-ucb"]
+    order = ["ratio-ucb", "gp-ucb", "random", "spender"]
+    assert result.main_metric == "budget"
+    assert [row[0] for row in result.table().rows] == order
+    assert [line.split(":")[0].strip() for line in repr(result).splitlines()[1:]] == order
+    assert ranked(result) == ordered(result) == [row[0] for row in summary(result).rows] == order
+    assert Standings([result], "random").agents == order
+    scores = {label: 1 - loss.mean() for label, loss in relative_losses(result, "random").items()}
+    assert scores["ratio-ucb"] > scores["gp-ucb"] > scores["random"] == 0 > scores["spender"]
+    assert comparison(result).name == "comparison-budget"
+    assert next(iter(metrics_of(result))) == "budget"
+    assert "budget regret" in result.plot().axes[0].get_ylabel()
+
+
+def test_averages_are_of_the_plays_that_were_made():
+    result = contest()
+    for label, average in result.average_regret.items():
+        np.testing.assert_allclose(average[:, -1], result.regret[label][:, -1] / result.played[label])
+        np.testing.assert_array_equal(average[:, 0], result.regret[label][:, 0])
+    assert "average" not in result.table().header  # that of another regret than the one beside it
+    assert "budget regret" in summary(result).header

@@ -1,10 +1,15 @@
 """Statistics against scipy's and against known answers."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
+from synthetic import result
 
 from gpbandits.evaluation.statistics import (
+    ENOUGH,
+    FEW,
     bootstrap_interval,
     compare,
     holm,
@@ -109,6 +114,19 @@ def test_intervals_of_few_skewed_trials_cover_as_often_as_the_concepts_page_says
     values = np.random.default_rng(15).gamma(4.0, size=(num_trials, 2000))
     _, low, high = bootstrap_interval(values, resamples=2000)
     assert least < ((low <= 4) & (high >= 4)).mean() < most
+
+
+def test_how_few_trials_cover_is_what_tables_of_few_trials_say():
+    trials, shares = (
+        [int(each) for each in re.findall(r"\d+", part)]
+        for part in FEW.split("normal values")[1].split("hold")
+    )
+    rng = np.random.default_rng(0)
+    for number, share in zip(trials, shares, strict=True):
+        _, low, high = bootstrap_interval(rng.standard_normal((number, 4000)))
+        assert 100 * ((low <= 0) & (high >= 0)).mean() == pytest.approx(share, abs=2)
+    for number, said in ((1, False), (2, True), (ENOUGH - 1, True), (ENOUGH, False)):
+        assert (FEW in result(num_trials=number).table().notes) is said
 
 
 def test_pairing_removes_what_the_trials_share():
