@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from agents.capabilities import Features
 from agents.model.model import Model
 from agents.registry import names, resolve_agent
 from bandit_envs.basics.hints import hint
@@ -61,7 +62,11 @@ def agent(name: str) -> Entry:
         for each in inspect.signature(factory.make).parameters.values()
         if each.name not in _GIVEN
     }
-    handled = [(feature, "yes" if known else "no") for feature, known in factory.features._asdict().items()]
+    declares = isinstance(getattr(factory.make, "features", None), Features)
+    handled = [
+        (feature, ("yes" if known else "no") if declares else "not said, and tried")
+        for feature, known in factory.features._asdict().items()
+    ]
     place = f"{factory.make.__module__}.{factory.make.__qualname__}"
     return Entry(
         name,

@@ -140,8 +140,8 @@ class Curves(Comparison):
     def budget_regret(self) -> dict[str, Floats]:
         """sum_{s <= t} rho* k(x_s) - f(x_s), rho* = max f / k of the round, (B, T) each.
 
-        Of a budget B of which all is spent it is rho* B less what was earned; what is left in the end, less
-        than the cost of a play, is not charged.
+        Where all rewards are negative rho* is 0. Of a budget B of which all is spent it is rho* B less what
+        was earned; what is left in the end, less than the cost of a play, is not charged.
         """
         spendings = {label: record.spending for label, record in self.records.items()}
         return {label: np.cumsum(each.shortfall, axis=1) for label, each in spendings.items() if each}

@@ -407,3 +407,9 @@ def test_the_module_runs_where_the_terminal_knows_ascii_alone():
 @pytest.mark.parametrize("path", study_cases("*.toml"))
 def test_the_studies_of_the_examples_can_be_made(path):
     check_study(load_study(path))
+
+
+def test_a_class_that_declares_nothing_is_not_said_to_handle_nothing(call):
+    code, shown, _ = call("agents", "players:FirstArm")
+    assert code == 0
+    assert shown.count("not said, and tried") == len(agents.Features._fields)
