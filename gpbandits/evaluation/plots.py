@@ -34,7 +34,7 @@ LABELS: dict[Metric, str] = {
     "average-violation": r"average violation $\|[\sum_t g(x_t)]^+\|/t$",
     "hard-violation": r"hard violation $\sum_t \|[g(x_t)]^+\|$",
     "noisy-violation": r"violation of noisy costs $\|[\sum_t (g(x_t) + \eta_t)]^+\|$",
-    "budget": r"budget regret $\sum_t \rho^* k(x_t) - f(x_t)$ (reward units)",
+    "budget": "budget regret (reward units)",
     "average-hard-violation": r"average hard violation $\sum_t \|[g(x_t)]^+\|/t$",
 }
 _SPACINGS: dict[Scale, Callable[..., Floats]] = {"linear": np.linspace, "log-log": np.geomspace}
