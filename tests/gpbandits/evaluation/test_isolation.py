@@ -5,6 +5,9 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -118,6 +121,21 @@ def test_its_errors_travel_and_its_death_is_said():
         evaluate("GPBandit-GP-v0", {"a": Failing}, trials=1, env_kwargs=SMALL, isolate=True)
     with pytest.raises(AgentProcessError, match=r"ended during 'act', with exit code 7"):
         evaluate("GPBandit-GP-v0", {"a": Leaving}, trials=1, env_kwargs=SMALL, isolate=True)
+
+
+def test_a_script_without_a_guard_is_told_what_it_lacks(tmp_path):
+    script = tmp_path / "unguarded.py"
+    script.write_text(
+        "from gpbandits import evaluate\n"
+        "evaluate('GPBandit-GP-v0', ['random'], trials=1, isolate=True, env_kwargs={'horizon': 3})\n"
+    )
+    root = str(Path(__file__).parents[3])
+    environment = {**os.environ, "PYTHONPATH": root}
+    run = subprocess.run(
+        [sys.executable, script], env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 1
+    assert "has to call evaluate below `if __name__ == '__main__':`" in run.stderr
 
 
 def test_an_agent_that_no_other_process_can_import_is_refused():
