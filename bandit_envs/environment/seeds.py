@@ -13,8 +13,8 @@ FIRST = 2**32  # evaluations seed their environments with one word below it; see
 class TrainingSeeds(gym.Wrapper, RecordConstructorArgs):
     """Adds 2^32 to every seed, so that its trials are those of no evaluation, whatever the seeds.
 
-    `evaluate` draws the environment of a trial from a seed below 2^32. Tune and train on this, and no result
-    can have been seen before.
+    `evaluate` draws the environment of a trial from a seed below 2^32, or from 63 random bits if it isolates
+    agents. Tune and train on this, and no result can have been seen before.
 
     Example:
         >>> env = TrainingSeeds(gym.make("GPBandit-GP-v0", horizon=100))

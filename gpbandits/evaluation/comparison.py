@@ -23,7 +23,7 @@ class Comparison:
 
     Args:
         environment: the label that tables and figures print.
-        seed: of the evaluation; trial i is drawn from (seed, i) whatever the agents are.
+        seed: of the evaluation; trial i is drawn from (seed, i), and `entropy`, whatever the agents are.
         records: one a label; all with the same B trials, T recorded rounds and C constraints.
         privileged: labels of the agents that were told what a learner cannot know.
         first_trial: index of the first trial, when this is a block of a larger evaluation.
@@ -34,6 +34,7 @@ class Comparison:
             units of time.
         approximate: labels of the agents whose posterior is not exact.
         assuming: labels of the agents that rest on a bound that was neither given nor published.
+        entropy: of the environments beside the seed, where agents were isolated or it was given.
     """
 
     environment: str
@@ -46,6 +47,7 @@ class Comparison:
     windows: Mapping[str, float] = dataclasses.field(default_factory=dict)
     approximate: frozenset[str] = frozenset()
     assuming: frozenset[str] = frozenset()
+    entropy: int | None = None
 
     def __post_init__(self) -> None:
         if not self.records:

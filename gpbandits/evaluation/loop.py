@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -23,6 +24,7 @@ from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.thinning import check_rounds
 
 Checkpoints = Callable[[int], Ints] | Sequence[int] | Ints  # of a run, or made from its horizon
+SECRET = 128  # bits of the entropy of a run whose agents are isolated
 
 
 @one_thread()
@@ -37,6 +39,7 @@ def evaluate(
     label: str | None = None,
     progress: Progress | bool | None = None,
     isolate: bool = False,
+    entropy: int | None = None,
     workers: int = 1,
     checkpoints: Checkpoints | None = None,
     callback: OnRound | None = None,
@@ -61,8 +64,12 @@ def evaluate(
         progress: True for a bar of the trials that are over, on a terminal or in a notebook; or what is
             called with an agent's label and the number of trials that it has just finished, up to 64 at once.
         isolate: play every agent in a process of its own, which receives observations and feedback only and
-            ends with it: for agents that are not trusted, or leak memory. Their results are the same. Agents
-            must be importable. What a round costs more is measured in `benchmarks/isolation.py`.
+            ends with it: for agents that are not trusted, or leak memory. The environments' entropy is drawn
+            at random and kept as `result.entropy`. Agents must be importable. What a round costs more is
+            measured in `benchmarks/isolation.py`, what remains possible is in docs/reliability.md.
+        entropy: of the environments beside `seed`, an integer >= 0; the agents' seeds do not depend on it.
+            `entropy=result.entropy` repeats an isolated run, with or without `isolate`, or adds agents and
+            trials to it. Default none, and 128 random bits under `isolate`.
         workers: play the trials in so many processes; the results are the same, but for the seconds. Each
             makes the environment once, so that it and the agents must be what can be pickled.
         checkpoints: the rounds to record, counted from 1 and ending with the horizon, or a function that
@@ -79,6 +86,8 @@ def evaluate(
     made = isinstance(environment, Stage) and bool(env_kwargs)
     require(not made, "env_kwargs", "left out of a Stage, which has its environment already", env_kwargs)
     require(isinstance(isolate, bool), "isolate", "True or False", isolate)
+    usable = entropy is None or (_is_integer(entropy) and entropy >= 0)
+    require(usable, "entropy", "None or an integer >= 0, such as the `entropy` of a result", entropy)
     require(_is_integer(workers) and workers > 0, "workers", "a positive integer", workers)
     require(callback is None or callable(callback), "callback", "None or a callable (round)", callback)
     here = callback is None or workers == 1
@@ -91,10 +100,10 @@ def evaluate(
         factory.require_takes(stage.setting)
     if isolate:
         factories = {name: isolated(factory) for name, factory in factories.items()}
+        entropy = secrets.randbits(SECRET) if entropy is None else entropy
     rounds = None if checkpoints is None else _rounds(checkpoints, stage.horizon)
-    whole = Part(
-        first_trial, [trial_seeds(seed, i) for i in range(first_trial, first_trial + trials)], rounds
-    )
+    seeds = [trial_seeds(seed, i, entropy) for i in range(first_trial, first_trial + trials)]
+    whole = Part(first_trial, seeds, rounds)
     alone, together = partial(play_here, callback=callback), partial(play_in_processes, workers=workers)
     play = alone if workers == 1 else together
     with reports as report:
@@ -111,13 +120,20 @@ def evaluate(
         windows={name: each.window for name, each in traits.items() if each.window is not None},
         approximate=approximate,
         assuming=frozenset(name for name, each in traits.items() if each.assumes_bound),
+        entropy=None if entropy is None else int(entropy),
     )
 
 
-def trial_seeds(seed: int, trial: int) -> tuple[int, int]:
-    """Seeds of a trial's environment and of its agents, independent of each other, below 2^32."""
+def trial_seeds(seed: int, trial: int, entropy: int | None = None) -> tuple[int, int]:
+    """Return the seeds of a trial's environment and of its agents, independent of each other, below 2^32.
+
+    With the `entropy` of a result the environment's has 63 bits, about which seed and trial tell nothing.
+    """
     children = np.random.SeedSequence([seed, trial]).spawn(2)
     of_environment, of_agents = (int(child.generate_state(1)[0]) for child in children)
+    if entropy is not None:
+        secret = np.random.SeedSequence([entropy, seed, trial])
+        of_environment = int(secret.generate_state(1, np.uint64)[0]) >> 1
     return of_environment, of_agents
 
 

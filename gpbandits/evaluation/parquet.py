@@ -114,6 +114,7 @@ def _arguments(header: dict[str, Any], table: pa.Table) -> tuple[Any, ...]:
         header.get("windows", {}),
         frozenset(header.get("approximate", ())),
         frozenset(header.get("assuming", ())),
+        header.get("entropy"),
     )
 
 
@@ -142,10 +143,11 @@ def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_some(result: Curves) -> dict[str, Any]:
-    """What only some environments have."""
+    """Return what only some environments and runs have."""
     played = [played.tolist() for played in result.played.values()]
     covered = [covered.tolist() for covered in result.coverage.values()]
-    return ({"played": played} if result.spent else {}) | ({"covered": covered} if covered else {})
+    entropy = {} if result.entropy is None else {"entropy": result.entropy}
+    return ({"played": played} if result.spent else {}) | ({"covered": covered} if covered else {}) | entropy
 
 
 def _covered(header: Mapping[str, Any]) -> list[Any]:

@@ -12,7 +12,9 @@ from bandit_envs.problem.trial import Trial
 from gpbandits.evaluation.loop import trial_seeds
 
 
-def risk_averse_regret(problem: Problem, actions: Ints, alpha: float, seed: int = 0) -> Floats:
+def risk_averse_regret(
+    problem: Problem, actions: Ints, alpha: float, seed: int = 0, entropy: int | None = None
+) -> Floats:
     """Return the cumulative regret of plays under f - alpha rho^2, (B, T) (Makarova et al. 2021).
 
     rho(x) is the deviation of the noise at x: `noise={"law": "by-arm"}`.
@@ -21,14 +23,14 @@ def risk_averse_regret(problem: Problem, actions: Ints, alpha: float, seed: int 
         problem: on a finite set in one context, whose functions do not change.
         actions: `result.actions[label]`, (B, T).
         alpha: how much variance costs, in the units of rewards: an agent's alpha counts in prior deviations.
-        seed: of the evaluation.
+        seed, entropy: of the evaluation.
     """
     require_not_negative("alpha", alpha, "it is how much variance costs")
     plain = not problem.decisions.continuous and problem.decisions.num_contexts == 1
     still = plain and not problem.setting().may_change
     require(still, "problem", "on a finite set in one context, without changes", problem.name)
     env = BanditVectorEnv(problem, len(actions), autoreset_mode="Disabled")
-    env.reset(seed=[trial_seeds(seed, i)[0] for i in range(len(actions))])
+    env.reset(seed=[trial_seeds(seed, i, entropy)[0] for i in range(len(actions))])
     worth = np.array([_worth(problem, trial, alpha) for trial in env.simulator.trials])
     earned = np.take_along_axis(worth, np.asarray(actions, dtype=np.int64), axis=1)
     return np.cumsum(worth.max(axis=1, keepdims=True) - earned, axis=1)

@@ -90,9 +90,10 @@ def test_the_table_has_a_column(result):
 
 
 def test_it_is_the_same_alone_thinned_stored_and_isolated(result, tmp_path):
-    alone = evaluate(
-        "GPBandit-Constrained-v0", AGENTS, trials=1, first_trial=2, env_kwargs=KEYWORDS, isolate=True
-    )
+    third = {"trials": 1, "first_trial": 2, "env_kwargs": KEYWORDS}
+    alone = evaluate("GPBandit-Constrained-v0", AGENTS, **third)
+    apart = evaluate("GPBandit-Constrained-v0", AGENTS, **third, isolate=True)
+    here = evaluate("GPBandit-Constrained-v0", AGENTS, **third, entropy=apart.entropy)
     thinned = evaluate(
         "GPBandit-Constrained-v0", AGENTS, trials=TRIALS, env_kwargs=KEYWORDS, checkpoints=[10, 30]
     )
@@ -101,6 +102,7 @@ def test_it_is_the_same_alone_thinned_stored_and_isolated(result, tmp_path):
     joined = join_trials([result.records["safe"], alone.records["safe"]])
     for label, covered in result.coverage.items():
         np.testing.assert_array_equal(alone.coverage[label], covered[2:3])
+        np.testing.assert_array_equal(apart.coverage[label], here.coverage[label])
         np.testing.assert_array_equal(thinned.coverage[label], covered)
         np.testing.assert_array_equal(stored.coverage[label], covered)
     np.testing.assert_array_equal(joined.covered, np.append(result.coverage["safe"], alone.coverage["safe"]))

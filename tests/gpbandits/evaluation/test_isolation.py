@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import multiprocessing
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import gymnasium as gym
 import numpy as np
 import pytest
 from agent_cases import GAUSSIAN, LISTENING
 from players import FirstArm
 
 from bandit_envs.problem.single import SingleSimulator
-from gpbandits import evaluate
+from gpbandits import Result, evaluate, trial_seeds
 from gpbandits.evaluation.isolation import AgentProcessError
 
 SMALL = {"num_arms": 9, "horizon": 6}
+ROUGH = {"num_arms": 400, "horizon": 2, "length_scale": 0.01}  # the best arm is hardly ever that of another
+
+
+def apart_and_here(environment, agents, apart=None, **options):
+    """Return an isolated run, and the run in this process that repeats it from its entropy."""
+    isolated = evaluate(environment, agents, **options, **(apart or {}), isolate=True)
+    return isolated, evaluate(environment, agents, **options, entropy=isolated.entropy)
 
 
 class Thief(FirstArm):
@@ -28,6 +37,20 @@ class Thief(FirstArm):
         found = [each.trials[0] for each in gc.get_objects() if type(each) is SingleSimulator]
         settled = [trial for trial in found if trial is not None and trial.setting is self.setting]
         return int(settled[0].means[0, 0].argmax()) if settled else 0
+
+
+class Seeker(FirstArm):
+    """Searches small (seed, trial) for its own seed, and plays the best arm of the trial they stand for."""
+
+    def reset(self, seed):
+        pairs = itertools.product(range(4), range(16))
+        (mine,) = (trial_seeds(*pair) for pair in pairs if trial_seeds(*pair)[1] == seed)
+        env = gym.make("GPBandit-GP-v0", **ROUGH)
+        env.reset(seed=mine[0])
+        self.best = int(env.unwrapped.simulator.trials[0].means[0, 0].argmax())
+
+    def act(self, observation):
+        return self.best
 
 
 class Leaving(FirstArm):
@@ -43,19 +66,13 @@ class Failing(FirstArm):
 @pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in GAUSSIAN if name in LISTENING])
 def test_an_isolated_agent_plays_the_same(name):
-    here, apart = (
-        evaluate("GPBandit-GP-v0", [name], trials=2, env_kwargs=SMALL, isolate=isolate)
-        for isolate in (False, True)
-    )
+    apart, here = apart_and_here("GPBandit-GP-v0", [name], trials=2, env_kwargs=SMALL)
     np.testing.assert_array_equal(apart.actions[name], here.actions[name])
 
 
 def test_one_that_says_what_it_is_and_does_is_asked_for_it():
     agents = {"sdf": ("gp-ucb-sdf", {"window": 3}), "cpd": "gp-ucb-cpd", "oracle": "gp-ucb-oracle"}
-    here, apart = (
-        evaluate("GPBandit-PiecewiseStationary-v0", agents, trials=2, env_kwargs=SMALL, isolate=isolate)
-        for isolate in (False, True)
-    )
+    apart, here = apart_and_here("GPBandit-PiecewiseStationary-v0", agents, trials=2, env_kwargs=SMALL)
     assert (apart.windows, apart.privileged) == (here.windows, here.privileged) == ({"sdf": 3.0}, {"oracle"})
     assert apart.alarms.keys() == here.alarms.keys() == {"cpd"}
     assert apart.assuming == here.assuming == {"sdf"}
@@ -88,32 +105,57 @@ def test_one_that_plays_batches_alone_is_told_their_size(trials):
 
 def test_one_that_is_made_for_sums_gets_sums():
     sums = {**SMALL, "aggregated": True}
-    here, apart = (
-        evaluate("GPBandit-Delayed-v0", ["gp-ucb-aggregated"], trials=2, env_kwargs=sums, isolate=isolate)
-        for isolate in (False, True)
-    )
-    np.testing.assert_array_equal(*(each.actions["gp-ucb-aggregated"] for each in (here, apart)))
+    runs = apart_and_here("GPBandit-Delayed-v0", ["gp-ucb-aggregated"], trials=2, env_kwargs=sums)
+    np.testing.assert_array_equal(*(each.actions["gp-ucb-aggregated"] for each in runs))
 
 
 def test_workers_may_isolate_agents_too():
-    here, apart = (
-        evaluate(
-            "GPBandit-GP-v0", ["gp-ts"], trials=3, env_kwargs=SMALL, isolate=several, workers=1 + several
-        )
-        for several in (False, True)
-    )
-    np.testing.assert_array_equal(*(each.actions["gp-ts"] for each in (here, apart)))
+    runs = apart_and_here("GPBandit-GP-v0", ["gp-ts"], {"workers": 2}, trials=3, env_kwargs=SMALL)
+    np.testing.assert_array_equal(*(each.actions["gp-ts"] for each in runs))
     assert multiprocessing.get_start_method(allow_none=True) in (None, "fork", "forkserver", "spawn")
 
 
 def test_it_does_not_find_the_truth_in_its_memory():
     agents = {"thief": Thief, "player": FirstArm}
-    here, apart = (
-        evaluate("GPBandit-GP-v0", agents, trials=1, env_kwargs=SMALL, isolate=isolate)
-        for isolate in (False, True)
-    )
+    apart, here = apart_and_here("GPBandit-GP-v0", agents, trials=1, env_kwargs=SMALL)
     assert here.regret["thief"][0, -1] == 0.0  # else the theft does not work
     np.testing.assert_array_equal(apart.actions["thief"], apart.actions["player"])
+
+
+def test_its_seed_does_not_tell_it_the_environments():
+    keywords = {"trials": 3, "seed": 3, "env_kwargs": ROUGH}
+    here, apart = (
+        evaluate("GPBandit-GP-v0", {"seeker": Seeker}, **keywords, isolate=isolate)
+        for isolate in (False, True)
+    )
+    assert not here.regret["seeker"].any()  # else the search does not work
+    np.testing.assert_array_equal(apart.actions["seeker"], here.actions["seeker"])  # it finds as much
+    assert apart.regret["seeker"].any()
+
+
+def test_a_run_is_repeated_and_extended_from_its_stored_entropy(tmp_path):
+    keywords = {"trials": 2, "env_kwargs": SMALL}
+    first = evaluate("GPBandit-GP-v0", ["random"], **keywords, isolate=True)
+    first.save(tmp_path / "r.parquet")
+    entropy = Result.load(tmp_path / "r.parquet").entropy
+    again = evaluate("GPBandit-GP-v0", {"random": "random", "late": FirstArm}, **keywords, entropy=entropy)
+    np.testing.assert_array_equal(again.regret["random"], first.regret["random"])
+    alone = evaluate(
+        "GPBandit-GP-v0", {"late": FirstArm}, trials=1, first_trial=1, env_kwargs=SMALL, entropy=entropy
+    )
+    np.testing.assert_array_equal(alone.regret["late"], again.regret["late"][1:])
+
+
+def test_every_isolated_run_has_entropy_of_its_own_and_agents_have_their_usual_seeds():
+    runs = [evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs=SMALL, isolate=True) for _ in "ab"]
+    here = evaluate("GPBandit-GP-v0", ["random"], trials=1, env_kwargs=SMALL)
+    assert here.entropy is None
+    assert len({run.entropy for run in runs}) == 2
+    secret = [trial_seeds(5, i, run.entropy) for run in runs for i in range(50)]
+    assert [agent for _, agent in secret] == [trial_seeds(5, i)[1] for i in range(50)] * 2
+    assert len({environment for environment, _ in secret}) == 100
+    with pytest.raises(ValueError, match="entropy must be None or an integer >= 0"):
+        evaluate("GPBandit-GP-v0", ["random"], trials=1, entropy=-1)
 
 
 def test_its_errors_travel_and_its_death_is_said():
