@@ -1,10 +1,10 @@
 """An agent in a process of its own, to which nothing comes but what it is told.
 
-An agent of this process shares its memory with the environment: nothing but honesty keeps it from the truth.
-Here it gets the setting, its seed, observations, and what follows its actions, through a pipe; when it has
-played, its process ends, with whatever memory it held. The environments are drawn from `Result.entropy`, never
-sent: an agent that finds out its seed and trial cannot make them again. It is no sandbox: files, and the memory
-of others where the system lets it be read, are not closed to it.
+An agent of this process shares its memory with the environment: nothing but honesty keeps it from the
+truth. Here it gets the setting, its seed, observations, and what follows its actions, through a pipe; when
+it has played, its process ends, with whatever memory it held. `Result.entropy`, which environments are
+drawn from, is never sent: an agent that finds out its seed and trial cannot make them again. It is no
+sandbox: files, and the memory of others where the system lets it be read, are not closed to it.
 """
 
 from __future__ import annotations

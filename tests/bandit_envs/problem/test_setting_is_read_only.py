@@ -9,6 +9,7 @@ import pytest
 
 from bandit_envs import Setting
 from bandit_envs.problems import FACTORIES, build
+from bandit_envs.problems.by_name import data_files
 
 KNOWN = {"law": "gp", "budget": 9, "known": True}
 VARIANTS = {
@@ -24,8 +25,10 @@ def arrays(setting):
     return {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
 
 
-CASES = [(name, {}) for name in FACTORIES] + [
-    (name, each) for name, them in VARIANTS.items() for each in them
+CASES = [
+    pytest.param(name, keywords, marks=pytest.mark.needs_data(*data_files(name)))
+    for name in FACTORIES
+    for keywords in [{}, *VARIANTS.get(name, [])]
 ]
 
 
