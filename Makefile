@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-numerics lint format benchmark clean
+.PHONY: help demo test test-data test-long test-numerics lint format benchmark clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ demo: .venv/.installed-eval ## Run the demo study: STUDY=examples/studies/demo.t
 
 test: lint ## Check format, lint, imports and types, then run all tests but the long ones
 	$(BIN)/pytest $(PYTEST_ARGS) -m "not long"
+
+test-data: .venv/.installed-dev ## Run the tests of measurements that `make test` skips where they are absent
+	$(BIN)/pytest $(PYTEST_ARGS) -m "data and not long"
 
 test-long: .venv/.installed-dev ## Run the long tests: many trials, many rounds, whole installations
 	$(BIN)/pytest -m long # one after another: they start, count and kill processes

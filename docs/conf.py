@@ -1,6 +1,7 @@
 """Sphinx configuration: `sphinx-build -W docs build/docs`.
 
-It runs every example whose code has changed since, some minutes at first. `-D plot_gallery=0` runs none, and
+It runs every example whose code has changed since, some minutes at first, but for those whose measurements
+are not on this machine: nothing is downloaded. `-D plot_gallery=0` runs none, and
 `-D sphinx_gallery_conf.filename_pattern='quickstart|own_rule'` those whose names match.
 """
 
@@ -11,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from cells import keep_in_one_line
 from docstrings import process, skip
-from gallery import copied_examples
+from gallery import copied_examples, runnable
 from reference import write_reference
 
 project = "gpbandits"
@@ -33,7 +34,7 @@ html_css_files = ["tables.css"]
 sphinx_gallery_conf = {
     "examples_dirs": copied_examples(Path(__file__).parent / "generated" / "examples"),
     "gallery_dirs": "generated/gallery",
-    "filename_pattern": ".",
+    "filename_pattern": runnable(),
     "image_scrapers": ("gallery.saved_pictures",),
     "capture_repr": (),
     "show_signature": False,

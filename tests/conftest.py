@@ -22,6 +22,7 @@ settings.load_profile("suite")
 
 MARKERS = (
     "needs_data(*files): skip where a public data file is neither in $GPBANDITS_DATA nor cached",
+    "data: what needs such files; `make test-data` runs it",
     "long: many trials, many rounds or whole installations; `make test-long` runs them, `make test` does not",
     "numerics: what another processor rounds otherwise; `make test-numerics` runs them as on another one",
 )
@@ -49,6 +50,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         room = item.path.relative_to(HERE).as_posix()
         if room.startswith(NUMERICS):
             item.add_marker(pytest.mark.numerics)
+        if any(marker.args for marker in item.iter_markers("needs_data")):
+            item.add_marker(pytest.mark.data)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from html import unescape
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 pytest.importorskip("sphinx_gallery", reason="needs the extra `docs`")
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
-from gallery import copied_examples, saved_pictures  # noqa: E402
+from gallery import copied_examples, needed_files, runnable, saved_pictures  # noqa: E402
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 IDS = [example.stem for example in EXAMPLES]
@@ -38,6 +39,15 @@ def test_examples_run_where_nothing_lies_of_an_earlier_run(tmp_path):
     copied_examples(folder)
     assert {file.name for file in folder.glob("*.py")} == {example.name for example in EXAMPLES}
     assert not (folder / "tuner.json").exists()
+
+
+def test_examples_whose_measurements_are_not_there_are_shown_and_not_run(tmp_path, monkeypatch):
+    monkeypatch.delenv("GPBANDITS_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    run = {example for example in EXAMPLES if re.search(runnable(), str(example))}
+    assert run == {example for example in EXAMPLES if not needed_files(example)} != set(EXAMPLES)
+    monkeypatch.setattr("gallery.find", lambda file: tmp_path)
+    assert all(re.search(runnable(), str(example)) for example in EXAMPLES)
 
 
 def test_pictures_that_a_block_saves_are_shown_once(tmp_path):
