@@ -8,14 +8,14 @@ import pytest
 from baseline_cases import BOX, NOWHERE, feedback, play, started
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern
 
-from agents.algorithms.bandit_oco import DEVIATION, Probe, bandit_oco
+from agents.algorithms.bandit_oco import DEVIATION, MEAN, Probe, bandit_oco
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.laws import KnownFunction
 from bandit_envs.problem.decisions import unit_grid
 from gpbandits import check_agent, evaluate
 
 # In the units in which its constants were found.
-OF_DISCS = replace(BOX, kernel=ConstantKernel(DEVIATION**2) * Matern(nu=2.5))
+OF_DISCS = replace(BOX, kernel=ConstantKernel(DEVIATION**2) * Matern(nu=2.5), prior_mean=MEAN)
 FACTORIES = {
     "bandit-oco": "agents.algorithms.bandit_oco:bandit_oco",
     "two points": ("agents.algorithms.bandit_oco:bandit_oco", {"points": 2}),
@@ -83,7 +83,7 @@ def test_late_feedback_steps_with_the_direction_of_its_own_round():
         actions.append(late.act(NOWHERE))
         late.update(NOWHERE, actions[-1], 0.0, feedback([], np.zeros((0, 1)), np.zeros(0, dtype=int)))
     start = late.y.copy()
-    late.update(NOWHERE, late.act(NOWHERE), 0.0, feedback([0.5], [[0.0]], [1]))
+    late.update(NOWHERE, late.act(NOWHERE), 0.0, feedback([2.0], [[0.0]], [1]))
     moved, direction = late.y - start, actions[1] - start
     assert moved @ direction / np.linalg.norm(moved) / np.linalg.norm(direction) == pytest.approx(
         1.0, abs=1e-5
