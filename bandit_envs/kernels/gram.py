@@ -195,11 +195,17 @@ class Gram(Shares):
         """The r points that `root` was made from: there it is triangular, R[i, pivots[j]] = 0 for j < i."""
         return self._rooted.pivots[: len(self.root)]
 
-    @shared
+    @property
     def eigen_rotation(self) -> tuple[Floats, Floats]:
         """The r positive eigenvalues of K, descending, and Q, (r, r): P = Q @ root has P P' diagonal."""
-        values, vectors = np.linalg.eigh(self.root @ self.root.T)
+        values, vectors = (
+            self._eigen
+        )  # turned here: a copy, as by pickle, would sum products in another order
         return values[::-1], vectors[:, ::-1].T
+
+    @shared
+    def _eigen(self) -> tuple[Floats, Floats]:
+        return tuple(np.linalg.eigh(self.root @ self.root.T))
 
     def under(self, kernel: Kernel) -> Gram:
         """Another kernel on the same points; kept for the next time."""

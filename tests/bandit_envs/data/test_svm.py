@@ -233,7 +233,7 @@ def test_making_resetting_and_playing_need_no_matrix_over_all_pairs(name):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     gram = vars(env.problem.gram)
-    assert not {"dense", "root", "low_rank_root", "eigen_rotation"} & gram.keys()
+    assert not {"dense", "root", "low_rank_root", "_eigen"} & gram.keys()
     assert not gram["_columns"]
     assert peak < 16 * 2**20  # 900^2 numbers alone would be 6.5 MB, 14,400^2 1.7 GB
 

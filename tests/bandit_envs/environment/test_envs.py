@@ -266,6 +266,18 @@ def test_an_environment_survives_pickling_in_the_middle_of_a_trial(case):
         np.testing.assert_equal(twin.step(action), env.step(action))
 
 
+@each_id
+def test_a_copy_of_an_environment_that_has_drawn_draws_the_same_to_the_last_bit(case):
+    """What has been computed for earlier draws keeps its layout, and with it the order of its sums."""
+    env = case.make()
+    env.reset(seed=0)
+    twin = pickle.loads(pickle.dumps(env))
+    for each in (env, twin):
+        each.reset(seed=3)
+    means = [np.asarray(each.unwrapped.simulator.trials[0].means) for each in (env, twin)]
+    np.testing.assert_array_equal(*means)
+
+
 def test_an_id_with_the_module_in_front_can_be_made_where_nothing_is_imported_yet():
     env = gym.make("bandit_envs:GPBandit-GP-v0", horizon=5)
     assert isinstance(env.unwrapped, BanditEnv)
