@@ -205,7 +205,8 @@ class Gram(Shares):
 
     @shared
     def _eigen(self) -> tuple[Floats, Floats]:
-        return tuple(np.linalg.eigh(self.root @ self.root.T))
+        values, vectors = np.linalg.eigh(self.root @ self.root.T)
+        return values, vectors
 
     def under(self, kernel: Kernel) -> Gram:
         """Another kernel on the same points; kept for the next time."""
