@@ -18,6 +18,11 @@ class Drift(abc.ABC):
     """The law by which one function follows from the last."""
 
     @property
+    def stands_still(self) -> bool:
+        """Whether functions stay as they are throughout a segment: they are then drawn as without a drift."""
+        return False
+
+    @property
     def of_costs(self) -> Drift:
         """The drift of the cost functions beside a reward that drifts like this."""
         return STILL
@@ -45,6 +50,11 @@ class Drift(abc.ABC):
 @dataclass(frozen=True)
 class Still(Drift):
     """Functions stay as they are throughout a segment."""
+
+    @property
+    def stands_still(self) -> bool:
+        """Always."""
+        return True
 
     def check(self, law: FunctionLaw, horizon: int) -> None:
         """Anything can stay as it is."""
@@ -83,6 +93,11 @@ class OrnsteinUhlenbeck(Drift):
         valid = is_number(self.epsilon) and 0 <= self.epsilon <= 1
         require(valid, "epsilon", "a number in [0, 1]", self.epsilon)
         require_switch("costs", self.costs)
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether the rate is 0."""
+        return self.epsilon == 0
 
     @property
     def of_costs(self) -> Drift:

@@ -55,7 +55,7 @@ class Composition:
     @property
     def drifts(self) -> bool:
         """Whether each round has functions of its own."""
-        return self.drift != STILL
+        return not self.drift.stands_still
 
     @property
     def volatile(self) -> bool:

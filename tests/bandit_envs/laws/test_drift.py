@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import tracemalloc
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from bandit_envs.laws import (
     changes,
     delays,
 )
-from bandit_envs.laws.drift import OrnsteinUhlenbeck, Replay
+from bandit_envs.laws.drift import STILL, OrnsteinUhlenbeck, Replay
 from bandit_envs.laws.feasibility import FeasibleShare
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.drifting import BLOCK
@@ -45,8 +46,8 @@ EVERYTHING = by_hand(
 
 def functions(problem: Any, entropy: int = 0) -> Any:
     """All functions of a trial, (T, 1 + C, N)."""
-    means = problem.draw(entropy).means
-    return np.array([means[t] for t in range(problem.horizon)])
+    trial = problem.draw(entropy)
+    return np.array([trial.means[version] for version in trial.version.tolist()])
 
 
 def test_functions_have_the_kernels_covariance_and_forget_at_the_stated_rate():
@@ -67,6 +68,12 @@ def test_no_drift_at_rate_zero_and_independent_functions_at_rate_one():
     assert (still == still[0]).all()
     fresh = functions(by_hand(drift=OrnsteinUhlenbeck(1.0), horizon=HORIZON))[:, 0]
     assert np.abs((fresh[1:] * fresh[:-1]).mean()) < 0.2
+
+
+def test_a_drift_of_rate_zero_draws_the_functions_of_no_drift():
+    still, zero = (replace(EVERYTHING, drift=drift) for drift in (STILL, OrnsteinUhlenbeck(0.0)))
+    np.testing.assert_array_equal(functions(zero), functions(still))
+    assert zero.setting().may_change == still.setting().may_change
 
 
 def test_a_change_point_ends_what_drifts():
