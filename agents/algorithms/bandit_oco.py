@@ -92,10 +92,10 @@ class BanditOCO(Shown):
     lam_j <- [lam_j + eta (g_j - delta_reg eta lam_j)]^+, both with the old lam, when all plays of a
     probe have delivered. y starts uniformly. On a finite set the nearest arm is played; contexts are ignored.
     Rewards and costs are in units in which the published prior mean and deviation are those of the two discs:
-    there h_0 = -f and h_j = g_j are the values as they are observed, as in the paper. The mean matters, for the
-    gradient of one point grows with h; from the prior mean instead, y moves too little on the discs to come near
-    them (average regret .38 and violation .51 where it is -.07 and .30; 50 trials of 350 rounds). Where no kernel
-    is published, the first five values tell mean and deviation; y waits for them.
+    there h_0 = -f and h_j = g_j are the values as observed, as in the paper. The mean matters: one point's
+    gradient grows with h: measured from the prior mean it leads away from the discs (average regret .38 and
+    violation .51, in place of -.07 and .30; 50 trials of 350 rounds). Where no kernel is published, the first
+    five values tell mean and deviation; y waits for them.
 
     Args:
         setting: what is published.

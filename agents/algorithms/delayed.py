@@ -20,11 +20,10 @@ from ..acquisition.of_model import Always, WithWidth
 from ..acquisition.rules import UCB, PosteriorVariance, Thompson
 from ..agent.assembly import Agent, assemble
 from ..beliefs.base import Belief
-from ..beliefs.censored import Censored
+from ..beliefs.censored import Censored, largest_shifted
 from ..beliefs.hallucinated import Hallucinated
 from ..beliefs.imputed import FILL_INS, Imputed
 from ..capabilities import handles
-from ..model.bounds import DefaultBound
 from ..model.model import Model
 from ..validation import PerTrial
 from ..widths.base import Width
@@ -55,7 +54,8 @@ def gp_ucb_sdf(
             published law of delays, else what feedback can take at most.
         width: beta_t: "delayed" (Theorem 1, for lambda > 1), a name of `make_width`, or a number; the paper's
             experiments use 1.
-        reward_bound: B_y, which bounds the shifted |y|; default one prior deviation. 0 leaves the bias out:
+        reward_bound: B_y, which bounds the shifted |y|; default `largest_shifted` with "delayed", and with
+            another width one prior std, the B_y = 1 of the paper's experiments. 0 leaves the bias out:
             with a width of 1 GP-TS-SDF then draws from the posterior itself, a variant without nu_t.
         fill_in: what stands for a pending value: "zero", "mean" (posterior mean) or "nearest".
         noisy: whether sigma has the noise in it, as libraries predict it; another variant, see `Censored`.
@@ -63,7 +63,7 @@ def gp_ucb_sdf(
         num_trials: None, or B.
         **options: of the model.
     """
-    belief = _censored(window, reward_bound, fill_in, noisy)
+    belief = _censored(window, width, reward_bound, fill_in, noisy)
     width_of = partial(_width, width, reward_bound=reward_bound, delta=delta, gamma=gamma, union=2)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
@@ -83,7 +83,7 @@ def gp_ts_sdf(
     **options: Any,
 ) -> Agent:
     """GP-TS-SDF: argmax of one sample of GP(mu, (beta_t + bias)^2 k) (Verma et al. 2022); as `gp_ucb_sdf`."""
-    belief = _censored(window, reward_bound, fill_in, noisy)
+    belief = _censored(window, width, reward_bound, fill_in, noisy)
     width_of = partial(_width, width, reward_bound=reward_bound, delta=delta, gamma=gamma, union=4)
     return assemble(Model.of(setting, **options), WithWidth(Thompson, width_of), num_trials, belief=belief)
 
@@ -141,20 +141,27 @@ def _ucb_after(start: int, width: Width) -> Rule:
 def _width(
     width: Any, model: Model, *, reward_bound: PerTrial | None, delta: PerTrial, gamma: Any, union: int
 ) -> Width:
-    if isinstance(width, str) and width == "delayed":
+    if _is_delayed(width):
         information = make_gamma("realised" if gamma is None else gamma, model)
-        most = DefaultBound(1.0) if reward_bound is None else reward_bound / model.deviation
-        return DelayedWidth(model.rkhs_bound, model.relative_noise, most, information, delta, union)
+        largest = largest_shifted(model) if reward_bound is None else reward_bound
+        return DelayedWidth(
+            model.rkhs_bound, model.relative_noise, largest / model.deviation, information, delta, union
+        )
     return make_width(width, model, delta, gamma=gamma)
 
 
+def _is_delayed(width: Any) -> bool:
+    return isinstance(width, str) and width == "delayed"
+
+
 def _censored(
-    window: float | None, reward_bound: PerTrial | None, fill_in: str, noisy: bool
+    window: float | None, width: Any, reward_bound: PerTrial | None, fill_in: str, noisy: bool
 ) -> Callable[[Model, int], Belief]:
     require(
         window is None or isinstance(window, Real), "window", "one number, the same in all trials", window
     )
     require_choice("fill_in", fill_in, ("zero", *FILL_INS))
+    options = {"window": window, "reward_bound": reward_bound, "noisy": noisy, "bounding": _is_delayed(width)}
     if fill_in == "zero":
-        return partial(Censored, window=window, reward_bound=reward_bound, noisy=noisy)
-    return partial(Imputed, window=window, reward_bound=reward_bound, noisy=noisy, fill=FILL_INS[fill_in])
+        return partial(Censored, **options)
+    return partial(Imputed, **options, fill=FILL_INS[fill_in])

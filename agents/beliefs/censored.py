@@ -8,6 +8,7 @@ import numpy as np
 
 from bandit_envs.basics.arguments import require_not_negative
 from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.laws.functions import SELDOM_BELOW
 
 from ..model.by_round import ByRound
 from ..model.clock import Clock, default_window, in_time
@@ -17,6 +18,7 @@ from .base import Belief
 from .conditioning import make_posterior, observe, withdraw
 
 DROPPED = -1  # in the place of a point
+SELDOM_BEYOND = 3.0  # noise stds that hardly any value of Gaussian noise exceeds
 
 
 class Censored(Belief):
@@ -30,9 +32,11 @@ class Censored(Belief):
         num_trials: B.
         window: m, in rounds, or in units of time where the setting publishes query times; default 95 % of
             what comes, see `default_window`.
-        reward_bound: B_y, which bounds the shifted |y|; default one prior deviation.
+        reward_bound: B_y, which bounds the shifted |y|; the default follows from `bounding`.
         noisy: whether sigma is that of an observation, sqrt(sigma^2 + lambda), which is not in the paper's
             text but what libraries predict; samples stay those of f.
+        bounding: whether B_y is by default `largest_shifted`, as theorems ask, or one prior std, the B_y = 1
+            of the paper's experiments, which bounds nothing.
     """
 
     def __init__(
@@ -42,6 +46,7 @@ class Censored(Belief):
         window: float | None = None,
         reward_bound: PerTrial | None = None,
         noisy: bool = False,
+        bounding: bool = False,
     ):
         window = default_window(model.setting) if window is None else window
         require_not_negative("window", window, "it is how long a pending reward is waited for")
@@ -52,6 +57,7 @@ class Censored(Belief):
         both = make_posterior(model, num_trials)
         super().__init__(self.shifted(model), both, both)
         self.window, self._given, self._deviation = window, reward_bound, model.deviation
+        self._default = largest_shifted(model) if bounding else None  # of what was published: refits keep it
         self.noisy = noisy
         self.clock = Clock.of(model.setting)
         self._points = ByRound(num_trials)
@@ -127,7 +133,9 @@ class Censored(Belief):
     @property
     def reward_bound(self) -> PerTrial:
         """B_y."""
-        return self._deviation if self._given is None else self._given
+        if self._given is not None:
+            return self._given
+        return self._deviation if self._default is None else self._default
 
     @property
     def bias(self) -> Floats | float:
@@ -147,3 +155,17 @@ class Censored(Belief):
             played = np.arange(len(self._points) - recent, len(self._points))
             std[played[:, None] < self._since] = 0.0
         return self.reward_bound / self._deviation**2 * std.sum(axis=0)
+
+
+def largest_shifted(model: Model) -> PerTrial:
+    """Return B_y = (m - least) + max(3, B) s + 3 R, a number or (B,), in units of the reward.
+
+    m is the prior mean, s the largest prior std and B the bound on the norm: |f - m| <= B s where the norm is
+    bounded, and f - m seldom exceeds 3 s where f is drawn from the prior; R is the std of the noise.
+    """
+    rise = np.subtract(model.prior_mean, model.least)  # (), (N,) or (B, 1)
+    rise = rise[:, 0] if rise.ndim == 2 else rise.max()
+    bound = (
+        rise + np.maximum(SELDOM_BELOW, model.rkhs_bound) * model.deviation + SELDOM_BEYOND * model.noise_std
+    )
+    return bound if np.ndim(bound) else float(bound)

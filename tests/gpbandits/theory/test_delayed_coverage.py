@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from cases import DELAYED
 from scipy.stats import poisson
 
+from agents.registry import resolve_agent
 from bandit_envs import Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Uniform, delays
@@ -48,6 +50,19 @@ def test_the_band_contains_what_arrives_of_the_function(name, window):
     arriving = float(poisson.cdf(window, MEAN))
     bands = play_bands(PROBLEM, (name, {**OPTIONS, "window": window}), TRIALS, arriving=arriving)
     assert bands.failed.mean() <= ALLOWED
+
+
+@pytest.mark.parametrize("case", DELAYED)
+def test_the_default_bound_of_the_theorems_width_bounds_shifted_rewards(case):
+    env = case.make()
+    if env.unwrapped.problem.reward.is_fixed:
+        pytest.skip("what was recorded or is given follows no law that could bound it")
+    env.reset(seed=3)
+    setting, trial = env.get_wrapper_attr("setting"), env.unwrapped.simulator.trials[0]
+    agent = resolve_agent(("gp-ucb-sdf", {"width": "delayed"}))(setting)
+    agent.reset(0)
+    largest = max(trial.means[version][0].max() for version in np.unique(trial.version).tolist())
+    assert largest - agent.belief.prior_mean.min() <= agent.belief.reward_bound
 
 
 def test_the_band_without_its_bias_and_noise_does_not_contain_the_function_itself():
