@@ -1,10 +1,13 @@
 """The file of a cell: it counts if its numbers are those that its name stands for."""
 
 import os
+import stat
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
@@ -22,12 +25,14 @@ def read_cell(path: Path) -> Result:
         UnfitFileError: it is damaged or another's; it names the file.
         FileNotFoundError: there is none.
     """
+    _check_regular(path)
     try:
         result, metadata = Result.load(path), read_metadata(path)
     except FileNotFoundError:
         raise
     except (ValueError, OSError) as error:
         raise UnfitFileError(str(error)) from error
+    _check_finite(path, result)
     _check_bound(path, result, metadata.get("configuration"))
     return result
 
@@ -52,6 +57,7 @@ def fault(path: Path) -> str | None:
 def stored_configuration(path: Path) -> dict[str, Any] | None:
     """What the file at `path` says that it was computed from; None where it cannot be read."""
     try:
+        _check_regular(path)
         return read_metadata(path).get("configuration")
     except (ValueError, OSError):
         return None
@@ -66,6 +72,20 @@ def _fault(path: Path, *_identity: int) -> str | None:
     except FileNotFoundError:
         return None
     return None
+
+
+def _check_regular(path: Path) -> None:
+    """Raise at once where reading would wait for a writer: a FIFO or a device."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise UnfitFileError(f"{os.fspath(path)} is no regular file; remove it")
+
+
+def _check_finite(path: Path, result: Result) -> None:
+    """Raise where what every play has is not finite; simple regret and observed costs may be missing."""
+    for record in result.records.values():
+        always = (record.regret, record.cost, record.violation, record.action, *(record.spending or ())[:2])
+        if not all(np.isfinite(values).all() for values in always):
+            raise UnfitFileError(f"{os.fspath(path)} has values that are NaN or infinite")
 
 
 def _check_bound(path: Path, result: Result, stored: Any) -> None:

@@ -7,8 +7,11 @@ runs at once may compute a cell twice and keep it once.
 
 import errno
 import os
+import struct
+import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 try:
@@ -17,20 +20,39 @@ except ImportError:  # pragma: no cover (not on Windows)
     fcntl = None
 
 FILE = ".locks"
+_PATIENCE = 0.1  # seconds between attempts
+_OWNER = "hhqqi4x"  # struct flock of Linux: type, whence, start, length, process
 _WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}  # what such folders say
 
 
 @contextmanager
-def locked(folder: Path, key: str, wait: bool = True) -> Iterator[bool]:
+def locked(folder: Path, key: str, wait: bool = True, seconds: float | None = None) -> Iterator[bool]:
     """Hold the cell of this key (hexadecimal) in the block, and yield whether it is held.
 
     Args:
         folder: of the cells.
         key: of the cell.
         wait: as long as another process holds it; False then yields False at once.
+        seconds: the longest wait, after which it yields False.
     """
     with _opened(folder) as descriptor:
-        yield _lock(descriptor, key, wait)
+        deadline = time.monotonic() + seconds if wait and seconds is not None else None
+        while not (held := _lock(descriptor, key, wait and deadline is None)):
+            if deadline is None or time.monotonic() >= deadline:
+                break
+            time.sleep(_PATIENCE)
+        yield held
+
+
+def holder(folder: Path, key: str) -> str:
+    """Name the process that holds the cell of this key, by its number where the system tells it."""
+    if fcntl and sys.platform == "linux":
+        with _opened(folder) as descriptor, suppress(OSError):
+            asked = struct.pack(_OWNER, fcntl.F_WRLCK, os.SEEK_SET, _offset(key), 1, 0)
+            kind, *_, pid = struct.unpack(_OWNER, fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))
+            if kind != fcntl.F_UNLCK and pid > 0:
+                return f"process {pid}"
+    return "a process"
 
 
 def is_locked(folder: Path, key: str) -> bool:

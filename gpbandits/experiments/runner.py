@@ -1,10 +1,12 @@
 """Computing the cells that a store does not hold yet."""
 
+import warnings
 from collections.abc import Callable, Sequence
 
 from bandit_envs.basics.arguments import require
 from gpbandits.experiments.backends import Backend, local
 from gpbandits.experiments.leftovers import tidied
+from gpbandits.experiments.locks import holder
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import Cell, Study
 from gpbandits.experiments.work import Outcome, Task
@@ -28,8 +30,9 @@ def run(
         workers: number of processes on this machine; by default one a core.
         report: called in this process after each cell.
         backend: where the cells are computed instead, such as `backends.dask("tcp://10.0.0.1:8786")`.
-        time_limit: seconds after which a cell has failed. One that no signal interrupts, as in compiled code,
-            ends with the process that computes it, unless that is this one.
+        time_limit: seconds after which a cell has failed, or the wait for another run's ends. One that no
+            signal interrupts, as in compiled code, ends with the process that computes it, unless that is
+            this one.
     """
     require(time_limit is None or time_limit > 0.0, "time_limit", "a number of seconds above 0", time_limit)
     store.folder.mkdir(parents=True, exist_ok=True)
@@ -41,8 +44,18 @@ def run(
     backend, left = backend or local(workers), []
     with tidied(store.folder):
         failed = _computed(backend, tasks, report, left.append)
-        waiting = [task._replace(wait=True) for task in tasks if task.cell in left]
+        names = {id(cell) for cell in left}
+        waiting = [task._replace(wait=True) for task in tasks if id(task.cell) in names]
+        _say(waiting)
         return failed + _computed(backend, waiting, report, left.append)
+
+
+def _say(waiting: Sequence[Task]) -> None:
+    """Warn of the wait for cells that other runs are computing."""
+    if waiting:
+        whom = sorted({holder(task.path.parent, task.path.stem) for task in waiting})
+        text = f"waiting for {', '.join(whom)} of another run, computing {len(waiting)} cells of this one"
+        warnings.warn(text, stacklevel=3)
 
 
 def _computed(

@@ -55,7 +55,7 @@ class Store:
     def failure(self, cell: Cell) -> str | None:
         """The traceback of the last attempt at a cell that is not there; None if none is known."""
         path = self.failure_path(cell)
-        return path.read_text(encoding="utf-8") if path.exists() and not self.holds(cell) else None
+        return path.read_text(encoding="utf-8") if path.is_file() and not self.holds(cell) else None
 
     @staticmethod
     def metadata(cell: Cell) -> dict[str, Any]:

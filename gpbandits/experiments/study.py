@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from gpbandits.experiments.checkpoints import Checkpoints
 from gpbandits.experiments.provenance import OURS, named_files, sources, versions
 
 OF_CODE = ("versions", "sources", "files")  # what a configuration says of the code
+MOST_CELLS = 1_000_000  # files, which one folder can hold
+MOST_TRIALS = 100_000  # in a cell, whose records are in memory together
 _LONGEST = 120  # bytes of a file name, which gets endings; file systems allow 255
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # devices on Windows
 
@@ -141,6 +144,7 @@ class Study:
         _check_labels("environments", [entry.label for entry in self.environments])
         _check_labels("agents", [entry.label for entry in self.agents])
         _check_file_names(self.environments)
+        _check_size(self)
 
     @property
     def modules(self) -> list[str]:
@@ -167,11 +171,25 @@ class Study:
 def _check_labels(what: str, labels: list[str]) -> None:
     if not labels:
         raise ValueError(f"a study needs at least one entry of [[{what}]], got none")
-    for label in labels:
-        if labels.count(label) > 1:
-            raise ValueError(
-                f"labels of [[{what}]] must differ, got {label!r} twice; give each entry its own label"
-            )
+    if len(set(labels)) < len(labels):
+        (label, _), *_ = Counter(labels).most_common(1)
+        raise ValueError(
+            f"labels of [[{what}]] must differ, got {label!r} twice; give each entry its own label"
+        )
+
+
+def _check_size(study: Study) -> None:
+    """Raise where there are more cells than a folder can hold, or more trials in one than memory."""
+    block = min(study.trials, study.block_size)
+    require(block <= MOST_TRIALS, "block_size", f"at most {MOST_TRIALS} trials in a cell", block)
+    pairs = len(study.environments) * len(study.agents)
+    cells = pairs * -(-study.trials // study.block_size)
+    if cells > MOST_CELLS:
+        raise ValueError(
+            f"trials must give at most {MOST_CELLS} cells, got {study.trials}: with blocks of "
+            f"{study.block_size} for {pairs} pairs of an environment and an agent that is {cells}; ask for fewer "
+            "trials, or for larger blocks"
+        )
 
 
 def _check_file_names(environments: Sequence[EnvironmentEntry]) -> None:

@@ -19,7 +19,7 @@ def load_study(path: str | os.PathLike[str]) -> Study:
     """Read a study; `examples/studies/demo.toml` shows the format."""
     try:
         return parse_study(tomllib.loads(Path(path).read_text(encoding="utf-8-sig")))
-    except (ValueError, OSError) as error:  # syntax and encoding errors are ValueErrors
+    except (ValueError, OSError, RecursionError) as error:  # syntax and encoding errors are ValueErrors
         reason = error.strerror if isinstance(error, OSError) else error
         raise ValueError(f"cannot read the study {os.fspath(path)}: {reason}") from error
 

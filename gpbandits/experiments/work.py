@@ -17,7 +17,7 @@ from gpbandits.evaluation.files import write_whole
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments.cell_file import sound
 from gpbandits.experiments.limits import within
-from gpbandits.experiments.locks import locked
+from gpbandits.experiments.locks import holder, locked
 from gpbandits.experiments.sharing import forget_stages, stage_of
 from gpbandits.experiments.store import failure_beside
 from gpbandits.experiments.study import Cell
@@ -33,7 +33,7 @@ class Task(NamedTuple):
     path: Path
     metadata: dict[str, Any]
     wait: bool = False  # for another run that is computing the cell, rather than leave it for later
-    time_limit: float | None = None  # seconds
+    time_limit: float | None = None  # seconds, of the wait and of the work
 
 
 class Outcome(NamedTuple):
@@ -61,9 +61,9 @@ def settle(task: Task) -> Outcome:
     """
     _check_code(task)
     _check_folder(task.path.parent)
-    with locked(task.path.parent, task.path.stem, task.wait) as held:
+    with locked(task.path.parent, task.path.stem, task.wait, task.time_limit) as held:
         if not held:
-            return Outcome(task.cell, elsewhere=True)
+            return _left(task)
         if (kept := sound(task.path)) is not None:
             return _done(task, kept)
         begun = time.perf_counter()
@@ -76,6 +76,14 @@ def settle(task: Task) -> Outcome:
             return failed(task, traceback.format_exc())
         _keep(task, result, time.perf_counter() - begun)
         return _done(task, result)
+
+
+def _left(task: Task) -> Outcome:
+    """Leave a cell to another run, which may still finish it: no failure of the cell is kept."""
+    if not task.wait:
+        return Outcome(task.cell, elsewhere=True)
+    whom = f"{holder(task.path.parent, task.path.stem)} of another run, which is computing the cell"
+    return Outcome(task.cell, f"waited for {whom}, longer than the time limit of {task.time_limit:g} s")
 
 
 def compute(cell: Cell) -> Result:

@@ -223,9 +223,23 @@ def test_a_cell_that_another_run_computes_comes_last_and_is_waited_for(tmp_path)
             if len(order) == len(cells) - 1:
                 holder.kill()
 
-        assert run(which, store, 1, report) == []
+        with pytest.warns(UserWarning, match=f"waiting for process {holder.pid} of another run"):
+            assert run(which, store, 1, report) == []
     assert order == [*cells[1:], cells[0]]
     assert all(map(store.holds, cells))
+
+
+def test_the_wait_for_another_run_has_the_time_limit_and_names_its_process(tmp_path):
+    which, store = study(block_size=2), Store(tmp_path)
+    first, *others = which.cells()
+    with held_elsewhere(tmp_path, store.path(first).stem) as holder:
+        with pytest.warns(UserWarning, match=f"waiting for process {holder.pid} of another run"):
+            (failed,) = run(which, store, 1, time_limit=2.0)
+        holder.kill()
+    assert failed.cell == first
+    assert failed.reason.startswith(f"waited for process {holder.pid} of another run")
+    assert store.failure(first) is None  # the other run may finish it
+    assert all(map(store.holds, others))
 
 
 @pytest.mark.long

@@ -268,6 +268,14 @@ def test_a_study_file_can_say_everything():
         ('name = "random"', 'name = "random"\noptions = {a = 1979-05-27}', "numbers, booleans"),
         ("[study]", '[checkpoints]\nspacing = "linear"\n[study]', "spacing must be one of log, every"),
         ("[study]", "[study", "Expected"),
+        ("trials = 3", "trials = 100000000", "trials must give at most 1000000 cells, got 100000000"),
+        (
+            "trials = 3",
+            "trials = 1000000000\nblock_size = 1000000000",
+            "block_size must be at most 100000 trials in a cell, got 1000000000",
+        ),
+        ('name = "random"', f'name = "random"\noptions.a = {"[" * 9999}', "recursion"),
+        ('name = "random"', f'name = "random"\noptions.{"a." * 9999}b = 1', "recursion"),
     ],
 )
 def test_bad_study_files_give_one_clear_error(tmp_path, old, new, message):
@@ -278,6 +286,23 @@ def test_bad_study_files_give_one_clear_error(tmp_path, old, new, message):
         load_study(path)
     assert str(path) in str(error.value)
     assert "\n" not in str(error.value)
+
+
+class Counting(str):
+    """A label that counts comparisons."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        Counting.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_planning_compares_no_label_with_all_others():
+    agents = tuple(AgentEntry("random", Counting(i)) for i in range(2000))
+    Study("many", 1, (EnvironmentEntry("GPBandit-GP-v0", "GP"),), agents)
+    assert Counting.compared < 10 * len(agents)
 
 
 def test_a_missing_study_file_is_named(tmp_path):

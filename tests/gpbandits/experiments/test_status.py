@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import dataclasses
 import importlib
+import math
+import os
 import subprocess
 import sys
 import tomllib
@@ -277,7 +279,29 @@ def resown(store, study):
     return [first]
 
 
-UNFIT = (swap, shorter, stranger, evaluated, cut_off, resown)
+def without_end(value):
+    """A cell with a regret that is no number, or beyond all."""
+
+    def spoil(store, study):
+        path = store.path(next(study.cells()))
+        result = Result.load(path)
+        next(iter(result.records.values())).regret[0, 0] = value
+        result.save(path, read_metadata(path))
+        return [path]
+
+    return spoil
+
+
+def pipe(store, study):
+    """A FIFO, which nobody writes to, in the place of a cell."""
+    path = store.path(next(study.cells()))
+    path.unlink()
+    os.mkfifo(path)
+    return [path]
+
+
+UNFIT = (swap, shorter, stranger, evaluated, cut_off, resown, without_end(math.nan), without_end(math.inf))
+UNFIT += (pipe,) if hasattr(os, "mkfifo") else ()
 
 
 @pytest.mark.parametrize("spoil", UNFIT)
@@ -357,6 +381,7 @@ DAMAGE = {
     "no codes": lambda text: text.replace('"codes"', '"cods"'),
     "an unknown key": lambda text: text.replace('"trials"', '"trails"'),
     "deep": lambda text: "[" * 100_000,
+    "more trials than any folder holds": lambda text: text.replace('"trials": 5', f'"trials": {10**9}'),
     "not text": lambda text: "\udcff",
 }
 
