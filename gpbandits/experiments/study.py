@@ -187,8 +187,8 @@ def _check_size(study: Study) -> None:
     if cells > MOST_CELLS:
         raise ValueError(
             f"trials must give at most {MOST_CELLS} cells, got {study.trials}: with blocks of "
-            f"{study.block_size} for {pairs} pairs of an environment and an agent that is {cells}; ask for fewer "
-            "trials, or for larger blocks"
+            f"{study.block_size} for {pairs} pairs of an environment and an agent that is {cells}; "
+            "ask for fewer trials, or for larger blocks"
         )
 
 
