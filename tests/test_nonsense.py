@@ -100,6 +100,7 @@ REFUSED = [
     call(problem, "'gp'", "True, False or a number", prior_mean="no"),
     call(problem, SWITCH, normalize="no"),
     call(problem, SWITCH, publish_model="no"),
+    call(problem, 'True, False or "safest"', constraints="gp", safe_seed="no"),
     call(problem, SWITCH, "svm-tuning", name="svm-tuning", train="no"),
     call(problem, 'drift["costs"]', SWITCH, drift={"law": "ornstein-uhlenbeck", "costs": "no"}),
     call(by_hand, SWITCH, publish_model="no"),

@@ -12,6 +12,7 @@ from scipy.optimize import root_scalar
 from bandit_envs.basics.arguments import require, require_positive
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.slopes import of_unit_norm
 from bandit_envs.laws.bump_shape import Bump, Shape, Spectrum
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw
@@ -65,6 +66,10 @@ class Bumps(FunctionLaw):
         centre = np.array([rng.choice(along) for along in self.centres(gram)])
         bump = Bump(centre, self.width(gram.kernel, len(centre)), 2.0 * self.eps)
         return Drawn(bump(gram.points), self.bound, bump)
+
+    def steepest(self, gram: Gram) -> float:
+        """B max d(x, x') / |x - x'|."""
+        return self.bound * of_unit_norm(gram)
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
         """-B s, s the largest prior deviation."""

@@ -106,6 +106,10 @@ class UnderKernel(Derived):
         """That of the other law, under the kernel of its own."""
         return self.law.lower_bound(gram.under(self.kernel), prior_mean, norm)
 
+    def steepest(self, gram: Gram) -> float | None:
+        """That of the other law, under the kernel of its own."""
+        return self.law.steepest(gram.under(self.kernel))
+
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw on the same points."""
         return self.law.draw(gram.under(self.kernel), rng)

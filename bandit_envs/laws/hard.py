@@ -19,6 +19,7 @@ from bandit_envs.basics.arguments import (
 )
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.slopes import of_unit_norm
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw
 
@@ -140,6 +141,10 @@ class HardFunctions(FunctionLaw):
         if self.rescaled or dimension < LEAST_DIMENSION:
             return None
         return self.noise_std / 16.0 * float(np.sqrt(self.horizon * dimension))
+
+    def steepest(self, gram: Gram) -> float:
+        """B max d(x, x') / |x - x'|."""
+        return self.bound * of_unit_norm(gram)
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
         """-B s, s the largest prior deviation."""

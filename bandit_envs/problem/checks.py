@@ -33,6 +33,7 @@ from bandit_envs.laws.noise import Noise
 from bandit_envs.laws.play_costs import PlayCosts
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
+from bandit_envs.problem.safety import SAFEST
 from bandit_envs.problem.told import check_prior_mean
 
 LAWS: dict[str, tuple[type, str]] = {  # of each random part: what it must be, and one that is
@@ -149,7 +150,9 @@ def _check_drift(problem: Composition) -> None:
 
 
 def _check_safe_seed(problem: Composition) -> None:
-    require_switch("safe_seed", problem.safe_seed)
+    switch = isinstance(problem.safe_seed, bool)
+    known = switch or (isinstance(problem.safe_seed, str) and problem.safe_seed == SAFEST)
+    require(known, "safe_seed", f'True, False or "{SAFEST}"', problem.safe_seed)
     where = {
         "with constraints": bool(problem.constraints),
         "on a finite set": not problem.decisions.continuous,

@@ -44,7 +44,7 @@ class Composition:
     rkhs_bound: str | float | None = "true"
     publish_model: bool = True
     function_seed: int | None = None
-    safe_seed: bool = False
+    safe_seed: bool | str = False
     name: str = field(default="custom")
 
     @cached_property

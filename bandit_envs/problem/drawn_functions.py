@@ -12,10 +12,10 @@ from bandit_envs.laws.changes import change_points_of
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.drifting import Course
-from bandit_envs.problem.safety import MARGIN, TRIES, safe_arm
+from bandit_envs.problem.safety import SAFEST, TRIES, margin, safe_arms, safest_arm
 from bandit_envs.problem.truth import Extremes, Truth, of_box
 
-OF_COSTS = 10**6  # a spawn key of the functions' seed that nothing else has
+OF_COSTS, OF_SAFE_SEED = 10**6, 10**6 + 1  # spawn keys of the functions' seed that nothing else has
 MOST_FOUND = 1024  # trials on a box whose extremes are kept
 
 
@@ -71,8 +71,26 @@ class DrawnFunctions:
 
 def play_costs(problem: Composition, seed: np.random.SeedSequence) -> Drawn:
     """What plays cost in a trial, from a stream of its own beside that of the functions."""
-    of_costs = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, OF_COSTS))
-    return problem.play_costs.draw(problem.gram, np.random.default_rng(of_costs))
+    return problem.play_costs.draw(problem.gram, _beside(seed, OF_COSTS))
+
+
+def safe_seed(problem: Composition, truth: Truth, seed: np.random.SeedSequence) -> int | None:
+    """Draw the safe seed of a trial among all arms that are safe by the margin; None where none is published.
+
+    It freezes with the functions. Only `safe_seed="safest"` chooses the arm by its slack.
+    """
+    if not problem.safe_seed:
+        return None
+    costs = truth.means[:, 1:]
+    if problem.safe_seed == SAFEST:
+        return safest_arm(costs, problem.decisions)
+    safe = safe_arms(costs, problem.decisions, margin(problem.gram))
+    return int(_beside(seed, OF_SAFE_SEED).choice(safe))
+
+
+def _beside(seed: np.random.SeedSequence, key: int) -> np.random.Generator:
+    """A stream of its own beside that of the functions."""
+    return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, key)))
 
 
 def _course(problem: Composition, segment: Ints, seed: np.random.SeedSequence) -> Course:
@@ -99,12 +117,12 @@ def _all_costs(problem: Composition, segments: int, rngs: list[np.random.Generat
 
 def _safe_costs(problem: Composition, segments: int, rngs: list[np.random.Generator]) -> list[list[Drawn]]:
     """The costs of all segments, drawn again until an arm keeps them everywhere."""
-    least = MARGIN * float(np.sqrt(problem.gram.diagonal.max()))
+    least = margin(problem.gram)
     tries = 1 if all(law.is_fixed for law in problem.constraints) else TRIES
     for _ in range(tries):
         drawn = _all_costs(problem, segments, rngs)
         costs = np.array([[cost.values for cost in row] for row in drawn])
-        if safe_arm(costs, problem.decisions).worst <= -least:
+        if len(safe_arms(costs, problem.decisions, least)):
             return drawn
     raise ArgumentError(
         "safe_seed",

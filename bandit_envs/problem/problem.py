@@ -15,7 +15,7 @@ from bandit_envs.laws.drawn import Drawn
 from bandit_envs.problem import publishing
 from bandit_envs.problem.checks import check_problem, check_seed
 from bandit_envs.problem.composition import Composition
-from bandit_envs.problem.drawn_functions import DrawnFunctions, play_costs
+from bandit_envs.problem.drawn_functions import DrawnFunctions, play_costs, safe_seed
 from bandit_envs.problem.drifting import Playback
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.trial import Trial
@@ -63,8 +63,9 @@ class Problem(Composition):
         publish_model: whether learners are told prior, noise, bound and the law of the delays. Withheld means
             None (a prior mean of 0); `max_delay` and query times, by which feedback is read, are told anyway.
         function_seed: freezes the functions (and so the optima), not noise, delays or contexts.
-        safe_seed: publish an arm whose costs are at most -0.1 prior deviations in every context and segment,
-            and with the model how steep each cost is. Costs are drawn again until there is such an arm.
+        safe_seed: publish an arm that is drawn among all whose costs are at most -0.1 prior deviations in
+            every context and segment; "safest" publishes the one with the most slack. With the model a bound
+            on the slopes of each cost's law is published too. Costs are drawn until there is such an arm.
     """
 
     def __post_init__(self) -> None:
@@ -105,7 +106,8 @@ class Problem(Composition):
         truth = self._functions.truth(self, held, seeds["functions"], frozen)
         version = np.arange(self.horizon) if self.drifts else held
         costs = play_costs(self, seeds["functions"])
-        roster = roster_of(self, truth, costs, version, context, rngs["availability"])
+        safe = safe_seed(self, truth, seeds["functions"])
+        roster = roster_of(self, truth, costs, safe, version, context, rngs["availability"])
         return Trial(
             means=Playback(truth.means) if self.drifts else truth.means,
             between=[[f.between for f in row if f.between] for row in truth.drawn]
@@ -123,7 +125,7 @@ class Problem(Composition):
             play_costs=costs,
             cost_noise=rngs["cost_noise"].standard_normal(self.horizon),
             rate=roster.rate,
-            setting=self.setting(truth, costs),
+            setting=self.setting(truth, costs, safe),
         )
 
     @property
@@ -131,10 +133,12 @@ class Problem(Composition):
         """What of a trial's setting is about its own functions; all else holds whatever is drawn."""
         return publishing.trial_facts(self)
 
-    def setting(self, truth: Truth | None = None, costs: Drawn | None = None) -> Setting:
+    def setting(
+        self, truth: Truth | None = None, costs: Drawn | None = None, safe: int | None = None
+    ) -> Setting:
         """What a learner may know; without a draw, what holds for all trials."""
         kernel = deepcopy(self._published.kernel)  # an agent may fit it in place
-        return self._published.with_facts(kernel=kernel, **publishing.told_of_trial(self, truth, costs))
+        return self._published.with_facts(kernel=kernel, **publishing.told_of_trial(self, truth, costs, safe))
 
     @cached_property
     def _published(self) -> Setting:

@@ -11,7 +11,6 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.laws import changes
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.problem.composition import Composition
-from bandit_envs.problem.safety import lipschitz, safe_arm
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.truth import Truth
 
@@ -21,8 +20,8 @@ def trial_facts(problem: Composition) -> tuple[str, ...]:
 
     Chowdhury & Gopalan (2017) tell the learner two numbers of each function: noise is a share of its
     range, and B is its norm, from which the bound -B s follows. Nothing else that is published is
-    computed from the truth. Without the model these are withheld as well. A safe seed is one more, which
-    no agent could do without that must keep costs in every round, and with it how steep costs are.
+    computed from the truth. Without the model these are withheld as well. A safe seed is one more, drawn
+    among the safe arms: no agent could do without that must keep costs in every round.
     """
     return (*_facts_of_reward(problem), *_facts_of_costs(problem), *_facts_of_play_costs(problem))
 
@@ -47,6 +46,7 @@ def published(problem: Composition) -> Setting:
         num_constraints=len(problem.constraints),
         constraint_noise_std=problem.constraint_noise.stated_std if publish else None,
         constraint_noise_bound=_cost_noise_bound(problem) if publish else None,
+        lipschitz=_slopes(problem),
         query_times=problem.delay.query_times(problem.horizon),
         may_change=problem.drifts or not isinstance(problem.changes, changes.Stationary),
         volatile=problem.volatile,
@@ -57,17 +57,20 @@ def published(problem: Composition) -> Setting:
     )
 
 
-def told_of_trial(problem: Composition, truth: Truth | None, costs: Drawn | None) -> dict[str, Any]:
+def told_of_trial(
+    problem: Composition, truth: Truth | None, costs: Drawn | None, safe: int | None
+) -> dict[str, Any]:
     """The facts of a draw, of which `trial_facts` names those that differ: fields of its setting.
 
     Args:
         problem: whose draw it is.
         truth: its functions, None for none.
         costs: what its plays cost, None if they are not drawn.
+        safe: its safe seed, None for none.
     """
     told = {} if truth is None else _told_of_reward(problem, truth)
-    if truth is not None and problem.safe_seed:
-        told |= _told_of_costs(problem, truth.means[:, 1:])
+    if safe is not None:
+        told["safe_seed"] = np.array([safe])
     if costs is not None and problem.play_costs.known:
         told["known_costs"] = costs.between if problem.decisions.continuous else costs.values
     return told
@@ -83,9 +86,7 @@ def _facts_of_reward(problem: Composition) -> tuple[str, ...]:
 
 
 def _facts_of_costs(problem: Composition) -> tuple[str, ...]:
-    if not problem.safe_seed or all(law.is_fixed for law in problem.constraints):
-        return ()
-    return ("safe_seed", "lipschitz") if problem.publish_model else ("safe_seed",)
+    return ("safe_seed",) if problem.safe_seed else ()
 
 
 def _facts_of_play_costs(problem: Composition) -> tuple[str, ...]:
@@ -119,11 +120,13 @@ def _norm_bound(problem: Composition, rewards: list[Drawn]) -> float | None:
     return max(norms) if norms and len(norms) == len(rewards) else None
 
 
-def _told_of_costs(problem: Composition, costs: Floats) -> dict[str, Any]:
-    """A safe arm, and how steep costs are, (V, C, N)."""
-    seed = np.array([safe_arm(costs, problem.decisions).arm])
-    steep = {"lipschitz": lipschitz(costs, problem.decisions.points)} if problem.publish_model else {}
-    return {"safe_seed": seed, **steep}
+def _slopes(problem: Composition) -> Floats | None:
+    """Bounds on the slopes of the costs' laws, (C,), where a safe set may grow; None if a law has none."""
+    if not (problem.safe_seed and problem.publish_model):
+        return None
+    each = {id(law): law.steepest(problem.gram) for law in problem.constraints}  # several may share one
+    slopes = [each[id(law)] for law in problem.constraints]
+    return None if None in slopes else np.array(slopes, dtype=np.float64)
 
 
 def _noise_profile(problem: Composition) -> Floats | None:

@@ -71,7 +71,7 @@ class Setting:
         safe_seed: arms whose costs are known to be kept in every context and segment, (n,); None if none is.
             Where arms are volatile, one of them is there in every round.
         lipschitz: L_j of each cost, (C,): |g_j(x) - g_j(x')| <= L_j |x - x'| in the kernel's units of
-            (context, arm) features; None if unknown.
+            (context, arm) features, of nearly all functions of its law; None if unknown.
         constraint_noise_bound: almost sure bound on the noise on costs, None if there is none.
 
     `noise_std`, `noise_bound`, `rkhs_bound` and `reward_lower_bound` may differ from trial to trial; they

@@ -12,7 +12,6 @@ from bandit_envs.laws.drawn import Drawn
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.drifting import Playback
-from bandit_envs.problem.safety import safe_arm
 from bandit_envs.problem.truth import Truth, best_rates
 
 ENTRIES = 2**17  # arms of rounds that are drawn at once: 1 MB of uniforms
@@ -29,19 +28,25 @@ class Roster(NamedTuple):
 
 
 def roster_of(
-    problem: Composition, truth: Truth, costs: Drawn, version: Ints, context: Ints, rng: np.random.Generator
+    problem: Composition,
+    truth: Truth,
+    costs: Drawn,
+    kept: int | None,
+    version: Ints,
+    context: Ints,
+    rng: np.random.Generator,
 ) -> Roster:
     """What may be played in each round of a trial, and what is best of it.
 
     Args:
         problem: whose trial it is.
         truth, costs: its functions, and what its plays cost.
+        kept: its safe seed, which is never missing; None for none.
         version: of each round, (T,).
         context: (T + 1,).
         rng: of availability.
     """
     priced = not problem.play_costs.is_free
-    kept = safe_arm(truth.means[:, 1:], problem.decisions).arm if problem.safe_seed else None
     truth = truth._replace(means=Playback(truth.means)) if problem.drifts else truth
     if problem.volatile:
         given = problem.decisions, rng, costs.values if priced else None, kept

@@ -52,7 +52,7 @@ def compose(
     rkhs_bound: str | float | None = "true",
     publish_model: bool = True,
     function_seed: int | None = None,
-    safe_seed: bool = False,
+    safe_seed: bool | str = False,
 ) -> Problem:
     """Compose a problem from its decision set, its reward and the features that all problems share.
 
@@ -104,10 +104,11 @@ def compose(
         rkhs_bound: "true", "paper", a number or None; what is published of the function's norm.
         publish_model: whether learners are told prior, noise, bound and the law of the delays.
         function_seed: freezes the functions.
-        safe_seed: tell learners an arm that keeps all costs by 0.1 prior deviations in every context and
-            segment, drawing costs until there is one, and with the model how steep each cost is:
-            `setting.safe_seed` and `setting.lipschitz`. Where arms are volatile it is never missing. For
-            agents that must keep costs in every round.
+        safe_seed: publish `setting.safe_seed`, an arm that is drawn among all that keep all costs by 0.1
+            prior deviations in every context and segment ("safest": the one with the most slack); costs are
+            drawn until there is one. With the model `setting.lipschitz` is published too, a bound on the
+            slopes of each cost's law. Where arms are volatile the seed is never missing. For agents that must
+            keep costs in every round.
     """
     require_switch("normalize", normalize)
     law = Normalized.of(reward, decisions.points) if normalize else reward

@@ -9,10 +9,12 @@ import numpy as np
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats
+from bandit_envs.kernels.slopes import steepest
 from bandit_envs.problem.problem import Problem
-from bandit_envs.problem.safety import lipschitz
 from bandit_envs.problem.trial import Trial
 from gpbandits.evaluation.safety import reachable
+
+CAUTION = 1.1  # factor of the steepest slope between two points that is granted to who knows the costs
 
 
 def reach_of(problem: Problem, trials: Sequence[Trial | None]) -> Bools | None:
@@ -31,7 +33,8 @@ def _reach(problem: Problem, trial: Trial) -> Bools:
     costs, points = np.asarray(trial.means)[:, 1:], problem.decisions.points
     seed = np.zeros(costs.shape[2], dtype=bool)
     seed[trial.setting.safe_seed] = True
-    return reachable(costs[0], seed, points, lipschitz(costs, points))
+    slopes = CAUTION * np.array([steepest(cost, points) for cost in np.swapaxes(costs, 0, 1)])
+    return reachable(costs[0], seed, points, slopes)
 
 
 class Covering:

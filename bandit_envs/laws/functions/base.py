@@ -9,6 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.slopes import steepest
 from bandit_envs.laws.drawn import Drawn
 
 SELDOM_BELOW = 3.0  # prior deviations under the prior mean that a Gaussian process is seldom below
@@ -54,6 +55,15 @@ class FunctionLaw(abc.ABC):
         """
         seldom = float((prior_mean - SELDOM_BELOW * np.sqrt(gram.diagonal)).min())
         return seldom if self.least is None else max(seldom, self.least)
+
+    def steepest(self, gram: Gram) -> float | None:
+        """Return L, |f(x) - f(x')| <= L |x - x'| for nearly all of its functions; None if it states none.
+
+        Args:
+            gram: the kernel's on the points.
+        """
+        given = self.among(gram.points)
+        return steepest(given, gram.points) if len(given) else None
 
     @property
     def misspecification(self) -> float | None:

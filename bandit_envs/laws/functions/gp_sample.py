@@ -9,6 +9,7 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.random_features import feature_count
+from bandit_envs.kernels.slopes import of_samples
 from bandit_envs.laws.drawn import Continuation, Drawn, Waves
 from bandit_envs.laws.functions.base import FunctionLaw
 
@@ -42,6 +43,10 @@ class GPSample(FunctionLaw):
             return Drawn(gram.structure.draw(rng))
         z = gram.white(rng)
         return Drawn(z @ gram.root, between=Continuation(gram, z))
+
+    def steepest(self, gram: Gram) -> float:
+        """What a draw exceeds with probability 0.01 at most."""
+        return of_samples(gram)
 
     @property
     def is_gaussian(self) -> bool:

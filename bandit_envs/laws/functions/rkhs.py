@@ -10,6 +10,7 @@ from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.sizes import spread
+from bandit_envs.kernels.slopes import of_samples, of_unit_norm
 from bandit_envs.laws.drawn import Drawn, Expansion
 from bandit_envs.laws.functions.base import FunctionLaw
 
@@ -80,6 +81,10 @@ class RKHSFunction(FunctionLaw):
         drawn = self._shrunk(gram.some(CENTRES), rng)
         assert isinstance(drawn.between, Expansion)
         return drawn._replace(values=gram.combine(spread(gram.size, CENTRES), drawn.between.alpha))
+
+    def steepest(self, gram: Gram) -> float:
+        """B max d(x, x') / |x - x'|; where norms are drawn, that of the samples y, of which f is shrunk."""
+        return of_samples(gram) if self.norm is None else self.norm * of_unit_norm(gram)
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
         """-B s, s the largest prior deviation: |f(x)| = |<f, k(x, .)>| <= ||f|| sqrt(k(x, x))."""

@@ -29,7 +29,7 @@ from gpbandits.evaluation.safety import reachable
 
 NAMES = [name for name in agents.names() if resolve_agent(name).make.__module__ == safe.__name__]
 TWO = (cost, lambda x: 0.2 - x[:, 0])
-SAFE = {"safe_seed": True}
+SAFE = {"safe_seed": "safest"}  # one seed in all trials of costs that are given
 PROBLEMS = {
     "one cost": problem(**SAFE),
     "two costs": problem(TWO, **SAFE),
@@ -461,7 +461,7 @@ def test_deviations_of_pending_plays_would_certify_what_is_unsafe(costs):
         objective = replace(parts.objective, assumed=replace(parts.objective.assumed, belief=costs))
         return assemble(parts.model, lambda model: UCB(FixedWidth(5.4)), objective=objective)
 
-    unsafe = (evaluate(late, {"it": agent}, trials=6).unsafe_plays["it"][:, -1] > 0).sum()
+    unsafe = (evaluate(late, {"it": agent}, trials=12).unsafe_plays["it"][:, -1] > 0).sum()
     assert unsafe >= 3 if costs is Hallucinated else unsafe == 0
     with pytest.raises(ValueError, match="cost_belief must be left out"):
         agents.make("safe-ucb", late.draw(0).setting, cost_belief=costs)

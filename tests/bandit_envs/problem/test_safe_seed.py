@@ -2,12 +2,17 @@
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import RBF, Matern
 
 from bandit_envs import BanditVectorEnv, Decisions, Problem, Setting
-from bandit_envs.laws import GPSample, KnownFunction, Uniform
+from bandit_envs.kernels.gram import Gram
+from bandit_envs.kernels.slopes import RARELY, steepest
+from bandit_envs.laws import GPSample, KnownFunction, Recorded, RKHSFunction, Uniform
+from bandit_envs.laws.bumps import Bumps
+from bandit_envs.laws.derived import Normalized, UnderKernel
+from bandit_envs.laws.hard import HardFunctions
 from bandit_envs.problem.decisions import unit_grid
-from bandit_envs.problem.safety import CAUTION, MARGIN, lipschitz
+from bandit_envs.problem.safety import MARGIN
 from bandit_envs.problems import build
 
 SMALL = {"num_arms": 30, "horizon": 30, "num_constraints": 2}
@@ -23,12 +28,36 @@ def safe(place, **keywords):
 @pytest.mark.parametrize("place", WHERE)
 def test_a_safe_seed_keeps_all_costs_by_a_margin_in_every_context_and_segment(place):
     problem = safe(place, safe_seed=True)
+    safest = safe(place, safe_seed="safest")
+    chosen = []
     for entropy in range(8):
         trial = problem.draw(entropy)
         (arm,) = trial.setting.safe_seed
         costs = trial.means[:, 1:].reshape(-1, problem.decisions.num_arms)
         assert costs[:, arm].max() <= -MARGIN
-        assert costs[:, arm].max() == costs.max(axis=0).min()
+        best = safest.draw(entropy)
+        np.testing.assert_array_equal(best.means, trial.means)
+        assert costs[:, best.setting.safe_seed[0]].max() == costs.max(axis=0).min()
+        chosen.append(arm == best.setting.safe_seed[0])
+    assert not all(chosen)
+
+
+def test_a_safe_seed_is_drawn_among_all_arms_that_are_safe_by_the_margin():
+    problem = safe("constrained", safe_seed=True, function_seed=3)
+    costs = problem.draw(0).means[:, 1:].max(axis=(0, 1))
+    assert len({int(problem.draw(entropy).setting.safe_seed[0]) for entropy in range(9)}) == 1  # frozen too
+    kept = np.flatnonzero(costs <= -MARGIN)
+    given = Problem(
+        problem.decisions,
+        GPSample(),
+        problem.kernel,
+        constraints=(KnownFunction(lambda x: costs),),
+        safe_seed=True,
+    )
+    drawn = [int(given.draw(entropy).setting.safe_seed[0]) for entropy in range(40 * len(kept))]
+    seen = np.bincount(drawn, minlength=len(costs))[kept]
+    assert seen.sum() == len(drawn)
+    assert (abs(seen - 40) < 5 * 40**0.5).all()  # five standard errors of a Poisson count
 
 
 def test_the_margin_is_in_prior_deviations():
@@ -57,23 +86,51 @@ def test_only_the_costs_are_drawn_again():
 
 
 @pytest.mark.parametrize("place", WHERE)
-def test_published_slopes_bound_all_differences_and_not_by_much(place):
+def test_published_slopes_are_the_laws_own_and_bound_all_differences(place):
     problem = safe(place, safe_seed=True)
-    trial, points = problem.draw(3), problem.decisions.points
+    points, published = problem.decisions.points, problem.setting().lipschitz
     distance = np.linalg.norm(points[:, None] - points, axis=2)
-    for slope, values in zip(trial.setting.lipschitz, np.swapaxes(trial.means[:, 1:], 0, 1), strict=True):
-        gap = np.abs(values[:, :, None] - values[:, None])
-        assert (gap <= slope * distance + 1e-12).all()
-        steepest = (gap[:, distance > 0] / distance[distance > 0]).max()
-        assert slope == pytest.approx(CAUTION * steepest)
+    for entropy in range(4):
+        trial = problem.draw(entropy)
+        np.testing.assert_array_equal(trial.setting.lipschitz, published)
+        gap = np.abs(trial.means[:, 1:, :, None] - trial.means[:, 1:, None])  # (V, C, N, N)
+        assert (gap <= published[:, None, None] * distance + 1e-12).all()
+
+
+POINTS = np.random.default_rng(0).random((40, 2))
+LAWS = {
+    "gp": GPSample(),
+    "rkhs": RKHSFunction(),
+    "rkhs of one norm": RKHSFunction(norm=2.0),
+    "under a kernel of its own": UnderKernel(GPSample(), Matern(0.5, nu=2.5)),
+    "given": KnownFunction(lambda x: np.sin(9.0 * x[:, 0])),
+    "recorded": Recorded(np.random.default_rng(1).standard_normal((5, 40))),
+    "hard": HardFunctions(),
+    "bumps": Bumps(eps=0.3),
+}
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_functions_of_a_law_are_as_steep_as_it_says_at_most(law):
+    gram, rng = Gram(RBF(0.3), POINTS), np.random.default_rng(2)
+    slopes = [steepest(law.draw(gram, rng).values[None], POINTS) for _ in range(100)]
+    steeper = sum(slope > law.steepest(gram) * (1 + 1e-9) for slope in slopes)
+    assert steeper <= 100 * RARELY
+
+
+def test_laws_that_do_not_say_how_steep_their_functions_are_leave_it_out():
+    normalized = Normalized(GPSample())
+    costs = (KnownFunction(lambda x: x[:, 0] - 0.7), normalized)
+    assert normalized.steepest(Gram(RBF(0.3), ARMS)) is None
+    problem = Problem(Decisions(ARMS), GPSample(), RBF(0.2), constraints=costs, safe_seed=True)
+    assert problem.setting().lipschitz is None
 
 
 def test_slopes_do_not_depend_on_how_pairs_are_divided(monkeypatch):
-    points = np.random.default_rng(0).random((40, 2))
-    values = np.random.default_rng(1).standard_normal((2, 3, 40))
-    whole = lipschitz(values, points)
-    monkeypatch.setattr("bandit_envs.problem.safety.BLOCK_BYTES", 1000)
-    np.testing.assert_allclose(lipschitz(values, points), whole)
+    gram, values = Gram(RBF(0.3), POINTS), np.random.default_rng(1).standard_normal((3, 40))
+    whole = steepest(values, POINTS), GPSample().steepest(gram)
+    monkeypatch.setattr("bandit_envs.kernels.slopes.BLOCK_BYTES", 1000)
+    assert (steepest(values, POINTS), GPSample().steepest(gram)) == pytest.approx(whole)
 
 
 def test_a_batch_is_told_what_its_trials_are_told_alone():
@@ -81,7 +138,7 @@ def test_a_batch_is_told_what_its_trials_are_told_alone():
     env = BanditVectorEnv(problem, 3)
     env.reset(seed=[1, 2, 3])
     assert env.setting.safe_seed.shape == (3, 1)
-    assert env.setting.lipschitz.shape == (3, 2)
+    assert env.setting.lipschitz.shape == (2,)
     for i, trial in enumerate(env.simulator.trials):
         alone = env.setting.of_trial(i)
         np.testing.assert_array_equal(alone.safe_seed, trial.setting.safe_seed)
@@ -90,7 +147,8 @@ def test_a_batch_is_told_what_its_trials_are_told_alone():
 
 def test_the_seed_is_told_without_the_model_and_the_slopes_are_not():
     told, withheld = (safe("constrained", safe_seed=True, publish_model=given) for given in (True, False))
-    assert {"safe_seed", "lipschitz"} <= set(told.trial_facts)
+    assert "safe_seed" in told.trial_facts
+    assert "lipschitz" not in told.trial_facts
     assert withheld.trial_facts == ("safe_seed",)
     setting = withheld.draw(0).setting
     assert setting.safe_seed is not None
@@ -155,4 +213,4 @@ def test_noise_on_costs_that_is_bounded_has_a_scale():
     )
     trial = problem.draw(0)
     assert np.abs(trial.noise[:, 1]).max() <= trial.setting.constraint_noise_bound
-    assert trial.setting.safe_seed.tolist() == [0]
+    assert trial.setting.safe_seed[0] in (0, 1, 2)  # x - 0.7 <= -0.1 at 0, 0.25 and 0.5
