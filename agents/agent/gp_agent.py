@@ -154,13 +154,17 @@ class GPAgent(Answers, Resumable, Shown):
         draws = self.samplers, self._rule_rngs
         view = View(belief, self.incumbent, context, self.t, *draws, offered, safety, prices)
         view = view if free is None else view.drawing(free)
-        scores = self.objective.penalised(only_offered(rule(view), offered), context, self.t)
+        scores = self._worth(rule(view), context, offered)
         self.declared.note(self.round, self.objective.infeasible)
         exploring = self.restart.exploring
         if exploring is not None:
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random
         self._opening, self.scores = None, scores
         return argmax_with_ties(scores, TIE * unit_of(self.rule, self.model), uniform, offered)
+
+    def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
+        """Return what the objective makes of the scores of the arms that may be played, (B, A)."""
+        return self.objective.penalised(only_offered(scores, offered), context, self.t)
 
     def _begin_hold(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:
         """The trials that are free, which are given as (B,), what they choose, and how often to play it."""

@@ -7,6 +7,7 @@ import numpy as np
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..acquisition.of_model import unit_of
+from ..model.offered import only_offered
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import argmax_with_ties, arms_among
 from ..objectives.worst_nearby import WorstNearby
@@ -45,7 +46,11 @@ class StableAgent(GPAgent):
     def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
         self.centre = super()._choose(context, uniform, free)
         feared = np.where(self.objective.near[self.centre], -self._lower(self._view(context)), -np.inf)
-        return argmax_with_ties(feared, TIE * unit_of(self.rule, self.model), uniform)
+        return argmax_with_ties(feared, TIE * unit_of(self.rule, self.model), uniform, self.offered)
+
+    def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
+        """Return the worst scores nearby, (B, A): a missing arm is no choice, but a neighbour to be feared."""
+        return only_offered(self.objective.penalised(scores, context, self.t), offered)
 
     def _lower(self, view: View) -> Floats:
         """mu - w sigma, the reflection of the upper bound in the mean, (B, A)."""

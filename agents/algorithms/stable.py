@@ -39,7 +39,9 @@ def stable_opt(
     With bands that hold, min f near the best arm less min f near the chosen one is at most 2 w sigma of the
     play, so that robust regret (`gpbandits.evaluation.robust_regret`) has the bound of GP-UCB, which is
     eps = 0. It recommends the arm whose worst neighbour has the largest lf now, our reading; the paper takes
-    the best of those chosen, by lf at their time.
+    the best of those chosen, by lf at their time. Missing arms are neither chosen nor played, but count as
+    neighbours: f near an arm does not depend on which arms are there; the bound then needs the play that is
+    feared most to be there.
 
     Args:
         setting: what is published of the problem, on a finite set.

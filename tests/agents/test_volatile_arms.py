@@ -69,7 +69,8 @@ def test_arms_that_are_always_there_change_no_play(name):
 
 @pytest.mark.parametrize("name", PLAYING)
 def test_no_agent_plays_an_arm_that_is_missing(name):
-    problem = volatile(horizon=8, availability={"law": "bernoulli", "p": 0.3}, **costs_of(name))
+    crowded = {"num_arms": 40, "horizon": 8}  # so that arms are within 0.05 of each other
+    problem = volatile(**crowded, availability={"law": "bernoulli", "p": 0.3}, **costs_of(name))
     assert len(actions(problem, name)) == 8
 
 

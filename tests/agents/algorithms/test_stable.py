@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from agents.objectives.worst_nearby import neighbours, worst_nearby
 from bandit_envs import BanditVectorEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Gaussian, KnownFunction, delays
+from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
 from gpbandits import evaluate
 from gpbandits.evaluation import robust_regret
@@ -75,6 +78,26 @@ def test_robust_regret_of_a_round_is_within_the_band_of_the_play_where_bands_hol
         agent.update(observation, action, reward, info)
         observation = following
     assert held.any()
+
+
+def test_what_is_missing_is_no_choice_and_no_play_but_a_neighbour_that_is_feared():
+    agent = agents.make("stable-opt", replace(PROBLEM.setting(), volatile=True), eps=EPS, width=WIDTH)
+    agent.reset(0)
+    agent.start({"action_mask": np.ones(40, np.int8)})
+    rng, f, seen = np.random.default_rng(0), spike_and_plateau(LINE), np.zeros(1)
+    for t in range(30):
+        mask = agent.offered[0]
+        mean, std = (each[0].copy() for each in (agent.belief.mean(seen.astype(int)), agent.belief.std([0])))
+        action = agent.act(seen)
+        worst = np.where(mask, by_hand(mean + WIDTH * std, EPS), -np.inf)
+        assert worst[agent.centre[0]] >= worst.max() - 1e-8
+        playable = mask & (np.abs(LINE[:, 0] - LINE[agent.centre[0], 0]) <= EPS + 1e-9)
+        assert playable[action]
+        assert (mean - WIDTH * std)[action] <= (mean - WIDTH * std)[playable].min() + 1e-8
+        offered = rng.random(40) < 0.3
+        offered[rng.integers(40)] = True
+        arrived = delivery(t, np.array([t]), f[[action]], np.empty((1, 0)))
+        agent.update(seen, action, f[action], arrived | {"action_mask": offered.astype(np.int8)})
 
 
 def test_it_recommends_the_plateau_and_gp_ucb_the_spike():
