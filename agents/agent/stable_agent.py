@@ -49,7 +49,7 @@ class StableAgent(GPAgent):
         return argmax_with_ties(feared, TIE * unit_of(self.rule, self.model), uniform, self.offered)
 
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
-        """Return the worst scores nearby, (B, A): a missing arm is no choice, but a neighbour to be feared."""
+        """Return the worst scores nearby, (B, A): missing arms are no choice, but neighbours to fear."""
         return only_offered(self.objective.penalised(scores, context, self.t), offered)
 
     def _lower(self, view: View) -> Floats:
