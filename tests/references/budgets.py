@@ -1,0 +1,45 @@
+"""Plays that cost: the ratio of bands, expected improvement per cost, and Gittins indices."""
+
+import numpy as np
+import scipy.optimize
+
+from bandit_envs.basics.types import Floats
+
+from .formulas import expected_improvement
+from .seen import Given, Seen
+
+
+def ratio_ucb(given: Given, seen: Seen, width: float = 2.0) -> Floats:
+    """[uf]^+ / max(lk, k_min), lk = k where that is known, else mu_k - w sigma_k."""
+    mean, std = given.reward.of(seen.played, seen.value)
+    upper = np.maximum(mean + width * std, 0.0)
+    if given.setting.known_costs is not None:
+        return upper / given.setting.known_costs
+    mean, std = given.play_cost.of(seen.played, seen.spent)
+    return upper / np.maximum(mean - width * std, given.setting.cost_min)
+
+
+def ei_per_cost(given: Given, seen: Seen, cooling: bool = True) -> Floats:
+    """Log EI(x) - a log k(x), a = (B - spent) / B with cooling, else 1 (Snoek 2012; Lee et al. 2020)."""
+    mean, std = given.reward.of(seen.played, seen.value)
+    best = mean[seen.played].max() if len(seen.played) else np.max(given.reward.mean)
+    k, B = given.setting.known_costs, given.setting.budget
+    a = (B - k[seen.played].sum()) / B if cooling else 1.0
+    with np.errstate(divide="ignore"):
+        return np.log(expected_improvement(mean, std, best)) - a * np.log(k)
+
+
+def pbgi(given: Given, seen: Seen, lam: float = 1e-4) -> Floats:
+    """The root v of E[(f(x) - v)^+] = lam k(x) (Xie et al. 2024), lam in prior deviations."""
+    mean, std = given.reward.of(seen.played, seen.value)
+    typical = given.play_cost.mean  # costs count in units of their prior mean
+    price = lam * given.reward.scale * given.setting.known_costs / typical
+
+    def root(mu: float, sd: float, p: float) -> float:
+        high = mu + 10.0 * sd
+        low = min(mu - p, high) - sd  # EI >= mu - v
+        while expected_improvement(mu, sd, low) < p:
+            low -= sd
+        return scipy.optimize.brentq(lambda v: expected_improvement(mu, sd, v) - p, low, high, xtol=1e-14)
+
+    return np.array([root(*each) for each in zip(mean, np.maximum(std, 1e-12), price, strict=True)])

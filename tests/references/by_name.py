@@ -1,0 +1,118 @@
+"""The readable form of each algorithm by its name, and what it is played on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from bandit_envs.basics.types import Floats
+
+from . import budgets, change, constrained, delayed, elimination, forgetting, improvement, robust, safe, stationary
+from .seen import Given, Seen
+
+LINE = {"num_arms": 30, "horizon": 60}
+
+
+class Case(NamedTuple):
+    """An algorithm's options, its reference, and an environment.
+
+    Args:
+        scores: reference, whose largest entries are the arms that may be played, (N,).
+        options: of the agent.
+        env: id.
+        facts: options of the environment.
+        prior: what the reference assumes otherwise than the setting says.
+    """
+
+    scores: Callable[[Given, Seen], Floats]
+    options: Mapping[str, Any] = {}
+    env: str = "GPBandit-GP-v0"
+    facts: Mapping[str, Any] = LINE
+    prior: Mapping[str, Any] = {}
+
+
+DELAYS = {**LINE, "delay": {"law": "poisson", "mean": 4}}
+LATE = {"env": "GPBandit-Delayed-v0", "facts": {"num_arms": 60, "horizon": 60, "length_scale": 0.1,
+         "delay": {"law": "poisson", "mean": 4}}}
+CHANGING = {"env": "GPBandit-PiecewiseStationary-v0", "facts": {"num_arms": 40, "horizon": 120, "oracle": True}}
+COSTS = {"env": "GPBandit-Constrained-v0", "facts": {"num_arms": 30, "horizon": 60, "num_constraints": 2, "constraint_noise_std": 0.1}}
+EXACT_COSTS = {"env": "GPBandit-Constrained-v0", "facts": {"num_arms": 30, "horizon": 60, "num_constraints": 2}}
+SEEDED = {**COSTS, "facts": {**COSTS["facts"], "safe_seed": True}}
+BUDGET = {"env": "GPBandit-Budget-v0", "facts": {"num_arms": 30, "budget": {"law": "gp", "budget": 30, "noise_std": 0.05}}}
+KNOWN = {"env": "GPBandit-Budget-v0", "facts": {"num_arms": 30, "budget": {"law": "gp", "budget": 30, "known": True}}}
+NORM = {"env": "GPBandit-RKHS-v0", "facts": {"num_arms": 30, "horizon": 60}}
+
+
+def batches(lengths: Callable[..., list[int]], *first: int, **options: Any) -> Callable[[Given, Seen], Floats]:
+    return lambda given, seen: elimination.elimination(given, seen, lengths(given.horizon, *first), **options)
+
+
+REFERENCES: dict[str, list[Case]] = {
+    "gp-ucb": [
+        Case(stationary.gp_ucb),
+        Case(partial(stationary.gp_ucb, width="amm"), {"width": "amm"}, **NORM),
+        Case(partial(stationary.gp_ucb, width="self-normalised"), {"width": "self-normalised"}, **NORM),
+        Case(partial(stationary.gp_ucb, width="constant"), {"width": "constant"}),
+        Case(stationary.gp_ucb, facts=DELAYS),
+    ],
+    "igp-ucb": [Case(partial(stationary.gp_ucb, width="improved"), **NORM)],
+    "kernel-ucb": [Case(stationary.kernel_ucb)],
+    "dmm-ucb": [Case(partial(stationary.dmm_ucb, ratios=(0.1, 0.3, 1.0, 3.0, 10.0)), **NORM)],
+    "pure-exploitation": [Case(stationary.exploitation)],
+    "pure-exploration": [Case(stationary.exploration)],
+    "gp-ei": [
+        Case(partial(improvement.improvement, probability=False)),
+        Case(partial(improvement.improvement, probability=False, incumbent="best_value"), {"incumbent": "best_value"}),
+    ],
+    "gp-pi": [Case(partial(improvement.improvement, probability=True, xi=0.01))],
+    "gp-ucb-sdf": [
+        Case(partial(delayed.gp_ucb_sdf, window=6), {"window": 6, "reward_bound": 1.0}, **LATE),
+        Case(partial(delayed.gp_ucb_sdf, window=2, reward_bound=0.3, beta=2.0), {"window": 2, "reward_bound": 0.3, "width": 2.0}, **LATE),
+    ],
+    "gp-bucb": [Case(delayed.gp_bucb, **LATE), Case(partial(delayed.gp_bucb, start=5, width=2.0), {"start": 5, "width": 2.0}, **LATE)],
+    "mvr": [Case(stationary.exploration)],
+    "bpe": [Case(batches(elimination.bpe_lengths), **NORM)],
+    "phased-elimination": [Case(batches(elimination.doubling_lengths, 16), **NORM)],
+    "reds": [Case(batches(elimination.doubling_lengths, 16, uniform=True), **NORM)],
+    "gp-ucb-cpd": [Case(partial(change.gp_ucb_cpd, detector=True), **CHANGING)],
+    # The oracle is told in the info of a period's first round, one round later than the paper's.
+    "gp-ucb-oracle": [Case(partial(change.gp_ucb_cpd, detector=False, changes=(31, 61, 91)), **CHANGING)],
+    "gp-ucb-no-detector": [Case(partial(change.gp_ucb_cpd, detector=False), **CHANGING)],
+    "sw-gp-ucb": [Case(partial(forgetting.sw_gp_ucb, window=20), {"window": 20}, **CHANGING)],
+    "r-gp-ucb": [Case(partial(forgetting.r_gp_ucb, every=25), {"every": 25}, **CHANGING)],
+    "tv-gp-ucb": [Case(partial(forgetting.tv_gp_ucb, eps=0.05), {"eps": 0.05}, **CHANGING)],
+    "w-gp-ucb": [Case(partial(forgetting.w_gp_ucb, discount=0.95), {"discount": 0.95}, **CHANGING)],
+    "ui-tvbo": [Case(partial(forgetting.ui_tvbo, rate=0.03), {"rate": 0.03}, **CHANGING)],
+    "gp-ucb-noiseless-constraints": [
+        Case(constrained.shi, {"reading": "paper", "rkhs_bound": 1.5}, **EXACT_COSTS, prior={"bound": 1.5})
+    ],
+    "gp-ucb-noisy-constraints": [
+        Case(partial(constrained.shi, step=0.5), {"reading": "paper", "rkhs_bound": 1.5}, **COSTS, prior={"bound": 1.5})
+    ],
+    "config": [Case(partial(constrained.rectified, name="config"), **COSTS)],
+    "rpol": [Case(partial(constrained.rectified, name="rpol"), **COSTS)],
+    "epbo": [Case(partial(constrained.rectified, name="epbo"), **COSTS)],
+    "pdcbo": [Case(constrained.pdcbo, **COSTS)],
+    "ckb": [Case(partial(constrained.ckb, width=3.0, step=60**-0.5, cap=5.0), **COSTS)],
+    "constrained-ei": [Case(constrained.constrained_ei, **COSTS)],
+    "ratio-ucb": [Case(budgets.ratio_ucb, **BUDGET), Case(budgets.ratio_ucb, **KNOWN)],
+    "ei-per-cost": [Case(budgets.ei_per_cost, **KNOWN), Case(partial(budgets.ei_per_cost, cooling=False), {"cooling": False}, **KNOWN)],
+    "pbgi": [Case(budgets.pbgi, **KNOWN)],
+    "ec-gp-ucb": [
+        Case(partial(robust.widened, kind="ec", sharp=True, amount=0.1), {"eps": 0.1}, **NORM),
+        Case(partial(robust.widened, kind="ec", sharp=False, amount=0.1), {"eps": 0.1, "extra": "paper"}, **NORM),
+    ],
+    "rgp-ucb": [
+        Case(partial(robust.widened, kind="rgp", sharp=True, amount=2.0), {"budget": 2.0}, **NORM),
+        Case(partial(robust.widened, kind="rgp", sharp=False, amount=2.0), {"budget": 2.0, "extra": "paper"}, **NORM),
+    ],
+    "tgp-ucb": [Case(partial(robust.tgp_ucb, alpha=0.5, moment=1.0), {"alpha": 0.5, "moment": 1.0}, **NORM, prior={"noise_variance": 1.0})],
+    "stable-opt": [Case(partial(robust.stable_opt, eps=0.05, width=2.0), {"width": 2.0})],
+    "safe-ucb": [Case(safe.safe_ucb, **SEEDED), Case(partial(safe.safe_ucb, cost_width=2.0), {"cost_width": 2.0}, **SEEDED)],
+    "safeopt": [Case(safe.safeopt, **SEEDED)],
+    "stageopt": [Case(partial(safe.stageopt, until=48), **SEEDED)],
+    "losbo": [Case(partial(safe.losbo, noise_bound=0.3), **SEEDED)],
+    "ise": [Case(partial(safe.ise, until=30), **SEEDED)],
+    "sup-kernel-ucb": [Case(partial(elimination.sup_kernel_ucb, width=2.0), {"band": 2.0}, **NORM)],
+}
