@@ -34,6 +34,8 @@ def ratio_ucb(
 ) -> Agent:
     """Ratio-UCB: argmax [uf]^+ / max(lk, cost_min), most reward a unit of cost. Ours, for cumulative reward.
 
+    Readable form: tests/references/budgets.py.
+
     With bands that hold, rho* B - sum f <= sum_t (2 w_f sd_f + rho* 2 w_k sd_k)(x_t) + rho* kmax, rho* = max
     f / k the best rate: the index is at least rho*, so rho* k(x_t) - f(x_t) <= 2 w_f sd_f + rho* 2 w_k sd_k,
     and sum_t k >= B - kmax. We know of no paper with exactly this. It is for rewards that are not negative:
@@ -67,6 +69,8 @@ def ei_per_cost(
 ) -> Agent:
     """EI per cost: argmax EI(x) / k(x)^a, with cost cooling a = (B - spent) / B (Lee et al. 2020, CArBO).
 
+    Readable form: tests/references/budgets.py.
+
     With a = 1 it is EIpu (Snoek et al. 2012). Costs that are not known count as E k^-a. For simple regret at
     the end of the budget. The cooling is measured from the first round; in the paper, from memory, from the
     end of a cheap initial design of B / 8. Under delay only what was seen counts as spent. Where plays cost
@@ -95,6 +99,8 @@ def pbgi(
     **options: Any,
 ) -> Agent:
     """PBGI: argmax of the root v of EI(x; v) = lam k(x), Pandora's box's Gittins index (Xie et al. 2024).
+
+    Readable form: tests/references/budgets.py.
 
     Rewards are in prior deviations, costs in typical ones, so that lam has no unit; costs that are not known
     count as E k. For simple regret at the end of the budget. PBGI-D halves lam for the next play whenever all

@@ -47,6 +47,8 @@ def gp_ucb_cpd(
 ) -> Agent:
     """GP-UCB-CPD: starts over when the change-point detector finds a change (Avanesov 2020, Algorithm 2).
 
+    Readable form: tests/references/change.py.
+
     The detector sees rewards minus the prior mean; where none is published or given, or it is learnt by
     `fit_mean`, minus the mean of the samples of each test.
 
@@ -95,7 +97,10 @@ def gp_ucb_oracle(
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
-    """GP-UCB-Oracle: as `gp_ucb_cpd`, but told of the changes; privileged, see `restarts.Oracle`."""
+    """GP-UCB-Oracle: as `gp_ucb_cpd`, but told of the changes; privileged, see `restarts.Oracle`.
+
+    Readable form: tests/references/change.py.
+    """
     return _assemble(setting, Oracle, xi_squared, reading, num_trials, **options)
 
 
@@ -108,7 +113,10 @@ def gp_ucb_no_detector(
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
-    """GP-UCB-NO-Detector: as `gp_ucb_cpd`, but without ever starting over; `xi_squared=0` is GP-UCB."""
+    """GP-UCB-NO-Detector: as `gp_ucb_cpd`, but without ever starting over; `xi_squared=0` is GP-UCB.
+
+    Readable form: tests/references/change.py.
+    """
     return _assemble(setting, Never, xi_squared, reading, num_trials, **options)
 
 

@@ -46,6 +46,8 @@ def gp_ucb(
 ) -> Agent:
     """GP-UCB: argmax mu + sqrt(beta_t) sigma (Srinivas et al. 2010, Algorithm 1).
 
+    Readable form: tests/references/stationary.py.
+
     Args:
         setting: what is published of the problem.
         width: "finite-set" (Theorem 1, the default on a finite set), "compact" (Theorem 2), "rkhs" (Theorem
@@ -78,6 +80,8 @@ def igp_ucb(
 ) -> Agent:
     """IGP-UCB: B + R/s sqrt(2 (gamma_{t-1} + 1 + ln(1/delta))) (Chowdhury & Gopalan 2017, Algorithm 1).
 
+    Readable form: tests/references/stationary.py.
+
     s is the largest prior deviation, which the paper takes as 1. The theorem asks for noise_variance =
     (1 + 2/T) s^2; the default R^2 is that of the paper's experiments. `gamma` is the realised gain, or what
     `make_gamma` takes.
@@ -97,6 +101,8 @@ def gp_ts(
     **options: Any,
 ) -> Agent:
     """GP-TS: argmax of one sample of GP(mu, v_t^2 k) (Chowdhury & Gopalan 2017, Algorithm 2).
+
+    Readable form: tests/references/randomised.py.
 
     Args:
         setting: what is published of the problem.
@@ -120,7 +126,10 @@ def gp_ts(
 def kernel_ucb(
     setting: Setting, *, eta: PerTrial = 1.0, num_trials: int | None = None, **options: Any
 ) -> Agent:
-    """KernelUCB: argmax mu + eta s / sqrt(lambda) sigma, s the prior deviation (Valko et al. 2013)."""
+    """KernelUCB: argmax mu + eta s / sqrt(lambda) sigma, s the prior deviation (Valko et al. 2013).
+
+    Readable form: tests/references/stationary.py.
+    """
     return assemble(Model.of(setting, **options), WithWidth(UCB, partial(_kernel_ucb_width, eta)), num_trials)
 
 
@@ -134,6 +143,8 @@ def gp_ei(
     **options: Any,
 ) -> Agent:
     """GP-EI: expected improvement (Mockus 1975) over the incumbent plus xi.
+
+    Readable form: tests/references/improvement.py.
 
     An arm without deviation has none, so one that is known and best may never be played.
 
@@ -159,20 +170,29 @@ def gp_pi(
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
-    """GP-PI: probability of improvement (Kushner 1964) over the incumbent plus xi; see `gp_ei`."""
+    """GP-PI: probability of improvement (Kushner 1964) over the incumbent plus xi; see `gp_ei`.
+
+    Readable form: tests/references/improvement.py.
+    """
     rule, best = WithMargin(ProbabilityOfImprovement, xi), incumbent_of(incumbent)
     return assemble(Model.of(setting, **options), rule, num_trials, incumbent=best)
 
 
 @handles("delay", "context", "box", "noise", "availability")
 def pure_exploitation(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
-    """Pure exploitation: argmax of the posterior mean."""
+    """Pure exploitation: argmax of the posterior mean.
+
+    Readable form: tests/references/stationary.py.
+    """
     return assemble(Model.of(setting, **options), Always(PosteriorMean()), num_trials)
 
 
 @handles("delay", "context", "box", "noise", "availability")
 def pure_exploration(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
-    """Pure exploration: argmax of the posterior variance, the greedy experimental design."""
+    """Pure exploration: argmax of the posterior variance, the greedy experimental design.
+
+    Readable form: tests/references/stationary.py.
+    """
     return assemble(Model.of(setting, **options), Always(PosteriorVariance()), num_trials)
 
 

@@ -34,6 +34,8 @@ def gp_ucb_noiseless_constraints(
 ) -> Agent:
     """Algorithm 2: multiplicative multipliers on psi(g), for constraints that are seen without noise.
 
+    Readable form: tests/references/constrained.py.
+
     Args:
         setting: what is published of the problem.
         epoch: rounds S between two updates of the multipliers.
@@ -64,6 +66,8 @@ def gp_ucb_noisy_constraints(
     **options: Any,
 ) -> Agent:
     """Algorithm 3: linear multipliers by dual descent, for constraints that are seen with noise.
+
+    Readable form: tests/references/constrained.py.
 
     Args:
         setting: what is published of the problem.

@@ -94,6 +94,8 @@ def constrained_ei(
 ) -> ConstrainedEI | BoxConstrainedEI | SideBySide:
     """Constrained EI: expected improvement times the probability of feasibility (Gardner et al. 2014).
 
+    Readable form: tests/references/constrained.py.
+
     Args:
         setting: what is published of the problem.
         initial: first plays, uniform, from which prior means and amplitudes are estimated.

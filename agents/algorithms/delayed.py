@@ -48,6 +48,8 @@ def gp_ucb_sdf(
 ) -> Agent:
     """GP-UCB-SDF: argmax mu + (beta_t + bias) sigma, pending values 0 (Verma et al. 2022, Algorithm 1).
 
+    Readable form: tests/references/delayed.py.
+
     Args:
         setting: what is published of the problem.
         window: m, in rounds or the units of the published query times; default the 95 % quantile of the
@@ -82,7 +84,10 @@ def gp_ts_sdf(
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
-    """GP-TS-SDF: argmax of one sample of GP(mu, (beta_t + bias)^2 k) (Verma et al. 2022); as `gp_ucb_sdf`."""
+    """GP-TS-SDF: argmax of one sample of GP(mu, (beta_t + bias)^2 k) (Verma et al. 2022); as `gp_ucb_sdf`.
+
+    Readable form: tests/references/randomised.py.
+    """
     belief = _censored(window, width, reward_bound, fill_in, noisy)
     width_of = partial(_width, width, reward_bound=reward_bound, delta=delta, gamma=gamma, union=4)
     return assemble(Model.of(setting, **options), WithWidth(Thompson, width_of), num_trials, belief=belief)
@@ -101,6 +106,8 @@ def gp_bucb(
 ) -> Agent:
     """GP-BUCB: mean from what is delivered, deviation from all plays (Desautels et al. 2014, Algorithm 1).
 
+    Readable form: tests/references/delayed.py.
+
     Args:
         setting: what is published of the problem.
         width: a name of `make_width` or a number; the theory multiplies it by exp(C).
@@ -118,7 +125,10 @@ def gp_bucb(
 def gp_bts(
     setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Any
 ) -> Agent:
-    """GP-BTS: samples N(mu delivered, v^2 k of all plays), v = `scale` (as Verma et al. 2022 compare it)."""
+    """GP-BTS: samples N(mu delivered, v^2 k of all plays), v = `scale` (as Verma et al. 2022 compare it).
+
+    Readable form: tests/references/randomised.py.
+    """
     with written_as({"value": "scale"}):
         rule = Thompson(FixedWidth(scale))
     return assemble(Model.of(setting, **options), Always(rule), num_trials, belief=Hallucinated)
@@ -128,7 +138,10 @@ def gp_bts(
 def asy_ts(
     setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Any
 ) -> Agent:
-    """Asy-TS: samples N(mu, v^2 k) of what is delivered, v = `scale` (Kandasamy et al. 2018)."""
+    """Asy-TS: samples N(mu, v^2 k) of what is delivered, v = `scale` (Kandasamy et al. 2018).
+
+    Readable form: tests/references/randomised.py.
+    """
     with written_as({"value": "scale"}):
         rule = Thompson(FixedWidth(scale))
     return assemble(Model.of(setting, **options), Always(rule), num_trials)

@@ -50,6 +50,8 @@ def bpe(
 ) -> Agent:
     """BPE: batched pure exploration in about log log T batches (Li & Scarlett 2022).
 
+    Readable form: tests/references/elimination.py.
+
     Its bound is for a given kernel: plays must depend on no value, and with `refit_every` they do. B is the
     setting's `rkhs_bound`, or 1 where none is published; then the bound is as good as that guess.
 
@@ -76,6 +78,8 @@ def phased_elimination(
 ) -> Agent:
     """Phased elimination: batches that double, plays of the largest variance (Iwazaki & Takeno 2025).
 
+    Readable form: tests/references/elimination.py.
+
     With `band="plain"` it is their phased uncertainty sampling; "split" is never wider.
 
     Args:
@@ -99,7 +103,10 @@ def reds(
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
-    """REDS: batches that double, uniform plays of what is left (Salgia et al. 2024, as others restate it)."""
+    """REDS: batches that double, uniform plays of what is left (Salgia et al. 2024, as others restate it).
+
+    Readable form: tests/references/elimination.py.
+    """
     lengths = doubling_lengths(setting.horizon, first)
     return eliminating(setting, AnyArm(), lengths, band, delta, num_trials, options)
 
@@ -107,6 +114,8 @@ def reds(
 @handles("delay", "context", "box", "noise", "availability")
 def mvr(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """MVR: plays of the largest variance, pending ones counted; recommend at the end (Vakili et al. 2021).
+
+    Readable form: tests/references/stationary.py.
 
     With probability 1 - delta the recommended arm's regret is at most 2 w sqrt(C_1 g_T / T), C_1 =
     2 / log(1 + 1 / lambda), w = B + (R / sqrt(lambda)) sqrt(2 log(2 N / delta)), where nothing is pending.

@@ -42,6 +42,8 @@ def sw_gp_ucb(
 ) -> Agent:
     """SW-GP-UCB: GP-UCB on the last W plays (Zhou & Shroff 2021).
 
+    Readable form: tests/references/forgetting.py.
+
     Args:
         setting: what is published of the problem.
         window: W; default ceil(gamma_T^(1/4) sqrt(T / B_T)). A play that is older is forgotten, and its value
@@ -72,6 +74,8 @@ def r_gp_ucb(
 ) -> Agent:
     """R-GP-UCB: GP-UCB that starts over every H rounds, with t of the width too (Zhou & Shroff 2021).
 
+    Readable form: tests/references/forgetting.py.
+
     Args:
         setting: what is published of the problem.
         every: H; default ceil(gamma_T^(1/4) sqrt(T / B_T)).
@@ -98,6 +102,8 @@ def tv_gp_ucb(
     **options: Any,
 ) -> Agent:
     """TV-GP-UCB: GP-UCB under the kernel (1 - eps)^(|t - t'| / 2) k(x, x') (Bogunovic et al. 2016).
+
+    Readable form: tests/references/forgetting.py.
 
     Args:
         setting: what is published of the problem.
@@ -126,6 +132,8 @@ def ui_tvbo(
     **options: Any,
 ) -> Agent:
     """UI-TVBO: GP-UCB under the kernel (1 + s^2 min(t, t')) k(x, x') (Brunzema et al. 2022).
+
+    Readable form: tests/references/forgetting.py.
 
     What is not played becomes ever more uncertain, and old plays never fade, but are overlaid.
 
@@ -160,6 +168,8 @@ def w_gp_ucb(
     **options: Any,
 ) -> Agent:
     """WGP-UCB: GP-UCB with discounted plays (Deng et al. 2022).
+
+    Readable form: tests/references/forgetting.py.
 
     Args:
         setting: what is published of the problem.

@@ -27,6 +27,8 @@ def pdcbo(
 ) -> Agent:
     """PDCBO: argmax uf - sum_j phi_j lg_j, phi <- [phi + step c_t]^+, c_t observed (Xu et al. 2023).
 
+    Readable form: tests/references/constrained.py.
+
     This is the authors' code; the paper's dual takes lg(x_t) + eps in place of c_t, from memory. Costs that
     arrive together are summed, so that sum c_t <= (phi_{T+1} - phi_1) / step on every path.
 
@@ -54,6 +56,8 @@ def ckb(
     **options: Any,
 ) -> Agent:
     """CKB: argmax fhat - sum_j phi_j ghat_j, phi <- min([phi + step ghat(x_t)]^+, cap) (Zhou & Ji 2022).
+
+    Readable form: tests/references/constrained.py.
 
     The multipliers move by the estimate at the play, not by what is observed. The constants of the paper are
     from memory: cap >= 4 B / chi, where some mixture of arms has costs of at most -chi, and

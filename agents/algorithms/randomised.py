@@ -23,6 +23,8 @@ def irgp_ucb(
 ) -> Agent:
     """IRGP-UCB: argmax mu + sqrt(zeta) sigma, zeta = 2 log(N / 2) + E, E exponential (Takeno et al. 2023).
 
+    Readable form: tests/references/randomised.py.
+
     Args:
         setting: what is published of the problem.
         size: N; default the number of arms, and on a box 512 as there are candidates in a round; "compact"
@@ -36,13 +38,18 @@ def irgp_ucb(
 
 @handles("delay", "context", "box", "noise", "availability")
 def pims(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
-    """PIMS: probability of improvement on the maximum of a posterior sample (Takeno et al. 2024)."""
+    """PIMS: probability of improvement on the maximum of a posterior sample (Takeno et al. 2024).
+
+    Readable form: tests/references/randomised.py.
+    """
     return assemble(Model.of(setting, **options), Always(PIMS()), num_trials)
 
 
 @handles("delay", "context", "box", "noise", "availability")
 def eims(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """EIMS: expected improvement on the maximum of a posterior sample (Takeno et al. 2025).
+
+    Readable form: tests/references/randomised.py.
 
     An arm without deviation has no expected improvement, so one that is known and best may never be played:
     regret beside a known arm is linear ("Contested claims" of the page of reproductions).

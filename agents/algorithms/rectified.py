@@ -18,6 +18,8 @@ from .costs_apart import with_costs_apart
 def config(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """CONFIG: argmax uf over the arms whose costs may all be kept, lg_j <= 0 (Xu et al. 2023).
 
+    Readable form: tests/references/constrained.py.
+
     Where no arm is left the problem is declared infeasible in `agent.infeasible`, and what violates least is
     played, which is our reading. No multiplier and no slack are needed: with bands that hold,
     [f(x*) - f(x_t)]^+ <= 2 w_f sd_f and [g_j]^+ <= 2 w_j sd_j in every round, see `Rectified`.
@@ -34,6 +36,8 @@ def config(setting: Setting, *, num_trials: int | None = None, **options: Any) -
 def rpol(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """RPOL: argmax uf - sum_j Q_j [lg_j]^+, Q_{t+1} = max(Q_t + [c_t]^+, sqrt t) (Guo et al. 2023).
 
+    Readable form: tests/references/constrained.py.
+
     Under delay Q moves with the costs that come; see `Growing` for our readings. With censored rewards and
     costs, `cost_belief="censored"`, it is RPOL under delay, whose regret and violation are
     O((gamma_T / rho_m) (sqrt T + m) + m gamma_T) in a window of m rounds (Guo et al. 2023, Theorem 6).
@@ -49,6 +53,8 @@ def rpol(setting: Setting, *, num_trials: int | None = None, **options: Any) -> 
 @handles("delay", "context", "constraint", "change", "box", "availability")
 def epbo(setting: Setting, *, rho: float = RHO, num_trials: int | None = None, **options: Any) -> Agent:
     """EPBO: argmax uf - rho sum_j [lg_j]^+ (Lu & Paulson 2022).
+
+    Readable form: tests/references/constrained.py.
 
     Args:
         setting: what is published of the problem.

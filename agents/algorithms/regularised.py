@@ -26,6 +26,8 @@ def dmm_ucb(
 ) -> Agent:
     """DMM-UCB: argmax of the smallest of the bands of several regularisations (Flynn & Reeb 2024).
 
+    Readable form: tests/references/stationary.py.
+
     All of them hold at once with probability 1 - delta, for R-sub-Gaussian noise and functions of norm B.
     B is the setting's `rkhs_bound`, or 1 where none is published; where no function of that norm explains
     what came, `agent.refuted` says so. The paper's lambda is R^2 for the squared exponential and

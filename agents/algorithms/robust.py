@@ -44,6 +44,8 @@ def ec_gp_ucb(
 ) -> Agent:
     """EC-GP-UCB: a band for functions that are eps from the kernel's space (Bogunovic & Krause 2021).
 
+    Readable form: tests/references/robust.py.
+
     Args:
         setting: what is published of the problem.
         eps: |f - f_0| <= eps at all points, f_0 of norm B; default what is published, else 0.
@@ -74,6 +76,8 @@ def rgp_ucb(
 ) -> Agent:
     """RGP-UCB: a band for rewards that an attacker may change by C in all (Bogunovic et al. 2020).
 
+    Readable form: tests/references/robust.py.
+
     Args:
         setting: what is published of the problem.
         budget: C; default what is published, else 0.
@@ -100,6 +104,8 @@ def tgp_ucb(
     **options: Any,
 ) -> Agent:
     """TGP-UCB: rewards of heavy tails, truncated (Ray Chowdhury & Gopalan 2019).
+
+    Readable form: tests/references/robust.py.
 
     A tool for the worst case: on tails that are not as bad its band is several times too wide.
 

@@ -31,6 +31,8 @@ PATIENCE = 10
 def safe_ucb(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """Safe UCB: argmax uf over S, a safe seed and all arms with ug_j <= 0 (Sui et al. 2015, a rival).
 
+    Readable form: tests/references/safe.py.
+
     Every play is safe as long as the bands of the costs hold; nothing makes S grow but the plays that the
     reward asks for, so that it may stay with a local optimum.
 
@@ -45,6 +47,8 @@ def safe_ucb(setting: Setting, *, num_trials: int | None = None, **options: Any)
 @handles("delay", "context", "constraint", "change", "availability", "seed")
 def safeopt(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """SafeOpt: the widest band of what may be best in S and of what may enlarge S (Sui et al. 2015).
+
+    Readable form: tests/references/safe.py.
 
     S, M and G are those of the authors' code (SafeOpt-MC, Berkenkamp et al. 2016), without Lipschitz
     constants, at the arms of the round's context. Its width is 2, which has no guarantee; with
@@ -69,6 +73,8 @@ def stageopt(
 ) -> Agent:
     """StageOpt: the expander of the widest cost band, then argmax_S uf (Sui et al. 2018).
 
+    Readable form: tests/references/safe.py.
+
     Args:
         setting: what is published of the problem, a safe seed among it.
         rounds: T0, the most of the first stage; default 80 % of the horizon, as in its experiments.
@@ -85,6 +91,8 @@ def stageopt(
 @handles("delay", "context", "constraint", "change", "availability", "seed")
 def losbo(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """LoSBO: SafeOpt on what costs that came certify by their slopes and a noise bound (Fiedler et al. 2024).
+
+    Readable form: tests/references/safe.py.
 
     Where |noise| <= E and the Lipschitz constants L are right every play is safe for sure, whatever the
     kernel; bands only say what to play. Noise that has no bound is taken to stay within 3 deviations, which
@@ -103,6 +111,8 @@ def ise(
     setting: Setting, *, rounds: int | None = None, num_trials: int | None = None, **options: Any
 ) -> Agent:
     """ISE: the safe arm that tells most about where costs are kept (Bottero et al. 2022), then safe UCB.
+
+    Readable form: tests/references/safe.py.
 
     The paper explores only; that it goes over to rewards, and when, is ours.
 

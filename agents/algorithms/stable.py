@@ -36,6 +36,8 @@ def stable_opt(
 ) -> Agent:
     """StableOpt: argmax_x min_{|x' - x| <= eps} uf(x'), and of these x' the least lf (Bogunovic et al. 2018).
 
+    Readable form: tests/references/robust.py.
+
     With bands that hold, min f near the best arm less min f near the chosen one is at most 2 w sigma of the
     play, so that robust regret (`gpbandits.evaluation.robust_regret`) has the bound of GP-UCB, which is
     eps = 0. It recommends the arm whose worst neighbour has the largest lf now, our reading; the paper takes

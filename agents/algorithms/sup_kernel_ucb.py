@@ -149,6 +149,8 @@ def sup_kernel_ucb(
 ) -> SupKernelUCB | SideBySide:
     """SupKernelUCB: R_T = O~(sqrt(gamma_T T)), for theory rather than use (Valko et al. 2013).
 
+    Readable form: tests/references/elimination.py.
+
     Args:
         setting: what is published of the problem, on a finite set.
         band: w of W = w sigma, of which nothing is proved; default B + (R / sqrt(lambda))

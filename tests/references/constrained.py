@@ -1,4 +1,4 @@
-"""Constraints: Shi & Eryilmaz's Algorithms 2 and 3, rectified penalties, primal-dual schemes, constrained EI."""
+"""Constraints: Algorithms 2 and 3 of Shi & Eryilmaz, rectified, primal-dual, and constrained EI."""
 
 import math
 

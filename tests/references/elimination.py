@@ -1,6 +1,7 @@
 """Elimination in batches of their own posterior: BPE, PE, REDS, MVR, BPE-Delay; and SupKernelUCB."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -28,7 +29,12 @@ def doubling_lengths(horizon: int, first: int) -> list[int]:
 
 
 def elimination(
-    given: Given, seen: Seen, lengths: list[int], uniform: bool = False, wait: int = 0, delta: float = 0.1
+    given: Given,
+    seen: Seen,
+    lengths_of: Callable[[int], list[int]],
+    uniform: bool = False,
+    wait: int = 0,
+    delta: float = 0.1,
 ) -> Floats:
     """sigma on the active arms, or 0 there where the design is uniform; -inf elsewhere.
 
@@ -36,8 +42,11 @@ def elimination(
     of a design that looks at no value, at level 2 N H / delta.
 
     Args:
+        lengths_of: batch lengths from T.
+        uniform: whether the design is.
         wait: rounds at the end of a batch in which its feedback is waited for (Vakili et al. 2023).
     """
+    lengths = lengths_of(given.horizon)
     f, start, level = given.reward, 0, delta / (len(given.reward.gram) * len(lengths))
     active = np.ones(len(f.gram), dtype=bool)
     for length in lengths:
@@ -47,9 +56,7 @@ def elimination(
         batch = batch[seen.before(start + length + wait + 1).here[batch]]
         x, y = seen.played[batch], seen.value[batch]
         mean, _ = f.of(x, y)
-        band = half_width(
-            f.gram, f.noise, x, bound=f.bound, noise_std=f.noise_std, level=level, split=True
-        )
+        band = half_width(f.gram, f.noise, x, bound=f.bound, noise_std=f.noise_std, level=level, split=True)
         active &= mean + band >= (mean - band)[active].max()
         start += length + wait
     _, std = f.of(seen.played[start:], np.zeros(seen.t - 1 - start))
@@ -57,7 +64,7 @@ def elimination(
 
 
 def sup_kernel_ucb(given: Given, seen: Seen, width: float) -> Floats:
-    """SupKernelUCB (Valko et al. 2013): S = ceil(log2 sqrt T) + 1 posteriors, each on the plays Psi_s of its own.
+    """SupKernelUCB (Valko et al. 2013): S = ceil(log2 sqrt T) + 1 posteriors, each on its plays Psi_s.
 
     Stage s: (i) w sigma_s <= 1 / sqrt T on A: argmax_A mu_s + w sigma_s, in no Psi; (ii) w sigma_s > 2^-s
     somewhere on A: the widest, in Psi_s; (iii) else A <- {mu_s + w sigma_s >= max_A - 2^(1-s)}, s + 1.

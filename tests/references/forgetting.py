@@ -6,7 +6,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 
-from .formulas import aged_posterior, finite_set_width, information_gain, posterior, wandering_posterior
+from .formulas import aged_posterior, finite_set_width, wandering_posterior
 from .seen import Given, Seen
 
 
@@ -24,7 +24,7 @@ def r_gp_ucb(given: Given, seen: Seen, every: int, delta: float = 0.1) -> Floats
 
 
 def tv_gp_ucb(given: Given, seen: Seen, eps: float, delta: float = 0.1) -> Floats:
-    """Covariance (1 - eps)^(|t - t'| / 2) k(x, x'), beta_t = 2 log(N pi^2 t^2 / (6 delta)) (Bogunovic 2016)."""
+    """Covariance (1 - eps)^(|t - t'| / 2) k(x, x'), beta_t = 2 log(N pi^2 t^2 / (6 delta)) (Bogunovic)."""
     f, age = given.reward, np.arange(seen.t - 1)[::-1]
     noise = np.full(seen.t - 1, f.noise)
     values = seen.value - f.at(seen.played)
@@ -33,14 +33,14 @@ def tv_gp_ucb(given: Given, seen: Seen, eps: float, delta: float = 0.1) -> Float
 
 
 def w_gp_ucb(given: Given, seen: Seen, discount: float, delta: float = 0.1) -> Floats:
-    """Observation s of t - 1 with noise lambda rho^-(t-1-s), w = B + R / sqrt(lambda) sqrt(2 (g + ln(1/delta))).
+    """Observation s with noise lambda rho^-(t-1-s), w = B + R / sqrt(lambda) sqrt(2 (g + ln(1/delta))).
 
     Weighted ridge regression with weights rho^-s and lambda_t = lambda rho^-t (Deng et al. 2022), where g is
     1/2 logdet(I + W K / lambda).
     """
     f, age = given.reward, np.arange(seen.t - 1)[::-1]
     values = seen.value - f.at(seen.played)
-    noise = f.noise * discount**-age.astype(float)
+    noise = f.noise * discount ** -age.astype(float)
     mean, covariance = aged_posterior(f.gram, seen.played, age, values, noise, 1.0)
     root = np.sqrt(f.noise / noise)
     weighted = root[:, None] * f.gram[np.ix_(seen.played, seen.played)] * root

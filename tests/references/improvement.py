@@ -12,7 +12,7 @@ from .seen import Given, Seen
 def improvement(
     given: Given, seen: Seen, probability: bool, incumbent: str = "max_mean", xi: float = 0.0
 ) -> Floats:
-    """Log E[(f - f+ - xi)^+] (Mockus 1975), or z = (mu - f+ - xi) / sigma, whose Phi Kushner maximises (1964).
+    """Log E[(f - f+ - xi)^+] (Mockus 1975), or z = (mu - f+ - xi) / sigma, whose Phi Kushner maximises.
 
     f+ is the largest posterior mean over played points, or the best value seen; before the first, the prior
     mean. xi is in prior deviations.

@@ -86,7 +86,7 @@ def stageopt(given: Given, seen: Seen, until: int, patience: int = 10, **options
 def losbo(given: Given, seen: Seen, noise_bound: float, **options: float) -> Floats:
     """The widest of M u G, S = S_0 u {x: for all j a play s has c_s + E + L_j |x - x_s| <= 0} (Fiedler 2024).
 
-    G = {x in S: lg_j(x) + L_j |x - x'| <= 0 for an x' outside S and all j of which no play says that already}.
+    G = {x in S: lg_j(x) + L_j |x - x'| <= 0 for an x' outside S and all j that no play certifies}.
     """
     bands, arms, L = Bands(given, seen, **options), given.setting.arms, given.setting.lipschitz
     distance = np.linalg.norm(arms[:, None] - arms, axis=2)
@@ -103,8 +103,8 @@ def losbo(given: Given, seen: Seen, noise_bound: float, **options: float) -> Flo
 def ise(given: Given, seen: Seen, until: int, **options: float) -> Floats:
     """max_z H(z) - E H(z | x) on S (Bottero et al. 2022), then safe-UCB.
 
-    H = ln 2 exp(-c_1 r), E H = ln 2 sqrt((1 - q) / (1 + c_2 q)) exp(-c_1 r / (1 + c_2 q)), r = mu_z^2 / sd_z^2,
-    q = sd_x^2 / (sd_x^2 + lambda) corr(x, z)^2, c_1 = 1 / (pi ln 2), c_2 = 2 c_1 - 1.
+    H = ln 2 exp(-c_1 r), E H = ln 2 sqrt((1 - q) / (1 + c_2 q)) exp(-c_1 r / (1 + c_2 q)),
+    r = mu_z^2 / sd_z^2, q = sd_x^2 / (sd_x^2 + lambda) corr(x, z)^2, c_1 = 1 / (pi ln 2), c_2 = 2 c_1 - 1.
     """
 
     if seen.t > until:
