@@ -20,7 +20,9 @@ def leaderboard(
     agent: Annotated[
         list[str] | None, typer.Option(help="A name; all but sb3-* and other libraries' by default.")
     ] = None,
-    trials: Annotated[int, typer.Option(min=1, help="Of every pair.")] = 5,
+    trials: Annotated[
+        int, typer.Option(min=6, help="Of every pair; fewer than 10 hardly rank anybody.")
+    ] = 20,
     horizon: Annotated[
         int, typer.Option(min=1, help="Rounds a trial at most, but of GrowingDataSVM (600).")
     ] = 200,
@@ -30,7 +32,7 @@ def leaderboard(
     scheduler: Scheduler = None,
     time_limit: TimeLimit = None,
 ) -> None:
-    """Play every agent on every environment that it handles, and write who stands where."""
+    """Play every agent on every environment that it handles, and rank them by class of problems."""
     from gpbandits.commands.progress import print_failures, run_with_progress
     from gpbandits.experiments import Store
     from gpbandits.experiments.folder import CELLS
@@ -53,18 +55,21 @@ def leaderboard(
     )
     played = [result for result in found if result is not None and REFERENCE in result.agents]
     results = [result for result in played if distinct(result, REFERENCE)]
-    alike = [
-        (result.environment, f"all scores lie within {INDISTINCT} of the reference's")
-        for result in played
-        if result not in results
-    ]
+    alike = [(result.environment, INDISTINCT) for result in played if result not in results]
+    if not results:
+        raise typer.BadParameter(f"{INDISTINCT}: raise --trials, got {trials}")
+    named = sorted({entries.classes[result.environment] for result in results})
+    classes = {
+        name: Standings([r for r in results if entries.classes[r.environment] == name], REFERENCE)
+        for name in named
+    }
     raised = [(str(outcome.cell), str(outcome.failure).strip().splitlines()[-1]) for outcome in failed]
     chosen = [part for name in env or () for part in ("--env", name)]
     chosen += [part for name in agent or () for part in ("--agent", name)]
     settings = ["--trials", str(trials), "--horizon", str(horizon), "--seed", str(seed)]
     settings += [] if time_limit is None else ["--time-limit", f"{time_limit:g}"]
     command = shlex.join(["gpbandits", "leaderboard", *settings, *chosen])
-    page = write_board(Standings(results, REFERENCE), out, command, [*entries.excluded, *alike, *raised])
+    page = write_board(classes, out, command, [*entries.excluded, *alike, *raised])
     console().print(
         f"Leaderboard in {page}, its figures in {out}/figures, its tables in {out}/tables.", soft_wrap=True
     )

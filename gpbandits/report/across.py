@@ -9,11 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from gpbandits.evaluation.result import Result
+from gpbandits.evaluation.statistics import ENOUGH
 from gpbandits.experiments.study import Study
 from gpbandits.report.chart import Line, line_chart
 from gpbandits.report.entrants import REFERENCE
 from gpbandits.report.grid import Grid
-from gpbandits.report.standings import THRESHOLDS, Standings, has_loss
+from gpbandits.report.standings import INDISTINCT, THRESHOLDS, Standings, distinct, has_loss
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Across:
     @cached_property
     def tables(self) -> list[Grid]:
         """What the section prints, and the folder of tables keeps."""
-        return [self.standings.overall(), self.standings.improvement(), self.standings.by_environment()]
+        return [self.standings.overall(), self.standings.improvement()]
 
     @property
     def svg(self) -> str:
@@ -82,15 +83,14 @@ def across(results: Sequence[Result], numbers: Mapping[str, int], reference: str
     several = sorted(set(tracks.values()))
     names = several if len(several) > 1 else [""]
     by_track = {track: [_part(result, tracks, track) for result in results] for track in names}
-    usable = {
-        track: [part for part in parts if part is not None and has_loss(part, reference)]
-        for track, parts in by_track.items()
-    }
-    return [
-        Across(Standings(parts, reference), track, numbers)
-        for track, parts in usable.items()
-        if len(parts) > 1
-    ]
+    sections = []
+    for track, parts in by_track.items():
+        usable = [part for part in parts if part is not None and has_loss(part, reference)]
+        telling = [part for part in usable if part.num_trials < ENOUGH or distinct(part, reference)]
+        notes = [f"Left out: {part.environment}; {INDISTINCT}." for part in usable if part not in telling]
+        if len(telling) > 1:
+            sections.append(Across(Standings(telling, reference, notes), track, numbers))
+    return sections
 
 
 def _part(result: Result, tracks: Mapping[str, str], track: str) -> Result | None:

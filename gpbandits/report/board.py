@@ -1,21 +1,21 @@
-"""The leaderboard as a page in Markdown with two figures."""
+"""The leaderboard as a page in Markdown, with a table and a figure for each class of problems."""
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gpbandits.evaluation.files import write_whole
-from gpbandits.report.board_figures import environments_figure, ranks_figure
+from gpbandits.report.board_figures import ranks_figure
+from gpbandits.report.grid import Grid
 from gpbandits.report.standings import Standings
 from gpbandits.report.write import write_table
 
-FIGURES = {"leaderboard.png": ranks_figure, "leaderboard-environments.png": environments_figure}
-
 
 def write_board(
-    standings: Standings,
+    classes: Mapping[str, Standings],
     folder: str | os.PathLike[str],
     command: str,
     excluded: Sequence[tuple[str, str]] = (),
@@ -23,43 +23,45 @@ def write_board(
     """Write `leaderboard.md`, its figures and its tables, and return the path of the page.
 
     Args:
-        standings: what is shown.
+        classes: the standings of each class of problems, by its name; no list is over several classes.
         folder: of the page; figures go into its `figures`, CSV and LaTeX into its `tables`.
         command: that makes the page, printed in it.
         excluded: who does not take part, and why.
     """
     place = Path(folder)
     (place / "figures").mkdir(parents=True, exist_ok=True)
-    for name, draw in FIGURES.items():
-        draw(standings).savefig(place / "figures" / name, dpi=120)
-    overall, apart = tables = (standings.overall(), standings.by_environment())
-    for table in tables:
-        write_table(table, place / "tables", f"leaderboard-{table.name}")
-    horizons = [result.horizon for result in standings.results]
+    grids = {name: standings.overall() for name, standings in classes.items()}
+    for name, grid in grids.items():
+        ranks_figure(classes[name]).savefig(place / "figures" / f"leaderboard-{name}.png", dpi=120)
+        write_table(grid, place / "tables", f"leaderboard-{name}")
+    shared = [
+        note for note in next(iter(grids.values())).notes if all(note in g.notes for g in grids.values())
+    ]
+    horizons = [result.horizon for standings in classes.values() for result in standings.results]
     rounds = " to ".join(map(str, sorted({min(horizons), max(horizons)})))
     lines = [
         "# Leaderboard",
         "",
-        "Every agent on every environment whose features it handles, with its default options, in trials of "
-        f"{rounds} rounds. Figures draw what scores below -1 at -1. Made by `{command}`.",
+        "Every agent on the environments whose features it handles, with its default options, in trials of "
+        f"{rounds} rounds. Agents are ranked within a class of problems, those that play all of its "
+        "environments. Figures draw what scores below -1 at -1. "
+        f"Made by `{command}`.",
         "",
-        f"## {overall.title}",
-        "",
-        "![Ranks, scores and performance profiles](figures/leaderboard.png)",
-        "",
-        overall.markdown(),
-        "",
-        f"## {apart.title}",
-        "",
-        "![Mean score of every agent on every environment](figures/leaderboard-environments.png)",
-        "",
-        apart.markdown(),
+        " ".join(shared),
+        *(line for name, grid in grids.items() for line in _section(name, grid, shared)),
         *_exclusions(excluded),
         "",
     ]
     page = place / "leaderboard.md"
     write_whole(page, "\n".join(lines).encode())
     return page
+
+
+def _section(name: str, grid: Grid, shared: Sequence[str]) -> list[str]:
+    """A class of problems with its figure, its table and the notes that only it has."""
+    own = dataclasses.replace(grid, notes=tuple(note for note in grid.notes if note not in shared))
+    figure = f"![Ranks, scores and performance profiles, {name}](figures/leaderboard-{name}.png)"
+    return ["", f"## {name.capitalize()}", "", figure, "", own.markdown().rstrip()]
 
 
 def _exclusions(excluded: Sequence[tuple[str, str]]) -> list[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from gpbandits.evaluation.statistics import Interval
+from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.styles import COLOURS
 from gpbandits.report.standings import THRESHOLDS, Standings
 
@@ -16,11 +18,12 @@ LIMIT = 1.0  # of scores: what is worse than -1 is drawn as -1, lest one failure
 
 
 def ranks_figure(standings: Standings) -> Figure:
-    """Relative ranks and scores with intervals, and performance profiles as colours; the best on top."""
+    """Draw the ranks left open, scores with intervals, and performance profiles as colours; best on top."""
     figure, (left, middle, right) = _figure(standings, 10, (2, 2, 3))
-    _draw_intervals(left, standings, standings.ranks)
-    left.set(title="relative rank", xlabel="0 best, 1 worst", xlim=(-0.03, 1.03))
-    _draw_intervals(middle, standings, standings.pooled)
+    _draw_intervals(left, [standings.ranks[label] for label in standings.agents])
+    left.set(title="rank", xlabel="ranks that the trials leave open")
+    scores = [standings.overall_scores[label] for label in standings.agents]
+    _draw_intervals(middle, np.maximum(scores, -LIMIT))
     middle.set(title="score", xlabel="0 like the reference, 1 optimal", xlim=(None, 1.03))
     shares = np.array([standings.profile(label).estimate for label in standings.agents])
     step = THRESHOLDS[1] - THRESHOLDS[0]
@@ -31,35 +34,6 @@ def ranks_figure(standings: Standings) -> Figure:
     right.set(title="performance profile", xlabel="score τ")
     right.spines[:].set_visible(False)
     figure.colorbar(colours, ax=right, label="share of trials above τ", aspect=40)
-    return figure
-
-
-def environments_figure(standings: Standings) -> Figure:
-    """The mean score of every agent on every environment, white where it does not play; the best on top."""
-    scores = np.array(
-        [
-            [table[label].mean() if label in table else np.nan for table in standings.scores]
-            for label in standings.agents
-        ]
-    )
-    figure, (axes,) = _figure(standings, 3 + 0.62 * scores.shape[1], (1,))
-    axes.imshow(scores, cmap="RdBu", vmin=-LIMIT, vmax=LIMIT, aspect="auto")
-    for (row, column), score in np.ndenumerate(scores):
-        if np.isfinite(score):
-            ink = "white" if abs(score) > 0.6 * LIMIT else "black"
-            axes.text(
-                column,
-                row,
-                f"{round(float(score), 2) + 0.0:.2f}",
-                ha="center",
-                va="center",
-                color=ink,
-                fontsize=7,
-            )
-    names = [result.environment for result in standings.results]
-    axes.set_xticks(range(len(names)), names, rotation=40, ha="left", rotation_mode="anchor", fontsize=8)
-    axes.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
-    axes.spines[:].set_visible(False)
     return figure
 
 
@@ -76,10 +50,10 @@ def _figure(standings: Standings, width: float, widths: tuple[int, ...]) -> tupl
     return figure, panels
 
 
-def _draw_intervals(axes: Axes, standings: Standings, intervals: dict[str, Interval]) -> None:
-    rows = np.arange(len(standings.agents))
-    drawn = np.array([intervals[label] for label in standings.agents], dtype=np.float64)
-    estimate, low, high = np.maximum(drawn, -LIMIT).T
+def _draw_intervals(axes: Axes, intervals: Sequence[Sequence[float]] | Floats) -> None:
+    """Draw an estimate and its ends a row, (agents, 3)."""
+    estimate, low, high = np.asarray(intervals, dtype=np.float64).T
+    rows = np.arange(len(estimate))
     axes.hlines(rows, low, high, color=COLOURS[0], lw=2.5, alpha=0.5)
     axes.plot(estimate, rows, "o", color=COLOURS[0], ms=4.5)
     axes.spines[["top", "right"]].set_visible(False)

@@ -13,7 +13,10 @@ from agents.registry import resolve_agent
 from bandit_envs.environment.making import make
 from bandit_envs.environment.registration import IDS
 from bandit_envs.laws.changes import Stationary
+from bandit_envs.laws.functions import Recorded
+from bandit_envs.laws.play_costs import Free
 from bandit_envs.problem.problem import Problem
+from gpbandits.evaluation.statistics import ENOUGH
 from gpbandits.experiments.checkpoints import Checkpoints
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study
 
@@ -22,16 +25,25 @@ REFERENCE = "random"  # scores 0 in every environment
 WHOLE = "GPBandit-GrowingDataSVM-v0"
 LEARNERS = "sb3-"  # begin the names of learners that would take longer than all other agents together
 
+CLASSES = {  # of problems, by the feature that they are for
+    "context": "contextual",
+    "delay": "delayed",
+    "change": "changing",
+    "constraint": "constrained",
+    "budget": "budgeted",
+}
+
 
 class Entries(NamedTuple):
-    """One study an environment, and what cannot take part, with the reason."""
+    """One study an environment, what cannot take part, with the reason, and the class of each problem."""
 
     studies: list[Study]
     excluded: list[tuple[str, str]]  # (who, why)
+    classes: dict[str, str]  # of each environment's label, one of `CLASSES`
 
 
 def enter(
-    trials: int = 5,
+    trials: int = ENOUGH,
     horizon: int = 200,
     environments: Sequence[str] = (),
     agents: Sequence[str] = (),
@@ -47,7 +59,7 @@ def enter(
             libraries if empty. Those without `features` are tried everywhere.
         seed: of the trials.
     """
-    studies, excluded = [], []
+    studies, excluded, classes = [], [], {}
     everybody = [name for name in agent_names() if not _is_slow(name)]
     names = sorted({*(agents or everybody), REFERENCE})
     if not agents:
@@ -64,7 +76,8 @@ def enter(
                 raise
             excluded.append((env_id, _line(error)))
             continue
-        demanded, setting = features_of(env.unwrapped.problem), env.get_wrapper_attr("setting")  # type: ignore[attr-defined]
+        problem, setting = env.unwrapped.problem, env.get_wrapper_attr("setting")  # type: ignore[attr-defined]
+        demanded = features_of(problem)
         env.close()
         entrants = []
         for name in names:
@@ -79,10 +92,11 @@ def enter(
             else:
                 entrants.append(AgentEntry(name, name))
         entry = EnvironmentEntry(env_id, env_id.removeprefix("GPBandit-").removesuffix("-v0"), kwargs)
+        classes[entry.label] = class_of(problem)
         studies.append(
             Study(f"leaderboard: {entry.label}", trials, (entry,), tuple(entrants), seed, checkpoints=_EVERY)
         )
-    return Entries(studies, excluded)
+    return Entries(studies, excluded, classes)
 
 
 def features_of(problem: Problem) -> set[str]:
@@ -97,6 +111,19 @@ def features_of(problem: Problem) -> set[str]:
         "finite": not problem.decisions.continuous,
     }
     return {feature for feature, is_there in demands.items() if is_there}
+
+
+def class_of(problem: Problem) -> str:
+    """The class of problems within which agents are ranked: by its data, else by the feature that it is for.
+
+    Contexts and delays come together; a problem of more features is "combined".
+    """
+    if isinstance(problem.reward, Recorded):
+        return "real"
+    features = features_of(problem) | ({"budget"} if not isinstance(problem.play_costs, Free) else set())
+    if len(features & CLASSES.keys()) > 1 and features & {"constraint", "change", "budget"}:
+        return "combined"
+    return next((name for feature, name in CLASSES.items() if feature in features), "plain")
 
 
 _EVERY = Checkpoints("every")  # what a round costs counts, and sums of rounds would hide it

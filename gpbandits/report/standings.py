@@ -1,9 +1,9 @@
-"""Who stands where across environments: losses relative to a reference agent, pooled scores, ranks."""
+"""Who stands where across environments: losses relative to a reference agent, scores, sets of ranks."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -11,18 +11,21 @@ from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.marks import footnotes
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import (
+    RESAMPLES,
     Interval,
+    bootstrap_interval,
+    joint_tests,
     mean_improvement,
-    mean_ranks,
     normalised_scores,
     performance_profile,
-    pooled_score,
+    rank_sets,
 )
-from gpbandits.evaluation.statistics.across import RESAMPLES
+from gpbandits.evaluation.statistics import across as shares
 from gpbandits.report.grid import Cell, Grid
 from gpbandits.report.violations import KINDS, MEANING, relative_violation
 
-INDISTINCT = 0.1  # from the reference's score: an environment whose agents are all nearer ranks chance
+ERROR = 0.05  # probability with which an environment enters in which nobody differs from the reference
+INDISTINCT = f"no agent differs significantly from random play there (joint tests, error {ERROR:.0%})"
 THRESHOLDS = np.linspace(-0.5, 1.0, 61)  # of scores, in profiles
 
 _METHOD = (
@@ -32,11 +35,13 @@ _METHOD = (
     "The score is 1 - loss: 1 plays optimally, 0 like the reference."
 )
 _INTERVALS = (
-    "Scores are interquartile means over all trials; relative ranks (0 the best, 1 the worst) are among "
-    "those who played, averaged over environments; with 95 % percentile intervals of a bootstrap of trials "
-    f"within environments ({RESAMPLES} resamples). Compare agents of different environments by their "
-    "ranks, not by their scores."
+    "Scores are means over trials and environments, which weigh alike, with 95 % BCa intervals. The trials "
+    "leave open the ranks from 1 + the number of agents that are significantly better (at best) to the "
+    "number of agents less those that are significantly worse (at worst). All pairs are tested together on "
+    "the same trials by a studentised bootstrap, so all these sets hold the true ranks with probability 95 % "
+    f"({RESAMPLES} resamples; Mogstad et al. 2024)."
 )
+_SAME = "Agents joined by = played the same in every trial and count as one."
 _THINNED = (
     "Where only some rounds are recorded, what is gained by violating a constraint is made up for within the "
     "rounds between two of them."
@@ -44,86 +49,110 @@ _THINNED = (
 
 
 class Standings:
-    """Scores and ranks of agents on several environments.
+    """Scores and ranks of the agents that have played every one of several environments.
 
     Args:
-        results: one an environment; agents may be missing where they cannot play.
+        results: one an environment.
         reference: the agent that scores 0 in the mean, in every result; it has some loss in each.
+        notes: beneath the first table, beside our own.
     """
 
-    def __init__(self, results: Sequence[Result], reference: str):
+    def __init__(self, results: Sequence[Result], reference: str, notes: Sequence[str] = ()):
         if not results:
             raise ValueError("a leaderboard needs at least one environment with results, got none")
-        self.results, self.reference = list(results), reference
+        self.results, self.reference, self.notes = list(results), reference, list(notes)
         self.constrained = any(result.num_constraints for result in self.results)
+        everywhere = [x for x in results[0].agents if all(x in result.agents for result in results)]
+        self.same = _same_plays(self.results, everywhere)
         self.losses = [relative_losses(result, reference) for result in results]
         self.scores = [normalised_scores(table, reference) for table in self.losses]
-        self.ranks = mean_ranks(self.losses)
-        self.pooled = {label: pooled_score(self.of(label)) for label in self.ranks}
+        trials = min(result.num_trials for result in results)
+        mean = {
+            label: np.mean([table[label][:trials] for table in self.losses], axis=0) for label in self.same
+        }
+        self.overall_scores = {  # the reference's is 0, and not what rounding leaves of it
+            label: Interval(*(np.round(end, 12) + 0.0 for end in bootstrap_interval(1 - loss)))
+            for label, loss in mean.items()
+        }
+        self.ranks = rank_sets(mean)
 
     @property
     def agents(self) -> list[str]:
-        """Labels, least relative rank first."""
-        return sorted(self.ranks, key=lambda label: float(self.ranks[label].estimate))
+        """Labels, best rank first, one for all that play the same."""
+        return sorted(self.ranks, key=lambda label: self.ranks[label].place)
+
+    @cached_property
+    def absent(self) -> dict[str, list[str]]:
+        """The environments that an agent has not played, of those that are not ranked because of it."""
+        labels = dict.fromkeys(label for result in self.results for label in result.agents)
+        lacking = {x: [r.environment for r in self.results if x not in r.agents] for x in labels}
+        return {label: places for label, places in lacking.items() if places}
 
     def of(self, label: str) -> list[Floats]:
-        """Scores of an agent in the environments it played, (B,) each."""
-        return [table[label] for table in self.scores if label in table]
+        """Scores of an agent in the environments, (B,) each."""
+        return [table[label] for table in self.scores]
 
     def profile(self, label: str) -> Interval:
         """Share of the agent's trials that score above each of `THRESHOLDS`."""
         return performance_profile(self.of(label), THRESHOLDS)
 
     def marked(self, label: str) -> str:
-        """The label with its marks."""
-        return next(result.marked(label) for result in self.results if label in result.agents)
+        """The label with its marks, and those of the agents that play the same."""
+        return " = ".join(
+            next(result.marked(each) for result in self.results if each in result.agents)
+            for each in self.same.get(label, (label,))
+        )
 
     def _comparable(self, label: str) -> bool:
         return all(result.comparable(label) for result in self.results)
 
     def overall(self) -> Grid:
-        """Every agent across the environments that it played."""
+        """Every agent across the environments, and its mean score in each."""
         kinds = list(KINDS) if self.constrained else []
-        rows = tuple(
+        several = slice(None if len(self.results) > 1 else 0)  # of one the score is that of the environment
+        rows: list[tuple[Cell, ...]] = [
             (
                 self.marked(label),
-                len(self.of(label)),
-                self.pooled[label],
-                self.ranks[label],
+                *self.ranks[label],
+                self.overall_scores[label],
+                *(_mean(scores) for scores in self.of(label)[several]),
                 *(relative_violation(self.results, label, self.reference, kind) for kind in kinds),
             )
             for label in self.agents
-        )
+        ]
         notes = (
             f"n = {self._trials()} of each agent on each environment.",
             _METHOD.format(self.reference),
             _INTERVALS,
             self._apart(),
+            *([_SAME] if any(len(group) > 1 for group in self.same.values()) else []),
+            *self._unranked(),
             *([MEANING] if kinds else []),
             *self._thinned(),
+            *self.notes,
             *footnotes(*self.results),
         )
-        header = ("agent", "environments", "score", "relative rank", *kinds)
-        return Grid("overall", "Across environments", header, rows, notes)
+        names = [result.environment for result in self.results][several]
+        header = ("agent", "rank", "at best", "at worst", "score", *names, *kinds)
+        return Grid("overall", "Across environments", header, tuple(rows), notes)
 
     def improvement(self) -> Grid:
         """Every agent against the best of those that are neither privileged nor trained beforehand."""
         plain = [label for label in self.agents if self._comparable(label)]
         best = (plain or self.agents)[0]
         rows = tuple(
-            (self.marked(label), len(shared), mean_improvement(shared))
+            (self.marked(label), mean_improvement([(t[label], t[best]) for t in self.losses]))
             for label in self.agents
             if label != best
-            and (shared := [(t[label], t[best]) for t in self.losses if label in t and best in t])
         )
         name = self.marked(best)
         method = (
-            f"The probability of a smaller loss than {name}, the best relative rank: the share of trials, "
-            "ties half, of each environment that both played, averaged over them (Agarwal et al. 2021); "
-            f"95 % percentile intervals of the same bootstrap ({RESAMPLES} resamples), which have no width "
-            "where all trials agree."
+            f"The probability of a smaller loss than {name}, the best score: the share of trials, "
+            "ties half, of each environment, averaged over them (Agarwal et al. 2021); 95 % percentile "
+            f"intervals of a bootstrap of trials within environments ({shares.RESAMPLES} resamples), which "
+            "have no width where all trials agree."
         )
-        header = ("agent", "environments", f"P(less than {name})")
+        header = ("agent", f"P(less than {name})")
         notes = (
             f"n = {self._trials()} of each agent on each environment.",
             method,
@@ -131,26 +160,16 @@ class Standings:
         )
         return Grid("improvement", f"Probability of improvement over {name}", header, rows, notes)
 
-    def by_environment(self) -> Grid:
-        """The mean score of every agent on every environment."""
-        rows: list[tuple[Cell, ...]] = [
-            (
-                self.marked(label),
-                *(_mean(table[label]) if label in table else None for table in self.scores),
-            )
-            for label in self.agents
-        ]
-        header = ("agent", *(result.environment for result in self.results))
-        notes = (
-            f"n = {self._trials()}; mean scores, a dash where an agent does not handle the environment.",
-            *footnotes(*self.results),
-        )
-        return Grid("environments", "Environment by environment", header, tuple(rows), notes)
-
     def _apart(self) -> str:
-        ranks = [self.ranks[label] for label in self.agents]
-        apart = sum(bool(ahead.high < behind.low) for ahead, behind in itertools.pairwise(ranks))
-        return f"Of {len(ranks) - 1} pairs of neighbours in the table, the intervals of {apart} do not meet."
+        first = sum(rank.low == 1 for rank in self.ranks.values())
+        return f"The trials leave the first place open to {first} of {len(self.ranks)}."
+
+    def _unranked(self) -> list[str]:
+        """A sentence for the agents that lack the same environments."""
+        names: dict[str, list[str]] = {}
+        for label, places in self.absent.items():
+            names.setdefault(", ".join(places), []).append(label)
+        return [f"Not ranked, without results on {where}: {', '.join(who)}." for where, who in names.items()]
 
     def _trials(self) -> str:
         counts = sorted({result.num_trials for result in self.results})
@@ -183,9 +202,20 @@ def relative_losses(result: Result, reference: str) -> dict[str, Floats]:
 
 
 def distinct(result: Result, reference: str) -> bool:
-    """Whether some agent is clearly apart from the reference: else ranks would be those of chance."""
-    scores = normalised_scores(relative_losses(result, reference), reference)
-    return any(abs(float(score.mean())) > INDISTINCT for score in scores.values())
+    """Return whether agents differ significantly from the reference, of joint tests at `ERROR`."""
+    losses = relative_losses(result, reference)
+    others = [losses[label] - losses[reference] for label in losses if label != reference]
+    return bool(others) and bool((joint_tests(np.stack(others, axis=1)) <= ERROR).any())
+
+
+def _same_plays(results: Sequence[Result], labels: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The labels by the first of those whose every action and regret is the same."""
+    groups: dict[tuple[bytes, ...], list[str]] = {}
+    for label in labels:
+        records = [result.records[label] for result in results]
+        plays = tuple(part.tobytes() for each in records for part in (each.action, each.regret))
+        groups.setdefault(plays, []).append(label)
+    return {group[0]: tuple(group) for group in groups.values()}
 
 
 def has_loss(result: Result, reference: str) -> bool:

@@ -5,10 +5,8 @@ Values have the trial axis first, (B,) or (B, T); each column is treated by itse
 
 from gpbandits.evaluation.statistics.across import (
     mean_improvement,
-    mean_ranks,
     normalised_scores,
     performance_profile,
-    pooled_score,
 )
 from gpbandits.evaluation.statistics.bootstrap import bootstrap_interval
 from gpbandits.evaluation.statistics.interval import ENOUGH, FEW, RESAMPLES, Interval
@@ -22,6 +20,7 @@ from gpbandits.evaluation.statistics.pairs import (
     sign_flip_test,
     wilson_interval,
 )
+from gpbandits.evaluation.statistics.ranks import Rank, joint_tests, rank_sets
 from gpbandits.evaluation.statistics.slopes import log_log_slope
 from gpbandits.evaluation.statistics.spread import interquartile_mean, quantile_band
 
@@ -31,20 +30,21 @@ __all__ = [
     "RESAMPLES",
     "Comparison",
     "Interval",
+    "Rank",
     "bootstrap_interval",
     "compare",
     "holm",
     "interquartile_mean",
+    "joint_tests",
     "log_log_slope",
     "mean_improvement",
-    "mean_ranks",
     "normalised_scores",
     "paired_difference",
     "paired_ratio",
     "performance_profile",
-    "pooled_score",
     "probability_of_improvement",
     "quantile_band",
+    "rank_sets",
     "sign_flip_test",
     "wilson_interval",
 ]

@@ -9,11 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.statistics.interval import Interval, check_pairs, checked, tails
-from gpbandits.evaluation.statistics.spread import interquartile_mean
 
 RESAMPLES = 2000  # as Agarwal et al. (2021)
 
@@ -31,19 +29,6 @@ def normalised_scores(losses: Mapping[str, Floats], reference: str) -> dict[str,
     if scale <= 0:
         raise ValueError(f"the reference {reference!r} must have a positive mean loss, got {scale}")
     return {label: 1 - checked(loss) / scale for label, loss in losses.items()}
-
-
-def pooled_score(
-    scores: Sequence[Floats], level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
-) -> Interval:
-    """Interquartile mean of the trials of all environments, (B,) each -> ()."""
-    return _stratified(
-        lambda drawn: interquartile_mean(np.concatenate(drawn, axis=0)),
-        [checked(score) for score in scores],
-        level,
-        seed,
-        resamples,
-    )
 
 
 def performance_profile(
@@ -87,39 +72,6 @@ def mean_improvement(
     return _stratified(
         lambda drawn: np.mean([part.mean(axis=0) for part in drawn], axis=0), wins, level, seed, resamples
     )
-
-
-def mean_ranks(
-    losses: Sequence[Mapping[str, Floats]], level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
-) -> dict[str, Interval]:
-    """Rank of each agent's mean loss among those that played, averaged over the environments it played.
-
-    Ranks are divided by the number of agents, (rank - 1) / (agents - 1): 0 is always the best, 1 always the
-    worst, whatever the number of others; ties share the mean of their ranks and a lone agent has 0.
-
-    Args:
-        losses: an environment each, of the agents that played it, (B,) each.
-        level: of the intervals.
-        seed: of the resamples.
-        resamples: their number.
-    """
-    labels = list(dict.fromkeys(label for table in losses for label in table))
-    tables = [np.stack([checked(loss) for loss in table.values()], axis=1) for table in losses]
-    columns = [np.array([labels.index(label) for label in table]) for table in losses]
-
-    def average(drawn: list[Floats]) -> Floats:
-        ranks = np.full((len(drawn), *drawn[0].shape[1:-1], len(labels)), np.nan)
-        for row, table, column in zip(ranks, drawn, columns, strict=True):
-            row[..., column] = _relative_ranks(table.mean(axis=0))
-        return np.nanmean(ranks, axis=0)
-
-    interval = _stratified(average, tables, level, seed, resamples)
-    return {label: Interval(*(part[i] for part in interval)) for i, label in enumerate(labels)}
-
-
-def _relative_ranks(means: Floats) -> Floats:
-    """Ranks along the last axis, from 0 for the least to 1 for the largest."""
-    return (rankdata(means, axis=-1) - 1) / max(means.shape[-1] - 1, 1)
 
 
 def _stratified(

@@ -26,7 +26,7 @@ def marked(mark):
 
 def grids(res) -> list[Grid]:
     standings = Standings([res, res], "random")
-    across = [standings.overall(), standings.improvement(), standings.by_environment()]
+    across = [standings.overall(), standings.improvement()]
     return [*across, *(table(res) for table in (summary, comparison, growth, timing))]
 
 

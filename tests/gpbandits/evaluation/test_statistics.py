@@ -15,12 +15,10 @@ from gpbandits.evaluation.statistics import (
     holm,
     interquartile_mean,
     log_log_slope,
-    mean_ranks,
     normalised_scores,
     paired_difference,
     paired_ratio,
     performance_profile,
-    pooled_score,
     probability_of_improvement,
     quantile_band,
     sign_flip_test,
@@ -88,7 +86,6 @@ def test_one_trial_has_no_interval():
     np.testing.assert_array_equal(estimate, [1.0, 2.0])
     assert np.isnan([low, high]).all()
     assert np.isnan(log_log_slope(np.arange(1.0, 6)[None], np.arange(1, 6), (1, 5))[1:]).all()
-    assert np.isnan(pooled_score([np.ones(1), np.zeros(1)])[1:]).all()
 
 
 def test_a_missing_value_makes_its_column_missing(regret):
@@ -278,26 +275,6 @@ def test_scores_are_1_without_loss_and_0_as_the_reference():
     np.testing.assert_allclose(scores["r"], [0.5, 0.0, -0.5])
 
 
-def test_the_pooled_score_is_the_mean_of_the_middle_half_of_all_trials():
-    scores = [np.array([-100.0, 0.2, 0.4, 0.6]), np.array([0.3, 0.5, 0.7, 100.0])]
-    pooled = pooled_score(scores)
-    assert pooled.estimate == pytest.approx(np.mean([0.3, 0.4, 0.5, 0.6]))
-    assert pooled.low < pooled.estimate < pooled.high
-
-
-def test_stratified_intervals_cover():
-    rng = np.random.default_rng(14)
-    truth = 0.5  # of symmetric scores, whatever the trimming
-    intervals = [pooled_score(rng.normal(0.5, 0.1, size=(4, 10)), resamples=300) for _ in range(300)]
-    coverage = np.mean([interval.low <= truth <= interval.high for interval in intervals])
-    assert 0.88 < coverage < 0.98
-
-
-def test_resampling_within_environments_leaves_out_what_lies_between_them():
-    far_apart = [np.full(5, 0.0), np.full(5, 1.0)]
-    np.testing.assert_allclose(pooled_score(far_apart), 0.5)
-
-
 def test_the_profile_is_the_share_of_trials_above_each_threshold():
     scores = [np.array([0.1, 0.9]), np.array([0.5, 0.5, 0.5, 0.95])]
     profile = performance_profile(scores, np.array([0.0, 0.4, 0.6, 1.0]))
@@ -305,16 +282,6 @@ def test_the_profile_is_the_share_of_trials_above_each_threshold():
     assert (np.diff(profile.estimate) <= 0).all()
     assert (profile.low <= profile.estimate).all()
     assert (profile.estimate <= profile.high).all()
-
-
-def test_ranks_are_among_those_who_played_and_average_over_environments():
-    everybody = {"a": np.array([1.0, 1.1]), "b": np.array([2.0, 2.1]), "c": np.array([3.0, 3.1])}
-    without_b = {"a": np.array([5.0, 5.1]), "c": np.array([4.0, 4.1])}
-    ranks = mean_ranks([everybody, without_b])
-    np.testing.assert_allclose([ranks[label].estimate for label in "abc"], [0.5, 0.5, 0.5])
-    np.testing.assert_allclose(mean_ranks([everybody])["c"], 1.0)  # in every resample
-    np.testing.assert_allclose(mean_ranks([{"a": np.ones(2), "b": np.ones(2)}])["a"], 0.5)
-    np.testing.assert_allclose(mean_ranks([{"alone": np.ones(2)}])["alone"], 0.0)
 
 
 @pytest.mark.parametrize(
@@ -332,7 +299,7 @@ def test_ranks_are_among_those_who_played_and_average_over_environments():
         (lambda: compare({"a": np.ones(3)}, "b"), "unknown baseline 'b'; choose one of a"),
         (lambda: normalised_scores({"a": np.ones(3)}, "b"), "unknown reference 'b'; choose one of a"),
         (lambda: normalised_scores({"a": np.zeros(3)}, "a"), "positive mean loss"),
-        (lambda: pooled_score([]), "at least one environment"),
+        (lambda: performance_profile([], np.ones(1)), "at least one environment"),
         (lambda: log_log_slope(np.zeros((2, 5)), np.arange(1, 6), (1, 5)), "must be positive"),
     ],
 )

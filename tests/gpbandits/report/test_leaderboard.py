@@ -9,15 +9,16 @@ from synthetic import result as synthetic_result
 
 from gpbandits import cli
 from gpbandits.evaluation.statistics import mean_improvement
+from gpbandits.report.across import across
 from gpbandits.report.board import write_board
-from gpbandits.report.board_figures import environments_figure, ranks_figure
-from gpbandits.report.entrants import LEARNERS, REFERENCE, WHOLE, enter
-from gpbandits.report.standings import Standings, distinct, relative_losses
+from gpbandits.report.board_figures import ranks_figure
+from gpbandits.report.entrants import CLASSES, LEARNERS, REFERENCE, WHOLE, class_of, enter
+from gpbandits.report.standings import INDISTINCT, Standings, distinct, relative_losses
 
 
 def test_agents_enter_where_they_handle_the_features_and_the_reference_everywhere():
     ids = ["GPBandit-GP-v0", "GPBandit-Constrained-v0"]
-    studies, excluded = enter(2, 30, ids, ["gp-ucb", "gp-ucb-noisy-constraints"])
+    studies, excluded, _ = enter(2, 30, ids, ["gp-ucb", "gp-ucb-noisy-constraints"])
     entered = {study.environments[0].id: [agent.name for agent in study.agents] for study in studies}
     assert "gp-ucb" in entered["GPBandit-GP-v0"]
     assert entered["GPBandit-Constrained-v0"] == ["gp-ucb-noisy-constraints", REFERENCE]
@@ -36,29 +37,29 @@ class Undeclared:
 
 def test_an_agent_without_features_is_tried_everywhere():
     ids, path = ["GPBandit-Delayed-v0", "GPBandit-Contextual-v0"], f"{__name__}:Undeclared"
-    studies, excluded = enter(2, 30, ids, [path])
+    studies, excluded, _ = enter(2, 30, ids, [path])
     assert [path in [agent.name for agent in study.agents] for study in studies] == [True, False]
     assert excluded == [(f"{path} on GPBandit-Contextual-v0", "contexts are too much for me")]
 
 
 def test_growing_data_are_played_until_all_have_been_seen():
-    ((study,), _) = enter(2, 30, [WHOLE], ["random"])
+    ((study,), _, _) = enter(2, 30, [WHOLE], ["random"])
     assert study.environments[0].kwargs == {"horizon": 600}
 
 
 def test_learners_enter_where_they_are_named_and_the_page_says_so():
-    ((study,), ((who, why),)) = enter(2, 30, ["GPBandit-GP-v0"])
+    ((study,), ((who, why),), _) = enter(2, 30, ["GPBandit-GP-v0"])
     assert not [agent for agent in study.agents if agent.name.startswith((LEARNERS, "optuna", "smac"))]
     assert who.startswith(LEARNERS)
     assert "--agent" in why
-    ((study,), excluded) = enter(2, 30, ["GPBandit-GP-v0"], ["sb3-ppo"])
+    ((study,), excluded, _) = enter(2, 30, ["GPBandit-GP-v0"], ["sb3-ppo"])
     assert [agent.name for agent in study.agents] == [REFERENCE, "sb3-ppo"]
     assert excluded == []
 
 
 def test_an_environment_that_cannot_be_made_is_excluded_with_the_reason_unless_it_was_named(monkeypatch):
     monkeypatch.setattr("gpbandits.report.entrants.IDS", ["GPBandit-None-v0"])
-    studies, (_, (who, why)) = enter(2, 30)
+    studies, (_, (who, why)), _ = enter(2, 30)
     assert studies == []
     assert who == "GPBandit-None-v0"
     assert "GPBandit-None" in why
@@ -77,48 +78,95 @@ def test_losses_are_positive_regret_and_violation_relative_to_the_reference():
 
 
 def test_standings_rank_score_and_mark():
-    res = synthetic_result(privileged={"GP-UCB"})
+    res = synthetic_result(privileged={"GP-UCB"}, num_trials=20)
     standings = Standings([res, dataclasses.replace(res, environment="again")], "random")
     assert standings.agents == ["GP-UCB", "GP-TS", "random"]
-    np.testing.assert_allclose([standings.ranks[label].estimate for label in standings.agents], [0, 0.5, 1])
-    assert standings.pooled["GP-UCB"].estimate > standings.pooled["GP-TS"].estimate > 0.2
-    assert abs(standings.pooled["random"].estimate) < 0.1
-    for grid in (standings.overall(), standings.by_environment()):
-        assert [row[0] for row in grid.rows] == ["GP-UCB†", "GP-TS", "random"]
-        assert grid.notes[0].startswith("n = 8 trials")
-        assert "privileged" in grid.notes[-1]
-    scores = {row[0]: row[1] for row in standings.by_environment().rows}
-    assert scores["random"] == pytest.approx(0.0, abs=1e-12)
+    assert [tuple(standings.ranks[label]) for label in standings.agents] == [(1, 1, 1), (2, 2, 2), (3, 3, 3)]
+    grid = standings.overall()
+    assert [row[0] for row in grid.rows] == ["GP-UCB†", "GP-TS", "random"]
+    assert grid.header == ("agent", "rank", "at best", "at worst", "score", "GP, length-scale 0.2", "again")
+    assert grid.notes[0].startswith("n = 20 trials")
+    assert "privileged" in grid.notes[-1]
+    scores = {row[0]: row[4:] for row in grid.rows}
+    assert [float(each) for each in (scores["random"][0].estimate, *scores["random"][1:])] == pytest.approx(
+        [0.0] * 3, abs=1e-12
+    )
+    assert scores["GP-UCB†"][0].estimate == pytest.approx(np.mean(scores["GP-UCB†"][1:]))
+
+
+def test_agents_are_ranked_on_one_common_set_of_environments_and_others_are_named():
+    """An agent that refuses the environment on which it is bad must not gain a place by that."""
+    first = synthetic_result(num_trials=20)
+    second = dataclasses.replace(first, environment="again")
+    refusing = second.select(["GP-TS", "random"])
+    both, standings = Standings([first, second], "random"), Standings([first, refusing], "random")
+    assert both.agents == ["GP-UCB", "GP-TS", "random"]
+    assert standings.agents == ["GP-TS", "random"]
+    assert [tuple(standings.ranks[label]) for label in standings.agents] == [(1, 1, 1), (2, 2, 2)]
+    assert "Not ranked, without results on again: GP-UCB." in standings.overall().notes
+
+
+def test_agents_that_play_the_same_in_every_environment_count_once():
+    res = synthetic_result(num_trials=20, privileged={"twin"}, labels=("GP-UCB", "twin", "random"))
+    twin = dataclasses.replace(res, records=res.records | {"twin": res.records["GP-UCB"]})
+    standings = Standings([twin, dataclasses.replace(twin, environment="again")], "random")
+    assert standings.agents == ["GP-UCB", "random"]
+    assert [row[:2] for row in standings.overall().rows] == [("GP-UCB = twin†", 1), ("random", 2)]
+    assert any("count as one" in note for note in standings.overall().notes)
+    apart = Standings([twin, dataclasses.replace(res, environment="again")], "random")
+    assert len(apart.agents) == 3
+
+
+def test_every_environment_has_a_class_and_agents_are_named_in_one_list_a_class():
+    ids = ("GP", "Delayed", "Contextual", "PiecewiseStationary", "Constrained", "Budget", "Composite")
+    classes = enter(6, 20, [f"GPBandit-{name}-v0" for name in ids], ["random"]).classes
+    expected = ("plain", "delayed", "contextual", "changing", "constrained", "budgeted", "combined")
+    assert tuple(classes[name] for name in ids) == expected
+    assert set(CLASSES.values()) < {*expected}
+    tuned = gym.make("GPBandit-SVMTuning-v0")
+    assert class_of(tuned.unwrapped.problem) == "real"
 
 
 def test_violation_has_columns_of_its_own_relative_to_the_reference():
     free, bound = synthetic_result(), synthetic_result(num_constraints=2)
-    bound = dataclasses.replace(bound, environment="bound").select(["GP-TS", "random"])
+    bound = dataclasses.replace(bound, environment="bound")
     grid = Standings([free, bound], "random").overall()
     assert grid.header[-2:] == ("long-term violation", "hard violation")
     rows = {row[0]: row[-2:] for row in grid.rows}
-    assert rows["GP-UCB"] == (None, None)
     records = [bound.records[label] for label in ("GP-TS", "random")]
     hard = [record.violation.sum(axis=1).mean() for record in records]
     summed = [np.maximum(record.cost.sum(axis=1), 0.0) for record in records]
     long_term = [np.sqrt(np.square(each).sum(axis=-1)).mean() for each in summed]
     assert rows["GP-TS"] == pytest.approx((long_term[0] / long_term[1], hard[0] / hard[1]))
-    assert Standings([free], "random").overall().header[-1] == "relative rank"
+    assert Standings([free], "random").overall().header[-1] == "score"
 
 
-def test_neighbours_whose_intervals_do_not_meet_are_counted():
-    note = Standings([synthetic_result()], "random").overall().notes[3]
-    ranks = Standings([synthetic_result()], "random").ranks
-    best, middle, last = (ranks[label] for label in ("GP-UCB", "GP-TS", "random"))
-    apart = int(best.high < middle.low) + int(middle.high < last.low)
-    assert note == f"Of 2 pairs of neighbours in the table, the intervals of {apart} do not meet."
+def shuffled(res, seed):
+    """The same with the trials of each agent in random order: all agents have the same law."""
+    rng, record = np.random.default_rng(seed), res.records["random"]
+    orders = [rng.permutation(res.num_trials) for _ in range(20)]
+    records = {f"agent {i}": record._replace(regret=record.regret[order]) for i, order in enumerate(orders)}
+    return dataclasses.replace(res, records=records | {"random": record})
 
 
-def test_an_environment_on_which_all_score_like_the_reference_tells_nothing():
-    res = synthetic_result()
+def test_an_environment_enters_by_chance_in_a_twentieth_of_cases_at_most():
+    res = synthetic_result(num_trials=20)
     assert distinct(res, "random")
     same = dataclasses.replace(res, records=dict.fromkeys(res.agents, res.records["random"]))
     assert not distinct(same, "random")
+    entered = sum(distinct(shuffled(res, seed), "random") for seed in range(40))
+    assert entered <= 0.05 * 40 + 4 * np.sqrt(0.05 * 0.95 * 40)
+
+
+def test_what_tells_nobody_apart_is_left_out_of_scores_with_a_line_that_says_so():
+    res = synthetic_result(num_trials=20)
+    alike = dataclasses.replace(
+        res, environment="alike", records=dict.fromkeys(res.agents, res.records["random"])
+    )
+    results = [res, dataclasses.replace(res, environment="again"), alike]
+    (section,) = across(results, dict.fromkeys(res.agents, 0), "random")
+    assert "alike" not in section.standings.overall().header
+    assert f"Left out: alike; {INDISTINCT}." in section.standings.overall().notes
 
 
 def test_improvement_across_environments_weighs_them_alike_and_counts_ties_half():
@@ -131,21 +179,11 @@ def test_improvement_across_environments_weighs_them_alike_and_counts_ties_half(
         mean_improvement([(np.zeros(2), np.zeros(3))])
 
 
-def test_the_figures_have_a_row_an_agent_and_the_scores_of_every_environment():
-    first = synthetic_result(privileged={"GP-UCB"})
-    second = dataclasses.replace(first.select(["GP-TS", "random"]), environment="again")
-    standings = Standings([first, second], "random")
+def test_the_figure_has_a_row_an_agent():
+    standings = Standings([synthetic_result(privileged={"GP-UCB"})], "random")
     ranks, profiles = ranks_figure(standings), standings.profile("GP-TS").estimate
     assert [tick.get_text() for tick in ranks.axes[0].get_yticklabels()] == ["GP-UCB†", "GP-TS", "random"]
     np.testing.assert_allclose(ranks.axes[2].images[0].get_array()[1], profiles)
-    (axes,) = environments_figure(standings).axes
-    mean = standings.scores[0]["GP-UCB"].mean()
-    assert [text.get_text() for text in axes.texts][:2] == [
-        f"{mean:.2f}",
-        f"{standings.scores[0]['GP-TS'].mean():.2f}",
-    ]
-    assert len(axes.texts) == 5  # GP-UCB has not played the second
-    assert [tick.get_text() for tick in axes.get_xticklabels()] == [first.environment, "again"]
 
 
 def test_results_without_the_reference_are_refused():
@@ -162,9 +200,9 @@ def test_the_command_writes_page_figure_and_tables(tmp_path, capsys):
         "--agent",
         "gp-ucb-noisy-constraints",
         "--trials",
-        "2",
+        "12",
         "--horizon",
-        "15",
+        "40",
         "--workers",
         "1",
         "--time-limit",
@@ -174,18 +212,20 @@ def test_the_command_writes_page_figure_and_tables(tmp_path, capsys):
         cli.main([*command, *chosen, *quick])
     assert stop.value.code == 0, capsys.readouterr().err
     page = (tmp_path / "docs" / "leaderboard.md").read_text()
-    assert "| agent | GP | Constrained |" in page
+    assert "## Constrained" in page
+    assert "## Plain" in page
+    assert page.count("studentised bootstrap") == 1
     assert "| gp-ucb | " in page
-    assert "gpbandits leaderboard --trials 2 --horizon 15 --seed 0 --time-limit 600" in page
-    for name in ("leaderboard.png", "leaderboard-environments.png"):
+    assert "gpbandits leaderboard --trials 12 --horizon 40 --seed 0 --time-limit 600" in page
+    for name in ("leaderboard-plain.png", "leaderboard-constrained.png"):
         assert f"(figures/{name})" in page
         assert (tmp_path / "docs" / "figures" / name).read_bytes().startswith(b"\x89PNG")
-    assert (tmp_path / "docs" / "tables" / "leaderboard-overall.csv").read_text().count("\n") >= 3
+    assert (tmp_path / "docs" / "tables" / "leaderboard-plain.csv").read_text().count("\n") >= 3
 
 
 def test_who_is_left_out_for_the_same_reason_shares_a_line(tmp_path):
     excluded = [(f"{name} on {env}", f"agent '{name}': too slow") for env in "CD" for name in "ab"]
     standings = Standings([synthetic_result()], "random")
-    page = write_board(standings, tmp_path, "a command", [("sb3-*", "they take long"), *excluded])
+    page = write_board({"plain": standings}, tmp_path, "a command", [("sb3-*", "they take long"), *excluded])
     *_, lines = page.read_text(encoding="utf-8").partition("## Not taking part\n")
     assert lines.split("\n") == ["", "- sb3-*: they take long", "- a, b on C, D: too slow", ""]

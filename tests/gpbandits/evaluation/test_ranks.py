@@ -1,0 +1,74 @@
+"""Sets of ranks: how often they hold the truth, and what they say of known values."""
+
+import numpy as np
+import pytest
+
+from gpbandits.evaluation.statistics import joint_tests, rank_sets
+
+LAWS = {  # of mean 0
+    "normal": lambda rng, size: rng.normal(size=size),
+    "laplace": lambda rng, size: rng.laplace(size=size),
+    "lognormal": lambda rng, size: rng.lognormal(size=size) - np.exp(0.5),
+    "15 % stuck": lambda rng, size: 3 * ((rng.random(size) < 0.15) - 0.15) + rng.normal(0, 0.3, size),
+}
+MEANS = {"equal": np.zeros(9), "graded": np.linspace(0, 2, 9), "pairs": np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])}
+SPREADS = {"even": np.ones(9), "uneven": np.linspace(0.1, 2, 9)}
+
+
+def coverage(law, means, spread, repetitions, num_trials=20):
+    """Share of repetitions in which the sets hold the true rank of each agent, (p,), and of all."""
+    rng, held = np.random.default_rng(5), []
+    best = 1 + (means < means[:, None]).sum(axis=1)
+    worst = len(means) - (means > means[:, None]).sum(axis=1)
+    for _ in range(repetitions):
+        shared = rng.normal(size=(num_trials, 1))
+        losses = means + shared + spread * LAWS[law](rng, (num_trials, len(means)))
+        sets = rank_sets(dict(enumerate(losses.T)), resamples=400).values()
+        low, high = np.array([(each.low, each.high) for each in sets]).T
+        held.append((low <= best) & (high >= worst))
+    return np.mean(held, axis=0), np.mean(np.all(held, axis=1))
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_sets_hold_the_ranks_of_best_middle_and_worst(law):
+    each, together = coverage(law, MEANS["equal"], SPREADS["even"], 100)
+    four_errors = 4 * np.sqrt(0.05 * 0.95 / 100)
+    assert together > 0.95 - four_errors
+    assert each[[0, 4, 8]].min() > 0.95 - four_errors
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("means", MEANS)
+@pytest.mark.parametrize("law", LAWS)
+def test_sets_hold_all_ranks_together_whatever_the_law_the_means_and_the_spread(law, means, spread):
+    each, together = coverage(law, MEANS[means], SPREADS[spread], 1000)
+    nominal = 0.91 if (law, spread) == ("15 % stuck", "uneven") else 0.95  # as `joint_tests` says
+    four_errors = 4 * np.sqrt(nominal * (1 - nominal) / 1000)
+    assert together > nominal - four_errors
+    assert each[[0, 4, 8]].min() > nominal - four_errors
+
+
+def test_agents_apart_have_one_rank_each_and_twins_share_theirs():
+    rng = np.random.default_rng(0)
+    close = {name: i + rng.normal(0, 0.01, 20) for i, name in enumerate("abc")}
+    sets = rank_sets(close | {"twin of b": close["b"]})
+    assert [tuple(sets[label]) for label in "abc"] == [(1, 1, 1), (2, 2, 3), (4, 4, 4)]
+    assert sets["twin of b"] == sets["b"]
+    assert rank_sets({"alone": np.ones(3)})["alone"] == (1, 1, 1)
+
+
+def test_few_trials_that_differ_tell_nobody_apart_and_do_not_hide_others():
+    base = np.random.default_rng(1).normal(size=20)
+    almost = base + 5 * (np.arange(20) < 5)
+    clear = base + np.random.default_rng(2).normal(1, 0.1, 20)
+    sets = rank_sets({"base": base, "almost": almost, "clear": clear})
+    assert sets["base"].high == 2
+    assert sets["almost"].low == 1
+    assert joint_tests((almost - base)[:, None]) == 1.0
+
+
+def test_equal_differences_of_no_spread_are_significant():
+    p_values = joint_tests(np.stack([np.full(8, 0.1), np.zeros(8)], axis=1))
+    assert p_values[0] < 0.001
+    assert p_values[1] == 1.0
