@@ -45,8 +45,8 @@ class Truncated(PlayByPlay):
         return [(mean, std)]
 
     def end_round(self, rounds: int) -> Revision:
-        """Count the rounds."""
-        self._t = rounds + 2
+        """Count the rounds: what comes next comes in round t = rounds + 1."""
+        self._t = rounds + 1
         return NOTHING
 
 
