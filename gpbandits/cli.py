@@ -30,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (ValueError, OSError, ImportError, gym.error.Error) as error:
         if "--debug" in given or isinstance(error, BrokenPipeError):
             raise
-        _stop(f"{_one_line(error)} (--debug shows where)")
+        from gpbandits.commands.terminal import escaped
+
+        _stop(f"{escaped(_one_line(error))} (--debug shows where)")
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import typer
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -17,7 +17,7 @@ from rich.progress import (
 from rich.text import Text
 
 from bandit_envs.basics.types import Floats
-from gpbandits.commands.terminal import console, print_faults
+from gpbandits.commands.terminal import console, escaped, print_faults
 from gpbandits.evaluation.table import number
 from gpbandits.experiments import Outcome, Store, Study, run
 from gpbandits.experiments.backends import Backend
@@ -94,9 +94,9 @@ def run_with_progress(
 
 def print_failures(failed: list[Outcome]) -> None:
     """Say on the error stream what raised, with a list of it at the end, and what becomes of it."""
-    errors = Console(stderr=True, highlight=False)
+    errors = console(stderr=True)
     for outcome in failed:
-        errors.print(Text(f"\n{outcome.cell} failed:\n{outcome.failure}"))
+        errors.print(Text(escaped(f"\n{outcome.cell} failed:\n{outcome.failure}")))
     errors.print(Text(f"{len(failed)} cells failed; run the same command again to repeat them alone."))
     for outcome in failed:
-        errors.print(Text(f"  {outcome.cell}: {outcome.reason}"), soft_wrap=True)
+        errors.print(Text(escaped(f"  {outcome.cell}: {outcome.reason}")), soft_wrap=True)

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from gpbandits.commands.terminal import console, print_faults, print_rows
+from gpbandits.commands.terminal import console, escaped, print_faults, print_rows
 
 if TYPE_CHECKING:
     from gpbandits.experiments import Store, Study
@@ -37,7 +37,8 @@ def status(folder: FOLDER) -> None:
     _print_parts(study, store)
     print_faults(store.faults(study))
     for cell, failure in failures(study, store):
-        console().print(Text(f"\n{cell} failed ({store.failure_path(cell)}):\n{failure.strip()}"))
+        said = f"\n{cell} failed ({store.failure_path(cell)}):\n{failure.strip()}"
+        console().print(Text(escaped(said)))  # before lines are broken, which then have room for it
     done, failed, missing = (sum(column) for column in zip(*counts.values(), strict=True))
     console().print(f"{done} trials done, {failed} failed, {missing} missing.{_superfluous(study, store)}")
 

@@ -2,23 +2,41 @@
 
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 NARROW = 100  # columns, below which a table spares some of its own
 
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 
-def console() -> Console:
-    """Standard output; a file or a pipe has the width that COLUMNS says, or a wide one.
+
+class _PlainConsole(Console):
+    """Prints control characters of texts as escapes: errors and labels may come from a stranger's folder."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Yield the segments; those that rich controls the terminal with are left as they are."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else escaped(text), style, control)
+
+
+def escaped(text: str) -> str:
+    """Write the C0 and C1 control characters of a text as escapes, but for tabs and ends of lines."""
+    return text.translate(_CONTROLS)
+
+
+def console(stderr: bool = False) -> Console:
+    """Standard output or errors; a file or a pipe has the width that COLUMNS says, or a wide one.
 
     Text is what it is, also "[bold": names of studies are no markup.
     """
-    known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(highlight=False, markup=False, width=None if known else 140)
+    known = stderr or sys.stdout.isatty() or "COLUMNS" in os.environ
+    return _PlainConsole(stderr=stderr, highlight=False, markup=False, width=None if known else 140)
 
 
 def print_rows(

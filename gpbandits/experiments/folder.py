@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
-from gpbandits.evaluation.files import write_whole
+from gpbandits.evaluation.files import sweep, write_whole
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments.plan import load_plan, write_plan
 from gpbandits.experiments.store import Store
@@ -54,6 +54,7 @@ def keep_study(folder: str | os.PathLike[str], study: Study, text: bytes) -> Sto
             f"{other!r}; choose another folder, or rename the study in {path} if it is the same"
         )
     path.parent.mkdir(parents=True, exist_ok=True)
+    sweep(path.parent)
     write_whole(path, text)
     write_plan(path.with_name(PLAN), study)
     return Store(Path(folder) / CELLS)
@@ -77,6 +78,7 @@ def write_tables(folder: Path, results: Sequence[tuple[EnvironmentEntry, Result]
     `timings.csv` says how long each agent took for each trial, in seconds.
     """
     (folder / RESULTS).mkdir(parents=True, exist_ok=True)
+    sweep(folder / RESULTS)
     for environment, result in results:
         result.save(folder / RESULTS / f"{environment.file_name}.parquet", timings=False)
     rows = [

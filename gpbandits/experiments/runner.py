@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Sequence
 
 from bandit_envs.basics.arguments import require
+from gpbandits.evaluation.files import sweep
 from gpbandits.experiments.backends import Backend, local
 from gpbandits.experiments.leftovers import tidied
 from gpbandits.experiments.locks import holder
@@ -42,6 +43,7 @@ def run(
         for cell in missing
     ]
     backend, left = backend or local(workers), []
+    sweep(store.folder)
     with tidied(store.folder):
         failed = _computed(backend, tasks, report, left.append)
         names = {id(cell) for cell in left}

@@ -47,7 +47,7 @@ class Moody:
 
     def reset(self, seed):
         if Path("mood").exists():
-            raise RuntimeError("I am not in the mood")
+            raise RuntimeError(f"I am not in the mood{Path('mood').read_text()}")
 
     def act(self, observation):
         return 0
@@ -86,6 +86,27 @@ def test_a_failure_is_kept_shown_and_repeated_by_the_next_run(call):
     assert failures(study, store) == []
     assert not list(store.folder.glob("*.failed.txt"))
     assert "10 trials done, 0 failed, 0 missing.\n" in call("status")[1]
+
+
+def test_control_characters_of_errors_and_labels_do_not_reach_the_terminal(call):
+    """ESC and its forms of one byte move the cursor, colour and rename the window."""
+    controls = "".join(map(chr, (*range(9), *range(11, 32), *range(127, 160))))
+    Path("mood").write_text(controls)
+    code, out, err = call("run")
+    assert code == 1
+    code, shown, _ = call("status")
+    for text in (out, err, shown, call("status")[1]):
+        assert not set(controls) & set(text)
+    for text in (err, shown):
+        assert "\\x1b" in text, ascii(text)
+        assert "\\x9b" in text, ascii(text)
+    plan = Path("out/plan.json")
+    plan.write_text(plan.read_text().replace('"moody"', '"\\u001b[31mmoody"'))
+    assert "\\x1b[31mmoody" in call("status")[1]
+    plan.write_text(plan.read_text().replace('"trials"', '"\\u009b31m"'))
+    code, _, err = call("status")
+    assert code == 2
+    assert "\\x9b31m" in err
 
 
 def test_status_counts_what_an_interrupted_run_has_left(call):
