@@ -50,8 +50,9 @@ def safeopt(setting: Setting, *, num_trials: int | None = None, **options: Any) 
 
     Readable form: tests/references/safe.py.
 
-    S, M and G are those of the authors' code (SafeOpt-MC, Berkenkamp et al. 2016), without Lipschitz
-    constants, at the arms of the round's context. Its width is 2, which has no guarantee; with
+    With one cost S, M and G are those of the authors' code (SafeOpt-MC, Berkenkamp et al. 2016), without
+    Lipschitz constants, at the arms of the round's context; with two or more costs they are not. The width
+    of the reward's band alone is 2, which has no guarantee; that of the costs is `cost_width`. With
     `cost_width="real-beta"` it is Real-beta-SafeOpt (Fiedler et al. 2024), which has one where B is known.
 
     Args:
