@@ -13,6 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from bandit_envs.basics.arguments import is_count, require, require_switch
+
 from .arrays import unpacked_size
 
 VERSION = 2
@@ -96,12 +98,14 @@ def load(path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = 
         ValueError: the file is of another kind or version, is damaged or too large, or names a class path.
         FileNotFoundError: there is none.
     """
+    require_switch("trust", trust)
     module, name = FORMATS[_opened(path, tuple(FORMATS), max_bytes)["format"]]
     return getattr(import_module(module), name).load(path, trust=trust, max_bytes=max_bytes)
 
 
 def _opened(path: str | os.PathLike[str], forms: tuple[str, ...], max_bytes: int) -> dict[str, Any]:
     """The parts of a file in one of some formats, of this version."""
+    require(is_count(max_bytes), "max_bytes", "a positive integer", max_bytes)
     with Path(path).open("rb") as file:
         _require_small(path, size := os.fstat(file.fileno()).st_size, max_bytes)
         raw = file.read(size + 1)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require_switch
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.problem.setting import Setting
 
@@ -111,6 +112,7 @@ class Recorded:
         cls, path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES
     ) -> Recorded:
         """Make a saved agent again; see `agents.load`."""
+        require_switch("trust", trust)
         content = read(path, FORM, max_bytes=max_bytes)
         with parsing(path):
             made, events = decode(content["made"]), content["events"]

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
-from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.arguments import is_count, require, require_switch
 from bandit_envs.basics.threads import one_thread
 
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
@@ -316,6 +316,7 @@ class Tuner(Records):
         Raises:
             ValueError: nothing was told yet, or the agent recommends nothing.
         """
+        require_switch("anywhere", anywhere)
         known, rounds = self.plan.context(context, time), self._history.rounds
         told = [each.parameters for each in self.experiments if each.state == "told"]
         if not told and not anywhere:
@@ -347,6 +348,7 @@ class Tuner(Records):
         others, and those that start over at changes, are asked again what they were asked, which takes as
         long as it took then.
         """
+        require_switch("trust", trust)
         content = read(path, FORM, max_bytes=max_bytes)
         tuner = cls.__new__(cls)
         with parsing(path):
