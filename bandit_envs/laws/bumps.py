@@ -43,6 +43,11 @@ class Bumps(FunctionLaw):
         require_positive("eps", self.eps, "it is half the height of a bump")
 
     @property
+    def norm_bound(self) -> float:
+        """B."""
+        return self.bound
+
+    @property
     def has_box_form(self) -> bool:
         """It is a formula."""
         return True

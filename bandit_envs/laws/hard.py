@@ -117,6 +117,11 @@ class HardFunctions(FunctionLaw):
         return self.noise_std**2 / (self.bound**2 * self.horizon)
 
     @property
+    def norm_bound(self) -> float:
+        """B."""
+        return self.bound
+
+    @property
     def norm_is_drawn(self) -> bool:
         """Unless all are rescaled to the same."""
         return not self.rescaled

@@ -14,10 +14,6 @@ from agents.registry import AgentFactory, AgentSpec, resolve_agent
 from agents.widths.gain_tables import GainTable, upper_bound
 from agents.widths.information_gain import Realised
 from bandit_envs.basics.types import Floats, Ints
-from bandit_envs.laws.bumps import Bumps
-from bandit_envs.laws.functions import RKHSFunction
-from bandit_envs.laws.hard import HardFunctions
-from bandit_envs.laws.noise import Gaussian, StudentT
 from bandit_envs.problem.problem import Problem
 
 ROUNDING = 1e-9
@@ -40,7 +36,7 @@ def require_stationary(name: str, problem: Problem) -> None:
 def require_sample(name: str, problem: Problem, player: Player) -> None:
     """Raise unless functions are draws of the agent's prior and the noise is its model's."""
     need(problem.reward.is_gaussian, name, f"f ~ GP(0, k), got {problem.reward}")
-    need(isinstance(problem.noise, Gaussian), name, f"Gaussian noise, got {problem.noise}")
+    need(problem.noise.is_gaussian, name, f"Gaussian noise, got {problem.noise}")
     true, given = (problem.noise.stated_std or 0.0) ** 2, player.noise_variance
     need(abs(given - true) <= ROUNDING * true, name, f"noise_variance = R^2 = {true:g}, got {given:g}")
 
@@ -97,8 +93,7 @@ class Player:
     def require_norm(self) -> None:
         """Raise unless every function has a norm of at most the model's B."""
         law, most = self.problem.reward, float(np.max(self.agent.model.rkhs_bound))
-        norm = law.norm if isinstance(law, RKHSFunction) else None
-        norm = law.bound if isinstance(law, HardFunctions | Bumps) else norm
+        norm = law.norm_bound
         need(norm is not None, self.bound, f"functions of a stated norm, rkhs_norm=..., got {law}")
         assert norm is not None
         need(
@@ -113,7 +108,7 @@ def player_of(
     require_stationary(name, problem)
     need(not problem.decisions.continuous, name, "a finite set, got a box")
     need(problem.setting().max_delay == 0, name, f"feedback at once, got {problem.delay}")
-    need(not isinstance(problem.noise, StudentT), name, f"sub-Gaussian noise, got {problem.noise}")
+    need(problem.noise.sub_gaussian is not None, name, f"sub-Gaussian noise, got {problem.noise}")
     need(problem.noise.stated_std is not None, name, "noise of a stated std, got a share of each range")
     allowed = " or ".join(factory.__name__.replace("_", "-") for factory in factories)
     need(spec is not None, name, f"an agent; give that which played, {allowed}")
@@ -134,5 +129,6 @@ def _require_model(player: Player) -> None:
     same = np.array_equal(model.prior_mean, problem.prior_mean)
     need(same and not np.any(problem.prior_mean), name, f"the prior mean 0, got {model.prior_mean}")
     need(bool((model.gram.diagonal <= 1 + ROUNDING).all()), name, "k(x, x) <= 1; take signal_variance=1")
-    true, given = problem.noise.stated_std or 0.0, float(np.min(model.noise_std))
-    need(given >= true, name, f"noise_std at least that of the noise, {true:g}, got {given:g}")
+    true = (problem.noise.stated_std or 0.0) * (problem.noise.sub_gaussian or 0.0)  # R
+    given = float(np.min(model.noise_std))
+    need(given >= true, name, f"noise_std at least that of the noise, R = {true:g}, got {given:g}")

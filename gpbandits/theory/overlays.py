@@ -25,7 +25,6 @@ from agents.widths.improved import ImprovedWidth
 from agents.widths.self_normalised import SelfNormalisedWidth
 from bandit_envs.basics.types import Ints
 from bandit_envs.laws.hard import HardFunctions
-from bandit_envs.laws.noise import Gaussian
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.overlay import Overlay
 from gpbandits.theory.assumptions import Player, need, player_of, require_sample, require_stationary
@@ -112,7 +111,7 @@ def _hard(problem: Problem, agent: AgentSpec | None) -> Overlay:
     need(isinstance(law, HardFunctions), "hard", 'GPBandit-Hard-v0 with function="hard"')
     assert isinstance(law, HardFunctions)
     require_stationary("hard", problem)
-    made_for = isinstance(problem.noise, Gaussian) and problem.noise.stated_std == law.noise_std
+    made_for = problem.noise.is_gaussian and problem.noise.stated_std == law.noise_std
     need(made_for, "hard", f"Gaussian noise of std {law.noise_std:g}, got {problem.noise}")
     need(problem.rkhs_bound not in ("true", "paper"), "hard", "that no function's own norm is published")
     least = law.least_regret(problem.gram)

@@ -34,6 +34,11 @@ class FunctionLaw(abc.ABC):
         return False
 
     @property
+    def norm_bound(self) -> float | None:
+        """What no function's norm in the RKHS of the problem's kernel is above; None if it states none."""
+        return None
+
+    @property
     def moments(self) -> Moments | None:
         """What a prior should say of its functions; None if they are as the kernel says, of mean 0."""
         return None

@@ -55,6 +55,11 @@ class RKHSFunction(FunctionLaw):
         """Unless all have the same."""
         return self.norm is None
 
+    @property
+    def norm_bound(self) -> float | None:
+        """The norm of all, where they have the same."""
+        return self.norm
+
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw y and shrink it."""
         drawn = self._shrunk(gram, rng) if gram.has_quick_root else self._spread(gram, rng)

@@ -47,6 +47,16 @@ class Noise(abc.ABC):
         return None
 
     @property
+    def sub_gaussian(self) -> float | None:
+        """R in standard deviations: E exp(s noise) <= exp(s^2 R^2 / 2) for all s; None where none is known."""
+        return None
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether it is normal, of one deviation at every play."""
+        return False
+
+    @property
     def tells_shape(self) -> bool:
         """Whether learners are told how the deviation differs from play to play."""
         return False

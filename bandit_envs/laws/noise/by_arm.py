@@ -56,6 +56,11 @@ class ByArm(Noise):
         return self.base.relative_bound
 
     @property
+    def sub_gaussian(self) -> float | None:
+        """That of the other law, for no play's deviation is above the stated one."""
+        return self.base.sub_gaussian
+
+    @property
     def tells_shape(self) -> bool:
         """Whether it is declared."""
         return self.declared

@@ -26,6 +26,11 @@ class NoNoise(Noise):
         """0."""
         return 0.0
 
+    @property
+    def sub_gaussian(self) -> float:
+        """0."""
+        return 0.0
+
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Zeros, (T,)."""
         return np.zeros(horizon)
@@ -34,6 +39,16 @@ class NoNoise(Noise):
 @dataclass(frozen=True)
 class Gaussian(Noise):
     """N(0, std^2), std-sub-Gaussian."""
+
+    @property
+    def sub_gaussian(self) -> float:
+        """1."""
+        return 1.0
+
+    @property
+    def is_gaussian(self) -> bool:
+        """It is."""
+        return True
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Standard normal, (T,)."""
@@ -49,6 +64,11 @@ class Uniform(Noise):
     def relative_bound(self) -> float:
         """sqrt(3)."""
         return float(np.sqrt(3.0))
+
+    @property
+    def sub_gaussian(self) -> float:
+        """1: E exp(s a u) = sinh(s a) / (s a) <= exp(s^2 a^2 / 6), u uniform on [-1, 1]."""
+        return 1.0
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
         """Uniform of variance 1, (T,)."""

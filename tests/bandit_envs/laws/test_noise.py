@@ -9,6 +9,7 @@ from scipy import stats
 from bandit_envs.laws import Pareto, StudentT, Uniform
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.noise import LAWS, Gaussian, Noise
+from bandit_envs.laws.noise.by_arm import BASES
 
 COUNT = 200_000
 NOISY = [name for name in LAWS if parse("noise", name, LAWS).stated_std]
@@ -31,6 +32,19 @@ def test_noise_of_every_law_has_mean_0_and_the_stated_deviation(name, std):
     assert abs(noise.mean()) < 4 * std / np.sqrt(COUNT)
     assert error < 0.05  # or else the next line would say nothing: the default Student t has heavy tails
     assert abs(squares.mean() - 1.0) < 4 * error
+
+
+@pytest.mark.parametrize("spec", [*LAWS, *({"law": "by-arm", "base": base} for base in BASES)], ids=str)
+def test_laws_are_sub_gaussian_with_the_constant_that_they_state_or_with_none(spec):
+    law = parse("noise", spec, LAWS)
+    unit = law.draw(COUNT, np.random.default_rng(0))
+    if law.sub_gaussian is None:  # four moments tell heavy tails: 3 of a normal law
+        assert (unit**4).mean() > 8
+        return
+    for s in (-2.0, -0.5, 0.5, 2.0):
+        grown = np.exp(s * unit)
+        error = grown.std() / np.sqrt(COUNT)
+        assert grown.mean() <= np.exp(s**2 * law.sub_gaussian**2 / 2) + 4 * error
 
 
 @pytest.mark.parametrize("name", EXACT)

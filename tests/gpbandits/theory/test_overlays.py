@@ -11,6 +11,9 @@ import gpbandits
 from agents.widths.gain_tables import upper_bound
 from bandit_envs import Problem
 from bandit_envs.laws import Gaussian
+from bandit_envs.laws.by_name import parse
+from bandit_envs.laws.noise import LAWS, Noise
+from bandit_envs.laws.noise.by_arm import BASES
 from bandit_envs.problems import build
 from gpbandits.evaluation.plots import regret_figure
 from gpbandits.theory.overlays import BOUNDS, bound
@@ -126,6 +129,28 @@ def test_a_slope_has_no_level():
 def test_a_bound_is_refused_where_its_assumption_is_not_met(name, problem, agent, complaint):
     with pytest.raises(ValueError, match=complaint):
         bound(name, build(*problem), agent)
+
+
+HEAVY = [
+    spec
+    for spec in [*LAWS, *({"law": "by-arm", "base": base} for base in BASES)]
+    if parse("noise", spec, LAWS).sub_gaussian is None
+]
+
+
+@pytest.mark.parametrize("name", ["bounded-norm", "igp-ucb"])
+@pytest.mark.parametrize("noise", HEAVY, ids=str)
+def test_no_bound_for_sub_gaussian_noise_is_drawn_over_another(noise, name):
+    with pytest.raises(ValueError, match="assumes sub-Gaussian noise"):
+        bound(name, build("rkhs", {**NORM, "noise": noise, "noise_std": 0.1}), AMM)
+
+
+def test_a_law_that_is_registered_later_is_not_taken_for_sub_gaussian():
+    class Other(Gaussian):
+        sub_gaussian = Noise.sub_gaussian
+
+    with pytest.raises(ValueError, match="assumes sub-Gaussian noise"):
+        bound("bounded-norm", dataclasses.replace(build("rkhs", NORM), noise=Other(0.1)), AMM)
 
 
 def test_the_lower_bound_is_for_the_noise_that_functions_are_made_for():
