@@ -48,7 +48,7 @@ class Noise(abc.ABC):
 
     @property
     def sub_gaussian(self) -> float | None:
-        """R in standard deviations: E exp(s noise) <= exp(s^2 R^2 / 2) for all s; None where none is known."""
+        """R in standard deviations: E exp(s noise) <= exp(s^2 R^2 / 2) for all s; None if none is known."""
         return None
 
     @property
