@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bandit_envs.basics.arguments import is_count, require, require_switch
+from bandit_envs.basics.files import write_whole
 
 from .arrays import unpacked_size
 
@@ -31,19 +32,8 @@ AGAIN = "take an earlier copy, or save again"
 
 def write(path: str | os.PathLike[str], form: str, content: dict[str, Any]) -> None:
     """Write content that JSON can hold; an interruption, or a power cut, leaves the old file as it was."""
-    path = Path(path)
     head = {"format": form, "version": VERSION, "sha256": _digest(form, content)}
-    text = json.dumps({**head, "content": content}, allow_nan=False)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())  # a renamed file must not be empty after a power cut
-        os.replace(temporary, path)
-        _sync_folder(path.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole(path, json.dumps({**head, "content": content}, allow_nan=False).encode())
 
 
 def read(path: str | os.PathLike[str], *forms: str, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
@@ -143,13 +133,3 @@ def _require_small(path: str | os.PathLike[str], size: int, max_bytes: int) -> N
 
 def _no_number(text: str) -> Any:
     raise ValueError(f"{text} is no number of JSON")
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name last, where folders can be opened."""
-    if hasattr(os, "O_DIRECTORY"):
-        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)

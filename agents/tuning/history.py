@@ -145,6 +145,18 @@ class History:
         rounds, wanted = [self.rounds[t] for t in self.pending.values()], without_time(context)
         return [each.parameters for each in rounds if without_time(each.context) == wanted]
 
+    def continues(self, earlier: History) -> bool:
+        """Whether all experiments of another history are here, with what came of them."""
+        shared = self.rounds[: len(earlier.rounds)]
+        asked = [(each.ticket, each.parameters, each.context) for each in earlier.rounds]
+        if asked != [(each.ticket, each.parameters, each.context) for each in shared]:
+            return False
+        dropped = {t for each in self.rounds for t in each.dropped}
+        ours = {news.round: news for news in [*self.arrivals, *self.failures]}
+        theirs = [*earlier.arrivals, *earlier.failures]
+        gone = (t for each in earlier.rounds for t in each.dropped)
+        return all(ours.get(news.round) == news for news in theirs) and all(t in dropped for t in gone)
+
     @property
     def arrivals(self) -> list[Arrival]:
         """All values, in the order in which they were told."""

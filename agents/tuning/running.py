@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.files import held
 
+from ..saving.files import read
 from .clock import without_time
 from .crew import Crew, Experimenter, Report
 from .history import History
@@ -20,6 +22,11 @@ from .plan import Plan
 from .space import Values
 from .told import as_number
 
+FORM = "gpbandits tuner"  # of the file
+SHARE = (
+    "one process at a time runs the experiments of a file: wait for it, give this run a file of its own, or "
+    "share an Optuna study on a database, for which gpbandits.optuna.GPBanditSampler asks"
+)
 TOLD = ("value", "costs", "std", "spent")
 RETURNED = f"a number, (value, costs) or a dict of {', '.join(TOLD)}"
 
@@ -79,6 +86,14 @@ class Run:
 
     def play(self, n: int, workers: int) -> None:
         """Do n experiments, those that are pending first; it ends early once a budget of costs is spent."""
+        if self.file is None:
+            self._play(n, workers)
+            return
+        with held(self.file, SHARE):
+            require_continued(self.tuner, self.file)
+            self._play(n, workers)
+
+    def _play(self, n: int, workers: int) -> None:
         before, left = len(self.tuner._history.failures), n
         again = self._interrupted()[:n]
         try:
@@ -91,7 +106,7 @@ class Run:
             self.crew.stop()
         failures = self.tuner._history.failures[before:]
         if len(failures) == n:
-            warnings.warn(f"all {n} experiments failed, the last with {failures[-1].reason}", stacklevel=4)
+            warnings.warn(f"all {n} experiments failed, the last with {failures[-1].reason}", stacklevel=5)
 
     def _begin(self, again: list[int], number: int) -> bool:
         """Start up to so many experiments; whether any runs."""
@@ -127,8 +142,19 @@ class Run:
         return [ticket for ticket, each in contexts.items() if without_time(each) == without_time(wanted)]
 
 
-def check_run(tuner: Asking, f: Any, n: Any, workers: int, time: Any) -> None:
+def require_continued(tuner: Asking, file: str | os.PathLike[str]) -> None:
+    """Raise where the file holds experiments that the tuner does not know, which saving would lose."""
+    if not os.path.exists(file) or not os.path.getsize(file):
+        return
+    known = History.from_data(read(file, FORM)["rounds"])
+    words = f"a file of this tuner, for it holds {len(known.rounds)} experiments that saving would lose"
+    go_on = "go on with Tuner.load(file), or give another file"
+    require(tuner._history.continues(known), "file", f"{words}: {go_on}", file)
+
+
+def check_run(tuner: Asking, f: Any, n: Any, workers: int, time: Any, file: Any) -> None:
     """Raise where a run cannot begin."""
+    require(file is None or isinstance(file, str | os.PathLike), "file", "None or a path", file)
     require(is_count(n), "n", "a positive integer", n)
     require(is_count(workers), "workers", "a positive integer", workers)
     limit = tuner.plan.max_pending

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, overload
 
 from bandit_envs.basics.arguments import is_count, require, require_switch
+from bandit_envs.basics.files import held, is_held_here
 from bandit_envs.basics.threads import one_thread
 
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
@@ -21,12 +23,11 @@ from .player import Advice, Player
 from .records import Records
 from .restoring import player_for, require_possible, restored
 from .room import require_room
-from .running import Run, check_run
+from .running import FORM, SHARE, Run, check_run
 from .space import Space, Values
 from .told import ADD, TELL, checked_value
 from .turns import Turn, in_turn
 
-FORM = "gpbandits tuner"
 NOTES = dict[str, list[list[int] | list[float] | None]] | None
 
 Question = tuple[int, Values]  # a ticket and parameters
@@ -281,15 +282,18 @@ class Tuner(Records):
                 a cluster; Ctrl-C cannot stop them.
             context: of all of them, where there are contexts.
             time: says when it is, where there is a `clock`.
-            file: where the tuner is saved whenever an experiment begins or is over.
+            file: where the tuner is saved whenever an experiment begins or is over. One process at a time
+                runs the experiments of a file, and its tuner continues what the file holds: the one that it
+                was saved from, or `Tuner.load(file)`.
 
         Raises:
-            ValueError: an argument is impossible, or f returns something else.
+            ValueError: an argument is impossible, f returns something else, another process runs the file, or
+                the file holds experiments that the tuner does not know.
 
         Warns:
             UserWarning: all experiments failed.
         """
-        check_run(self, f, n, workers, time)
+        check_run(self, f, n, workers, time, file)
         Run(self, f, crew_of(workers, backend), context, time, file).play(n, workers)
         return self.best
 
@@ -333,8 +337,13 @@ class Tuner(Records):
         """Write the tuner to one file (JSON), from which `Tuner.load` or `agents.load` go on exactly.
 
         Raises:
-            ValueError: the agent or an option of it is not data.
+            ValueError: the agent or an option of it is not data, or another process runs experiments of the
+                file.
         """
+        with nullcontext() if is_held_here(path) else held(path, SHARE):
+            self._write(path)
+
+    def _write(self, path: str | os.PathLike[str]) -> None:
         notes = None if self._player is None else self._player.notes()
         content = {"plan": self.plan.to_data(), "rounds": self._history.to_data(), "notes": notes}
         write(path, FORM, content)

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bandit_envs.basics.arguments import require
+from bandit_envs.basics.files import whole_file
 from gpbandits.evaluation.curves import Curves
-from gpbandits.evaluation.files import DamagedFileError, whole_file
 from gpbandits.evaluation.record import Record, one_each, ragged
 from gpbandits.evaluation.spending import Spending
 
@@ -21,6 +21,10 @@ _Kind = TypeVar("_Kind", bound=Curves)
 SPENDING = ("spent", "shortfall")  # columns where plays cost
 _KEY = b"gpbandits"  # of our JSON in a file's metadata
 _DIGEST = b"gpbandits-digest"  # of that JSON and of the columns of numbers
+
+
+class DamagedFileError(ValueError):
+    """A file of results is torn, or its bytes are not those that were written."""
 
 
 def to_table(result: Curves) -> pa.Table:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
-from gpbandits.evaluation.files import sweep, write_whole
+from bandit_envs.basics.files import sweep, write_whole
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments.plan import load_plan, write_plan
 from gpbandits.experiments.store import Store

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gpbandits.evaluation.files import write_whole
+from bandit_envs.basics.files import write_whole
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study
 from gpbandits.experiments.toml import parse_study
 from gpbandits.experiments.written import document_of

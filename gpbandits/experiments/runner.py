@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Sequence
 
 from bandit_envs.basics.arguments import require
-from gpbandits.evaluation.files import sweep
+from bandit_envs.basics.files import sweep
 from gpbandits.experiments.backends import Backend, local
 from gpbandits.experiments.leftovers import tidied
 from gpbandits.experiments.locks import holder

@@ -7,7 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from gpbandits.evaluation.files import UNFINISHED
+from bandit_envs.basics.files import UNFINISHED
 from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments.cell_file import fault, sound, stored_configuration

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bandit_envs.basics.files import write_whole
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import evaluate
-from gpbandits.evaluation.files import write_whole
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments.cell_file import sound
 from gpbandits.experiments.limits import within

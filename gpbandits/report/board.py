@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gpbandits.evaluation.files import write_whole
+from bandit_envs.basics.files import write_whole
 from gpbandits.report.board_figures import ranks_figure
 from gpbandits.report.grid import Grid
 from gpbandits.report.standings import Standings

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from gpbandits.evaluation.files import write_whole
+from bandit_envs.basics.files import write_whole
 from gpbandits.evaluation.plots import alarm_figure, regret_figure, save_figure
 from gpbandits.evaluation.result import Metric, Result, Scale
 from gpbandits.experiments.folder import STUDY, open_results

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from gpbandits.evaluation.files import write_whole
+from bandit_envs.basics.files import write_whole
 from gpbandits.experiments import Store
 from gpbandits.experiments.folder import CELLS
 from gpbandits.report.holdings import Holdings

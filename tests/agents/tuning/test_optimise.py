@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -160,7 +161,9 @@ if __name__ == "__main__":
 """
 
 
-def test_a_killed_run_goes_on_from_its_file(tmp_path):
+@pytest.fixture
+def running(tmp_path):
+    """Another process that runs experiments of a file, and the file."""
     script, path = tmp_path / "run.py", tmp_path / "t.json"
     script.write_text(KILLED)
     root = str(Path(__file__).parents[3])
@@ -170,15 +173,86 @@ def test_a_killed_run_goes_on_from_its_file(tmp_path):
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not (path.exists() and path.stat().st_size > 2000):
         time.sleep(0.05)
+    yield run, path
+    run.kill()
+    run.wait()
+
+
+def told(path):
+    return sum(each.state == "told" for each in Tuner.load(path).experiments)
+
+
+def test_a_killed_run_goes_on_from_its_file(running):
+    run, path = running
     run.send_signal(signal.SIGKILL)
     run.wait()
-    tuner = Tuner.load(path)
-    told = sum(each.state == "told" for each in tuner.experiments)
-    assert told >= 2
+    tuner, before = Tuner.load(path), told(path)
+    assert before >= 2
     assert 0 <= len(tuner.pending) <= 2
-    tuner.optimise(lambda x: x, 4)
+    tuner.optimise(lambda x: x, 4, file=path)
     assert not tuner.pending
-    assert sum(each.state == "told" for each in tuner.experiments) == told + 4
+    assert told(path) == before + 4
+    assert sorted(each.name for each in path.parent.iterdir()) == ["run.py", "t.json"]
+
+
+def test_a_file_that_another_process_runs_is_refused_by_its_name_and_loses_nothing(running):
+    run, path = running
+    other = Tuner.load(path)
+    for attempt in (partial(other.optimise, lambda x: x, 1, file=path), partial(other.save, path)):
+        with pytest.raises(ValueError, match=rf"process {run.pid} on .* wait for it.*Optuna"):
+            attempt()
+    assert len(other.experiments) == len(Tuner.load(path).experiments[: len(other.experiments)])
+    before = told(path)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and told(path) == before:
+        time.sleep(0.05)
+    assert told(path) > before
+
+
+def test_a_file_is_run_by_one_thread_at_a_time(tmp_path):
+    path, tuner = tmp_path / "t.json", Tuner(SPACE, agent="random")
+
+    def again(x, y):
+        with pytest.raises(ValueError, match="this process holds already"):
+            Tuner(SPACE).optimise(value, 1, file=path)
+        return value(x, y)
+
+    assert tuner.optimise(again, 2, file=path) is not None
+
+
+def test_no_tuner_overwrites_the_experiments_of_another(tmp_path):
+    path = tmp_path / "t.json"
+    Tuner(SPACE, seed=1).optimise(value, 3, file=path)
+    fresh = Tuner(SPACE, seed=2)
+    with pytest.raises(ValueError, match=r"3 experiments that saving would lose.*Tuner\.load"):
+        fresh.optimise(value, 2, file=path)
+    assert not fresh.experiments
+    one, two = Tuner.load(path), Tuner.load(path)
+    one.optimise(value, 1, file=path)
+    with pytest.raises(ValueError, match="4 experiments that saving would lose"):
+        two.optimise(value, 1, file=path)
+    one.optimise(value, 1, file=path)
+    assert told(path) == 5
+
+
+@pytest.mark.parametrize("file", [[1], 3, "no/folder/t.json"])
+def test_a_file_that_cannot_be_is_refused_before_anything_is_asked(file):
+    tuner = Tuner(SPACE)
+    with pytest.raises((ValueError, FileNotFoundError), match="file"):
+        tuner.optimise(value, 2, file=file)
+    assert not tuner.experiments
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(6))
+def test_a_kill_at_any_moment_damages_nothing_and_frees_the_file(running, seed):
+    run, path = running
+    time.sleep(np.random.default_rng(seed).uniform(0.0, 0.3))
+    run.kill()
+    run.wait()
+    tuner = Tuner.load(path)
+    tuner.optimise(lambda x: x, len(tuner.pending) + 1, file=path)
+    assert not Tuner.load(path).pending
 
 
 def test_it_ends_when_the_budget_is_spent():

@@ -113,7 +113,7 @@ def test_the_next_run_removes_what_a_killed_group_of_processes_left(tmp_path):
 
 SAVER = """
 import sys, time
-from gpbandits.evaluation.files import whole_file
+from bandit_envs.basics.files import whole_file
 with whole_file(sys.argv[1]) as file:
     print("writing", flush=True)
     time.sleep(60)

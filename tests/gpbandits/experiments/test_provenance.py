@@ -14,8 +14,7 @@ from joblib.externals.loky import get_reusable_executor
 from study_cases import study_cases
 
 from bandit_envs.laws.delays import LAWS
-from gpbandits.evaluation.files import DamagedFileError
-from gpbandits.evaluation.parquet import read_metadata
+from gpbandits.evaluation.parquet import DamagedFileError, read_metadata
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import Store, Study, load_study, run
 from gpbandits.experiments.provenance import named_files, sources, versions
