@@ -33,9 +33,10 @@ class Categorical:
         for choice in self.choices:
             known = is_number(choice) or isinstance(choice, str | bool | None)
             require(known, "a choice", "text, a finite number, a boolean or None", choice)
-        different = len(set(self.choices)) == len(self.choices)
+        choices = tuple(map(plain, self.choices))
+        different = len(set(choices)) == len(choices)
         require(different, "choices", "different from each other (1, 1.0 and True are equal)", self.choices)
-        object.__setattr__(self, "choices", tuple(map(plain, self.choices)))
+        object.__setattr__(self, "choices", choices)
 
     @property
     def width(self) -> int:
@@ -67,6 +68,7 @@ class Categorical:
 
     def check(self, name: str, value: Any) -> Any:
         """Return one of the choices, or raise."""
-        known = isinstance(value, Hashable) and value in self.choices
+        choice = plain(value)
+        known = isinstance(choice, Hashable) and choice in self.choices
         require(known, name, f"one of {', '.join(map(repr, self.choices))}", value)
-        return self.choices[self.choices.index(value)]
+        return self.choices[self.choices.index(choice)]

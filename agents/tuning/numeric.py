@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -160,8 +161,12 @@ class Integer:
 
 
 def plain(value: Any) -> Any:
-    """A scalar of numpy as a number of Python, which can be saved; other values as they are."""
-    return value.item() if isinstance(value, np.generic) else value
+    """Return a number of any library as one of Python, which can be saved, and other values as they are."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, bool | int | float) or not isinstance(value, Real):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
 
 
 def _set_range(parameter: Any) -> None:

@@ -16,9 +16,11 @@ from ..registry import AgentFactory, require_registered, resolve_agent
 from ..saving.data import decode, encode
 from ..saving.types import require_types
 from .clock import TIME, Time
+from .numeric import plain
 from .scale import Scale, sign_of
 from .space import Space, Values
 
+MOST_POINTS = 10**6  # of a set, and experiments: what is kept of each fits into memory
 MOST = 200  # results that a kernel is learnt from: a fit of n takes O(n^3)
 # A width of 1 settles for a lesser maximum where there are many: `benchmarks/tuning.py`.
 LEARNING = {"refit_every": 5, "fit_most": MOST, "fit_spread": 3**0.5}
@@ -60,7 +62,8 @@ class Plan:
         require(distinct, "constraints", "different names", self.constraints)
         require(is_integer(self.seed) and self.seed >= 0, "seed", "an integer >= 0", self.seed)
         for name in ("budget", "num_arms"):
-            require(is_count(getattr(self, name)), name, "a positive integer", getattr(self, name))
+            few = is_count(getattr(self, name)) and getattr(self, name) <= MOST_POINTS
+            require(few, name, f"a positive integer of at most {MOST_POINTS}", getattr(self, name))
         require(
             self.max_pending is None or is_count(self.max_pending),
             "max_pending",
@@ -72,6 +75,8 @@ class Plan:
         require(isinstance(self.standardise, bool), "standardise", "True or False", self.standardise)
         most = self.cost_budget
         require(most is None or (is_number(most) and most > 0), "cost_budget", "None or positive", most)
+        for name in ("noise_std", "cost_budget"):
+            object.__setattr__(self, name, plain(getattr(self, name)))
         agent = _copied(self._default() if self.agent is None else self.agent)
         object.__setattr__(self, "agent", agent)
         object.__setattr__(self, "factory", resolve_agent(agent))

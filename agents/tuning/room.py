@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from bandit_envs.basics.arguments import require
+
 from .history import History
 from .plan import Plan
+
+MOST_AT_ONCE = 10_000  # questions in a call, each of which is chosen knowing of those before
 
 
 def require_room(plan: Plan, history: History, left: float | None, number: int) -> None:
@@ -15,6 +19,7 @@ def require_room(plan: Plan, history: History, left: float | None, number: int) 
         left: of the budget of costs, None without one.
         number: of the experiments.
     """
+    require(number <= MOST_AT_ONCE, "n", f"at most {MOST_AT_ONCE} experiments in a call", number)
     if left is not None and left <= 0:
         raise RuntimeError(f"the cost_budget of {plan.cost_budget:g} is spent; see `recommend`")
     limit, pending = plan.max_pending, history.pending

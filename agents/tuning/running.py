@@ -152,7 +152,7 @@ def require_continued(tuner: Asking, file: str | os.PathLike[str]) -> None:
     require(tuner._history.continues(known), "file", f"{words}: {go_on}", file)
 
 
-def check_run(tuner: Asking, f: Any, n: Any, workers: int, time: Any, file: Any) -> None:
+def check_run(tuner: Asking, f: Any, n: Any, workers: int, context: Any, time: Any, file: Any) -> None:
     """Raise where a run cannot begin."""
     require(file is None or isinstance(file, str | os.PathLike), "file", "None or a path", file)
     require(is_count(n), "n", "a positive integer", n)
@@ -160,6 +160,8 @@ def check_run(tuner: Asking, f: Any, n: Any, workers: int, time: Any, file: Any)
     limit = tuner.plan.max_pending
     fits = limit is None or workers <= limit
     require(fits, "workers", f"at most max_pending, which is {limit}", workers)
+    known = context is None or isinstance(context, Mapping)
+    require(known, "context", "None or a dict of name -> value", context)
     needed = "a function without arguments that says when it is, where the tuner has a clock"
     require(callable(time) if tuner.plan.clocked else time is None, "time", needed, time)
     names = tuner.plan.parameters.kinds

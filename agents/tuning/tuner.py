@@ -293,7 +293,7 @@ class Tuner(Records):
         Warns:
             UserWarning: all experiments failed.
         """
-        check_run(self, f, n, workers, time, file)
+        check_run(self, f, n, workers, context, time, file)
         Run(self, f, crew_of(workers, backend), context, time, file).play(n, workers)
         return self.best
 
