@@ -9,7 +9,7 @@ import numpy as np
 
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import bootstrap_interval
-from gpbandits.reproductions.verdicts import Row, beyond, interval, of_order
+from gpbandits.reproductions.verdicts import Row, beyond, interval, of_order, sign_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,4 +47,4 @@ class SeldomBeforeChange:
         share = bootstrap_interval(np.array(early, dtype=np.float64))
         margin = beyond(share, self.at_most, above=False)
         tested = f"share of trials in which {self.label} alarms before the first change < {self.at_most}"
-        return Row(result.environment, tested, interval(share), of_order(margin, result.num_trials))
+        return Row(result.environment, tested, interval(share), of_order(sign_of(margin), result.num_trials))

@@ -109,7 +109,7 @@ FIGURES = (
             Statement(
                 "GP-UCB turns out to perform only marginally better than GP-UCB-NO-Detector.",
                 (Claim(_PLAIN, _NEVER, alike=True),),
-                "Tested as not told apart.",
+                "Tested as no significant difference.",
             ),
             Statement(
                 "The lowest average regret is achieved by GP-UCB-Oracle.",

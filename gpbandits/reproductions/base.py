@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments import EnvironmentEntry, Study
-from gpbandits.reproductions.verdicts import Judged, table
+from gpbandits.reproductions.verdicts import COLUMNS, Judged, table
 
 Results = Sequence[tuple[EnvironmentEntry, Result]]
 
@@ -61,8 +61,8 @@ class Findings:
             f"{i}. {each.says} *{_plain(each.verdict)}*{_because(each.reading)}"
             for i, each in enumerate(self.judged, 1)
         ]
-        rows = [(str(i), *row) for i, each in enumerate(self.judged, 1) for row in each.rows]
-        tests = table(("claim", "problem", "tested as", "measured", "verdict"), rows)
+        rows = [(str(i), *row.cells) for i, each in enumerate(self.judged, 1) for row in each.rows]
+        tests = table(("claim", *COLUMNS), rows)
         return "\n\n".join(["\n".join(said), *([tests] if rows else [])])
 
 

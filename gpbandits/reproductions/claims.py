@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.result import Metric, Result
-from gpbandits.evaluation.statistics import Interval, paired_difference
-from gpbandits.reproductions.verdicts import UNTESTED, Check, Judged, Row, interval, of_likeness, of_order
+from gpbandits.evaluation.statistics import paired_difference
+from gpbandits.reproductions.verdicts import UNTESTED, Check, Judged, Paired, Row, interval
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,11 +25,14 @@ class Statement:
     checks: tuple[Check, ...] = ()
     reading: str = ""
 
-    def judged(self, results: Sequence[Result]) -> Judged:
-        """With what the results say to it."""
+    def rows(self, results: Sequence[Result]) -> list[Row]:
+        """Its tests, those of paired differences not judged yet."""
+        return [row for check in self.checks for row in check.rows(results)]
+
+    def judged(self, rows: Sequence[Row]) -> Judged:
+        """With its tests, judged."""
         if not self.checks:
             return Judged(self.says, self.reading, (), UNTESTED)
-        rows = [row for check in self.checks for row in check.rows(results)]
         return Judged.of(self.says, self.reading, rows)
 
 
@@ -40,8 +44,8 @@ class Claim:
         less, more: labels of agents.
         metric: that is compared.
         at: the round; by default the last.
-        alike: the paper says instead that the two do not differ; which holds as long as the trials do not
-            tell them apart, and is weaker evidence the fewer these are.
+        alike: the paper says instead that the two do not differ; which holds as long as no difference is
+            significant, and is weaker evidence the fewer the trials are.
         environment: the beginning of the labels of the environments that it is about; by default all.
     """
 
@@ -66,21 +70,14 @@ class Claim:
         both = {self.less, self.more} <= result.records.keys()
         return both and result.environment.startswith(self.environment)
 
-    def difference(self, result: Result) -> Interval:
-        """`more` minus `less`, paired by trial, with its 95 % bootstrap interval."""
-        curves, column = result.curves(self.metric), result.column_of(self.at)
-        return paired_difference(curves[self.more][:, column], curves[self.less][:, column])
-
     def row(self, result: Result) -> Row:
-        """The order, the difference and the verdict."""
-        difference = self.difference(result)
-        verdict_of = of_likeness if self.alike else of_order
-        return Row(
-            result.environment,
-            f"{self.less} {'=' if self.alike else '<'} {self.more} ({self.metric}{_place(result, self.at)})",
-            interval(difference, signed=True),
-            verdict_of(difference, result.num_trials),
+        """Test the order by `more` minus `less`, paired by trial."""
+        curves, column = result.curves(self.metric), result.column_of(self.at)
+        tested = (
+            f"{self.less} {'=' if self.alike else '<'} {self.more} ({self.metric}{_place(result, self.at)})"
         )
+        more, less = (curves[label][:, column] for label in (self.more, self.less))
+        return _of_pair(result.environment, tested, more, less, self.alike)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,11 +110,14 @@ class Across:
         worse, better = (
             each.curves(self.metric)[self.label][:, each.column_of(self.at)] for each in (more, less)
         )
-        difference = paired_difference(worse, better)
         tested = f"{self.less} < {self.more} ({self.metric}{_place(less, self.at)})"
-        return [
-            Row(self.label, tested, interval(difference, signed=True), of_order(difference, less.num_trials))
-        ]
+        return [_of_pair(self.label, tested, worse, better)]
+
+
+def _of_pair(problem: str, tested: str, worse: Floats, better: Floats, alike: bool = False) -> Row:
+    """Test a difference, shown with its 95 % bootstrap interval."""
+    measured = interval(paired_difference(worse, better), signed=True)
+    return Row(problem, tested, measured, paired=Paired.of(worse, better, alike))
 
 
 def _place(result: Result, at: int | None) -> str:

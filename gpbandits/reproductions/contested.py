@@ -88,9 +88,9 @@ FIGURES = (
             f"Widths are those of the theorems, not what is best in practice. {_BEFORE} The power of phased "
             "elimination is optimal up to logarithms, and comes out above 5/8, too: logarithms and the "
             "choice of heights count at these horizons, so that it is the safer yardstick. What would "
-            "change our mind: an exponent of GP-UCB that is not told apart from phased elimination's on a "
-            "finer set of heights, or from 10,000 to 1,000,000 rounds on more points; or a band that holds "
-            "and has the optimal power."
+            "change our mind: an exponent of GP-UCB that does not differ significantly from phased "
+            "elimination's on a finer set of heights, or from 10,000 to 1,000,000 rounds on more points; or "
+            "a band that holds and has the optimal power."
         ),
     ),
     _figure(

@@ -11,7 +11,7 @@ from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.statistics import Interval
 from gpbandits.reproductions.power_law import RESAMPLES
-from gpbandits.reproductions.verdicts import Row, beyond, interval, of_order
+from gpbandits.reproductions.verdicts import Row, beyond, interval, of_order, sign_of
 
 MIDWAY = 0.75  # between sqrt(t), the power of bounds, and t
 LEAST = 1e-12  # regret of a span without any, of which a logarithm is taken
@@ -56,7 +56,7 @@ class LateGrowth:
         columns = [result.column_of(at) for at in (*self.since, None)]
         power = late_power(result.regret[self.label][:, columns], result.horizon / self.since[-1])
         order = ">" if self.linear else "<"
-        verdict = of_order(beyond(power, MIDWAY, above=self.linear), result.num_trials)
+        verdict = of_order(sign_of(beyond(power, MIDWAY, above=self.linear)), result.num_trials)
         tested = f"late power of t ({self.label}) {order} {MIDWAY}"
         return Row(result.environment, tested, interval(power), verdict)
 

@@ -21,12 +21,15 @@ _TOP = """# Reproductions
 <!-- Made by `gpbandits reproduce --page`; edit the texts in `gpbandits/reproductions`. -->
 
 What the papers report, figure by figure and claim by claim in the papers' own order, and what the code
-measured when this page was made. An order *holds* where the 95 % bootstrap interval of the difference, paired
-by trial, lies above 0, and is *reversed* where it lies below 0 and at least {fewest} trials stand behind it;
-else the trials do not tell the two apart. A claim that two agents do the same holds as long as they are not
-told apart. A constant that was chosen so that a curve comes out is named beside the curve. What our studies
-take where a paper is silent is in [readings.md](readings.md), and how often confidence bands fail in
-[calibration.md](calibration.md).
+measured when this page was made. Two agents are compared on the same trials by a sign-flip test (Fisher
+1935), whose p-values are corrected for the number of comparisons of a figure (Holm 1979) and held against
+5 %: the test keeps its level where regret is skewed and trials are few, which the 95 % bootstrap intervals
+that stand beside it do not. An order *holds* where the difference is significant and has the claimed sign,
+and is *reversed* where it has the other and there are at least {fewest} trials; else there is *no significant
+difference*. A claim that two agents do the same holds as long as no difference is significant. Powers and
+shares of trials are judged by their 95 % bootstrap intervals, without a correction. A constant that was
+chosen so that a curve comes out is named beside the curve. What our studies take where a paper is silent is
+in [readings.md](readings.md), and how often confidence bands fail in [calibration.md](calibration.md).
 """
 
 

@@ -15,7 +15,7 @@ from gpbandits.reproductions.base import Findings, Results
 from gpbandits.reproductions.power_law import Power, final, power_figure, power_law
 from gpbandits.reproductions.quick import shortened
 from gpbandits.reproductions.study_figure import StudyFigure
-from gpbandits.reproductions.verdicts import DIFFERS, HOLDS, Row, beyond, interval, of_order, table
+from gpbandits.reproductions.verdicts import DIFFERS, HOLDS, Row, beyond, interval, of_order, sign_of, table
 
 LONGEST = 10_000  # rounds of a short version
 
@@ -119,7 +119,7 @@ class Growth:
         if len(results) < 2:
             return []
         ours = _exponent(results, self.label, self.of)
-        verdict = of_order(beyond(ours, self.bar, self.above), results[0].num_trials)
+        verdict = of_order(sign_of(beyond(ours, self.bar, self.above)), results[0].num_trials)
         tested = f"exponent of {self.of} ({self.label}) {'>' if self.above else '<'} {self.bar:g}"
         return [Row(_span(results), tested, interval(ours), verdict)]
 

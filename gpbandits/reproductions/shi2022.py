@@ -4,7 +4,7 @@ from functools import partial
 
 from gpbandits.evaluation.result import Metric
 from gpbandits.reproductions.claims import Claim, Statement
-from gpbandits.reproductions.study_figure import Drawing, StudyFigure
+from gpbandits.reproductions.study_figure import StudyFigure
 
 _AVERAGES: tuple[Metric, ...] = ("average", "average-violation")
 _READINGS = (
@@ -54,25 +54,34 @@ def _of_utility(algorithm: str) -> tuple[Statement, ...]:
     )
 
 
-_SMALL: dict[int, tuple[str, Drawing, str]] = {
-    2: ("2", "boxes", "noiseless constraints, small feasible region"),
-    3: ("2", "curves", "noiseless constraints, small feasible region"),
-    4: ("3", "boxes", "noisy constraints, small feasible region"),
-    5: ("3", "curves", "noisy constraints, small feasible region"),
-}
-_SERVERS: dict[int, tuple[str, Drawing, str]] = {
-    6: ("2", "boxes", "noiseless constraints, data rates"),
-    7: ("2", "curves", "noiseless constraints, data rates"),
-    8: ("3", "boxes", "noisy constraints, data rates"),
-    9: ("3", "curves", "noisy constraints, data rates"),
-}
-_SHOWN: dict[Drawing, str] = {"boxes": "box plots", "curves": "means"}
+_SMALL = {2: ("2", "noiseless constraints"), 4: ("3", "noisy constraints")}
+_SERVERS = {6: ("2", "noiseless constraints"), 8: ("3", "noisy constraints")}
 _LABELS = {number: (f"Algorithm {number}, paper", f"Algorithm {number}, reuse") for number in ("2", "3")}
 
 
-def _study(number: int) -> str:
-    first = number - number % 2
-    return f"shi2022-figures-{first}-{first + 1}"
+def _boxes_and_means(
+    number: int, shown: str, statements: tuple[Statement, ...], differs: str
+) -> tuple[StudyFigure, StudyFigure]:
+    """Two figures of the same trials, the box plots of this number and the means after them, judged once."""
+    figure = partial(_figure, studies=(f"shi2022-figures-{number}-{number + 1}",), differs=differs)
+    means = figure(
+        name=f"shi2022-figure-{number + 1}",
+        title=f"Figure {number + 1}: means, {shown}",
+        statements=statements,
+    )
+    judged_there = f"Tested at Figure {number + 1}, which shows the means of the same trials."
+    boxes = figure(
+        name=f"shi2022-figure-{number}",
+        title=f"Figure {number}: box plots, {shown}",
+        drawing="boxes",
+        statements=tuple(Statement(says, reading=judged_there) for says in _said(statements)),
+    )
+    return boxes, means
+
+
+def _said(statements: tuple[Statement, ...]) -> dict[str, None]:
+    """Each sentence once, whatever readings of the algorithm it is tested of."""
+    return dict.fromkeys(each.says for each in statements)
 
 
 FIGURES = (
@@ -100,28 +109,27 @@ FIGURES = (
         ),
     ),
     *(
-        _figure(
-            name=f"shi2022-figure-{number}",
-            title=f"Figure {number}: {_SHOWN[drawing]}, {shown}",
-            studies=(_study(number),),
-            drawing=drawing,
-            statements=_statements(
+        figure
+        for number, (algorithm, shown) in _SMALL.items()
+        for figure in _boxes_and_means(
+            number,
+            f"{shown}, small feasible region",
+            _statements(
                 algorithm,
                 f"Regret and violation of Algorithm {algorithm} are sublinear, and their averages tend to 0; "
                 "bandit OCO is stuck after few iterations, and ADMMBO is worse, too.",
                 _AVERAGES,
             ),
-            differs=_OPEN,
+            _OPEN,
         )
-        for number, (algorithm, drawing, shown) in _SMALL.items()
     ),
     *(
-        _figure(
-            name=f"shi2022-figure-{number}",
-            title=f"Figure {number}: {_SHOWN[drawing]}, {shown}",
-            studies=(_study(number),),
-            drawing=drawing,
-            statements=(
+        figure
+        for number, (algorithm, shown) in _SERVERS.items()
+        for figure in _boxes_and_means(
+            number,
+            f"{shown}, data rates",
+            (
                 *_statements(
                     algorithm,
                     f"The average violation of Algorithm {algorithm} approaches 0, those of ADMMBO and OCO "
@@ -130,8 +138,7 @@ FIGURES = (
                 ),
                 *_of_utility(algorithm),
             ),
-            differs=_RATES,
+            _RATES,
         )
-        for number, (algorithm, drawing, shown) in _SERVERS.items()
     ),
 )

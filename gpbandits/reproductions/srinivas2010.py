@@ -13,7 +13,7 @@ _HEURISTICS = ("EI (posterior mean)", "MPI (posterior mean)", *_NAIVE)
 _ON_PAR = Statement(
     "GP-UCB performs at least on par with the existing approaches.",
     tuple(Claim("GP-UCB (beta/5)", other, "average") for other in _HEURISTICS),
-    "Tested as less regret; not told apart is on par.",
+    "Tested as less regret; no significant difference is on par.",
 )
 _INCUMBENT = (
     "The paper does not say what EI and MPI improve on, which decides their rank: over the best noisy value "

@@ -2,6 +2,7 @@
 
 import dataclasses
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -16,7 +17,7 @@ from gpbandits.reproductions.base import Compute, Findings, Part, Results
 from gpbandits.reproductions.boxes import box_figure
 from gpbandits.reproductions.claims import Statement
 from gpbandits.reproductions.quick import shortened
-from gpbandits.reproductions.verdicts import Judged, interval, table
+from gpbandits.reproductions.verdicts import Judged, corrected, interval, table
 
 Drawing = Literal["curves", "boxes"]
 
@@ -95,9 +96,14 @@ class StudyFigure:
         return Findings(figures, means, self.judged(results))
 
     def judged(self, results: Results) -> list[Judged]:
-        """What the results say to each statement."""
+        """Judge each statement by its tests, corrected for all of the figure."""
         found = [result for _, result in results]
-        return [statement.judged(found) for statement in self.statements]
+        tests = [statement.rows(found) for statement in self.statements]
+        rows = iter(corrected([row for of_statement in tests for row in of_statement]))
+        return [
+            statement.judged(list(islice(rows, len(of_statement))))
+            for statement, of_statement in zip(self.statements, tests, strict=True)
+        ]
 
     def _drawn(self, result: Result, metric: Metric) -> Figure:
         if self.drawing == "boxes":

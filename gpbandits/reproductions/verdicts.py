@@ -5,24 +5,64 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
+from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.result import Result
-from gpbandits.evaluation.statistics import Interval
+from gpbandits.evaluation.statistics import Interval, holm, sign_flip_test
 from gpbandits.evaluation.table import number
 
-HOLDS, REVERSED, OPEN, DIFFERS = "holds", "**reversed**", "not told apart", "**differs**"
-FEW = "told apart on few trials"  # the other way than the claim has it
+HOLDS, REVERSED, OPEN, DIFFERS = "holds", "**reversed**", "no significant difference", "**differs**"
+FEW = "significantly different on few trials"  # the other way than the claim has it
 MISSING, UNTESTED = "not computed", "not tested"
 UNJUDGED = "not judged on so few trials"
 FEWEST = 20  # trials, below which nothing is called reversed or different
+LEVEL = 0.05  # of the tests of a figure together
+
+
+class Paired(NamedTuple):
+    """A difference of two agents on the same trials, and what a claim says of it."""
+
+    mean: float  # ought to be positive, or zero
+    p_value: float  # of no difference
+    trials: int
+    alike: bool  # whether it ought to be zero
+
+    @classmethod
+    def of(cls, worse: Floats, better: Floats, alike: bool = False) -> Paired:
+        """Test worse - better by flips of sign, (B,) each."""
+        return cls(float(np.mean(worse - better)), sign_flip_test(worse, better), len(worse), alike)
+
+    @property
+    def test(self) -> tuple[float, float, int]:
+        """Identify the test, whichever way round a sentence has the agents."""
+        return abs(self.mean), self.p_value, self.trials
+
+    def verdict(self, p_value: float) -> str:
+        """Judge by a p-value that is corrected for the other tests; NaN decides nothing."""
+        if np.isnan(p_value):
+            return OPEN
+        sign = float(np.sign(self.mean)) if p_value <= LEVEL else 0.0
+        return of_likeness(sign, self.trials) if self.alike else of_order(sign, self.trials)
 
 
 class Row(NamedTuple):
-    """One test of a claim."""
+    """One test of a claim; that of a paired difference is judged with the others of its figure."""
 
     problem: str
     tested: str
     measured: str
-    verdict: str
+    verdict: str = MISSING
+    paired: Paired | None = None
+    p_value: str = ""  # corrected, as text
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What a table shows of it, in the order of `COLUMNS`."""
+        return self.problem, self.tested, self.measured, self.p_value, self.verdict
+
+
+COLUMNS = ("problem", "tested as", "measured", "p, corrected", "verdict")
 
 
 class Check(Protocol):
@@ -65,20 +105,36 @@ def beyond(power: Interval, bar: float, above: bool) -> Interval:
     return Interval(bar - power.estimate, bar - power.high, bar - power.low)
 
 
-def of_order(difference: Interval, trials: int) -> str:
-    """What an interval says of a difference that ought to be positive."""
-    if difference.low > 0:
+def sign_of(values: Interval) -> int:
+    """Return the sign that all of an interval has, or 0."""
+    return int(values.low > 0) - int(values.high < 0)
+
+
+def of_order(sign: float, trials: int) -> str:
+    """Judge a difference that ought to be positive by its significant sign, 0 without one."""
+    if sign > 0:
         return HOLDS
-    if difference.high < 0:
+    if sign < 0:
         return REVERSED if trials >= FEWEST else FEW
     return OPEN
 
 
-def of_likeness(difference: Interval, trials: int) -> str:
-    """What an interval says of a difference that ought to be zero."""
-    if difference.low <= 0 <= difference.high:
+def of_likeness(sign: float, trials: int) -> str:
+    """Judge a difference that ought to be zero by its significant sign, 0 without one."""
+    if sign == 0:
         return HOLDS
     return DIFFERS if trials >= FEWEST else FEW
+
+
+def corrected(rows: Sequence[Row]) -> list[Row]:
+    """Judge the paired differences of a figure by Holm's p-values; one of two sentences is one test."""
+    p_values = {row.paired.test: row.paired.p_value for row in rows if row.paired}
+    adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    return [_judged(row, row.paired, adjusted[row.paired.test]) if row.paired else row for row in rows]
+
+
+def _judged(row: Row, paired: Paired, p_value: float) -> Row:
+    return row._replace(verdict=paired.verdict(p_value), p_value=f"{p_value:.2g}")
 
 
 def together(verdicts: Sequence[str]) -> str:

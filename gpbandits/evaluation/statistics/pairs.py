@@ -1,10 +1,12 @@
 """Two agents on the same trials: by how much, how often, and how surely one does better."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bandit_envs.basics.types import Floats
@@ -121,8 +123,15 @@ def sign_flip_test(values: Floats, baseline: Floats, seed: int = 0, flips: int =
     if 2**n <= flips:
         sums = np.array(list(product((-1.0, 1.0), repeat=n))) @ difference
         return float((np.abs(sums) >= observed).mean())
-    signs = np.random.default_rng(seed).choice((-1.0, 1.0), size=(flips, n))
-    return float((1 + (np.abs(signs @ difference) >= observed).sum()) / (1 + flips))
+    blocks = np.array_split(_signs(n, seed, flips), max(1, flips // 1000))  # each becomes floats for a moment
+    extreme = sum(int((np.abs(signs @ difference) >= observed).sum()) for signs in blocks)
+    return (1 + extreme) / (1 + flips)
+
+
+@lru_cache(maxsize=4)
+def _signs(n: int, seed: int, flips: int) -> NDArray[np.int8]:
+    """Draw the flips once for all comparisons of so many trials, (flips, n), as bytes: they are many."""
+    return np.random.default_rng(seed).choice((-1, 1), size=(flips, n)).astype(np.int8)
 
 
 def _differences(values: Floats, baseline: Floats) -> Floats:

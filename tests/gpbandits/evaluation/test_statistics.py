@@ -211,6 +211,27 @@ def test_the_sign_flip_test_is_scipys(num_trials):
     assert sign_flip_test(values, baseline) == pytest.approx(theirs, abs=tolerance)
 
 
+def stuck(rng: np.random.Generator, size: tuple[int, ...]) -> np.ndarray:
+    """Regret of which 15 % of the trials have a hundred times as much."""
+    return rng.exponential(size=size) * np.where(rng.random(size) < 0.15, 100.0, 1.0)
+
+
+HEAVY = {
+    "lognormal": lambda rng, size: rng.lognormal(size=size),
+    "Laplace": lambda rng, size: rng.laplace(size=size),
+    "stuck trials": stuck,
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("law", HEAVY)
+def test_the_sign_flip_test_keeps_its_level_at_20_trials_of_heavy_tails(law):
+    rng, runs = np.random.default_rng(0), 4000
+    values, baselines = (HEAVY[law](rng, (runs, 20)) for _ in range(2))  # of agents that do the same
+    rejected = np.mean([sign_flip_test(*pair) <= 0.05 for pair in zip(values, baselines, strict=True)])
+    assert abs(rejected - 0.05) < 4 * np.sqrt(0.05 * 0.95 / runs)
+
+
 def test_the_sign_flip_test_of_a_constant_difference_is_its_smallest_value():
     assert sign_flip_test(np.full(5, 1.1), np.zeros(5)) == 2 / 2**5
     assert sign_flip_test(np.zeros(5), np.zeros(5)) == 1.0

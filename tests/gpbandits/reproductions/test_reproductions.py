@@ -13,7 +13,7 @@ from synthetic import result as synthetic_result
 
 from gpbandits.evaluation.record import ragged
 from gpbandits.evaluation.result import Record, Result
-from gpbandits.evaluation.statistics import Interval
+from gpbandits.evaluation.statistics import Interval, holm, paired_difference, sign_flip_test
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, load_study, run
 from gpbandits.experiments.toml import parse_study
 from gpbandits.experiments.written import study_text
@@ -31,13 +31,17 @@ from gpbandits.reproductions.verdicts import (
     DIFFERS,
     FEW,
     HOLDS,
+    LEVEL,
     MISSING,
     OPEN,
     REVERSED,
     UNTESTED,
+    Paired,
     Row,
+    corrected,
     of_likeness,
     of_order,
+    sign_of,
     together,
 )  # fmt: skip
 
@@ -105,47 +109,99 @@ def result(**final: list[float]) -> Result:
     return Result("E", 0, records)
 
 
-def test_a_claim_is_judged_by_the_paired_interval_alone():
+def verdict(row: Row) -> str:
+    """Of a test that is its figure's only one."""
+    (judged,) = corrected([row])
+    return judged.verdict
+
+
+def test_a_claim_is_judged_by_the_paired_test_alone():
     spread = [1.0, 5.0, 9.0, 2.0, 7.0, 4.0]
     better = result(a=spread, b=[value + 1 + 0.1 * i for i, value in enumerate(spread)])
-    assert Claim("a", "b").difference(better).estimate == pytest.approx(1.25)
-    assert Claim("a", "b").row(better).verdict == HOLDS
-    assert Claim("a", "a", alike=True).row(better) == Row("E", "a = a (cumulative)", "+0 [+0, +0]", HOLDS)
+    row = Claim("a", "b").row(better)
+    assert row.measured.startswith("+1.25 ")
+    assert row.paired == (pytest.approx(1.25), 2 / 2**6, 6, False)
+    assert verdict(row) == HOLDS
+    same = Claim("a", "a", alike=True).row(better)
+    assert corrected([same])[0].cells == ("E", "a = a (cumulative)", "+0 [+0, +0]", "1", HOLDS)
     assert not Claim("a", "absent").applies_to(better)
     assert not Claim("a", "b", environment="F").applies_to(better)
     intervals = [Interval(*map(np.asarray, ends)) for ends in ((2, 1, 3), (-2, -3, -1), (0, -1, 1))]
-    assert [of_order(each, 20) for each in intervals] == [HOLDS, REVERSED, OPEN]
-    assert [of_likeness(each, 20) for each in intervals] == [DIFFERS, DIFFERS, HOLDS]
+    assert [of_order(sign_of(each), 20) for each in intervals] == [HOLDS, REVERSED, OPEN]
+    assert [of_likeness(sign_of(each), 20) for each in intervals] == [DIFFERS, DIFFERS, HOLDS]
+
+
+def test_three_stuck_trials_are_no_significant_difference_though_the_interval_lies_above_zero():
+    usual, stuck = np.sin(np.arange(20.0)), np.where(np.arange(20) < 3, 100.0, 0.0)
+    outcome = result(a=list(usual), b=list(-usual + stuck))
+    more, less = (outcome.regret[label][:, -1] for label in "ba")
+    assert paired_difference(more, less).low > 0
+    assert verdict(Claim("a", "b").row(outcome)) == OPEN
+    assert verdict(Claim("b", "a").row(outcome)) == OPEN
+    assert verdict(Claim("a", "b", alike=True).row(outcome)) == HOLDS
+
+
+def claims_of(figure: StudyFigure) -> set[str]:
+    return {repr(check) for statement in figure.statements for check in statement.checks}
+
+
+@pytest.mark.parametrize("figure", OF_STUDIES, ids=lambda figure: figure.name)
+def test_no_other_figure_makes_the_same_test_on_the_same_trials(figure):
+    checks = claims_of(figure)
+    for other in OF_STUDIES:
+        shared = set(figure.studies) & set(other.studies)
+        if other is not figure and shared and set(figure.environments) & set(other.environments):
+            assert not checks & claims_of(other)
+
+
+def test_the_tests_of_all_sentences_of_a_figure_are_corrected_together():
+    rng = np.random.default_rng(0)
+    values = {label: list(rng.normal(0.6 * i, 1.0, 20)) for i, label in enumerate("abc")}
+    outcome = result(**values)
+    pairs = [("a", "b"), ("b", "c"), ("a", "c")]
+    said = tuple(Statement("So it is.", (Claim(*pair),)) for pair in pairs)
+    again = Statement("It is, backwards.", (Claim("b", "a"),))  # the first test once more
+    figure = StudyFigure("f", "P", "Figure 1: f", (*said, again), "It differs.", ("s",))
+    expected = holm([sign_flip_test(np.array(values[a]), np.array(values[b])) for a, b in pairs])
+    found = [row.p_value for each in figure.judged([(GP, outcome)]) for row in each.rows]
+    assert found == [f"{p:.2g}" for p in (*expected, expected[0])]
+
+
+def test_a_difference_that_is_significant_alone_need_not_be_among_many():
+    rows = [Row("E", str(i), "", paired=Paired(1.0 + i, 0.6 * LEVEL, 20, False)) for i in range(2)]
+    assert verdict(rows[0]) == HOLDS
+    assert [row.verdict for row in corrected(rows)] == [OPEN, OPEN]
+    unknown = rows[0]._replace(paired=Paired(float("nan"), float("nan"), 20, True))
+    assert verdict(unknown) == OPEN
 
 
 def test_a_claim_across_environments_is_judged_by_the_trials_they_share():
     spread = list(np.arange(20.0) % 7)
     near, far = result(a=spread), result(a=[value + 1 + 0.01 * i for i, value in enumerate(spread)])
     both = [dataclasses.replace(each, environment=name) for name, each in (("near", near), ("far", far))]
-    assert [row.verdict for row in Across("a", "near", "far").rows(both)] == [HOLDS]
-    assert [row.verdict for row in Across("a", "far", "near").rows(both)] == [REVERSED]
+    assert [verdict(row) for row in Across("a", "near", "far").rows(both)] == [HOLDS]
+    assert [verdict(row) for row in Across("a", "far", "near").rows(both)] == [REVERSED]
     assert Across("b", "near", "far").rows(both) == Across("a", "near", "other").rows(both) == []
 
 
-def test_what_an_interval_tells_apart_is_not_called_untold_on_few_trials():
-    apart, both = (Interval(*map(np.asarray, ends)) for ends in ((2, 1, 3), (0, -1, 1)))
-    assert [of_likeness(apart, trials) for trials in (19, 20)] == [FEW, DIFFERS]
-    assert [of_likeness(both, trials) for trials in (19, 20)] == [HOLDS, HOLDS]
-    assert of_order(both, 19) == OPEN
-    assert together([FEW, HOLDS]) == "holds in 1, told apart on few trials in 1 of 2"
+def test_a_significant_difference_is_named_on_few_trials_too():
+    assert [of_likeness(1, trials) for trials in (19, 20)] == [FEW, DIFFERS]
+    assert [of_likeness(0, trials) for trials in (19, 20)] == [HOLDS, HOLDS]
+    assert of_order(0, 19) == OPEN
+    assert together([FEW, HOLDS]) == "holds in 1, significantly different on few trials in 1 of 2"
 
 
 def test_nothing_is_called_reversed_on_less_than_twenty_trials():
     for trials, expected in ((19, FEW), (20, REVERSED)):
         outcome = result(a=list(np.arange(trials) / trials), b=list(1 + np.arange(trials) / trials))
-        assert Claim("b", "a").row(outcome).verdict == expected
-        assert Claim("a", "b").row(outcome).verdict == HOLDS
+        assert verdict(Claim("b", "a").row(outcome)) == expected
+        assert verdict(Claim("a", "b").row(outcome)) == HOLDS
 
 
 def test_the_verdict_on_a_sentence_counts_those_of_its_tests():
     assert together([HOLDS, HOLDS]) == HOLDS
     assert together([OPEN, HOLDS, REVERSED, HOLDS]) == (
-        "holds in 2, not told apart in 1, **reversed** in 1 of 4"
+        "holds in 2, no significant difference in 1, **reversed** in 1 of 4"
     )
     assert Statement("So it is.", reading="Silent.").judged([]).verdict == UNTESTED
     assert Statement("So it is.", (Claim("a", "b"),)).judged([]).verdict == MISSING
