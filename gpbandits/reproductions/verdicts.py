@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -19,6 +19,8 @@ UNJUDGED = "not judged on so few trials"
 FEWEST = 20  # trials, below which nothing is called reversed or different
 LEVEL = 0.05  # of the tests of a figure together
 
+Test = tuple[float, float, int]  # |mean|, p-value and trials, which are those of no other test
+
 
 class Paired(NamedTuple):
     """A difference of two agents on the same trials, and what a claim says of it."""
@@ -34,7 +36,7 @@ class Paired(NamedTuple):
         return cls(float(np.mean(worse - better)), sign_flip_test(worse, better), len(worse), alike)
 
     @property
-    def test(self) -> tuple[float, float, int]:
+    def test(self) -> Test:
         """Identify the test, whichever way round a sentence has the agents."""
         return abs(self.mean), self.p_value, self.trials
 
@@ -130,10 +132,11 @@ def corrected(rows: Sequence[Row]) -> list[Row]:
     """Judge the paired differences of a figure by Holm's p-values; one of two sentences is one test."""
     p_values = {row.paired.test: row.paired.p_value for row in rows if row.paired}
     adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
-    return [_judged(row, row.paired, adjusted[row.paired.test]) if row.paired else row for row in rows]
+    return [_judged(row, row.paired, adjusted) if row.paired else row for row in rows]
 
 
-def _judged(row: Row, paired: Paired, p_value: float) -> Row:
+def _judged(row: Row, paired: Paired, adjusted: Mapping[Test, float]) -> Row:
+    p_value = adjusted.get(paired.test, float("nan"))  # which is no key
     return row._replace(verdict=paired.verdict(p_value), p_value=f"{p_value:.2g}")
 
 
