@@ -34,10 +34,16 @@ class Balanced(Several):
     xi_t = 2 R^2 log(K pi^2 t^2 / (6 delta / 2)), n_k and ybar_k of the values that have come. The printed
     algorithm has minus before its first xi and no factor 2, with which the proof does not work.
 
+    One right candidate k is all that the regret bound rests on, the one whose own bound is least. Its band
+    fails with probability delta / 2; while it holds, f* is at most the mean of f over S_k plus
+    (2 / n_k) sum w sigma. That k is then never struck off takes the mean noise over S_k above
+    -sqrt(xi / n_k) and that over each other S_j below sqrt(xi / n_j), one side each of K candidates and, as
+    xi grows, of every n_j: delta / 2 by a union bound. Bands of wrong candidates fail whatever their delta.
+
     Args:
         agents, rule_of: see `Several`; the bands are those of delta / 2.
         is_open: from t = 1, 2, ... which candidates there are already, (K,).
-        delta: probability that the right candidates are struck off or their bands fail.
+        delta: probability that the right candidate of the bound is struck off or its band fails.
     """
 
     def __init__(

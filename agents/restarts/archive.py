@@ -2,11 +2,12 @@ r"""An archive of the segments that have ended, and whether one of them has come
 
 Of A archived segments with values Y_a, and y_{1:n} those since the restart in the order of play,
 
-    BF_a = p(y_{1:n} | Y_a) / p(y_{1:n}),    taken over when log BF_a >= log(A / delta),
+    BF_a = p(y_{1:n} | Y_a) / p(y_{1:n}),    taken over when log BF_a >= log(A G / delta),
 
-where both are predictions of the model, and noise levels are weighted as Y_a has them. If the function of
-today is a new one, the mean of BF_a over the archive is a martingale of mean 1, whatever is played and
-however late values come: P(any segment is taken over, in this segment) <= delta by Ville's inequality. Plays
+where both are predictions of the model, and noise levels, G of them, are weighted as Y_a has them. If the
+function of today is a new one and the noise is drawn from its levels, each BF_a is a martingale of mean 1,
+whatever is played and however late values come: P(BF_a >= A G / delta for any n) <= delta / (A G) by Ville's
+inequality, at most delta / A at each level, and P(any segment is taken over, in this segment) <= delta. Plays
 from before the alarm that are kept were chosen by looking, for them it is approximate; and it says nothing
 of functions that resemble an archived one.
 """
@@ -75,8 +76,9 @@ class Archive:
     Args:
         told: of the values.
         make_watch: builds from it what looks for the next change.
-        false_alarm_rate: delta, the probability that anything is taken over in a segment with a new function.
-        scales: of the noise's deviation.
+        false_alarm_rate: delta, the probability that anything is taken over in a segment with a new function,
+            at each scale.
+        scales: of the noise's deviation, G.
     """
 
     def __init__(
@@ -117,7 +119,7 @@ class Archive:
         self.segments += [plays for plays in self._apart(ended) if plays]
         self._present, self.remembered = [], []
         self._candidates = [Candidate(self._told, self._scales, plays) for plays in self.segments]
-        self._threshold = math.log(len(self.segments) or 1) - math.log(self._rate)
+        self._threshold = math.log((len(self.segments) or 1) * len(self._scales) / self._rate)
 
     def _apart(self, ended: list[Seen]) -> list[list[Seen]]:
         """What was taken over and what was played then: one segment if they still match, else two."""

@@ -7,7 +7,7 @@ For starts s = step, 2 step, ... plays since the restart, and 1 before s is reac
 where both are predictions of the model, the first from the prior. Without a change each BF_s is a martingale
 of mean 1, whatever is played and however late values come if they are looked at in the order of play, and
 so is M_n >= 0: P(M_n >= 1 / delta for any n) <= delta. Holds for f ~ GP(prior) and Gaussian noise of the
-model's variance.
+model's variance, or of one of G variances that are tried together, where an alarm is M_n >= G / delta.
 """
 
 from __future__ import annotations
@@ -31,18 +31,20 @@ NEGLIGIBLE = 1e-6  # of M_n: a start of a smaller factor is dropped, which makes
 class Evidence:
     r"""The evidence of one trial.
 
-    The noise may be told too small: with G scales all likelihoods are means over G noise levels, and the
-    bound is that of a noise drawn from them, at most G delta for each one of them. Of 200 stationary runs
+    The noise may be told too small: with G scales all likelihoods are means over G noise levels. Ville's
+    inequality then holds for a noise that is drawn from them, P(M_n >= c for any n) <= 1 / c, and that is a
+    mean over G probabilities, of which none is above G / c: an alarm at c = G / delta keeps delta at each
+    level. Of 200 stationary runs
     (100 arms, T = 200, GP-UCB of width 2.45, delta = 0.1) with a noise told at 1, 0.7, 0.5 and 1.5 times its
-    deviation 1, 80, 193 and 0 had an alarm where that level is assumed alone, and 1, 1 and 4 of the first
-    three with the scales 1, 1.5 and 2.2.
+    deviation 1, 80, 193 and 0 had an alarm where that level is assumed alone, and at most 1, 1 and 4 of the
+    first three with the scales 1, 1.5 and 2.2.
 
     Args:
         told: of the values.
         horizon: T, with which w_s = step / T; None is any number of plays, w_s = step^2 / (s (s + step)).
         step: plays between starts.
-        false_alarm_rate: delta, the probability of any false alarm until the next restart.
-        scales: of the noise's deviation.
+        false_alarm_rate: delta, the probability of any false alarm until the next restart, at each scale.
+        scales: of the noise's deviation, G.
     """
 
     def __init__(
@@ -55,7 +57,7 @@ class Evidence:
         scales: Sequence[float] = (1.0,),
     ):
         self._outcomes, self._step, self._horizon = Outcomes(told, scales), step, horizon
-        self._threshold = -math.log(false_alarm_rate)
+        self._threshold = math.log(len(scales) / false_alarm_rate)
         self._joint = np.zeros((len(scales), 1))  # (G, W) log p(y_1:s) p(y_s+1:n); the first has no change
         self._start, self._log_weight = np.zeros(1, dtype=np.int64), np.full(1, -np.inf)
         self._next, self._unborn = step, 1.0  # the start to come, and the weight of those to come

@@ -20,7 +20,7 @@ from agents.objectives.first_plays import FirstPlays
 from agents.posteriors import FORMS
 from agents.restarts.archive import Archive, Candidate, Seen
 from agents.restarts.base import Periodic
-from agents.restarts.evidence import Evidence
+from agents.restarts.evidence import TOLD_NOISE, UNKNOWN_NOISE, Evidence
 from agents.widths.fixed import FixedWidth
 from bandit_envs import BanditEnv, Decisions, Problem
 from bandit_envs.laws import GPSample, changes
@@ -108,6 +108,22 @@ def test_a_new_function_is_hardly_ever_taken_for_an_old_one():
         kept, now = filled(rng, *old)
         taken += any(kept.observe(play) for play in plays_of(new, rng, 40, now))
     assert scipy.stats.binomtest(taken, runs, DELTA, alternative="greater").pvalue > 0.02
+
+
+@pytest.mark.parametrize("scales", [(1.0,), TOLD_NOISE, UNKNOWN_NOISE])
+def test_a_segment_is_taken_over_by_the_factor_that_keeps_the_rate_at_each_noise_level(scales):
+    """With A segments and G levels by A G / delta, and by nothing less."""
+    rng = np.random.default_rng(8)
+    one, other = functions(SMOOTH, rng, 2)
+    old, new = plays_of(one, rng, 10), plays_of(one, rng, 10, 80)
+    candidate = Candidate(told(), scales, old)
+    factors = [(candidate.observe(play), candidate.log_factor)[1] for play in new]
+    for rate in np.exp(-np.linspace(0.1, 5.0, 50)):
+        kept = archive(scales=scales, false_alarm_rate=rate)
+        kept.segments = [old, plays_of(other, rng, 10, 40)]
+        kept.end(80)
+        taken = [kept.observe(play) for play in new].index(True)
+        assert factors[taken] >= np.log(2 * len(scales) / rate)
 
 
 @pytest.mark.parametrize("same", [True, False])

@@ -9,7 +9,7 @@ from references import posterior
 
 import agents
 from agents.restarts.coordinates import Coordinates
-from agents.restarts.evidence import Evidence
+from agents.restarts.evidence import TOLD_NOISE, UNKNOWN_NOISE, Evidence
 from agents.restarts.starts import Starts
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.kernels import make_kernel
@@ -85,6 +85,22 @@ def test_the_evidence_has_mean_one_without_a_change(horizon):
     assert abs(np.mean(last) - 1.0) < 4.0 * np.std(last) / np.sqrt(len(last))  # four standard errors
 
 
+@pytest.mark.parametrize("scales", [(1.0,), TOLD_NOISE, UNKNOWN_NOISE])
+def test_an_alarm_has_the_evidence_that_keeps_the_rate_at_each_noise_level(scales):
+    """The rate of a noise that is drawn from G levels is a mean over them: each keeps G times that."""
+    rng = np.random.default_rng(6)
+    point = rng.integers(len(ARMS), size=80)  # noise of 1, so that evidence grows slowly
+    value = functions(SMOOTH, rng)[0, point] * np.repeat([3, -3], 40) + rng.standard_normal(80)
+    quiet = Evidence(told(noise=1.0), horizon=80, false_alarm_rate=1e-99, scales=scales)
+    evidence = [
+        (quiet.observe(t, x, value[t : t + 1], 1.0), quiet.log_evidence)[1] for t, x in enumerate(point)
+    ]
+    for rate in np.exp(-np.linspace(0.1, 5.0, 50)):
+        watch = Evidence(told(noise=1.0), horizon=80, false_alarm_rate=rate, scales=scales)
+        alarmed = watched(watch, point, value)[0]
+        assert evidence[alarmed] >= np.log(len(scales) / rate)
+
+
 def test_a_reversal_is_found_within_a_few_plays():
     for seed in range(5):
         rng = np.random.default_rng(seed)
@@ -125,6 +141,19 @@ def test_stationary_runs_have_few_false_alarms():
 def test_false_alarms_are_as_rare_as_stated():
     found = sum(bool(alarms("evidence", (200,), seed)) for seed in range(200))
     assert scipy.stats.binomtest(found, 200, DELTA, alternative="greater").pvalue > 0.02
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("scales", "true"), [(scales, true) for scales in (TOLD_NOISE, UNKNOWN_NOISE) for true in scales]
+)
+def test_false_alarms_are_as_rare_as_stated_at_each_noise_level(scales, true):
+    rng, found, runs = np.random.default_rng(7), 0, 200
+    for _ in range(runs):
+        point = rng.integers(len(ARMS), size=60)
+        value = functions(SMOOTH, rng)[0, point] + true * NOISE * rng.standard_normal(60)
+        found += bool(watched(Evidence(told(), horizon=60, scales=scales), point, value))
+    assert scipy.stats.binomtest(found, runs, DELTA, alternative="greater").pvalue > 0.02
 
 
 @pytest.mark.long
