@@ -13,7 +13,7 @@ from bandit_envs.basics.hints import hint
 from bandit_envs.basics.notebook import brief
 from bandit_envs.data.files import find
 from bandit_envs.environment.registration import IDS
-from bandit_envs.problems import FACTORIES, build, data_files, defaults_of
+from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
 
 Rows = list[tuple[str, ...]]
 _GIVEN = {"setting", "num_trials"}  # by whoever plays an agent
@@ -37,17 +37,13 @@ def environment(env_id: str) -> Entry:
         close = hint(env_id, list(IDS))
         raise ValueError(f"unknown environment {env_id!r}{close}; `gpbandits envs` lists them")
     problem = IDS[env_id]
-    tables = [
-        (
-            "Keywords; the defaults of this problem are the parts above",
-            ("keyword", "default"),
-            _defaults(defaults_of(problem)),
-        )
-    ]
-    if all(find(file) is not None for file in data_files(problem)):
-        composed = list(build(problem, {}).composed.items())
-        tables.insert(0, ("Composed of, unless keywords say otherwise", ("part", "value"), composed))
-    return Entry(env_id, documented(FACTORIES[problem]), tables)
+    text, header = documented(FACTORIES[problem]), ("keyword", "default")
+    if any(find(file) is None for file in data_files(problem)):
+        unknown = [(keyword, "?") for keyword in keywords_of(problem)]
+        return Entry(env_id, text, [("Keywords; defaults are known once the data are here", header, unknown)])
+    composed = list(build(problem, {}).composed.items())
+    parts = ("Composed of, unless keywords say otherwise", ("part", "value"), composed)
+    return Entry(env_id, text, [parts, ("Keywords", header, _defaults(defaults_of(problem)))])
 
 
 def agent(name: str) -> Entry:

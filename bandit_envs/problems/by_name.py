@@ -12,7 +12,7 @@ from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.benchmarks import ackley, benchmark, branin, hartmann3, hartmann6, rosenbrock
 from bandit_envs.problems.budgeted import budgeted
 from bandit_envs.problems.changing import composite, piecewise_stationary
-from bandit_envs.problems.features import FEATURES
+from bandit_envs.problems.features import FEATURES, noted_defaults
 from bandit_envs.problems.hard import hard
 from bandit_envs.problems.long_term import data_rate_allocation, long_term, small_feasible_region
 from bandit_envs.problems.multi_task import multi_task_svm
@@ -102,11 +102,18 @@ def data_files(problem: str) -> list[str]:
 
 def keywords_of(problem: str) -> list[str]:
     """The keyword arguments that a named problem takes."""
-    return list(defaults_of(problem))
+    return list(_of_factory(problem))
 
 
 def defaults_of(problem: str) -> dict[str, Any]:
-    """The keyword arguments that a named problem takes, and their defaults unless its preset has others."""
+    """The keyword arguments that a named problem takes, and their defaults; the problem is made, once."""
+    with noted_defaults() as own:
+        build(problem, {})
+    return {key: own.get(key, default) for key, default in _of_factory(problem).items()}
+
+
+def _of_factory(problem: str) -> dict[str, Any]:
+    """The same with the defaults of the factory that a preset hands its keywords to."""
     factory = FACTORIES[problem]
     own = inspect.signature(PRESET_OF.get(factory, factory)).parameters.values()
     taken = {p.name: p.default for p in own if p.kind is p.KEYWORD_ONLY and p.name != "name"}

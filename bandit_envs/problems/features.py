@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Real
 from typing import Any
 
@@ -159,7 +161,25 @@ def with_defaults(keywords: dict[str, Any], **defaults: Any) -> dict[str, Any]:
     replaced += WAYS if keywords.keys() & set(WAYS) else ()
     kept = {key: value for key, value in defaults.items() if key not in replaced}
     others = {key: value for key, value in keywords.items() if key not in ("noise", "noise_std")}
-    return {**kept, **others, **noise}
+    chosen = {**kept, **others, **noise}
+    noted = _noted.get()
+    if noted is not None:
+        noted.update(chosen)
+    return chosen
+
+
+@contextmanager
+def noted_defaults() -> Iterator[dict[str, Any]]:
+    """Note what a problem that is made within, of no keywords, takes in place of its factory's defaults.
+
+    Some of it is computed on the way: noise of data, the horizon of a budget. So it is noted, not declared.
+    """
+    noted: dict[str, Any] = {}
+    before = _noted.set(noted)
+    try:
+        yield noted
+    finally:
+        _noted.reset(before)
 
 
 def play_costs_of(spec: Any) -> play_costs.PlayCosts:
@@ -184,6 +204,7 @@ def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.No
         return parse(argument, spec, _noise.LAWS)
 
 
+_noted: ContextVar[dict[str, Any] | None] = ContextVar("noted", default=None)
 _noise = noise  # `compose` has an argument of this name
 
 _CHOSEN_BY_FACTORY = ("decisions", "reward", "kernel", "name")

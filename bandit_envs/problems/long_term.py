@@ -88,7 +88,7 @@ def long_term(
     reward, cost, dim, side, moments = PROBLEMS[name]
     unit = unit_box(points, num_arms, dim, points_seed, continuous)
     decisions = Decisions(side * unit.arms, low=np.zeros(dim), high=np.full(dim, side), continuous=continuous)
-    keywords = {"constraints": (KnownFunction(cost),), **features}
+    keywords = with_defaults(features, constraints=(KnownFunction(cost),))
     law = KnownFunction(reward, moments)
     return compose(decisions, law, make_kernel(kernel, length_scale), name=name, **keywords)
 

@@ -79,7 +79,7 @@ def cmu_light(
     """
     from bandit_envs.data import cmu_light as load
 
-    told = {"publish_model": False, **features}
+    told = with_defaults(features, publish_model=False)
     return _sensors("cmu-light", load(), DARK, standardize, replay, hold, continuous, told)
 
 

@@ -12,6 +12,8 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 import bandit_envs
 from bandit_envs import BanditEnv, Decisions
+from bandit_envs.data import find
+from bandit_envs.environment.registration import IDS
 from bandit_envs.laws import (
     Gaussian,
     KnownFunction,
@@ -21,7 +23,7 @@ from bandit_envs.laws import (
 )
 from bandit_envs.laws.feasibility import FeasibleShare
 from bandit_envs.problem.decisions import uniform_points, unit_grid
-from bandit_envs.problems import FACTORIES, build, data_files, keywords_of
+from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
 from bandit_envs.problems.by_name import PRESET_OF
 
 OFFLINE = [name for name in FACTORIES if not data_files(name)]
@@ -107,6 +109,21 @@ def test_the_keywords_of_a_problem_are_json_and_are_all_accepted(name):
     keywords = {key: default for key, default in (factory.__kwdefaults__ or {}).items() if key != "name"}
     assert set(keywords) <= set(keywords_of(name))
     build(name, json.loads(json.dumps(keywords)))
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_the_defaults_that_are_printed_are_those_that_an_environment_is_made_with(env_id):
+    name = IDS[env_id]
+    if not all(map(find, data_files(name))):
+        pytest.skip("needs data that are not here")
+    made, printed = gym.make(env_id).unwrapped.problem, defaults_of(name)
+    assert list(printed) == keywords_of(name)
+    given = build(name, printed)
+    assert given.composed == made.composed
+    np.testing.assert_array_equal(given.decisions.points, made.decisions.points)
+    np.testing.assert_array_equal(given.draw(0).means, made.draw(0).means)
+    values = {key: getattr(made, key) for key in ("horizon", "publish_model", "rkhs_bound", "max_delay")}
+    assert {key: printed[key] for key in values} == values
 
 
 @pytest.mark.parametrize("window", [None, 0, 4])
