@@ -62,8 +62,8 @@ class Plan:
         require(distinct, "constraints", "different names", self.constraints)
         require(is_integer(self.seed) and self.seed >= 0, "seed", "an integer >= 0", self.seed)
         for name in ("budget", "num_arms"):
-            few = is_count(getattr(self, name)) and getattr(self, name) <= MOST_POINTS
-            require(few, name, f"a positive integer of at most {MOST_POINTS}", getattr(self, name))
+            require(is_count(getattr(self, name)), name, "a positive integer", getattr(self, name))
+            require(getattr(self, name) <= MOST_POINTS, name, f"at most {MOST_POINTS}", getattr(self, name))
         require(
             self.max_pending is None or is_count(self.max_pending),
             "max_pending",
@@ -127,6 +127,7 @@ class Plan:
         """A checked standard deviation of one value's noise; None where it is that of all others."""
         if given is None:
             return None
+        given = plain(given)
         possible = is_number(given) and STDS[0] <= given <= STDS[1]
         require(possible, "std", "None or a positive number from {:g} to {:g}".format(*STDS), given)
         knows = not self.constraints and getattr(self.factory.make, "features", Features(noise=True)).noise
