@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, is_count
+from bandit_envs.basics.arguments import ArgumentError, is_count, require, require_seed, require_size, shown
 from bandit_envs.basics.types import Floats, Ints
 
 ONE_A_TRIAL = "one a trial"  # what marks `PerTrial` among annotations
@@ -14,8 +14,9 @@ PerTrial = Annotated[float | int | Floats | Ints, ONE_A_TRIAL]  # a number for a
 
 def require_trials(num_trials: int | None) -> None:
     """Raise unless it is a number of trials, or None for one environment without a trial axis."""
-    if num_trials is not None and not is_count(num_trials):
-        raise ValueError(f"num_trials must be None or a positive integer, got {num_trials!r}")
+    whole = num_trials is None or is_count(num_trials)
+    require(whole, "num_trials", "None or a positive integer", num_trials)
+    require_size("num_trials", num_trials or 1)
 
 
 def require_one_a_trial(name: str, value: Any, num_trials: int) -> None:
@@ -63,14 +64,21 @@ def require_costs(cost: Floats, num_constraints: int) -> None:
         )
 
 
-def seeds_of(seed: int | Sequence[int], num_trials: int | None) -> list[int]:
+def seeds_of(seed: Any, num_trials: int | None) -> list[int]:
     """The seeds of an agent's trials: the one of one environment, or B of B trials; else a ValueError."""
     if num_trials is None:
-        return [int(seed)]  # type: ignore[arg-type]
-    seeds = [int(word) for word in seed]  # type: ignore[union-attr]
-    if len(seeds) != num_trials:
-        raise ValueError(f"seed must be {num_trials} integers, one a trial; got {len(seeds)}")
-    return seeds
+        return [one_seed(seed)]
+    listed = isinstance(seed, Sequence | np.ndarray) and not isinstance(seed, str)
+    if not listed or len(seed) != num_trials:
+        given = len(seed) if listed else shown(seed)
+        raise ArgumentError("seed", f"must be {num_trials} integers, one a trial; got {given}")
+    return list(map(one_seed, seed))
+
+
+def one_seed(seed: Any) -> int:
+    """The seed of one trial; raise unless it is an integer of at least 0."""
+    require_seed("seed", seed)
+    return int(seed)
 
 
 def require_context(observation: Any, several: bool) -> None:

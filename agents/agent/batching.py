@@ -115,7 +115,9 @@ class SideBySide(Shown):
         """The arm of the largest posterior mean of each trial; see `GPAgent.recommend`."""
         rows = [None] * self.num_trials if observation is None else list(observation)
         each = [agent.recommend(row, among) for agent, row in zip(self.agents, rows, strict=True)]
-        return Recommendation(*map(np.array, zip(*each, strict=True)))
+        action, point, *known = zip(*each, strict=True)
+        mean, std = (None if part[0] is None else np.array(part) for part in known)
+        return Recommendation(np.array(action), np.array(point), mean, std)
 
     def _each(self, name: str) -> Any:
         """An attribute of all trials, (B,); None where they do not have it."""

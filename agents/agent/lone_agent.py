@@ -15,7 +15,7 @@ from ..model.plays import Plays
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, arms_among
 from ..showing import Shown
-from ..validation import require_context, require_reset
+from ..validation import one_seed, require_context, require_reset
 from .streams import Streams
 
 
@@ -34,7 +34,7 @@ class LoneAgent(Shown, abc.ABC):
 
     def reset(self, seed: int) -> None:
         """Forget everything."""
-        self.tie_breaker = TieBreaker(Streams([int(seed)]).of("ties"))
+        self.tie_breaker = TieBreaker(Streams([one_seed(seed)]).of("ties"))
         self.plays = Plays(1, self.setting.horizon)
         self.offered: Bools | None = None  # which arms may be played next, (1, A); None is all
         self.begin()

@@ -18,7 +18,7 @@ from ..model.plays import Plays
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, arms_among
 from ..showing import Shown
-from ..validation import arms_of, require_reset
+from ..validation import arms_of, one_seed, require_reset
 
 HERE = np.zeros(1, dtype=np.int64)  # the only context, and the only trial
 
@@ -41,7 +41,7 @@ class PlanningAgent(Shown, abc.ABC):
 
     def reset(self, seed: int) -> None:
         """Forget everything."""
-        self.tie_breaker = TieBreaker([np.random.default_rng(np.random.SeedSequence(int(seed)))])
+        self.tie_breaker = TieBreaker([np.random.default_rng(np.random.SeedSequence(one_seed(seed)))])
         self.plays = Plays(1, self.setting.horizon)
         self.belief: Belief = Delivered(self.model, 1)  # of all values, to recommend by
         self.round = self._start = 0

@@ -21,7 +21,7 @@ from ..model.offered import offered_in
 from ..model.recommendation import Recommendation
 from ..model.units import mean_and_deviation
 from ..showing import Shown
-from ..validation import require_reset
+from ..validation import one_seed, require_reset
 from .assembly import PER_TRIAL
 from .batching import SideBySide
 from .streams import Streams
@@ -57,7 +57,7 @@ class SelfScaled(Shown):
 
     def reset(self, seed: int) -> None:
         """Forget everything, the prior too; one integer."""
-        self._seed = int(seed)
+        self._seed = one_seed(seed)
         (self._rng,) = Streams([self._seed]).of("first plays")
         self._agent = self._make(self.setting)
         self._agent.reset(self._seed)

@@ -22,7 +22,7 @@ from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
 from ..options import require_left_out
 from ..showing import Shown
-from ..validation import require_context, require_costs, require_reset, require_trials
+from ..validation import one_seed, require_context, require_costs, require_reset, require_trials
 from .batching import OneTrialAgent, SideBySide
 from .gp_agent import TIE
 from .streams import Streams
@@ -49,9 +49,9 @@ class SurrogateAgent(Shown, abc.ABC):
 
     def reset(self, seed: int) -> None:
         """Forget everything."""
-        self.tie_breaker = TieBreaker([np.random.default_rng(np.random.SeedSequence(int(seed)))])
+        self.tie_breaker = TieBreaker([np.random.default_rng(np.random.SeedSequence(one_seed(seed)))])
         self.model = self._first
-        (of_fits,) = Streams([int(seed)]).of("fits")
+        (of_fits,) = Streams([one_seed(seed)]).of("fits")
         self.learning = SurrogateLearning(self.model, len(self.noise_variance), of_fits)
         self.surrogates = Surrogates(self.model, self.noise_variance)
         self.plays = Plays(1, self.setting.horizon)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_not_negative, require_positive
+from bandit_envs.basics.arguments import require_not_negative, require_scale
 from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
@@ -21,7 +21,7 @@ from ..capabilities import handles
 from ..model.recommendation import Recommendation
 from ..model.units import PriorUnits, mean_and_deviation
 from ..showing import Shown
-from ..validation import require_reset
+from ..validation import one_seed, require_reset
 
 DEVIATION, MEAN = 1.88, -3.01  # of the prior of the two discs, in whose units the constants below were found
 HALF_WIDTH = 3.0  # of [0, 6]^d, the box in whose units steps and radii are given
@@ -118,7 +118,7 @@ class BanditOCO(Shown):
 
     def reset(self, seed: int) -> None:
         """Start at a uniform y without multipliers."""
-        self._rng = np.random.default_rng(np.random.SeedSequence(int(seed)))
+        self._rng = np.random.default_rng(np.random.SeedSequence(one_seed(seed)))
         reach = 1.0 - self.radius
         self.y = self._rng.uniform(-reach, reach, self.setting.dim)  # (d,)
         self.multiplier = np.zeros(self.setting.num_constraints)  # (C,) lam
@@ -179,12 +179,12 @@ class BanditOCO(Shown):
         )
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
-        """The current y, or the nearest of the given actions; without a model, mean and deviation are NaN."""
+        """The current y, or the nearest of the given actions; mean and deviation are None: no model."""
         action = self._action(self.y)
         if among is not None:
             gap = self.setting.to_point(np.asarray(among)) - self.setting.to_point(action)
             action = among[int((gap**2).sum(axis=1).argmin())]
-        return Recommendation(action, self.setting.to_point(action), np.nan, np.nan)
+        return Recommendation(action, self.setting.to_point(action), None, None)
 
     def _new_probe(self) -> Probe:
         direction = self._rng.standard_normal(self.setting.dim)
@@ -236,7 +236,7 @@ def bandit_oco(
     )
     require_not_negative("eta", eta, "it is the size of a step")
     require_not_negative("delta_reg", delta_reg, "it makes the multipliers decay")
-    require_positive("zeta", zeta, "it is the distance of the plays from their centre")
+    require_scale("zeta", zeta, "it is the distance of the plays from their centre")
     if zeta >= HALF_WIDTH:
         raise ValueError(f"zeta must be below {HALF_WIDTH:g}, half the width of [0, 6]; got {zeta}")
     step, radius = eta / HALF_WIDTH**2, zeta / HALF_WIDTH

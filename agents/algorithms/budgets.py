@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bandit_envs.basics.arguments import require_positive, require_probability, require_switch
+from bandit_envs.basics.arguments import (
+    require_not_negative,
+    require_positive,
+    require_probability,
+    require_switch,
+)
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import make_rule
@@ -53,6 +58,8 @@ def ratio_ucb(
     require_probability("delta", delta)
     own = (width if isinstance(width, float | int) else WIDTH) if cost_width is None else cost_width
     rule = make_rule("ucb", width, delta)
+    if isinstance(own, float | int):  # where nothing has a cost nobody else looks
+        require_not_negative("cost_width", own, "it multiplies the deviation of costs")
     objective = OfRatio(own, delta)
     return assemble(Model.of(setting, **options), rule, num_trials, objective=objective)
 

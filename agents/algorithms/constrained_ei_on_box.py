@@ -32,7 +32,7 @@ from ..kernels.visited import Visited
 from ..model.model import Model
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import argmax_with_ties
-from ..validation import require_context, require_reset
+from ..validation import one_seed, require_context, require_reset
 
 
 class BoxConstrainedEI(SurrogateAgent, Resumable):
@@ -77,7 +77,7 @@ class BoxConstrainedEI(SurrogateAgent, Resumable):
     def reset(self, seed: int) -> None:
         """Forget everything."""
         self._first = replace(self._first, visited=Visited(self.setting.pairs_width))
-        self._rng = np.random.default_rng(np.random.SeedSequence(int(seed)).spawn(1)[0])
+        self._rng = np.random.default_rng(np.random.SeedSequence(one_seed(seed)).spawn(1)[0])
         super().reset(seed)
 
     def skip(self) -> None:

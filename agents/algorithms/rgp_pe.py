@@ -76,7 +76,9 @@ class RGPPE(PlanningAgent):
         order = order_of(uniform, len(self.active))
         count = self._planned(length, order)
         point = order[count[order] > 0.0]  # for an epoch may be cut short by the end
-        times = np.ceil(np.maximum(count[point], length * self.psi) - TIE).astype(np.int64)
+        times = np.ceil(np.maximum(count[point], length * self.psi) - TIE)
+        left = max(self.setting.horizon - self.round, 1)  # more would not be played
+        times = np.minimum(times, left).astype(np.int64)
         self.size = int(times.sum())
         self._epochs = Alike(self.model, 1)
         return np.repeat(point, times).tolist()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.setting import Setting
 
@@ -21,6 +23,8 @@ def offered_in(info: dict[str, Any], setting: Setting, num_trials: int | None) -
         setting: says whether arms may be missing.
         num_trials: B, None of one environment without a trial axis.
     """
+    if not isinstance(info, dict):
+        require(isinstance(info, Mapping), "info", "the dict that the environment returned", info)
     if not setting.volatile:
         if KEY in info:
             raise ValueError(

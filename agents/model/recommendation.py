@@ -12,8 +12,8 @@ class Recommendation(NamedTuple):
 
     action: Any  # (B,) arms
     point: Floats  # (B, d) their features
-    mean: Any  # (B,) posterior mean of the reward there
-    std: Any  # (B,) posterior standard deviation of the mean reward
+    mean: Any  # (B,) posterior mean of the reward there; None of an agent without a model
+    std: Any  # (B,) posterior standard deviation of the mean reward; None without a model
 
     @property
     def alone(self) -> Recommendation:

@@ -13,7 +13,7 @@ from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
 from ..showing import Shown
-from ..validation import arms_of, require_reset
+from ..validation import arms_of, one_seed, require_reset
 
 
 def quietly() -> warnings.catch_warnings:
@@ -67,7 +67,7 @@ class OptimiserAgent(Shown):
 
     def reset(self, seed: int) -> None:
         """Start a new optimiser."""
-        word = int(np.random.SeedSequence(int(seed)).generate_state(1)[0] >> 1)  # libraries take 31 bits
+        word = int(np.random.SeedSequence(one_seed(seed)).generate_state(1)[0] >> 1)  # libraries take 31 bits
         with quietly():
             self._engine = self._make(Task(self.setting.dim, self.setting.horizon, word, self._arms))
         self.round, self._action = 0, None

@@ -15,7 +15,7 @@ from bandit_envs.environment.observations import make_summary
 from bandit_envs.problem.setting import Setting
 
 from ..showing import Shown
-from ..validation import require_reset
+from ..validation import one_seed, require_reset
 from .bridge import BridgeEnv
 from .plays import Plays
 from .recipe import Recipe
@@ -105,7 +105,7 @@ class SB3Agent(Shown):
 
 def one_word(seed: int) -> int:
     """A seed below 2^32, which numpy's global generator asks for, from any."""
-    return int(np.random.SeedSequence(int(seed)).generate_state(1)[0])
+    return int(np.random.SeedSequence(one_seed(seed)).generate_state(1)[0])
 
 
 def _learn(recipe: Recipe, spaces: tuple[Space, Space], horizon: int, seed: int, ask: Ask) -> None:

@@ -168,6 +168,8 @@ class Player:
         return self.agent.recommend
 
     def _advice(self, parameters: Values, answer: Any) -> Advice:
+        if answer.mean is None:  # it has no model
+            return Advice(parameters, np.nan, np.nan)
         mean, std = self.scale.value(float(answer.mean)), self.scale.deviation * float(answer.std)
         return Advice(parameters, mean, std)
 

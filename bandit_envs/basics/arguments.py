@@ -17,6 +17,8 @@ Numbers = float | int | Floats | Ints  # one, or an array of them
 
 LARGEST_COUNT = 2**63 - 1  # what an array can be indexed with
 LARGEST_DEVIATION = 1e150  # whose square is a number
+LEAST_SCALE = 1e-150  # whose square is above 0
+LARGEST_SIZE = 10**8  # numbers in one array, 0.8 GB: more are a slip of the pen, or end the process
 LONGEST = 200  # characters of a value in a message
 
 
@@ -104,6 +106,23 @@ def is_count(value: Any) -> bool:
     return is_integer(value) and 0 < int(value) <= LARGEST_COUNT
 
 
+def is_text(value: Any) -> bool:
+    """Whether a value is text that a file can hold; half a surrogate pair is none."""
+    return isinstance(value, str) and value.encode(errors="replace").decode() == value
+
+
+def require_size(name: str, value: Any, each: int = 1) -> None:
+    """Raise unless it is a positive integer, and there is room for so many rows of `each` numbers."""
+    require(is_count(value), name, "a positive integer", value)
+    most = LARGEST_SIZE // each
+    require(value <= most, name, f"at most {most}, beyond which arrays do not fit into memory", value)
+
+
+def require_seed(name: str, value: Any) -> None:
+    """Raise unless it is an integer of at least 0; 2.5, "3" and True are none."""
+    require(is_integer(value) and value >= 0, name, "an integer >= 0", value)
+
+
 def require_probability(
     name: str, value: Numbers, remedy: str = "give a failure probability such as 0.1"
 ) -> None:
@@ -141,6 +160,14 @@ def require_deviation(name: str, value: Numbers, remedy: str = "it is a standard
     require_not_negative(name, value, remedy)
     message = f"must be at most {LARGEST_DEVIATION:g}, got {shown(value)}; its square is the variance"
     _require(name, value, lambda values: values <= LARGEST_DEVIATION, message)
+
+
+def require_scale(name: str, value: Numbers, remedy: str) -> None:
+    """Raise unless every value is positive, and its square neither 0 nor infinite."""
+    require_positive(name, value, remedy)
+    allowed = f"from {LEAST_SCALE:g} to {LARGEST_DEVIATION:g}"
+    message = f"must be {allowed}, got {shown(value)}; it is squared"
+    _require(name, value, lambda values: (values >= LEAST_SCALE) & (values <= LARGEST_DEVIATION), message)
 
 
 def require_integer(name: str, value: Any, least: int, remedy: str) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from bandit_envs.basics.arguments import require, require_switch
+from bandit_envs.basics.arguments import require, require_seed, require_switch
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.environment.actions import AvailableArms, action_space, checked_action
 from bandit_envs.environment.info import Info, info_of
@@ -64,7 +65,9 @@ class BanditEnv(gym.Env):
             seed: seeds the environment's generator, from which this and later trials are drawn.
             options: {"function_seed": n} freezes the functions of this trial.
         """
-        super().reset(seed=seed)
+        if seed is not None:
+            require_seed("seed", seed)
+        super().reset(seed=None if seed is None else int(seed))
         function_seed = checked_options(options)
         trial = self.problem.draw(entropy_word(self.np_random), function_seed)
         outcome = self.simulator.start(trial)
@@ -121,10 +124,16 @@ def entropy_word(rng: np.random.Generator) -> int:
 
 def checked_options(options: dict[str, Any] | None) -> int | None:
     """The function seed that reset options ask for."""
+    check_options(options)
     unknown = sorted(set(options or {}) - {"function_seed"})
     if unknown:
         raise ValueError(f'unknown reset option {unknown[0]!r}; the only one is "function_seed"')
     return (options or {}).get("function_seed")
+
+
+def check_options(options: Any) -> None:
+    """Raise unless reset options are None or a dict; 0 and [] are no way to say nothing."""
+    require(options is None or isinstance(options, Mapping), "options", "None or a dict", options)
 
 
 def check_shown(oracle: bool, mode: str | None) -> None:

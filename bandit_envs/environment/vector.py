@@ -11,13 +11,22 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    is_count,
+    is_integer,
+    require,
+    require_seed,
+    require_size,
+    shown,
+)
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.environment.actions import checked_actions, shaped_actions
 from bandit_envs.environment.envs import (
     RENDER_MODES,
     BanditEnv,
+    check_options,
     check_shown,
     checked_options,
     entropy_word,
@@ -58,10 +67,10 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         **keywords: Any,
     ):
         check_shown(oracle, render_mode)
-        require(is_count(num_envs), "num_envs", "a positive integer", num_envs)
         valid = max_episode_steps is None or is_count(max_episode_steps)
         require(valid, "max_episode_steps", "None or a positive integer", max_episode_steps)
         self.problem = build(problem, keywords)
+        require_size("num_envs", num_envs, self.problem.horizon)
         self.num_envs, self.oracle, self.render_mode = num_envs, oracle, render_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
@@ -96,6 +105,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
             seed: None, one integer (copy i gets seed + i) or one a copy.
             options: {"function_seed": n, "reset_mask": (B,) bool}.
         """
+        check_options(options)
         options = dict(options or {})
         rows = self._rows[self._checked_mask(options.pop("reset_mask", None))]
         function_seed = checked_options(options)
@@ -196,17 +206,20 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         simulator = self.simulator
         return simulator.views[simulator.context[self._rows, simulator.round]]
 
-    def _seed_list(self, seed: Seeds) -> Sequence[int | None]:
+    def _seed_list(self, seed: Any) -> Sequence[int | None]:
         if seed is None:
             return [None] * self.num_envs
-        seeds = (
-            [int(seed) + i for i in range(self.num_envs)]
-            if isinstance(seed, int | np.integer)
-            else list(seed)
-        )
-        if len(seeds) != self.num_envs:
-            raise ValueError(f"seed must be one integer or {self.num_envs} of them, got {len(seeds)}")
-        return seeds
+        if is_integer(seed):
+            require_seed("seed", seed)
+            return [int(seed) + i for i in range(self.num_envs)]
+        listed = isinstance(seed, Sequence | np.ndarray) and not isinstance(seed, str)
+        if not listed or len(seed) != self.num_envs:
+            given = len(seed) if listed else shown(seed)
+            raise ArgumentError("seed", f"must be one integer or {self.num_envs} of them, got {given}")
+        for i, each in enumerate(seed):
+            if each is not None:
+                require_seed(f"seed[{i}]", each)
+        return [None if each is None else int(each) for each in seed]
 
     def _checked_mask(self, mask: Any) -> Bools:
         if mask is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,7 @@ from sklearn.gaussian_process.kernels import (
     WhiteKernel,
 )
 
-from bandit_envs.basics.arguments import ArgumentError, shown
+from bandit_envs.basics.arguments import LEAST_SCALE, ArgumentError, shown
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.column_kernel import OnColumns
 from bandit_envs.kernels.definite import nearest_definite, require_definite
@@ -58,16 +59,20 @@ def make_kernel(kernel: str | Kernel, length_scale: LengthScale = 0.2) -> Kernel
     if isinstance(kernel, Kernel):
         return kernel
     if not isinstance(kernel, str) or kernel not in NAMED:
-        raise ValueError(
-            f"unknown kernel {kernel!r}; choose one of {', '.join(sorted(NAMED))}"
-            " or pass a scikit-learn kernel object"
-        )
-    scales = np.asarray(length_scale)
+        known = ", ".join(sorted(NAMED))
+        complaint = f"must be one of {known}, or a scikit-learn kernel object, got {shown(kernel)}"
+        raise ArgumentError("kernel", complaint)
+    scales = np.array(None)
+    with suppress(ValueError):  # of lists of different lengths
+        scales = np.asarray(length_scale)
     listed = scales.dtype.kind in "iuf" and scales.ndim < 2 and scales.size > 0
     positive = listed and ((scales > 0) & (scales < np.inf)).all()
     if not positive:
         remedy = "give one number, or one a feature"
         raise ArgumentError("length_scale", f"must be positive, got {shown(length_scale)}; {remedy}")
+    small = f"must be at least {LEAST_SCALE:g}, got {shown(length_scale)}; it divides the features"
+    if (scales < LEAST_SCALE).any():
+        raise ArgumentError("length_scale", small)
     return NAMED[kernel](length_scale, np.outer(scales, LENGTH_BOUNDS).squeeze())
 
 

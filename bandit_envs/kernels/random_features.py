@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, Matern, Product, RationalQuadratic
 
-from bandit_envs.basics.arguments import ArgumentError, require_integer, shown
+from bandit_envs.basics.arguments import ArgumentError, require_integer, require_size, shown
 from bandit_envs.basics.types import Floats
 
 FeatureMap = Callable[[Floats], Floats]  # (n, d) -> (n, m)
@@ -38,6 +38,7 @@ class RandomFeatures(Kernel):
             known = ", ".join(each.__name__ for each in SPECTRA)
             raise ArgumentError("kernel", f"must be one of {known} for random features, got {shown(kernel)}")
         require_integer("random_features", count, 2, "give an even number such as 512")
+        require_size("random_features", count)
         if count % 2:
             raise ArgumentError("random_features", f"must be even, got {count}; features come in pairs")
         self.kernel, self.count, self.seed = kernel, count, seed

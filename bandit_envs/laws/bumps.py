@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import root_scalar
 
-from bandit_envs.basics.arguments import require, require_positive
+from bandit_envs.basics.arguments import require, require_positive, require_scale
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.slopes import of_unit_norm
@@ -39,7 +39,7 @@ class Bumps(FunctionLaw):
     eps: float = 0.1
 
     def __post_init__(self) -> None:
-        require_positive("bound", self.bound, "it is the norm of every bump")
+        require_scale("bound", self.bound, "it is the norm of every bump")
         require_positive("eps", self.eps, "it is half the height of a bump")
 
     @property

@@ -14,6 +14,7 @@ from bandit_envs.basics.arguments import (
     ArgumentError,
     require_integer,
     require_positive,
+    require_scale,
     require_switch,
     shown,
 )
@@ -103,7 +104,7 @@ class HardFunctions(FunctionLaw):
     rescaled: bool = False
 
     def __post_init__(self) -> None:
-        require_positive("bound", self.bound, "it is the largest norm of the functions")
+        require_scale("bound", self.bound, "it is the largest norm of the functions")
         require_positive("noise_std", self.noise_std, "without noise no function is hard for long")
         if self.bound > MOST_NORM * self.noise_std:
             complaint = f"must be at most {MOST_NORM:g} deviations of the noise, got {shown(self.bound)}"

@@ -9,10 +9,10 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from bandit_envs.basics.arguments import (
     ArgumentError,
-    is_count,
     is_integer,
     is_number,
     require,
+    require_size,
     require_switch,
     shown,
     written_as,
@@ -76,12 +76,14 @@ def check_seed(seed: Any) -> None:
 def check_kernel(kernel: Any, decisions: Decisions) -> None:
     """Raise unless it is a kernel of these (context, arm) features, and a covariance on them."""
     require(isinstance(kernel, Kernel), "kernel", "a scikit-learn kernel object", kernel)
-    point = decisions.with_context(0, decisions.arms[:1])
+    point = decisions.with_context(0, decisions.arms[[0, decisions.num_arms // 2, -1]])
     try:
-        kernel(point)
+        with np.errstate(all="ignore"):
+            finite = np.isfinite(kernel(point)).all()
     except ValueError as error:  # one length-scale a feature, but of other features
         complaint = f"must take points of {point.shape[1]} features, got {shown(kernel)}: {error}"
         raise ArgumentError("kernel", complaint) from error
+    require(finite, "kernel", "finite at the points; take another length-scale", kernel)
     require_valid(kernel, _spread(decisions) if decisions.continuous else decisions.points)
 
 
@@ -111,7 +113,7 @@ def _check_parts(problem: Composition) -> None:
 
 
 def _check_numbers(problem: Composition) -> None:
-    require(is_count(problem.horizon), "horizon", "a positive integer", problem.horizon)
+    require_size("horizon", problem.horizon)
     bound = problem.rkhs_bound
     told = bound is None or (isinstance(bound, str) and bound in ("true", "paper"))
     known = told or (is_number(bound) and float(bound) > 0)  # type: ignore[arg-type]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite, isnan
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 FIRST, NO_COST = np.zeros(1, dtype=np.int64), np.empty((1, 0))
@@ -29,7 +31,8 @@ class Feedback(NamedTuple):
         """Read the `info` of one environment, slots (K,), or of a batch, (B, K)."""
         try:
             mask = info["feedback_mask"]
-        except KeyError:
+        except (KeyError, TypeError):
+            require(isinstance(info, Mapping), "info", "the dict that the environment's step returned", info)
             raise ValueError(
                 'info has no "feedback_mask": agents learn from info, not from the reward; '
                 "pass the info that the environment's step returned"

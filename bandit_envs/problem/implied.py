@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.arguments import require_size
 from bandit_envs.kernels.white import require_same_noise, split_white
 from bandit_envs.laws.by_name import parse
 from bandit_envs.laws.delays import LAWS, Delay
@@ -15,7 +15,7 @@ from bandit_envs.problem.told import check_times
 
 def implied_by_delay(horizon: Any, delay: Any, max_delay: Any, query_times: Any) -> dict[str, Any]:
     """The law, and what it says of the largest delay and of the times where they are not given."""
-    require(is_count(horizon), "horizon", "a positive integer", horizon)
+    require_size("horizon", horizon)
     own = delay is None or isinstance(delay, Delay)
     law = delay if own else parse("delay", delay, LAWS)
     check_times(query_times)

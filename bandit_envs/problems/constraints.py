@@ -55,7 +55,7 @@ def _drawn(spec: Any) -> tuple[FunctionLaw, Feasibility]:
     law = parse("constraints", {key: spec[key] for key in spec if key not in own}, functions.LAWS)
     if kernel is not None or length_scale is not None:
         kernel = "rbf" if kernel is None else kernel
-        with written_as({"length_scale": 'constraints["length_scale"]'}):
+        with written_as({name: f'constraints["{name}"]' for name in ("kernel", "length_scale")}):
             own_kernel = make_kernel(kernel, 0.2 if length_scale is None else length_scale)
         require_no_white('constraints["kernel"]', own_kernel, "constraint_noise_std={}")
         law = UnderKernel(law, own_kernel)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.gaussian_process.kernels import Kernel
 
-from bandit_envs.basics.arguments import is_count, require, require_choice, written_as
+from bandit_envs.basics.arguments import require, require_choice, require_size, written_as
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.column_kernel import OnColumns
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
@@ -56,8 +56,8 @@ class ContextKernel:
 
 def context_grid(num_contexts: int, context_dim: int) -> Floats | None:
     """Evenly spread contexts in [0, 1]^context_dim, (Z, dz); None where there is only one."""
-    require(is_count(num_contexts), "num_contexts", "a positive integer", num_contexts)
-    require(is_count(context_dim), "context_dim", "a positive integer", context_dim)
+    require_size("num_contexts", num_contexts)
+    require_size("context_dim", context_dim, num_contexts)
     return None if num_contexts == 1 else unit_grid(num_contexts, context_dim)
 
 

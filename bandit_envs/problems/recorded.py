@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, is_count, require, require_switch, shown
+from bandit_envs.basics.arguments import ArgumentError, require, require_size, require_switch, shown
 from bandit_envs.kernels.kernels import TableKernel
 from bandit_envs.laws.drift import Replay
 from bandit_envs.laws.functions import Moments, Recorded
@@ -95,12 +95,13 @@ def _sensors(
 ) -> Problem:
     require_switch("standardize", standardize)
     require_switch("replay", replay)
-    require(is_count(hold), "hold", "a positive integer", hold)
+    require_size("hold", hold)
     require(replay or hold == 1, "hold", "left out, or 1, where replay is False", hold)
     train, test, _ = recordings
     shift = float(train.mean()) if standardize else 0.0
     scale = float(np.sqrt(train.var(axis=0, ddof=1).mean())) if standardize else 1.0
     train, test = (train - shift) / scale, (test - shift) / scale
+    require_size("hold", hold, len(test))
     covariance = np.cov(train, rowvar=False)
     noise_std = float(np.sqrt(NOISE_SHARE * np.diag(covariance).mean()))
     sensors = np.arange(train.shape[1], dtype=np.float64)[:, None]

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.arguments import (
-    is_count,
-    is_integer,
     is_number,
     require,
     require_choice,
+    require_seed,
+    require_size,
     written_as,
 )
 from bandit_envs.basics.types import Floats
@@ -184,9 +184,9 @@ def unit_box(
     points: str, num_arms: int, dim: int, points_seed: int, continuous: bool, contexts: Floats | None = None
 ) -> Decisions:
     """`num_arms` points of [0, 1]^dim, or the box itself with these points as anchors, in some contexts."""
-    require(is_count(num_arms), "num_arms", "a positive integer", num_arms)
-    require(is_count(dim), "dim", "a positive integer", dim)
-    require(is_integer(points_seed) and points_seed >= 0, "points_seed", "an integer >= 0", points_seed)
+    require_size("num_arms", num_arms)
+    require_size("dim", dim, num_arms)
+    require_seed("points_seed", points_seed)
     require_choice("points", points, ("grid", "uniform"))
     arms: Floats = (
         unit_grid(num_arms, dim) if points == "grid" else uniform_points(num_arms, dim, points_seed)

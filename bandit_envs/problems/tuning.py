@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_count, require, require_switch
+from bandit_envs.basics.arguments import is_count, require, require_size, require_switch
 from bandit_envs.kernels.kernels import LengthScale, make_kernel
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.problem import Problem
 from bandit_envs.problems.features import with_defaults
+from bandit_envs.problems.svm import MOST_ARMS
 from bandit_envs.problems.tables import from_table
 
 if TYPE_CHECKING:
@@ -84,8 +86,9 @@ def cnn_tuning(
     from bandit_envs.data.tuning import cnn_tuning as load
 
     valid = isinstance(shape, list | tuple) and len(shape) == 3 and all(is_count(n) and n > 1 for n in shape)
-    require(valid, "shape", "three integers from 2 on", shape)
-    require(is_count(replicates), "replicates", "a positive integer", replicates)
+    expected = f"three integers from 2 on with a product of at most {MOST_ARMS}"
+    require(valid and prod(shape) <= MOST_ARMS, "shape", expected, shape)
+    require_size("replicates", replicates, prod(shape))
     require_switch("train", train)
     shipped = (*shape, replicates) == (*SHIPPED, REPLICATES)
     require(train or shipped, "train", f"True unless shape is {SHIPPED} and replicates {REPLICATES}", train)

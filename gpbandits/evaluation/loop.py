@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
-from bandit_envs.basics.arguments import is_count, require
+from bandit_envs.basics.arguments import is_count, is_integer, is_text, require, require_seed, require_size
 from bandit_envs.basics.threads import one_thread
 from bandit_envs.basics.types import Ints
 from bandit_envs.environment.making import EnvLike
@@ -80,15 +80,17 @@ def evaluate(
             agent is not shown. Its time is not the agent's, its errors are raised; it needs `workers=1`.
     """
     require(is_count(trials), "trials", "a positive integer", trials)
-    require(_is_integer(seed) and seed >= 0, "seed", "an integer >= 0", seed)
-    require(_is_integer(first_trial) and first_trial >= 0, "first_trial", "an integer >= 0", first_trial)
-    require(label is None or isinstance(label, str), "label", "None or text", label)
+    require_seed("seed", seed)
+    require_seed("first_trial", first_trial)
+    require(label is None or is_text(label), "label", "None or text", label)
+    named = isinstance(env_kwargs, Mapping) and all(isinstance(key, str) for key in env_kwargs)
+    require(env_kwargs is None or named, "env_kwargs", "None or a dict of keywords", env_kwargs)
     made = isinstance(environment, Stage) and bool(env_kwargs)
     require(not made, "env_kwargs", "left out of a Stage, which has its environment already", env_kwargs)
     require(isinstance(isolate, bool), "isolate", "True or False", isolate)
-    usable = entropy is None or (_is_integer(entropy) and entropy >= 0)
+    usable = entropy is None or (is_integer(entropy) and entropy >= 0)
     require(usable, "entropy", "None or an integer >= 0, such as the `entropy` of a result", entropy)
-    require(_is_integer(workers) and workers > 0, "workers", "a positive integer", workers)
+    require(is_count(workers), "workers", "a positive integer", workers)
     require(callback is None or callable(callback), "callback", "None or a callable (round)", callback)
     here = callback is None or workers == 1
     require(here, "workers", "1 with a callback, which is called in this process", workers)
@@ -102,6 +104,7 @@ def evaluate(
         factories = {name: isolated(factory) for name, factory in factories.items()}
         entropy = secrets.randbits(SECRET) if entropy is None else entropy
     rounds = None if checkpoints is None else _rounds(checkpoints, stage.horizon)
+    require_size("trials", trials, stage.horizon if rounds is None else len(rounds))
     seeds = [trial_seeds(seed, i, entropy) for i in range(first_trial, first_trial + trials)]
     whole = Part(first_trial, seeds, rounds)
     alone, together = partial(play_here, callback=callback), partial(play_in_processes, workers=workers)
@@ -129,6 +132,8 @@ def trial_seeds(seed: int, trial: int, entropy: int | None = None) -> tuple[int,
 
     With the `entropy` of a result the environment's has 63 bits, about which seed and trial tell nothing.
     """
+    for name, value in {"seed": seed, "trial": trial, "entropy": 0 if entropy is None else entropy}.items():
+        require_seed(name, value)
     children = np.random.SeedSequence([seed, trial]).spawn(2)
     of_environment, of_agents = (int(child.generate_state(1)[0]) for child in children)
     if entropy is not None:
@@ -152,7 +157,7 @@ def _factories(agents: Mapping[str, AgentSpec] | Sequence[str]) -> dict[str, Age
     chosen = agents if isinstance(agents, Mapping) else {name: name for name in agents}
     require(len(chosen) > 0, "agents", "at least one", agents)
     for label in chosen:
-        require(isinstance(label, str), "label of an agent", "text", label)
+        require(is_text(label), "label of an agent", "text", label)
     return {label: resolve_agent(spec) for label, spec in chosen.items()}
 
 
@@ -162,7 +167,3 @@ def _label(environment: EnvLike) -> str:
     return (
         environment.name if isinstance(environment, Problem) else getattr(environment, "__name__", "custom")
     )
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)

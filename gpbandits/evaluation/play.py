@@ -15,8 +15,10 @@ from agents.protocol import Agent
 from agents.registry import AgentFactory
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Ints
+from bandit_envs.environment.envs import BanditEnv
 from bandit_envs.environment.making import EnvLike, limit_of, make, plain_problem
 from bandit_envs.environment.vector import BanditVectorEnv
+from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation.covering import reach_of
 from gpbandits.evaluation.record import Record
@@ -149,6 +151,7 @@ def _run(
     observation: Any,
     info: dict[str, Any],
 ) -> None:
+    foreign = type(env.unwrapped) not in (BanditEnv, BanditVectorEnv)
     require("oracle" in info, "oracle", "on: evaluate scores by it", False)
     begin = getattr(agent, "start", None)
     if "action_mask" in info and begin is not None:
@@ -163,6 +166,8 @@ def _run(
             trace.rest(horizon)  # the budget is spent: there is nothing to learn any more
             return
         trace.note(info, action)
+        if foreign:
+            _check_earned(reward, info)
         if watch is not None:
             watch(info)
         seen = info if trace.privileged else _without_oracle(info)
@@ -170,6 +175,14 @@ def _run(
         agent.update(observation, action, reward, seen)
         trace.seconds += perf_counter() - resumed + decided - start
         observation, done = following, _ended(terminated, truncated)
+
+
+def _check_earned(reward: Any, info: dict[str, Any]) -> None:
+    """Raise unless what somebody's own environment pays is finite, also where its agent does not look."""
+    given = np.asarray(reward)
+    finite = given.dtype.kind in "biuf" and bool(np.isfinite(given).all())
+    require(finite, "reward of the environment", "finite", reward)
+    Feedback.arrived(info)
 
 
 def _without_oracle(info: dict[str, Any]) -> dict[str, Any]:

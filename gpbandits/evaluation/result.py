@@ -41,6 +41,9 @@ class Result(Curves):
         """Final regret of each agent with intervals; differences are to `baseline`, or to the best agent."""
         from gpbandits.evaluation.table import Table, summarise
 
+        known = baseline is None or (isinstance(baseline, str) and baseline in self.records)
+        require(known, "baseline", f"None or one of {', '.join(self.records)}", baseline)
+
         return Table.of(self, summarise(self, baseline))
 
     def plot(

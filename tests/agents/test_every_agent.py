@@ -268,7 +268,7 @@ BAD = {
     "beta_scale": (lambda: agents.gp_ucb(SETTING, beta_scale=0.0), "beta_scale must be positive"),
     "noise_std": (lambda: agents.gp_ucb(SETTING, noise_std=-1.0), "noise_std"),
     "noise_variance": (lambda: agents.gp_ucb(SETTING, noise_variance=0.0), "noise_variance"),
-    "kernel": (lambda: agents.gp_ucb(SETTING, kernel="rbff"), "unknown kernel 'rbff'"),
+    "kernel": (lambda: agents.gp_ucb(SETTING, kernel="rbff"), "kernel must be one of .*, got 'rbff'"),
     "num_trials": (lambda: agents.gp_ucb(SETTING, num_trials=0), "num_trials must be None or a positive"),
     "num_trials, odd": (
         lambda: agents.gp_ucb(SETTING, num_trials=2.5),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require
+from bandit_envs.basics.arguments import LARGEST_DEVIATION, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.drawn import Drawn
@@ -46,9 +47,15 @@ class KnownFunction(FunctionLaw):
         return Drawn(self._values(gram.points), between=self._values)
 
     def _values(self, points: Floats) -> Floats:
-        values = np.asarray(self.function(points), dtype=np.float64)
+        given = np.array(None)
+        with suppress(ValueError):  # of lists of different lengths
+            given = np.asarray(self.function(points))
+        require(given.dtype.kind in "biuf", "known function", "an array of real numbers", given)
+        values = given.astype(np.float64)
         require(values.shape == (len(points),), "known function", f"({len(points)},) values", values.shape)
         require(np.isfinite(values).all(), "known function", "finite at every point", "NaN or infinity")
+        small = f"at most {LARGEST_DEVIATION:g} in size; its square is a variance"
+        require((np.abs(values) <= LARGEST_DEVIATION).all(), "known function", small, values)
         return values
 
 

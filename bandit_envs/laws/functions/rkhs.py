@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.basics.arguments import is_number, require
+from bandit_envs.basics.arguments import is_number, require, require_scale
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.sizes import spread
@@ -42,8 +42,9 @@ class RKHSFunction(FunctionLaw):
 
     def __post_init__(self) -> None:
         require(is_number(self.ridge) and self.ridge > 0, "ridge", "positive", self.ridge)
-        valid = self.norm is None or (is_number(self.norm) and self.norm > 0)
-        require(valid, "norm", "None or positive", self.norm)
+        if self.norm is not None:
+            require(is_number(self.norm), "norm", "None or positive", self.norm)
+            require_scale("norm", self.norm, "or leave it out, and norms are drawn")
 
     @property
     def has_box_form(self) -> bool:

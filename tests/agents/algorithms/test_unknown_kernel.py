@@ -229,7 +229,7 @@ NONSENSE = {
     "g of the other": ("lb-gp-ucb", {"g": -0.5}, "g must not be negative"),
     "priors": ("pe-gp-ucb", {"priors": [1.0]}, "priors must be dicts of options"),
     "no priors": ("pe-gp-ucb", {"priors": []}, "priors must be dicts of options"),
-    "a prior": ("pe-gp-ucb", {"priors": [{"kernel": "rbff"}]}, "unknown kernel 'rbff'"),
+    "a prior": ("pe-gp-ucb", {"priors": [{"kernel": "rbff"}]}, "kernel must be one of .*, got 'rbff'"),
     "learning": ("lb-gp-ucb", {"refit_every": 5}, "refit_every must be left out"),
     "holding": ("pe-gp-ucb", {"repeat": 2.0}, "repeat must be 1"),
 }
