@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_integer, require_not_negative
+from bandit_envs.basics.arguments import require_choice, require_integer, require_not_negative
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -23,26 +23,31 @@ from ..model.tie_breaking import argmax_with_ties
 WIDTH = 2.0**0.5  # b of the authors' experiments
 REPEATS = 10
 LEAST_SHARE = 1e-3  # of R^2: no few plays show that there is less noise
+READINGS = ("paper", "code")
 GUESS = 0.5  # prior mean of rho^2 / R^2, which lies in (0, 1]
 
 
 class RAHBO(PlanningAgent):
     """Plays k times the arm of the largest mu_f + b sigma_f - alpha (mu_v - b sigma_v), in one trial.
 
-    The mean y of the k values is one observation of f with noise s^2 / k, s^2 their sample variance (the
-    authors' released code takes s^2); s^2 / R^2 is one of rho^2 / R^2, with noise 2 / (k - 1). Where the
-    setting publishes rho it is taken for known.
+    The sample variance s^2 of the k values is an observation of rho^2: s^2 / R^2 is one of rho^2 / R^2, with
+    noise 2 / (k - 1). Their mean is one of f, with noise min(mu_v + b sigma_v, R^2) / k at the arm once s^2 is
+    learnt (Algorithm 1, "paper"), or s^2 / k ("code", after the authors' code, which takes s^2 itself). Few
+    plays have a small s^2 by chance, and such a mean is believed for good. Where the setting publishes rho
+    it is taken for known.
 
     Args:
         model: what is assumed; R is the largest deviation.
         alpha: in prior deviations, f - (alpha / s) rho^2.
         repeats: k.
         explore: how many arms to choose by sigma_v alone, to learn the variance first.
+        reading: "paper" or "code".
     """
 
-    def __init__(self, model: Model, alpha: float, repeats: int, explore: int):
+    def __init__(self, model: Model, alpha: float, repeats: int, explore: int, reading: str):
         super().__init__(model)
         self.alpha, self.repeats, self.explore = alpha / model.deviation, repeats, explore
+        self.reading = reading
         self.unit = max(float(model.noise_std) ** 2, 1e-12 * model.deviation**2)  # R^2
         profile = model.setting.noise_profile
         self.known = None if profile is None else self.unit * profile**2  # (A,) rho^2
@@ -100,10 +105,17 @@ class RAHBO(PlanningAgent):
         if self.known is None:
             seen = self.model.deviation * np.array([share - GUESS])
             self.variance.observe(HERE, point, seen)
-            weight = len(values) / np.maximum(share, LEAST_SHARE)
-        else:
-            weight = len(values) * self.unit / self.known[arm]
+        weight = len(values) * self.unit / self._noise(arm, share)
         self.reward.receive(HERE, point, HERE, values.mean(keepdims=True), np.array([weight]))
+
+    def _noise(self, arm: int, share: float) -> float:
+        """What is taken for rho^2 of an arm whose values have just had this share of R^2 as their variance."""
+        if self.known is not None:
+            return self.known.item(arm)
+        if self.reading == "code":
+            return self.unit * max(share, LEAST_SHARE)
+        mean, std = self._risk
+        return min(max(mean.item(arm) + WIDTH * std.item(arm), LEAST_SHARE * self.unit), self.unit)
 
 
 @handles()
@@ -113,6 +125,7 @@ def rahbo(
     alpha: float = 1.0,
     repeats: int = REPEATS,
     explore: int = 0,
+    reading: str = "paper",
     num_trials: int | None = None,
     **options: Any,
 ) -> RAHBO | SideBySide:
@@ -126,11 +139,14 @@ def rahbo(
         alpha: how much variance costs, in prior deviations; the authors try 0.5, 1, 2 and 5.
         repeats: k, at least 2.
         explore: choices by the deviation of the variance alone, before the others ("-US").
+        reading: what is taken for the noise of f, the upper bound of rho^2 as in Algorithm 1 ("paper"), or the
+            sample variance of the k values, as in the authors' code ("code").
         num_trials: None, or B.
         **options: of the model.
     """
     require_not_negative("alpha", alpha, "it is how much variance costs")
     require_integer("repeats", repeats, 2, "a sample variance takes two values")
     require_integer("explore", explore, 0, "it is a number of choices")
+    require_choice("reading", reading, READINGS)
     model = plain_model(setting, **options)
-    return each_trial(lambda i: RAHBO(model.of_trial(i), alpha, repeats, explore), num_trials)
+    return each_trial(lambda i: RAHBO(model.of_trial(i), alpha, repeats, explore, reading), num_trials)

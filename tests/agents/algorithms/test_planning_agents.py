@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.stats import binomtest
 
 import agents
 from agents.algorithms.rgp_pe import EXTRAS, RGPPE, order_of
+from agents.algorithms.risk_averse import READINGS
 from agents.model.model import Model
 from agents.posteriors import posterior
 from bandit_envs import BanditEnv, BanditVectorEnv, Setting
@@ -148,7 +150,39 @@ def test_an_arm_is_played_k_times_and_learnt_as_their_mean():
     arms = arms_of(agent, lambda a, t: rng.normal(), 40)
     assert all(len(set(arms[i : i + 4])) == 1 for i in range(0, 40, 4))
     assert agent.variance.statistics(0).plays.sum() == 9  # the last plan's values are not looked at yet
-    assert agent.reward.centre.statistics(0).plays.sum() != 36
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_the_mean_of_k_values_has_the_noise_of_the_reading(reading):
+    """The paper's is the upper bound of the variance, of R^2 at most, over k; the code's the sample's."""
+    agent = agents.rahbo(replace(SETTING, noise_std=0.5), repeats=4, reading=reading)
+    rng, weight, seen = np.random.default_rng(0), np.zeros(15), np.zeros(15)
+    agent.begin()
+    for arm in (3, 3, 9, 3):
+        values = rng.normal(0.0, 0.2, 4)
+        agent._came = {arm: values.tolist()}
+        agent.plan(np.zeros(1))
+        mean, std = agent._risk
+        upper = min(mean[arm] + 2.0**0.5 * std[arm], 0.25)
+        weight[arm] += 4 * 0.25 / (upper if reading == "paper" else values.var(ddof=1))
+    known = agent.reward.centre.statistics(0)
+    seen[known.point] = known.plays
+    np.testing.assert_allclose(seen, weight)
+
+
+@pytest.mark.long
+def test_with_two_plays_an_arm_the_upper_bound_loses_less_often():
+    """A sample variance of two values is near 0 by chance, and one such mean is believed for good."""
+    noise = {"law": "by-arm", "std": 0.4, "declared": False}
+    problem = build("gp", {"num_arms": 30, "horizon": 600, "noise": noise})
+    both = {reading: ("rahbo", {"repeats": 2, "reading": reading}) for reading in READINGS}
+    result = evaluate(problem, both, trials=60, seed=1)
+    late = {name: _late(risk_averse_regret(problem, result.actions[name], 1.0, seed=1)) for name in both}
+    assert late["paper"].mean() < late["code"].mean()
+
+
+def _late(regret: np.ndarray) -> np.ndarray:
+    return (regret[:, -1] - regret[:, -101]) / 100 > 0.1
 
 
 def test_a_published_deviation_is_taken_for_known():
@@ -214,6 +248,7 @@ def test_the_risk_averse_regret_is_that_of_the_formula():
         ("rahbo", {"alpha": -1.0}, "alpha must"),
         ("rahbo", {"repeats": 1}, "repeats must"),
         ("rahbo", {"explore": -1}, "explore must"),
+        ("rahbo", {"reading": "book"}, "reading must"),
         ("rahbo", {"refit_every": 5}, "refit_every must"),
     ],
 )
