@@ -31,10 +31,10 @@ class RAHBO(PlanningAgent):
     """Plays k times the arm of the largest mu_f + b sigma_f - alpha (mu_v - b sigma_v), in one trial.
 
     The sample variance s^2 of the k values is an observation of rho^2: s^2 / R^2 is one of rho^2 / R^2, with
-    noise 2 / (k - 1). Their mean is one of f, with noise min(mu_v + b sigma_v, R^2) / k at the arm once s^2 is
-    learnt (Algorithm 1, "paper"), or s^2 / k ("code", after the authors' code, which takes s^2 itself). Few
-    plays have a small s^2 by chance, and such a mean is believed for good. Where the setting publishes rho
-    it is taken for known.
+    noise 2 / (k - 1). Their mean is one of f, with noise min(mu_v + b sigma_v, R^2) / k once s^2 is learnt
+    (Algorithm 1, "paper"), or s^2 / k ("code", after the authors' code, which takes s^2 itself). Few plays
+    have a small s^2 by chance, and such a mean is believed for good. Where the setting publishes rho it is
+    taken for known.
 
     Args:
         model: what is assumed; R is the largest deviation.
@@ -109,7 +109,7 @@ class RAHBO(PlanningAgent):
         self.reward.receive(HERE, point, HERE, values.mean(keepdims=True), np.array([weight]))
 
     def _noise(self, arm: int, share: float) -> float:
-        """What is taken for rho^2 of an arm whose values have just had this share of R^2 as their variance."""
+        """What is taken for rho^2 of an arm whose values just had this share of R^2 as variance."""
         if self.known is not None:
             return self.known.item(arm)
         if self.reading == "code":
@@ -139,8 +139,8 @@ def rahbo(
         alpha: how much variance costs, in prior deviations; the authors try 0.5, 1, 2 and 5.
         repeats: k, at least 2.
         explore: choices by the deviation of the variance alone, before the others ("-US").
-        reading: what is taken for the noise of f, the upper bound of rho^2 as in Algorithm 1 ("paper"), or the
-            sample variance of the k values, as in the authors' code ("code").
+        reading: what is taken for the noise of f: the upper bound of rho^2 as in Algorithm 1 ("paper"), or
+            the sample variance of the k values, as in the authors' code ("code").
         num_trials: None, or B.
         **options: of the model.
     """

@@ -12,13 +12,19 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from bandit_envs.basics.arguments import ArgumentError, require_at_least_one, require_positive, shown
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    require_at_least_one,
+    require_choice,
+    require_positive,
+    shown,
+)
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.of_model import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
-from ..beliefs.sketched import SketchedAnew, SketchedInBatches
+from ..beliefs.sketched import READINGS, SketchedAnew, SketchedInBatches
 from ..capabilities import handles
 from ..model.model import Model
 from ..options import require_left_out
@@ -34,26 +40,32 @@ def bkb(
     setting: Setting,
     *,
     size: float = 10.0,
+    reading: str = "code",
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
     **options: Any,
 ) -> Agent:
     """BKB: GP-UCB on an approximate posterior, with a new dictionary a round (Calandriello et al. 2019).
 
-    A played point enters the dictionary with probability min(1, q n variance / lambda), by the variances
-    after the round's play. That q = 6 alpha log(4 T / delta) / eps^2, alpha = (1 + eps) / (1 - eps), makes
-    regret a constant times GP-UCB's, with d_eff for the gain, is [memory]; the authors' experiments take 2 to
-    10 and delta = 0.5.
+    A point of n plays enters the dictionary with probability min(1, q n variance / lambda), by the variances
+    after the round's play, as in the authors' code; or as in Algorithm 1 [memory] each of its plays brings it
+    in with min(1, q variance / lambda), by the variances that chose the round's play. For the same variances
+    the first is never the smaller (Boole), and so the default.
+
+    That q = 6 alpha log(4 T / delta) / eps^2, alpha = (1 + eps) / (1 - eps), makes regret a constant times
+    GP-UCB's, with d_eff for the gain, is [memory]; the authors' experiments take 2 to 10 and delta = 0.5.
 
     Args:
         setting: what is published of the problem, with arms.
         size: q.
+        reading: "code" draws once a point, "paper" once a play.
         delta: failure probability, for such a q.
         num_trials: None, or B.
         **options: of the model, but for `form`, `refit_every` and `repeat`.
     """
     require_positive("size", size, "it says how many points dictionaries have; the authors take 2 to 10")
-    model, belief = _sketched_model(setting, options), partial(SketchedAnew, size=size)
+    require_choice("reading", reading, READINGS)
+    model, belief = _sketched_model(setting, options), partial(SketchedAnew, size=size, reading=reading)
     return assemble(model, WithWidth(UCB, partial(_bkb_width, delta=delta)), num_trials, belief=belief)
 
 

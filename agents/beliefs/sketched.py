@@ -14,6 +14,8 @@ from ..posteriors.sketched import SketchedPosterior
 from .base import Belief
 from .conditioning import observe
 
+READINGS = ("code", "paper")
+
 
 class Sketched(Belief):
     """Learns values that have come with the next dictionary; until then plays only lower variances.
@@ -25,7 +27,8 @@ class Sketched(Belief):
         model: kernel, noise and prior mean.
         num_trials: B.
         rngs: of the dictionaries, one a trial.
-        size: q, points enter with probability min(1, q n variance / lambda).
+        size: q, see `chance`.
+        reading: "code" or "paper", see `chance`.
         growth: C; 1 is a new dictionary in every round.
     """
 
@@ -37,11 +40,12 @@ class Sketched(Belief):
         *,
         size: float,
         growth: float = 1.0,
+        reading: str = "code",
     ):
         noise = np.asarray(model.noise_variance, dtype=np.float64)
         self.sketch = SketchedPosterior(model.gram, noise, num_trials)
         super().__init__(model, self.sketch, self.sketch)
-        self._rngs, self._size, self._growth = rngs, size, growth
+        self._rngs, self._size, self._growth, self._reading = rngs, size, growth, reading
         self._since, self._start = np.ones(num_trials), self.sketch.variance_at(None)
 
     def play(self, point: Ints) -> None:
@@ -53,8 +57,20 @@ class Sketched(Belief):
         """Note the values, and take new dictionaries where it is time."""
         observe(self.sketch, trial, point, self.residual(trial, point, value))
         for i in (self._since > self._growth).nonzero()[0].tolist():
-            self.sketch.renew(i, self._size, self._rngs[i])
+            self.sketch.renew(i, self.chance(i), self._rngs[i])
             self._start[i], self._since[i] = self.sketch.sketches[i].variance, 1.0
+
+    def chance(self, trial: int) -> Floats:
+        """Return how probably each point enters the next dictionary, (N,), after n plays of it.
+
+        By the authors' code min(1, q n variance / lambda), with the variances as they are. By the paper each
+        play is drawn by itself, 1 - (1 - min(1, q variance / lambda))^n, with those that chose the plays.
+        """
+        plays, noise = self.sketch.count[trial], self.sketch.noise[trial]
+        if self._reading == "code":
+            return np.minimum(self._size * plays * self.sketch.sketches[trial].variance / noise, 1.0)
+        once = np.minimum(self._size * self._start[trial] / noise, 1.0)
+        return 1.0 - (1.0 - once) ** plays
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         """Nothing that the next dictionary would remember."""

@@ -46,20 +46,18 @@ class SketchedPosterior(Posterior):
             self._gain[i] += 0.5 * np.log1p(max(sketch.variance.item(x), 0.0) / self.noise.item(i))
             sketch.hallucinate(x)
 
-    def renew(self, trial: int, size: float, rng: np.random.Generator) -> None:
+    def renew(self, trial: int, chance: Floats, rng: np.random.Generator) -> None:
         """Take a new dictionary, and learn from it what came so far.
-
-        A point is in it with probability min(1, q n variance / lambda), independently.
 
         Args:
             trial: which.
-            size: q.
+            chance: with which probability each point enters if it was played, independently, (N,).
             rng: one number is drawn for each point played so far.
         """
-        sketch, count = self.sketches[trial], self.count[trial]
+        count = self.count[trial]
         played = count.nonzero()[0]
-        share = size * count[played] * sketch.variance[played] / self.noise[trial]
-        sketch.learn(played[rng.random(len(played)) < share], count, self.total[trial])
+        entering = played[rng.random(len(played)) < chance[played]]
+        self.sketches[trial].learn(entering, count, self.total[trial])
 
     def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
         """Note one observation a trial, (n,) each; it is learnt with the next dictionary."""

@@ -9,6 +9,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 import agents
 import bandit_envs
 from agents.algorithms import sketched
+from agents.beliefs.sketched import READINGS
 from agents.posteriors import posterior
 from agents.posteriors.sketch import Sketch
 from agents.posteriors.sketched import SketchedPosterior
@@ -106,10 +107,33 @@ def test_a_play_that_is_counted_lowers_variances_as_if_it_were_learnt():
 def test_variances_are_near_the_exact_ones_and_dictionaries_small(name, kernel):
     agent = played(name, 100, kernel, size=10.0)
     sketch = agent.belief.sketch
-    sketch.renew(0, 10.0, np.random.default_rng(0))
+    sketch.renew(0, agent.belief.chance(0), np.random.default_rng(0))
     ratio = sketch.variance_at(None) / exact(agent).variance_at(None)
     assert 0.99 < ratio.min() <= ratio.max() < 1.3
     assert len(sketch.sketches[0].dictionary) <= len(sketch.statistics(0).point)
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_points_enter_as_often_as_the_law_of_the_reading_says(reading):
+    """One draw for each point, by the variances after the play; or one for each play, by those before it."""
+    agent = played("bkb", 60, "matern52", size=0.5, reading=reading)
+    belief, sketch, rng = agent.belief, agent.belief.sketch, np.random.default_rng(0)
+    plays, before = sketch.count[0].astype(int), sketch.variance_at(None)[0]
+    arm = np.array([plays.argmax()])
+    belief.play(arm)
+    sketch.observe(np.zeros(1, dtype=int), arm, np.zeros(1))
+    plays, after = sketch.count[0].astype(int), sketch.variance_at(None)[0]
+    expected = np.minimum(0.5 * plays * after / NOISE, 1.0)
+    if reading == "paper":
+        once = np.minimum(0.5 * before / NOISE, 1.0)
+        expected = np.array([1.0 - np.prod(np.full(n, 1.0 - p)) for n, p in zip(plays, once, strict=True)])
+    chance, entered, draws = belief.chance(0), np.zeros(len(GRID)), 2000
+    for _ in range(draws):
+        sketch.renew(0, chance, rng)
+        entered[sketch.sketches[0].dictionary] += 1.0
+    deviation = np.sqrt(draws * expected * (1.0 - expected))
+    assert ((expected > 0.05) & (expected < 0.95)).sum() > 5  # points at which the laws can be told
+    assert (np.abs(entered - draws * expected) <= 5.0 * deviation + 1e-6).all()
 
 
 def test_a_smaller_q_makes_smaller_dictionaries():
@@ -188,6 +212,11 @@ NONSENSE = {
 def test_nonsense_gets_an_error(name, options, message):
     with pytest.raises(ValueError, match=message):
         agents.make(name, problem().setting(), **options)
+
+
+def test_an_unknown_reading_is_named():
+    with pytest.raises(ValueError, match="reading must be"):
+        agents.bkb(problem().setting(), reading="book")
 
 
 def test_a_batch_grows_by_at_least_one():
