@@ -12,6 +12,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.laws.changes import segments_of
 from gpbandits.evaluation.comparison import Comparison
 from gpbandits.evaluation.detection import Detection, detection
+from gpbandits.evaluation.measures import MEASURES, NEVER
 
 Metric = Literal[
     "cumulative",
@@ -32,10 +33,29 @@ Scale = Literal["linear", "log-log"]  # of the axes on which they are drawn
 class Curves(Comparison):
     """What follows from the records of a comparison, whose arguments are those of `Comparison`."""
 
+    def running(self, name: str) -> dict[str, Any]:
+        """Return a measure up to each recorded round, (B, T, ...) each, exact whatever rounds are kept.
+
+        Of a measure that exists only where plays cost there is nothing elsewhere.
+
+        Raises:
+            ValueError: the rounds between checkpoints were not counted, as in files of older versions.
+        """
+        measure = MEASURES[name]
+        records = {label: each for label, each in self.records.items() if each.spending or not measure.paid}
+        derived = measure.combine == "last" or measure.linear or self.checkpoints is None
+        known = derived or all(name in (record.totals or {}) for record in records.values())
+        if not known:
+            raise ValueError(
+                f"{name} of {self.environment!r} was not counted between its checkpoints, which an older "
+                "version recorded; compute it again"
+            )
+        return {label: record.running(measure) for label, record in records.items()}
+
     @cached_property
     def regret(self) -> dict[str, Floats]:
         """Cumulative regret R_t = sum_{s <= t} f(x*) - f(x_s) of the noiseless means, (B, T) each."""
-        return {label: np.cumsum(record.regret, axis=1) for label, record in self.records.items()}
+        return self.running("regret")
 
     @cached_property
     def average_regret(self) -> dict[str, Floats]:
@@ -49,7 +69,7 @@ class Curves(Comparison):
         It is the largest possible before any has arrived. Of an agent in `windows` only plays count whose
         feedback came within its window: it discards the rest.
         """
-        return {label: record.simple_regret for label, record in self.records.items()}
+        return self.running("simple_regret")
 
     @property
     def costs(self) -> dict[str, Floats]:
@@ -60,33 +80,25 @@ class Curves(Comparison):
     def violation(self) -> dict[str, Floats]:
         """V_t = || [sum_{s <= t} g(x_s)]^+ ||, (B, T) each; slack makes up for it (Shi 2022, eq. 7)."""
         return {
-            label: np.linalg.norm(np.maximum(np.cumsum(record.cost, axis=1), 0.0), axis=2)
-            for label, record in self.records.items()
+            label: np.linalg.norm(np.maximum(sums, 0.0), axis=2)
+            for label, sums in self.running("summed_costs").items()
         }
 
     @cached_property
     def hard_violation(self) -> dict[str, Floats]:
         """sum_{s <= t} || [g(x_s)]^+ ||, (B, T) each; at least V_t, and nothing makes up for it."""
-        return {label: np.cumsum(record.violation, axis=1) for label, record in self.records.items()}
+        return self.running("hard_violation")
 
     @cached_property
     def unsafe_plays(self) -> dict[str, Ints]:
-        """How many plays so far violated a cost, (B, T) each; between checkpoints they count as one."""
-        return {
-            label: np.cumsum(record.violation > 0, axis=1, dtype=np.int64)
-            for label, record in self.records.items()
-        }
+        """How many plays so far violated a cost, (B, T) each."""
+        return self.running("unsafe_plays")
 
     @property
     def first_unsafe(self) -> dict[str, Ints]:
-        """The round, from 0, of the first play that violated a cost, (B,); -1 in a trial without any.
-
-        Where rounds are thinned it is the checkpoint by which there was one.
-        """
-        return {
-            label: np.where(plays[:, -1] > 0, self.rounds[(plays > 0).argmax(axis=1)] - 1, -1)
-            for label, plays in self.unsafe_plays.items()
-        }
+        """The round, from 0, of the first play that violated a cost, (B,); -1 in a trial without any."""
+        first = self.running("first_unsafe")
+        return {label: np.where(each[:, -1] < NEVER, each[:, -1], -1) for label, each in first.items()}
 
     @property
     def coverage(self) -> dict[str, Floats]:
@@ -104,14 +116,14 @@ class Curves(Comparison):
     def noisy_violation(self) -> dict[str, Floats]:
         """|| [sum_{s <= t} (g(x_s) + noise)]^+ || of what has arrived, (B, T) each (Shi 2022, appendix D)."""
         return {
-            label: np.linalg.norm(np.maximum(np.cumsum(record.observed_cost, axis=1), 0.0), axis=2)
-            for label, record in self.records.items()
+            label: np.linalg.norm(np.maximum(sums, 0.0), axis=2)
+            for label, sums in self.running("summed_observed_costs").items()
         }
 
     @property
     def actions(self) -> dict[str, Any]:
         """Arms, (B, T), or points, (B, T, d), each."""
-        return {label: record.action for label, record in self.records.items()}
+        return self.running("action")
 
     @property
     def seconds(self) -> dict[str, Floats]:
@@ -133,8 +145,7 @@ class Curves(Comparison):
     @cached_property
     def spent(self) -> dict[str, Floats]:
         """What the plays have cost by each round, (B, T) each; no agent where plays cost nothing."""
-        spendings = {label: record.spending for label, record in self.records.items()}
-        return {label: np.cumsum(each.spent, axis=1) for label, each in spendings.items() if each}
+        return self.running("spent")
 
     @cached_property
     def budget_regret(self) -> dict[str, Floats]:
@@ -143,8 +154,7 @@ class Curves(Comparison):
         Where all rewards are negative rho* is 0. Of a budget B of which all is spent it is rho* B less what
         was earned; what is left in the end, less than the cost of a play, is not charged.
         """
-        spendings = {label: record.spending for label, record in self.records.items()}
-        return {label: np.cumsum(each.shortfall, axis=1) for label, each in spendings.items() if each}
+        return self.running("budget_regret")
 
     @cached_property
     def segments(self) -> Ints:

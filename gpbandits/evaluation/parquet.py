@@ -48,6 +48,8 @@ def to_table(result: Curves) -> pa.Table:
         spendings = [record.spending for record in result.records.values()]
         for name in SPENDING:
             columns[f"round_{name}"] = np.stack([getattr(each, name) for each in spendings]).ravel()
+    for name, parts in _totals(result).items():
+        columns |= _coordinates(name, np.stack(parts).reshape(agent.size, *np.shape(parts[0])[2:]))
     for name, values in (("cost", cost), ("observed_cost", observed), ("action", action)):
         columns |= _coordinates(name, values)
     return pa.table(columns)
@@ -103,6 +105,7 @@ def _arguments(header: dict[str, Any], table: pa.Table) -> tuple[Any, ...]:
         map(one_each, _infeasible(header)),
         _spendings(header, table, shape),
         _covered(header),
+        _restored_totals(header, table, shape),
         strict=True,
     )
     records = dict(zip(header["agents"], map(Record._make, columns), strict=True))
@@ -151,7 +154,25 @@ def _of_some(result: Curves) -> dict[str, Any]:
     played = [played.tolist() for played in result.played.values()]
     covered = [covered.tolist() for covered in result.coverage.values()]
     entropy = {} if result.entropy is None else {"entropy": result.entropy}
-    return ({"played": played} if result.spent else {}) | ({"covered": covered} if covered else {}) | entropy
+    totals = {name: np.shape(parts[0])[2:] for name, parts in _totals(result).items()}
+    some = {"played": played if result.spent else [], "covered": covered, "totals": totals}
+    return {name: values for name, values in some.items() if values} | entropy
+
+
+def _totals(result: Curves) -> dict[str, list[Any]]:
+    """Running totals of each agent where rounds are thinned, by measure."""
+    totals = [record.totals or {} for record in result.records.values()]
+    shared = [name for name in totals[0] if all(name in each for each in totals)]
+    return {name: [each[name] for each in totals] for name in shared}
+
+
+def _restored_totals(header: Mapping[str, Any], table: pa.Table, shape: tuple[int, ...]) -> list[Any]:
+    """Those of each agent; of none where every round is recorded, or by an older version."""
+    tails = header.get("totals") or {}
+    if not tails:
+        return [None] * shape[0]
+    parts = {name: _restored(table, name, shape, tail) for name, tail in tails.items()}
+    return [{name: part[i] for name, part in parts.items()} for i in range(shape[0])]
 
 
 def _covered(header: Mapping[str, Any]) -> list[Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
+from gpbandits.evaluation.measures import Measure, Rounds, followed
 from gpbandits.evaluation.spending import Spending, join
 from gpbandits.evaluation.thinning import sums_between
 
@@ -15,8 +16,8 @@ from gpbandits.evaluation.thinning import sums_between
 class Record(NamedTuple):
     """What one agent did in B trials at T recorded rounds; each round is recorded unless a study thins them.
 
-    Regret, cost and violation count what came since the previous recorded round: with every round recorded
-    they are those of the round itself, and their running sums over the recorded rounds are exact either way.
+    Regret, cost and violation sum what came since the previous recorded round: with every round recorded
+    they are those of the round itself. Where rounds are thinned, `totals` are those of the whole run.
     Change-points and alarms are kept whole; their rounds count from 0.
     """
 
@@ -35,10 +36,27 @@ class Record(NamedTuple):
     spending: Spending | None = None  # where plays cost
     # (B,) share of the arms that can be reached safely which were certified or played; where there is a seed
     covered: Floats | None = None
+    # Measure -> (B, T, ...) running totals where rounds are thinned; None where those follow from the fields.
+    totals: Mapping[str, Any] | None = None
+
+    @property
+    def of_rounds(self) -> Rounds:
+        """The values from which measures are computed."""
+        paid = (None, None) if self.spending is None else self.spending[:2]
+        return Rounds(self.regret, self.cost, self.violation, self.observed_cost, *paid)
+
+    def running(self, measure: Measure) -> Any:
+        """The measure up to each recorded round, (B, T, ...)."""
+        if self.totals is not None and measure.name in self.totals:
+            return self.totals[measure.name]
+        if measure.of is None:
+            return getattr(self, measure.name)
+        return measure.accumulate(measure.of(self.of_rounds))
 
     def at(self, rounds: Ints) -> Record:
         """Keep these rounds alone; they count from 1, increase, and end with the last, (R,)."""
         index = rounds - 1
+        measures = followed(self.spending is not None)
         return self._replace(
             regret=sums_between(self.regret, rounds),
             simple_regret=self.simple_regret[:, index],
@@ -47,15 +65,19 @@ class Record(NamedTuple):
             observed_cost=sums_between(self.observed_cost, rounds),
             action=self.action[:, index],
             spending=None if self.spending is None else self.spending.at(rounds),
+            totals={measure.name: self.running(measure)[:, index] for measure in measures},
         )
 
 
 def join_trials(blocks: Sequence[Record]) -> Record:
     """One record from blocks of trials of the same agent, in their order."""
-    *arrays, spendings, covered = zip(*blocks, strict=True)
+    *arrays, spendings, covered, totals = zip(*blocks, strict=True)
     joined: list[Any] = [np.concatenate(parts) for parts in arrays]
     known = None if covered[0] is None else np.concatenate(covered)
-    return Record(*joined)._replace(spending=join(spendings), covered=known)
+    running = (
+        None if totals[0] is None else {name: np.concatenate([t[name] for t in totals]) for name in totals[0]}
+    )
+    return Record(*joined)._replace(spending=join(spendings), covered=known, totals=running)
 
 
 def ragged(rounds: Sequence[Any]) -> Any:

@@ -32,8 +32,8 @@ COVERAGE = (
     "share that the agent takes for safe in the end or has played."
 )
 SAFETY = (
-    "A play is unsafe if its noiseless mean violates a cost; between checkpoints such plays count as one. "
-    "Runs with one with Wilson's 95 % interval; the first round is the median of those runs, counted from 1."
+    "A play is unsafe if its noiseless mean violates a cost. Runs with one with Wilson's 95 % interval; the "
+    "first round is the median of those runs, counted from 1."
 )
 SPENDING = "Budget regret: rho* times what was spent, rho* the best reward a unit of cost, less the rewards."
 # A console of fewer columns has no room for the bands, nor for averages, which are regret over the horizon.

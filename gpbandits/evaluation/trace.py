@@ -12,6 +12,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.laws.changes import change_points_of
 from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.covering import Covering
+from gpbandits.evaluation.measures import Rounds, Running, followed
 from gpbandits.evaluation.record import Record, one_each, ragged
 from gpbandits.evaluation.simple_regret import BestPlay, learnable
 from gpbandits.evaluation.spending import Spending
@@ -64,6 +65,9 @@ class Trace:
         self._setting, self._agent, self._rounds = setting, agent, rounds
         self._block: list[tuple[Any, ...]] = []  # those that are not
         self._sums = {name: Sums() for name in SUMMED}
+        measures = [] if rounds is None else followed(setting.budget is not None)
+        self._running = {measure: Running(measure) for measure in measures}
+        self._totals: dict[str, list[Any]] = {measure.name: [] for measure in measures}
         self._best = BestPlay(self.num_trials)
         self._kept: dict[str, list[Any]] = {name: [] for name in KEPT}
         self._segment: Ints | None = None  # (B, 1) of the round before the block
@@ -141,6 +145,7 @@ class Trace:
             infeasible=one_each([_checked_round(since, self.played) for since in self.infeasible]),
             spending=self._spending(kept) if self._setting.budget is not None else None,
             covered=None if self._covering is None else self._covering.share,
+            totals={name: np.concatenate(parts, axis=1) for name, parts in self._totals.items()} or None,
         )
 
     def _spending(self, kept: dict[str, Any]) -> Spending:
@@ -161,6 +166,11 @@ class Trace:
             self._covering.play(action)
         recorded = recorded_in(self._rounds, block)
         violation = np.linalg.norm(np.maximum(cost, 0.0), axis=2)
+        paid = (None, None) if self._setting.budget is None else (spent, shortfall)
+        rounds = Rounds(regret, cost, violation, observed, *paid, start=block.start)
+        for measure, running in self._running.items():
+            assert measure.of is not None
+            self._totals[measure.name].append(running.take(measure.of(rounds), recorded).copy())
         of_rounds = zip(SUMMED, (regret, cost, violation, observed, spent, shortfall), strict=True)
         found: dict[str, Any] = {name: self._sums[name].take(values, recorded) for name, values in of_rounds}
         best = self._best.follow(regret, learnable(delay, self._asked_window(), self._setting, block.start))

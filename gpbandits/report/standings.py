@@ -42,10 +42,6 @@ _INTERVALS = (
     f"({RESAMPLES} resamples; Mogstad et al. 2024)."
 )
 _SAME = "Agents joined by = played the same in every trial and count as one."
-_THINNED = (
-    "Where only some rounds are recorded, what is gained by violating a constraint is made up for within the "
-    "rounds between two of them."
-)
 
 
 class Standings:
@@ -128,7 +124,6 @@ class Standings:
             *([_SAME] if any(len(group) > 1 for group in self.same.values()) else []),
             *self._unranked(),
             *([MEANING] if kinds else []),
-            *self._thinned(),
             *self.notes,
             *footnotes(*self.results),
         )
@@ -174,11 +169,6 @@ class Standings:
     def _trials(self) -> str:
         counts = sorted({result.num_trials for result in self.results})
         return f"{' to '.join(map(str, counts[:: max(len(counts) - 1, 1)]))} trials"
-
-    def _thinned(self) -> list[str]:
-        return (
-            [_THINNED] if any(r.num_constraints and r.checkpoints is not None for r in self.results) else []
-        )
 
 
 def relative_losses(result: Result, reference: str) -> dict[str, Floats]:
@@ -228,14 +218,8 @@ def _parts(result: Result) -> list[dict[str, Floats]]:
 
     Where plays have a cost it is the budget's regret: who makes fewer plays does not lose less by that.
     """
-    regret = {
-        label: record.spending.shortfall if record.spending else record.regret
-        for label, record in result.records.items()
-    }
-    parts = [{label: np.maximum(each, 0.0).sum(axis=1) for label, each in regret.items()}]
-    if result.num_constraints:
-        parts.append({label: record.violation.sum(axis=1) for label, record in result.records.items()})
-    return parts
+    charged = [result.running("lost")] + [result.hard_violation] * bool(result.num_constraints)
+    return [{label: curve[:, -1] for label, curve in curves.items()} for curves in charged]
 
 
 def _mean(scores: Floats) -> float:

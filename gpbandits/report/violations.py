@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats
-from gpbandits.evaluation.record import Record
-from gpbandits.evaluation.result import Result
+from gpbandits.evaluation.result import Metric, Result
 
 LONG_TERM, HARD = "long-term violation", "hard violation"
 MEANING = (
@@ -19,17 +17,7 @@ MEANING = (
 )
 
 
-def long_term(record: Record) -> Floats:
-    """Norm of the positive part of the summed costs, (B,)."""
-    return np.linalg.norm(np.maximum(record.cost.sum(axis=1), 0.0), axis=-1)
-
-
-def hard(record: Record) -> Floats:
-    """Norms of the positive parts of the rounds' costs, summed, (B,)."""
-    return record.violation.sum(axis=1)
-
-
-KINDS: dict[str, Callable[[Record], Floats]] = {LONG_TERM: long_term, HARD: hard}
+KINDS: dict[str, Metric] = {LONG_TERM: "violation", HARD: "hard-violation"}
 
 
 def relative_violation(results: Sequence[Result], label: str, reference: str, kind: str) -> float | None:
@@ -37,6 +25,7 @@ def relative_violation(results: Sequence[Result], label: str, reference: str, ki
     shares = []
     for result in results:
         if result.num_constraints and label in result.agents:
-            own, other = (float(KINDS[kind](result.records[who]).mean()) for who in (label, reference))
+            curves = result.curves(KINDS[kind])
+            own, other = (float(curves[who][:, -1].mean()) for who in (label, reference))
             shares += [own / other] if other > 0 else []
     return float(np.mean(shares)) if shares else None

@@ -25,7 +25,7 @@ def assert_same(one, other):
     for label, record in one.records.items():
         for name, value in record._asdict().items():
             if name not in NOT_COMPARED:
-                np.testing.assert_array_equal(value, getattr(other.records[label], name), err_msg=name)
+                np.testing.assert_equal(value, getattr(other.records[label], name), err_msg=name)
 
 
 @pytest.fixture(scope="module")

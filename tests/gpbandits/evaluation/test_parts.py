@@ -54,7 +54,7 @@ def test_two_processes_play_the_trials_that_one_plays():
     for label, record in one.records.items():
         for name, value in record._replace(seconds=None)._asdict().items():
             if value is not None:
-                np.testing.assert_array_equal(value, getattr(two.records[label], name), err_msg=name)
+                np.testing.assert_equal(value, getattr(two.records[label], name), err_msg=name)
 
 
 def test_an_error_in_another_process_says_which_agent_and_trials_it_came_from():
