@@ -47,9 +47,9 @@ class KnownFunction(FunctionLaw):
         return Drawn(self._values(gram.points), between=self._values)
 
     def _values(self, points: Floats) -> Floats:
-        given = np.array(None)
-        with suppress(ValueError):  # of lists of different lengths
-            given = np.asarray(self.function(points))
+        returned, given = self.function(points), np.array(None)
+        with suppress(ValueError):  # of lists of different lengths; what the function raises is its own
+            given = np.asarray(returned)
         require(given.dtype.kind in "biuf", "known function", "an array of real numbers", given)
         values = given.astype(np.float64)
         require(values.shape == (len(points),), "known function", f"({len(points)},) values", values.shape)

@@ -37,5 +37,5 @@ def test_every_named_kernel_makes_a_problem(name):
 
 
 def test_an_unknown_name_is_an_error_with_those_there_are():
-    with pytest.raises(ValueError, match=f"choose one of {', '.join(sorted(NAMED))}"):
+    with pytest.raises(ValueError, match=f"kernel must be one of {', '.join(sorted(NAMED))}"):
         make_kernel("rfb")
