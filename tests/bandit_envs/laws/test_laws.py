@@ -129,7 +129,7 @@ def test_every_law_is_frozen_and_draws_the_same_from_the_same_generator(kind, na
         ("noise", {"law": "pareto", "index": 2}, "noise..index.. must be above 2, .* got 2"),
         ("noise", {"law": "none", "std": 0.1}, "noise..std.. must be 0 for the law 'none', got 0.1"),
         ("function", {"law": "rkhs", "ridge": 0}, "function..ridge.. must be positive, got 0"),
-        ("function", {"law": "rkhs", "norm": -1}, "function..norm.. must be positive, got -1; or leave it out"),
+        ("function", {"law": "rkhs", "norm": -1}, "function..norm.. must be positive, got -1; or leave"),
     ],
 )  # fmt: skip
 def test_bad_parameters_are_one_clear_error(argument, spec, message):

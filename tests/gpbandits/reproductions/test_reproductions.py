@@ -258,7 +258,8 @@ def call(capsys):
     return run
 
 
-def test_reproduce_computes_draws_and_judges(small, tmp_path, call):
+def test_reproduce_computes_draws_and_judges(small, tmp_path, call, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")  # rows are not wrapped
     printed = call("reproduce", small.name, "--workers", "1", "--out", tmp_path)
     assert "It is small." in printed
     assert "GP-UCB < random (cumulative)" in printed
