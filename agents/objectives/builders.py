@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model.model import Model
+from ..model.noise import NOISE_FLOOR
 from ..model.units import PriorUnits
-from ..validation import PerTrial
 from .each_modelled import IMPROVED, OfCosts
 from .first_plays import FirstPlays, GivenUnits, first_plays_of
 from .multipliers import Multipliers
@@ -25,7 +25,7 @@ class Shared:
         standardize: take centre and scale from the first plays.
         prior: the units of rewards and costs.
         given: centre and scale in these units, as far as the user gives them.
-        cost_noise: deviation of the noise on costs in these units.
+        cost_noise: deviation of the noise on costs in these units; None where it is withheld.
     """
 
     penalty: Penalty
@@ -33,7 +33,7 @@ class Shared:
     standardize: bool
     prior: PriorUnits
     given: GivenUnits
-    cost_noise: PerTrial
+    cost_noise: float | None
 
     def multipliers(self, model: Model, num_trials: int) -> Multipliers:
         """Those that a run begins with."""
@@ -61,7 +61,7 @@ class OfPenalised(Shared):
             standardize=self.standardize,
             incumbent_first=self.incumbent_first,
             given=self.given,
-            noise=(model.noise_std, self.cost_noise),
+            noise=(model.noise_std, model.noise_std if self.cost_noise is None else self.cost_noise),
             prior=self.prior,
         )
 
@@ -74,8 +74,8 @@ class OfSeparateModels(Shared):
 
     def __call__(self, model: Model, num_trials: int) -> SeparateModels:
         """Return the objective of a number of trials."""
-        assumed = OfCosts(
-            self.standardize, self.given, self.prior, self.cost_noise, IMPROVED, delta=self.delta
-        )
+        units, noise = (self.standardize, self.given, self.prior), self.cost_noise
+        least = model.noise_variance if self.standardize else NOISE_FLOOR * model.deviation**2
+        assumed = OfCosts(*units, noise, least, IMPROVED, self.delta)
         multipliers = self.multipliers(model, num_trials)
         return SeparateModels(model, multipliers, self.first_plays(model, num_trials), assumed)

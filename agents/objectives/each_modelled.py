@@ -35,14 +35,16 @@ Band = tuple[Floats, Floats]  # scaled mean and deviation of a cost at some poin
 
 @dataclass(frozen=True)
 class OfCosts:
-    """What the models of the costs assume beside the kernel, lambda and B of the reward's.
+    """What the models of the costs assume beside the kernel and B of the reward's.
 
     Args:
         standardize: take centres and scales from the first plays, in place of the prior's.
         given: centre and scale of the reward and of each cost in prior deviations, as far as the user gives
             them.
         prior: the units.
-        noise: deviation of the noise on the costs, in prior deviations, a number or (B,).
+        noise: deviation of the noise on the costs, in prior deviations, a number or (B,); None where it is
+            withheld: then it is as large a share of a cost's scale as the reward's noise is of the reward's.
+        least: of a cost's lambda, in squares of its scale, a number or (B,).
         width: of their bands: "improved" (IGP-UCB), or what `make_width` takes.
         delta: failure probability of each band.
     """
@@ -50,17 +52,34 @@ class OfCosts:
     standardize: bool
     given: GivenUnits
     prior: PriorUnits
-    noise: PerTrial
+    noise: PerTrial | None
+    least: PerTrial
     width: Any
     delta: float
     belief: Callable[[Model, int], Belief] = Delivered  # of each
 
-    def width_at(self, model: Model, scale: Floats) -> Width:
-        """The width of a cost that is modelled in these units, (B,)."""
-        of_cost = replace(model, noise_std=self.noise / scale)
+    def models(self, reward: Model, scale: Floats) -> list[Model]:
+        """Return the model of each cost, from the reward's and the scales of all, (B, 1 + C).
+
+        R is the noise of the cost in its scale, and lambda R^2, but at least `least`.
+        """
+        if self.noise is None:
+            return [replace(reward, noise_std=reward.noise_std / scale[:, 0])] * (scale.shape[1] - 1)
+        stds = [self.noise / each for each in scale.T[1:]]
+        return [
+            replace(reward, noise_std=std, noise_variance=np.maximum(np.square(std), self.least))
+            for std in stds
+        ]
+
+    def noise_beside(self, reward: Model) -> PerTrial:
+        """R of the costs in prior deviations, where it is withheld the reward's."""
+        return reward.noise_std if self.noise is None else self.noise
+
+    def width_of(self, cost: Model) -> Width:
+        """Return the width of a cost's band."""
         if isinstance(self.width, str) and self.width == IMPROVED:
-            return improved_width(of_cost, delta=self.delta)
-        return make_width(self.width, of_cost, self.delta)
+            return improved_width(cost, delta=self.delta)
+        return make_width(self.width, cost, self.delta)
 
 
 class EachModelled(Objective):
@@ -70,7 +89,7 @@ class EachModelled(Objective):
     beliefs do not depend on how costs enter: nothing is learnt anew but where the scales change.
 
     Args:
-        model: of the reward; the costs share its kernel, lambda and bound.
+        model: of the reward; the costs share its kernel and bound.
         num_trials: B.
         first_plays: the uniform ones.
         assumed: of the costs.
@@ -79,13 +98,14 @@ class EachModelled(Objective):
     def __init__(self, model: Model, num_trials: int, first_plays: FirstPlays, assumed: OfCosts):
         self.first_plays, self.given, self.prior = first_plays, assumed.given, assumed.prior
         self.standardize = assumed.standardize
-        self.reward_noise, self.cost_noise = model.noise_std, assumed.noise
+        self.reward_noise = model.noise_std
         num_constraints = model.setting.num_constraints
-        self.costs = [assumed.belief(model, num_trials) for _ in range(num_constraints)]
         self.ledger = Ledger(num_trials, 1 + num_constraints, model.gram.size)
         self._late = assumed.standardize and model.setting.max_delay > 0
-        self._width_at = partial(assumed.width_at, model)
+        self._models, self._width_of = partial(assumed.models, model), assumed.width_of
         self._unknown = self._units()  # of the reward, then of the costs, (B, 1 + C)
+        models = self._models(self._unknown.scale)
+        self.costs = [assumed.belief(cost, num_trials) for cost in models]
         self._take(self._unknown)
 
     @property
@@ -213,11 +233,15 @@ class EachModelled(Objective):
 
     def _take(self, units: Units) -> None:
         self.centre, self.scale = units
-        self.widths = [self._width_at(scale) for scale in self.scale.T[1:]]
+        models = self._models(self.scale)
+        self.widths = [self._width_of(cost) for cost in models]
+        for belief, cost in zip(self.costs, models, strict=True):
+            if np.any(belief.spread.noise != cost.noise_variance):  # lambda is in squares of the scale
+                belief.remodel(cost)
 
     def _units(self) -> Units:
         """Of the reward and of each cost, as the first plays tell them."""
-        num_trials, quantities = len(self.first_plays.values), 1 + len(self.costs)
+        num_trials, quantities = self.first_plays.values.shape[:2]
         if not self.standardize:
             centre = np.tile(self.first_plays.prior, (num_trials, 1))
             return self.given.completed_by(Units(centre, np.ones_like(centre)))

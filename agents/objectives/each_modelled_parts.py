@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import ArgumentError, require_integer, require_probability, written_as
+from bandit_envs.basics.arguments import (
+    ArgumentError,
+    require_integer,
+    require_probability,
+    shown,
+    written_as,
+)
 from bandit_envs.problem.setting import Setting
 
 from ..beliefs.by_name import MakeBelief
@@ -15,11 +21,14 @@ from ..beliefs.delivered import Delivered
 from ..kernels.found import is_found
 from ..model.centred import centred_model
 from ..model.model import Model
+from ..model.noise import NOISE_FLOOR
 from ..model.units import PriorUnits
 from ..options import typed
 from .each_modelled import IMPROVED, OfCosts
 from .first_plays import GivenUnits, Values
-from .penalised_parts import BOUND, FIRST, NOISE_VARIANCE, cost_noise_of, in_prior_deviations
+from .penalised_parts import BOUND, FIRST, NOISE_VARIANCE, in_prior_deviations, known_cost_noise
+
+LEARNING = 'the agent "gp-agent" with constraint="dual" learns hyperparameters'
 
 
 @typed
@@ -48,15 +57,19 @@ def each_modelled(
             deviations around the prior mean and 0. Default where no kernel is published.
         initial: how many first plays are uniform; default 5 with `standardize`, else none.
         centre, scale: of the reward and of each cost, 1 + C numbers, in place of what these say.
-        constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
-        noise_variance: lambda, in prior variances; default 0.01 with `standardize`, else the model's.
+        constraint_noise_std: deviation of the noise on costs; default the setting's. Where it is withheld,
+            it is as large a share of a cost's scale as the reward's noise is of the reward's scale, and
+            lambda is the reward's.
+        noise_variance: lambda of the reward, in prior variances; default 0.01 with `standardize`, else the
+            model's. That of a cost is the square of its own noise, but at least 1e-6 of the prior variance as
+            the model's is, and with `standardize` at least the reward's: a scale of few plays is rough.
         **options: of the model, but for `prior_mean` and `refit_every`; `rkhs_bound` is by default 2 with
             `standardize`.
     """
     require_probability("delta", delta)
     if options.get("refit_every"):
         words = "must be left out where reward and costs are modelled apart"
-        raise ArgumentError("refit_every", f'{words}, got {options["refit_every"]!r}; take constraint="dual"')
+        raise ArgumentError("refit_every", f"{words}, got {shown(options['refit_every'])}; {LEARNING}")
     if standardize is None:
         standardize = setting.kernel is None or is_found(setting.kernel)
     initial = (FIRST if standardize else 0) if initial is None else initial
@@ -66,11 +79,14 @@ def each_modelled(
     bound = {"rkhs_bound": BOUND} if standardize else {}
     model = centred_model(replace(setting, noise_profile=None), **{**bound, **options, "initial": initial})
     prior = PriorUnits(model.deviation, float(np.mean(setting.prior_mean)))
-    (cost_noise,) = prior.of(cost_noise_of(model, constraint_noise_std))
+    (cost_noise,) = prior.of(known_cost_noise(setting, constraint_noise_std))
     default = NOISE_VARIANCE if standardize else model.relative_variance
     model = in_prior_deviations(model, default if noise_variance is None else noise_variance)
     share = delta / (1 + setting.num_constraints)
-    assumed = OfCosts(standardize, given.in_units(prior), prior, cost_noise, cost_width, share, cost_belief)
+    least = model.noise_variance if standardize else NOISE_FLOOR
+    units = standardize, given.in_units(prior), prior
+    assumed = OfCosts(*units, cost_noise, least, cost_width, share, cost_belief)
     with written_as({"width": "cost_width"}):
-        assumed.width_at(model, np.ones(1))
+        for cost in assumed.models(model, np.ones((1, 2))):
+            assumed.width_of(cost)
     return model, assumed

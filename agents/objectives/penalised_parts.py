@@ -118,9 +118,10 @@ def parts_of(
         initial: how many first plays are uniform; default 5, or all of a shorter epoch.
         centre, scale: m and s, in place of what the first plays say: the prior mean and the deviation of the
             weighted objective w0 f - sum_j w_j h_j; with separate models, of f and of each g, 1 + C numbers.
-        constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
+        constraint_noise_std: deviation of the noise on costs; default the setting's. Where it is withheld the
+            noise is taken to be the reward's.
         noise_variance: lambda, in units of the scaled objective, at least 1e-10; default 0.01, and without
-            `standardize` that of the reward.
+            `standardize` that of the reward. With separate models it is the reward's, see `each_modelled`.
         **options: of the model, but for `prior_mean`; `refit_every` learns a kernel k_l of the objective and
             its noise at the ends of epochs, once in so many rounds, which the paper allows; `rkhs_bound` is B
             in units of the scaled objective, default 2, which suits `reuse` and IGP-UCB: with 1 some 4 runs
@@ -144,7 +145,7 @@ def parts_of(
     # Of reward and costs together the noise differs otherwise: R, the largest deviation, bounds it.
     model = centred_model(replace(setting, noise_profile=None), **options)
     prior = PriorUnits(model.deviation if standardize else 1.0, float(np.mean(setting.prior_mean)))
-    (cost_noise,) = prior.of(cost_noise_of(model, constraint_noise_std))
+    (cost_noise,) = prior.of(known_cost_noise(setting, constraint_noise_std))
     if standardize:
         model = in_prior_deviations(model, NOISE_VARIANCE if noise_variance is None else noise_variance)
     share = delta / (penalty.union * math.ceil(setting.horizon / epoch))
@@ -179,10 +180,9 @@ def in_prior_deviations(model: Model, noise_variance: PerTrial) -> Model:
     )
 
 
-def cost_noise_of(model: Model, given: float | None) -> PerTrial:
-    """What is given, else published, else that of the reward."""
-    if given is not None:
-        require_deviation("constraint_noise_std", given)
-        return given
-    published = model.setting.constraint_noise_std
-    return model.noise_std if published is None else published
+def known_cost_noise(setting: Setting, given: float | None) -> float | None:
+    """Return the deviation of the noise on costs that is given, else published; None where it is withheld."""
+    if given is None:
+        return setting.constraint_noise_std
+    require_deviation("constraint_noise_std", given)
+    return given

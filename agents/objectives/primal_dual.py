@@ -68,7 +68,7 @@ class PrimalDual(EachModelled):
     and the observed costs of plays that are kept move it at once, with those of the next round.
 
     Args:
-        model: of the reward; the costs share its kernel, lambda and bound.
+        model: of the reward; the costs share its kernel and bound.
         first_plays: the uniform ones.
         assumed: of the costs.
         dual: how the multipliers move.

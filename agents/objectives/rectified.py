@@ -42,7 +42,7 @@ class Rectified(EachModelled):
     next round, and t counts from the first of them.
 
     Args:
-        model: of the reward; the costs share its kernel, lambda and bound.
+        model: of the reward; the costs share its kernel and bound.
         num_trials: B.
         first_plays: the uniform ones.
         assumed: of the costs.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +37,7 @@ class Safe(EachModelled):
     guarantee holds.
 
     Args:
-        model: of the reward; the costs share its kernel, lambda and bound.
+        model: of the reward; the costs share its kernel and bound.
         num_trials: B.
         first_plays: none.
         assumed: of the costs.
@@ -164,8 +164,7 @@ def safe_parts(
         sets, lipschitz, cost_noise_bound: what finds S, see `make_mask`.
         patience: see `Safe`.
         **options: see `each_modelled`, but for what comes of uniform first plays, which would not be safe,
-            and for `cost_belief`: pending plays certify nothing. lambda is by default the larger one of the
-            reward's and the costs' noise.
+            and for `cost_belief`: pending plays certify nothing.
     """
     if "cost_belief" in options:
         words = "must be left out where every play is to be safe: only costs that came certify an arm"
@@ -184,9 +183,7 @@ def safe_parts(
         words = "must be known to keep costs in every round: its amplitude says how far they may vary"
         given = shown(options.get("kernel"))
         raise ArgumentError("kernel", f"{words}, got {given}; give a kernel object, such as 4.0 * RBF(0.2)")
-    if options.get("noise_variance") is None:
-        model = replace(model, noise_variance=np.maximum(model.noise_variance, np.square(assumed.noise)))
-    mask = make_mask(sets, setting, assumed, lipschitz, cost_noise_bound)
+    mask = make_mask(sets, model, assumed, lipschitz, cost_noise_bound)
     return PenalisedParts(model, OfSafe(assumed, seed, mask, patience), assumed.delta)
 
 

@@ -13,6 +13,7 @@ from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.told import checked_slopes
 
+from ..model.model import Model
 from ..model.units import PriorUnits
 from ..options import require_left_out
 from ..validation import PerTrial, require_known
@@ -25,7 +26,7 @@ DEVIATIONS = 3.0  # that noise without a bound is taken to stay within
 
 
 def make_mask(
-    sets: str, setting: Setting, assumed: OfCosts, lipschitz: Any, cost_noise_bound: float | None
+    sets: str, model: Model, assumed: OfCosts, lipschitz: Any, cost_noise_bound: float | None
 ) -> Callable[[Bools], SafeMask]:
     """Return what makes the safe set from the seed, (B, Z, A).
 
@@ -33,7 +34,7 @@ def make_mask(
         sets: "bands", where ug_j <= 0, of the authors' code of SafeOpt; "neighbours", what an arm of S
             certifies by its band and a Lipschitz constant, of the papers on SafeOpt and StageOpt; "plays",
             what a cost that came certifies by that and a bound on the noise, of LoSBO.
-        setting: what is published of the problem.
+        model: of the reward.
         assumed: of the costs.
         lipschitz: L_j of each cost in its own units, (C,) or (B, C), of the last two; default the setting's.
         cost_noise_bound: E >= |noise on costs| in their units, of the last; default the
@@ -46,13 +47,14 @@ def make_mask(
         )
     if sets == "bands":
         require_left_out("lipschitz", lipschitz, None, 'with sets="bands"', 'take sets="neighbours"')
+    setting = model.setting
     if sets == "bands" or not setting.num_constraints:
         return ByBands  # which certify all where there are no costs
     slopes, points = _slopes(setting, assumed.prior, lipschitz), setting.decisions.points
     if sets == "neighbours":
         return partial(ByNeighbours, points=points, slopes=slopes)
     return partial(
-        ByPlays, points=points, slopes=slopes, noise_bound=_bound(setting, assumed, cost_noise_bound)
+        ByPlays, points=points, slopes=slopes, noise_bound=_bound(model, assumed, cost_noise_bound)
     )
 
 
@@ -66,9 +68,9 @@ def _slopes(setting: Setting, prior: PriorUnits, given: Any) -> Floats:
     return np.asarray(prior.of(checked_slopes("lipschitz", known, setting.num_constraints))[0])
 
 
-def _bound(setting: Setting, assumed: OfCosts, given: float | None) -> PerTrial:
-    known = setting.constraint_noise_bound if given is None else given
+def _bound(model: Model, assumed: OfCosts, given: float | None) -> PerTrial:
+    known = model.setting.constraint_noise_bound if given is None else given
     if known is None:
-        return np.multiply(DEVIATIONS, assumed.noise, dtype=np.float64)
+        return np.multiply(DEVIATIONS, assumed.noise_beside(model), dtype=np.float64)
     require_not_negative("cost_noise_bound", known, "it bounds the noise on costs")
     return float(assumed.prior.of(known)[0])

@@ -19,7 +19,7 @@ class SeparateModels(EachModelled):
     """w0 ucb_f - sum_j w_j h(lcb_gj): the reward at its best, every cost at its least.
 
     Args:
-        model: of the reward; the costs share its kernel, lambda and bound.
+        model: of the reward; the costs share its kernel and bound.
         multipliers: how costs enter and weights move.
         first_plays: the uniform ones.
         assumed: of the costs.

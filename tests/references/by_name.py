@@ -55,7 +55,7 @@ CHANGING = {
 }
 COSTS = {
     "env": "GPBandit-Constrained-v0",
-    "facts": {"num_arms": 30, "horizon": 60, "num_constraints": 2, "constraint_noise_std": 0.1},
+    "facts": {"num_arms": 30, "horizon": 60, "num_constraints": 2, "constraint_noise_std": 0.3},
 }
 EXACT_COSTS = {
     "env": "GPBandit-Constrained-v0",
@@ -187,7 +187,7 @@ REFERENCES: dict[str, list[Case]] = {
     ],
     "safeopt": [Case(safe.safeopt, **SEEDED)],
     "stageopt": [Case(partial(safe.stageopt, until=48), **SEEDED)],
-    "losbo": [Case(partial(safe.losbo, noise_bound=0.3), **SEEDED)],
+    "losbo": [Case(partial(safe.losbo, noise_bound=0.9), **SEEDED)],
     "ise": [Case(partial(safe.ise, until=30), **SEEDED)],
     "sup-kernel-ucb": [Case(partial(elimination.sup_kernel_ucb, width=2.0), {"band": 2.0}, **NORM)],
 }

@@ -101,7 +101,8 @@ class Log:
             "hallucinated": (told, every),
             "censored": (every, every),
         }[self.belief]
-        self.check(self.agent.belief, self.expected(rounds, value, of_mean, of_std))
+        noise = self.agent.model.noise_variance
+        self.check(self.agent.belief, self.expected(rounds, value, of_mean, of_std, noise))
 
     def check_the_costs(self):
         since = 0 if self.agent.past.since is None else self.agent.past.since[0]
@@ -114,14 +115,20 @@ class Log:
         for j, belief in enumerate(objective.costs):
             cost = np.array([self.came[s][2][j] for s in rounds]) / objective.prior.deviation
             value = (cost - objective.centre[0, 1 + j]) / objective.scale[0, 1 + j]
-            self.check(belief, self.expected(rounds, value, every, every))
+            std = (
+                self.agent.setting.constraint_noise_std
+                / objective.prior.deviation
+                / objective.scale[0, 1 + j]
+            )
+            least = self.agent.model.noise_variance if objective.standardize else 1e-6
+            self.check(belief, self.expected(rounds, value, every, every, max(std**2, least)))
 
-    def expected(self, rounds, value, of_mean, of_std):
+    def expected(self, rounds, value, of_mean, of_std, noise):
         model, pairs = self.agent.model, np.array(self.pairs)
         gram = model.kernel(np.concatenate([self.where(), pairs]))
         played, here = len(self.where()) + np.array(rounds, dtype=int), np.arange(len(self.where()))
-        mean, _ = posterior(gram, model.noise_variance, played[of_mean], value[of_mean])
-        _, covariance = posterior(gram, model.noise_variance, played[of_std], value[of_std])
+        mean, _ = posterior(gram, noise, played[of_mean], value[of_mean])
+        _, covariance = posterior(gram, noise, played[of_std], value[of_std])
         return mean[here], np.sqrt(np.diag(covariance)[here])
 
     def where(self):

@@ -10,6 +10,7 @@ import agents
 from agents.algorithms import rectified
 from agents.beliefs.surface import Surface
 from agents.box import AtPoints
+from agents.objectives.by_name import APART
 from agents.objectives.rectified import TOLERANCE
 from agents.registry import resolve_agent
 from bandit_envs.laws import delays
@@ -179,7 +180,7 @@ def test_the_widths_of_reward_and_costs_are_options():
 
 
 def test_hyperparameters_are_not_learnt_where_costs_would_be_left_behind():
-    with pytest.raises(ValueError, match="refit_every must be left out"):
+    with pytest.raises(ValueError, match=r'refit_every must be left out.*"gp-agent" with constraint="dual"'):
         agents.make("config", PROBLEMS["two costs"].setting(), refit_every=5)
 
 
@@ -187,3 +188,23 @@ def started(name, setting, **options):
     agent = agents.make(name, setting, **options)
     agent.reset(0)
     return agent
+
+
+@pytest.mark.parametrize("name", APART)
+def test_every_cost_has_the_lambda_of_its_own_noise(name):
+    setting = replace(PROBLEMS["two costs"].setting(), constraint_noise_std=0.0)
+    for given, expected in ((None, 1e-6), (0.5, 0.25), (5.0, 25.0)):
+        agent = agents.make(name, setting, constraint_noise_std=given)
+        agent.reset(0)
+        for belief in agent.objective.costs:
+            np.testing.assert_allclose(belief.spread.noise, expected)
+    withheld = agents.make(name, replace(setting, constraint_noise_std=None))
+    withheld.reset(0)
+    for belief in withheld.objective.costs:
+        np.testing.assert_allclose(belief.spread.noise, withheld.model.noise_variance)
+
+
+def test_noise_on_costs_changes_what_is_played():
+    field = {"quiet": ("config", {}), "loud": ("config", {"constraint_noise_std": 5.0})}
+    actions = evaluate(PROBLEMS["one cost"], field, trials=2).actions
+    assert (actions["quiet"] != actions["loud"]).any()

@@ -141,13 +141,14 @@ def test_by_default_alarms_need_no_uniform_plays():
     assert agent.restart.exploring is None
 
 
-def test_noise_on_costs_that_is_larger_than_the_rewards_widens_the_bands():
+def test_reward_and_costs_have_a_noise_each():
     loud = bench().draw(0).setting
-    one, other = (
-        agents.make("safe-ucb", replace(loud, constraint_noise_std=std)).model.noise_variance
-        for std in (0.05, 0.5)
-    )
-    assert (one, other) == (pytest.approx(NOISE**2), pytest.approx(0.25))
+    for std in (0.0, 0.05, 0.5):
+        agent = agents.make("safe-ucb", replace(loud, constraint_noise_std=std))
+        agent.reset(0)
+        assert agent.model.noise_variance == pytest.approx(NOISE**2)
+        for belief in agent.objective.costs:
+            np.testing.assert_allclose(belief.spread.noise, max(std**2, 1e-6))
 
 
 def test_without_costs_every_arm_may_be_played():

@@ -164,7 +164,10 @@ def test_the_noise_on_costs_is_given_or_published_or_that_of_the_reward(publishe
     agent = agents.make(BOTH[1], setting, models=models, constraint_noise_std=given)
     agent.reset(0)
     if models == "separate":
-        assert agent.objective.cost_noise == assumed
+        withheld = published is None and given is None  # then lambda is the reward's, here 0.01
+        of_cost = agent.objective.costs[0].spread.noise
+        np.testing.assert_allclose(of_cost, 0.01 if withheld else max(assumed**2, 0.01))
+        np.testing.assert_allclose(agent.objective.widths[0].noise_std, assumed)
         return
     agent.objective.multipliers.value[:] = 2.0
     agent.objective.multipliers.weights = LinearDual(0.5).weights(np.array([[2.0]]))
