@@ -88,6 +88,7 @@ class Across:
         label: of the agent.
         less, more: labels of environments.
         metric, at: as for `Claim`.
+        other: label of the agent in the environment `more`; by default the same.
     """
 
     label: str
@@ -95,6 +96,7 @@ class Across:
     more: str
     metric: Metric = "cumulative"
     at: int | None = None
+    other: str = ""
 
     @property
     def reads(self) -> tuple[int, ...]:
@@ -102,16 +104,22 @@ class Across:
         return () if self.at is None else (self.at,)
 
     def rows(self, results: Sequence[Result]) -> list[Row]:
-        """One, where the agent has played in both."""
-        found = {result.environment: result for result in results if self.label in result.records}
-        if not {self.less, self.more} <= found.keys():
+        """One, where the agents have played in both."""
+        other = self.other or self.label
+        found = {result.environment: result for result in results}
+        places = [(found[name], label) for name, label in self._places(other) if name in found]
+        played = [(result, label) for result, label in places if label in result.records]
+        if len(played) < 2:
             return []
-        less, more = (found[name] for name in (self.less, self.more))
-        worse, better = (
-            each.curves(self.metric)[self.label][:, each.column_of(self.at)] for each in (more, less)
+        better, worse = (
+            result.curves(self.metric)[label][:, result.column_of(self.at)] for result, label in played
         )
-        tested = f"{self.less} < {self.more} ({self.metric}{_place(less, self.at)})"
-        return [_of_pair(self.label, tested, worse, better)]
+        tested = f"{self.less} < {self.more} ({self.metric}{_place(played[0][0], self.at)})"
+        labels = self.label if other == self.label else f"{self.label} < {other}"
+        return [_of_pair(labels, tested, worse, better)]
+
+    def _places(self, other: str) -> tuple[tuple[str, str], tuple[str, str]]:
+        return (self.less, self.label), (self.more, other)
 
 
 def _of_pair(problem: str, tested: str, worse: Floats, better: Floats, alike: bool = False) -> Row:

@@ -1,4 +1,4 @@
-"""Claims of how regret grows in late rounds."""
+"""Claims of how regret or violation grows in late rounds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bandit_envs.basics.types import Floats
-from gpbandits.evaluation.result import Result
+from gpbandits.evaluation.result import Metric, Result
 from gpbandits.evaluation.statistics import Interval
 from gpbandits.reproductions.power_law import RESAMPLES
 from gpbandits.reproductions.verdicts import Row, beyond, interval, of_order, sign_of
@@ -61,11 +61,62 @@ class LateGrowth:
         return Row(result.environment, tested, interval(power), verdict)
 
 
+@dataclasses.dataclass(frozen=True)
+class Sublinear:
+    """A mean that is summed over rounds grows as t^c in size from a round s on, with c below 1.
+
+    c = log |M_T / M_s| / log(T / s): below 1 where the average over rounds comes nearer to 0, from either
+    side. Its interval redraws trials.
+
+    Args:
+        label: of the agent.
+        metric: that is summed.
+        since: s; T is the horizon.
+    """
+
+    label: str
+    metric: Metric
+    since: int
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """s."""
+        return (self.since,)
+
+    def rows(self, results: Sequence[Result]) -> list[Row]:
+        """One an environment in which the agent has played that long."""
+        return [
+            self.row(each) for each in results if self.label in each.records and each.horizon > self.since
+        ]
+
+    def row(self, result: Result) -> Row:
+        """The power and the verdict."""
+        sums = result.curves(self.metric)[self.label][:, [result.column_of(self.since), -1]]
+        power = power_of_size(sums, result.horizon / self.since)
+        verdict = of_order(sign_of(beyond(power, 1.0, above=False)), result.num_trials)
+        tested = f"power of t from {self.since} on ({self.metric}, {self.label}) < 1"
+        return Row(result.environment, tested, interval(power), verdict)
+
+
+def power_of_size(sums: Floats, factor: float, seed: int = 0) -> Interval:
+    """c of the size of mean sums up to two rounds, the later by a factor, (B, 2)."""
+    early, late = np.maximum(np.abs(_means(sums, seed)), LEAST).T
+    return _percentiles(np.log(late / early) / np.log(factor))
+
+
 def late_power(regret: Floats, factor: float, seed: int = 0) -> Interval:
     """c of mean regrets in three rounds, each a factor later than the one before, (B, 3)."""
-    drawn = np.random.default_rng(seed).integers(len(regret), size=(RESAMPLES, len(regret)))
-    means = np.vstack([regret.mean(axis=0), regret[drawn].mean(axis=1)])  # (1 + RESAMPLES, 3)
-    early, late = np.maximum(np.diff(means, axis=1), LEAST).T
-    power = np.log(late / early) / np.log(factor)
-    low, high = np.quantile(power[1:], [0.025, 0.975])
-    return Interval(power[0], low, high)
+    early, late = np.maximum(np.diff(_means(regret, seed), axis=1), LEAST).T
+    return _percentiles(np.log(late / early) / np.log(factor))
+
+
+def _means(values: Floats, seed: int) -> Floats:
+    """Means of the trials and then of trials redrawn, (B, n) -> (1 + RESAMPLES, n)."""
+    drawn = np.random.default_rng(seed).integers(len(values), size=(RESAMPLES, len(values)))
+    return np.vstack([values.mean(axis=0), values[drawn].mean(axis=1)])
+
+
+def _percentiles(powers: Floats) -> Interval:
+    """The first with the percentile interval of the others."""
+    low, high = np.quantile(powers[1:], [0.025, 0.975])
+    return Interval(powers[0], low, high)

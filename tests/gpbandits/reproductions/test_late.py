@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from synthetic import result
 
-from gpbandits.reproductions.late import LateGrowth, late_power
+from gpbandits.reproductions.late import LateGrowth, Sublinear, late_power, power_of_size
 from gpbandits.reproductions.verdicts import FEWEST, HOLDS, OPEN, REVERSED
 
 ROUNDS = np.arange(1, 901)
@@ -52,3 +52,23 @@ def test_late_growth_is_judged_where_the_agent_has_played_longer():
     assert LateGrowth("absent", SINCE).rows([outcome]) == []
     assert LateGrowth(label, (300, 900)).rows([outcome]) == []
     assert LateGrowth(label, SINCE, environment="other").rows([outcome]) == []
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("power", [0.0, 0.5, 1.0])
+def test_the_power_of_a_sum_is_that_of_its_size(power, sign):
+    sums = sign * 3.0 * np.array([[300.0, 900.0]] * 5) ** power
+    assert power_of_size(sums, 3.0) == pytest.approx((power, power, power), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("regret", "verdict"),
+    [(ROUNDS**1.5, REVERSED), (ROUNDS**0.5, HOLDS), (-(ROUNDS**0.5), HOLDS), (0.0 * ROUNDS, HOLDS)],
+    ids=["average rises", "average falls", "average rises to 0", "nothing"],
+)
+def test_growth_is_sublinear_where_the_average_comes_nearer_to_zero(regret, verdict):
+    outcome = growing(regret)
+    (row,) = Sublinear(outcome.agents[0], "cumulative", 450).rows([outcome])
+    assert row.verdict == verdict
+    assert Sublinear("absent", "cumulative", 450).rows([outcome]) == []
+    assert Sublinear(outcome.agents[0], "cumulative", 900).rows([outcome]) == []

@@ -77,6 +77,7 @@ def test_a_figure_selects_environments_and_its_claims_name_agents_of_its_studies
             assert named <= labels
             if isinstance(check, Across):
                 assert {check.less, check.more} <= set(beginnings)
+                assert not check.other or check.other in labels
             if isinstance(check, Claim):
                 assert any(each.startswith(check.environment) for each in beginnings)
 
@@ -182,6 +183,11 @@ def test_a_claim_across_environments_is_judged_by_the_trials_they_share():
     assert [verdict(row) for row in Across("a", "near", "far").rows(both)] == [HOLDS]
     assert [verdict(row) for row in Across("a", "far", "near").rows(both)] == [REVERSED]
     assert Across("b", "near", "far").rows(both) == Across("a", "near", "other").rows(both) == []
+    far = result(c=[value + 1 + 0.01 * i for i, value in enumerate(spread)])
+    both[1] = dataclasses.replace(far, environment="far")
+    (row,) = Across("a", "near", "far", other="c").rows(both)
+    assert (row.problem, verdict(row)) == ("a < c", HOLDS)
+    assert Across("c", "near", "far", other="a").rows(both) == Across("a", "near", "far").rows(both) == []
 
 
 def test_a_significant_difference_is_named_on_few_trials_too():
