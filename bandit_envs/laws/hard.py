@@ -93,7 +93,7 @@ class HardFunctions(FunctionLaw):
     Args:
         bound: B, the norm of the class of functions.
         noise_std: R.
-        horizon: T.
+        horizon: T, for which they are hard; what is played may go on.
         rescaled: scale each function to the norm B, ten times up or more; they stay hard, but no bound is
             proved.
     """

@@ -13,6 +13,7 @@ from bandit_envs.laws.bumps import Bumps
 from bandit_envs.laws.hard import TOLERANCE, HardFunctions, design_of
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problems import build
+from bandit_envs.problems.hard import HARD_FOR
 
 SE, MATERN = RBF(0.2), Matern(0.2, nu=2.5)
 KERNELS = {"rbf": SE, "matern52": MATERN}
@@ -98,13 +99,25 @@ def test_no_bound_is_proved_where_the_effective_dimension_is_small():
 
 @each_kernel
 def test_no_bound_is_above_the_regret_of_an_agent(name):
-    keywords = {"kernel": name, "horizon": T}
+    keywords = {"kernel": name, "horizon": T, "hard_for": T}
     problem = build("hard", keywords)
     assert isinstance(problem.reward, HardFunctions)
     least = problem.reward.least_regret(problem.gram)
     assert least is not None
     regret = gpbandits.evaluate(problem, {"amm": ("gp-ucb", {"width": "amm"})}, trials=4).regret["amm"]
     assert 2 * least < regret[:, -1].mean() < 6 * least
+
+
+def test_the_default_tells_agents_apart_and_the_bound_bites_where_it_holds():
+    problem, trials = build("hard", {}), 8
+    assert isinstance(problem.reward, HardFunctions)
+    entrants = {"random": "random", "gp-ei": "gp-ei"}
+    regret = gpbandits.evaluate(problem, entrants, trials=trials, checkpoints=[HARD_FOR, T]).regret
+    saved = regret["random"][:, -1] - regret["gp-ei"][:, -1]
+    assert saved.mean() > 3.5 * saved.std(ddof=1) / np.sqrt(trials)  # t of 7 degrees: p < .01 two-sided
+    least = problem.reward.least_regret(problem.gram)
+    assert least is not None
+    assert least > 0.2 * regret["random"][:, 0].mean()
 
 
 def test_what_is_published_of_hard_functions_is_their_class():
@@ -120,6 +133,9 @@ def test_what_is_published_of_hard_functions_is_their_class():
         ({"noise": {"law": "gaussian", "share": 0.1}}, "share"),
         ({"rkhs_norm": 0.0}, "rkhs_norm"),
         ({"horizon": 0}, "horizon"),
+        ({"hard_for": 0}, "hard_for"),
+        ({"hard_for": 21, "horizon": 20}, "hard_for"),
+        ({"function": "bumps", "hard_for": 9}, "hard_for"),
         ({"eps": 0.1}, "eps"),
         ({"function": "bumps", "rescaled": True}, "rescaled"),
         ({"function": "bumps", "eps": 1.5}, "eps"),
