@@ -17,7 +17,8 @@ class Features(NamedTuple):
     the posterior of `approximate` ones is not exact. `availability`: it plays where arms may be missing; one
     that declares its features without it is refused there. `aggregated` ones do not need to be told which
     rounds earned what arrives, and are alone in playing where that is not told. Those with `seed` need a safe
-    seed where there are costs.
+    seed where there are costs. Plays of those with `horizon` depend by default on how many rounds the setting
+    expects: their first T rounds of a longer run are not a run of T.
     """
 
     delay: bool = False
@@ -33,6 +34,7 @@ class Features(NamedTuple):
     availability: bool = False
     aggregated: bool = False
     seed: bool = False
+    horizon: bool = False
 
 
 def handles(*names: str) -> Callable[[Factory], Factory]:

@@ -33,7 +33,7 @@ from ..widths.base import Width
 from ..widths.by_name import make_width
 
 
-@handles("delay", "context", "change", "box", "noise", "availability")
+@handles("delay", "context", "change", "box", "noise", "availability", "horizon")
 def gp_ucb_cpd(
     setting: Setting,
     *,
@@ -88,7 +88,7 @@ def gp_ucb_cpd(
     return _assemble(setting, watch, xi_squared, reading, num_trials, **options)
 
 
-@handles("delay", "context", "change", "privileged", "box", "noise", "availability")
+@handles("delay", "context", "change", "privileged", "box", "noise", "availability", "horizon")
 def gp_ucb_oracle(
     setting: Setting,
     *,
@@ -104,7 +104,7 @@ def gp_ucb_oracle(
     return _assemble(setting, Oracle, xi_squared, reading, num_trials, **options)
 
 
-@handles("delay", "context", "box", "noise", "availability")
+@handles("delay", "context", "box", "noise", "availability", "horizon")
 def gp_ucb_no_detector(
     setting: Setting,
     *,

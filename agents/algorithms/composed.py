@@ -23,7 +23,7 @@ Options = Mapping[str, Any]
 IMPROVING = ("ei", "pi")  # the rules that improve on an incumbent
 
 
-@handles("delay", "context", "constraint", "change", "box", "noise", "availability")
+@handles("delay", "context", "constraint", "change", "box", "noise", "availability", "horizon")
 def gp_agent(
     setting: Setting,
     *,

@@ -20,7 +20,7 @@ from ..options import typed
 from ..widths.by_name import improved_width
 
 
-@handles("delay", "context", "constraint", "box", "availability")
+@handles("delay", "context", "constraint", "box", "availability", "horizon")
 def gp_ucb_noiseless_constraints(
     setting: Setting,
     *,
@@ -54,7 +54,7 @@ def gp_ucb_noiseless_constraints(
     return _assemble(setting, penalty, epoch, reading, inner, num_trials, **options)
 
 
-@handles("delay", "context", "constraint", "box", "availability")
+@handles("delay", "context", "constraint", "box", "availability", "horizon")
 def gp_ucb_noisy_constraints(
     setting: Setting,
     *,

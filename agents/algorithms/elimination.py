@@ -39,7 +39,7 @@ BANDS = {"split": SplitBand, "plain": PlainBand}
 FIRST = 16  # plays of the first batch where batches double
 
 
-@handles("delay", "noise", "availability")
+@handles("delay", "noise", "availability", "horizon")
 def bpe(
     setting: Setting,
     *,
@@ -66,7 +66,7 @@ def bpe(
     return eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
 
 
-@handles("delay", "noise", "availability")
+@handles("delay", "noise", "availability", "horizon")
 def phased_elimination(
     setting: Setting,
     *,
@@ -93,7 +93,7 @@ def phased_elimination(
     return eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
 
 
-@handles("delay", "noise", "availability")
+@handles("delay", "noise", "availability", "horizon")
 def reds(
     setting: Setting,
     *,

@@ -19,7 +19,7 @@ from .elimination import eliminating
 WAITS = ("quantile", "sub-exponential", "max_delay")
 
 
-@handles("delay", "noise", "availability")
+@handles("delay", "noise", "availability", "horizon")
 def bpe_delay(
     setting: Setting,
     *,

@@ -27,7 +27,7 @@ from ..widths.logarithmic import LogarithmicWidth
 from .memory_length import DEFAULT_VARIATION, discount_of, drift_of, window_of
 
 
-@handles("delay", "context", "change", "box", "availability")
+@handles("delay", "context", "change", "box", "availability", "horizon")
 def sw_gp_ucb(
     setting: Setting,
     *,
@@ -59,7 +59,7 @@ def sw_gp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
-@handles("delay", "context", "change", "box", "noise", "availability")
+@handles("delay", "context", "change", "box", "noise", "availability", "horizon")
 def r_gp_ucb(
     setting: Setting,
     *,
@@ -90,7 +90,7 @@ def r_gp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, restart=restart)
 
 
-@handles("delay", "context", "change", "box", "availability")
+@handles("delay", "context", "change", "box", "availability", "horizon")
 def tv_gp_ucb(
     setting: Setting,
     *,
@@ -120,7 +120,7 @@ def tv_gp_ucb(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
-@handles("delay", "context", "change", "availability")
+@handles("delay", "context", "change", "availability", "horizon")
 def ui_tvbo(
     setting: Setting,
     *,
@@ -154,7 +154,7 @@ def ui_tvbo(
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials, belief=belief)
 
 
-@handles("delay", "context", "change", "box", "availability")
+@handles("delay", "context", "change", "box", "availability", "horizon")
 def w_gp_ucb(
     setting: Setting,
     *,

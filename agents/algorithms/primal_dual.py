@@ -16,7 +16,7 @@ from .costs_apart import with_costs_apart
 RULES = {"ucb": "ucb", "ts": "thompson", "random": "random-ucb"}
 
 
-@handles("delay", "context", "constraint", "change", "box", "availability")
+@handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
 def pdcbo(
     setting: Setting,
     *,
@@ -43,7 +43,7 @@ def pdcbo(
     return with_costs_apart(setting, parts_of, num_trials, width=width, **options)
 
 
-@handles("delay", "context", "constraint", "change", "box", "availability")
+@handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
 def ckb(
     setting: Setting,
     *,

@@ -14,7 +14,7 @@ from ..objectives.schedules import RHO, Constant, Growing, Infinite, Schedule
 from .costs_apart import with_costs_apart
 
 
-@handles("delay", "context", "constraint", "change", "box", "availability")
+@handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
 def config(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """CONFIG: argmax uf over the arms whose costs may all be kept, lg_j <= 0 (Xu et al. 2023).
 
@@ -32,7 +32,7 @@ def config(setting: Setting, *, num_trials: int | None = None, **options: Any) -
     return _assemble(setting, Infinite(), num_trials, **options)
 
 
-@handles("delay", "context", "constraint", "change", "box", "availability")
+@handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
 def rpol(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """RPOL: argmax uf - sum_j Q_j [lg_j]^+, Q_{t+1} = max(Q_t + [c_t]^+, sqrt t) (Guo et al. 2023).
 
@@ -50,7 +50,7 @@ def rpol(setting: Setting, *, num_trials: int | None = None, **options: Any) -> 
     return _assemble(setting, Growing(), num_trials, **options)
 
 
-@handles("delay", "context", "constraint", "change", "box", "availability")
+@handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
 def epbo(setting: Setting, *, rho: float = RHO, num_trials: int | None = None, **options: Any) -> Agent:
     """EPBO: argmax uf - rho sum_j [lg_j]^+ (Lu & Paulson 2022).
 

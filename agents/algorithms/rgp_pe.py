@@ -139,7 +139,7 @@ def order_of(uniform: Floats, count: int) -> Ints:
     return np.random.default_rng(int(uniform.item() * 2**53)).permutation(count)
 
 
-@handles()
+@handles("horizon")
 def rgp_pe(
     setting: Setting,
     *,

@@ -93,7 +93,7 @@ def rgp_ucb(
     return assemble(Model.of(setting, **options), rule_of, num_trials, belief=Alike)
 
 
-@handles("delay", "context", "box", "availability")
+@handles("delay", "context", "box", "availability", "horizon")
 def tgp_ucb(
     setting: Setting,
     *,

@@ -27,7 +27,7 @@ WIDTH = 2.0  # of the reward's band, which safety does not rest on
 PATIENCE = 10
 
 
-@handles("delay", "context", "constraint", "change", "availability", "seed")
+@handles("delay", "context", "constraint", "change", "availability", "seed", "horizon")
 def safe_ucb(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """Safe UCB: argmax uf over S, a safe seed and all arms with ug_j <= 0 (Sui et al. 2015, a rival).
 
@@ -44,7 +44,7 @@ def safe_ucb(setting: Setting, *, num_trials: int | None = None, **options: Any)
     return safely(setting, UCB, num_trials, **options)
 
 
-@handles("delay", "context", "constraint", "change", "availability", "seed")
+@handles("delay", "context", "constraint", "change", "availability", "seed", "horizon")
 def safeopt(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """SafeOpt: the widest band of what may be best in S and of what may enlarge S (Sui et al. 2015).
 
@@ -63,7 +63,7 @@ def safeopt(setting: Setting, *, num_trials: int | None = None, **options: Any) 
     return safely(setting, SafeOpt, num_trials, **options)
 
 
-@handles("delay", "context", "constraint", "change", "availability", "seed")
+@handles("delay", "context", "constraint", "change", "availability", "seed", "horizon")
 def stageopt(
     setting: Setting,
     *,
@@ -89,7 +89,7 @@ def stageopt(
     return safely(setting, partial(StageOpt, rounds=until), num_trials, patience=patience, **options)
 
 
-@handles("delay", "context", "constraint", "change", "availability", "seed")
+@handles("delay", "context", "constraint", "change", "availability", "seed", "horizon")
 def losbo(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
     """LoSBO: SafeOpt on what costs that came certify by their slopes and a noise bound (Fiedler et al. 2024).
 
@@ -107,7 +107,7 @@ def losbo(setting: Setting, *, num_trials: int | None = None, **options: Any) ->
     return safely(setting, SafeOpt, num_trials, sets="plays", **options)
 
 
-@handles("delay", "context", "constraint", "change", "availability", "seed")
+@handles("delay", "context", "constraint", "change", "availability", "seed", "horizon")
 def ise(
     setting: Setting, *, rounds: int | None = None, num_trials: int | None = None, **options: Any
 ) -> Agent:

@@ -138,7 +138,7 @@ class SupKernelUCB(LoneAgent):
         return self.model.deviation * 2.0 ** -(stage + 1)
 
 
-@handles("delay", "context", "availability")
+@handles("delay", "context", "availability", "horizon")
 def sup_kernel_ucb(
     setting: Setting,
     *,
