@@ -1,0 +1,226 @@
+"""Sixty small errors, each of which the quick tests of its room must find.
+
+    python scripts/mutants.py                    # a few minutes a room
+    python scripts/mutants.py --room agents/widths
+    python scripts/mutants.py --check            # only that every text to replace is there, once
+
+An error is written into a copy of the checkout, and the room's mirror folder of tests is run there until one
+fails. Errors that no test finds are printed, and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+COPIED = (
+    "agents",
+    "bandit_envs",
+    "gpbandits",
+    "tests",
+    "docs",
+    "examples",
+    "benchmarks",
+    "scripts",
+    "pyproject.toml",
+)
+
+
+class Mutant(NamedTuple):
+    """A wrong sign, an index off by one round, or a dropped term."""
+
+    path: str
+    right: str
+    wrong: str
+
+    @property
+    def room(self) -> str:
+        """The folder of the module, whose tests stand in the folder of the same name under `tests`."""
+        parts = Path(self.path).parts
+        return "/".join(parts[:2])
+
+
+MUTANTS = (
+    Mutant("agents/widths/finite_set.py", "self._union + 4.0 * log(t)", "self._union + 2.0 * log(t)"),
+    Mutant("agents/widths/improved.py", "self.gamma(t - 1, gain)", "self.gamma(t, gain)"),
+    Mutant(
+        "agents/widths/self_normalised.py",
+        "gamma + np.log(1.0 / self.delta)",
+        "gamma - np.log(1.0 / self.delta)",
+    ),
+    Mutant("agents/widths/rkhs.py", "2.0 * np.square(self.bound) + 300.0", "2.0 * self.bound + 300.0"),
+    Mutant("agents/widths/real_beta.py", "determinant - 2.0 * np.log(self.delta)", "determinant"),
+    Mutant(
+        "agents/widths/robust.py",
+        "np.sqrt((t - 1) / self.noise_variance)",
+        "np.sqrt(t / self.noise_variance)",
+    ),
+    Mutant(
+        "agents/widths/delayed.py", "(self.noise_std + self.reward_bound) * spread", "self.noise_std * spread"
+    ),
+    Mutant("agents/acquisition/rules.py", "(candidates.incumbent + xi)", "(candidates.incumbent - xi)"),
+    Mutant(
+        "agents/acquisition/rules.py",
+        "candidates.mean + self._factor(candidates) * candidates.std",
+        "candidates.mean - self._factor(candidates) * candidates.std",
+    ),
+    Mutant(
+        "agents/acquisition/robust.py",
+        "_column(self.eps) * (1.0 - 2.0 * own)",
+        "_column(self.eps) * (1.0 - own)",
+    ),
+    Mutant("agents/acquisition/randomised.py", "candidates.sampled_maximum()[:, None]", "0.0"),
+    Mutant(
+        "agents/acquisition/safe.py", "candidates.mean + reach >= surely", "candidates.mean - reach >= surely"
+    ),
+    Mutant("agents/acquisition/dmm.py", "- fit.misfit", "+ fit.misfit"),
+    Mutant("agents/beliefs/base.py", "values.total - values.plays * self", "values.total - self"),
+    Mutant("agents/beliefs/base.py", "return value - self.prior_mean[trial, point]", "return value"),
+    Mutant("agents/beliefs/censored.py", "self.reward_bound / self._deviation**2", "self.reward_bound"),
+    Mutant("agents/beliefs/play_costs.py", "self.mean + 0.5 * self.std**2", "self.mean"),
+    Mutant("agents/beliefs/functionals.py", "self.variance -= column**2", "self.variance -= column"),
+    Mutant("agents/posteriors/forgetting/wandering.py", "(self.now + 1)", "self.now"),
+    Mutant(
+        "agents/posteriors/forgetting/discounted.py",
+        "self._squares *= self.discount**2",
+        "self._squares *= self.discount",
+    ),
+    Mutant("agents/posteriors/forgetting/drifting.py", "math.sqrt(1.0 - eps)", "(1.0 - eps)"),
+    Mutant("agents/posteriors/forgetting/sliding_window.py", "self._now - age)]", "self._now - age + 1)]"),
+    Mutant("agents/posteriors/play_factor.py", "math.log(scale) - 0.5 * math.log(noise)", "math.log(scale)"),
+    Mutant(
+        "agents/posteriors/sketched.py",
+        "0.5 * np.log1p(max(sketch.variance.item(x), 0.0)",
+        "np.log1p(max(sketch.variance.item(x), 0.0)",
+    ),
+    Mutant(
+        "agents/restarts/likelihood_ratio.py", "false_alarm_rate / (1 + told.num_costs)", "false_alarm_rate"
+    ),
+    Mutant(
+        "agents/restarts/likelihood_ratio.py",
+        "s * (before - mean) ** 2 + (n - s)",
+        "s * (before - mean) ** 2 + n",
+    ),
+    Mutant(
+        "agents/restarts/evidence.py",
+        "math.log(len(scales) / false_alarm_rate)",
+        "-(math.log(len(scales) / false_alarm_rate))",
+    ),
+    Mutant(
+        "agents/restarts/run_lengths.py",
+        "math.log1p(-1.0 / segment), -math.log(segment)",
+        "0.0, -math.log(segment)",
+    ),
+    Mutant("agents/restarts/waiting.py", "2.0 * self.b * nats", "self.b * nats"),
+    Mutant("agents/restarts/outcomes.py", "np.log(2.0 * np.pi * variance) +", "np.log(2.0 * np.pi) +"),
+    Mutant(
+        "agents/objectives/each_modelled.py", "(mean - width[:, None] * std)", "(mean + width[:, None] * std)"
+    ),
+    Mutant(
+        "agents/objectives/each_modelled.py",
+        "t[:, None] <= self.first_plays",
+        "t[:, None] < self.first_plays",
+    ),
+    Mutant("agents/objectives/penalised.py", "(value - self.centre[trial]) /", "value /"),
+    Mutant("agents/objectives/lipschitz_masks.py", "steep).min(axis=1", "steep).max(axis=1"),
+    Mutant("agents/objectives/ledger.py", "- shift * plays)", ")"),
+    Mutant(
+        "agents/objectives/per_cost.py", "scores + band.log_power(power)", "scores - band.log_power(power)"
+    ),
+    Mutant("agents/model/clock.py", "self._start(now + 1) - self.times", "self._start(now) - self.times"),
+    Mutant("agents/model/hyperparameters.py", "np.log(NOISE_BOUNDS)", "np.array(NOISE_BOUNDS)"),
+    Mutant(
+        "agents/model/plays.py", "rounds.tolist() == [self.rounds]", "rounds.tolist() == [self.rounds - 1]"
+    ),
+    Mutant("agents/box/landscape.py", "self.mean + factor * self.deviate()", "self.mean + self.deviate()"),
+    Mutant("agents/box/terrain.py", "found[1] * self.span", "found[1]"),
+    Mutant("agents/agent/gp_agent.py", "1 + self.round - begun", "self.round - begun"),
+    Mutant("agents/agent/gp_agent.py", "rounds[known]", "rounds[known] - 1"),
+    Mutant("agents/agent/past.py", "rounds >= self.since[trial]", "rounds > self.since[trial]"),
+    Mutant("agents/kernels/theta_slopes.py", "2.0 * (total -", "(total -"),
+    Mutant("agents/kernels/shortened.py", "else value / factor", "else value * factor"),
+    Mutant("agents/tuning/scale.py", "self.sign * value - self.centre", "value - self.centre"),
+    Mutant(
+        "agents/tuning/categorical.py", "quantile * self.width), self.width - 1", "quantile * self.width), 0"
+    ),
+    Mutant(
+        "bandit_envs/problem/simulator.py", "rounds > self.problem.window", "rounds >= self.problem.window"
+    ),
+    Mutant("bandit_envs/problem/simulator.py", "means + loudness * self.noise", "means + self.noise"),
+    Mutant("bandit_envs/problem/units.py", "+ 1.0) / 2.0", ") / 2.0"),
+    Mutant("bandit_envs/problem/volatile.py", "(values[:, 1:] <= 0)", "(values[:, 1:] >= 0)"),
+    Mutant("bandit_envs/laws/functions/rkhs.py", "self.norm / drawn.norm", "drawn.norm / self.norm"),
+    Mutant("bandit_envs/laws/derived.py", "self.law.least - self.eps", "self.law.least + self.eps"),
+    Mutant(
+        "bandit_envs/laws/delays/in_time.py",
+        "np.ceil(waits / self.interval) - 1.0",
+        "np.ceil(waits / self.interval)",
+    ),
+    Mutant("bandit_envs/laws/contexts.py", "2 * count - 1 - free", "2 * count - free"),
+    Mutant("bandit_envs/environment/info.py", "np.maximum(cost, 0.0) ** 2", "cost ** 2"),
+    Mutant("bandit_envs/environment/vector.py", "outcome.t + 1 >= self.limit", "outcome.t >= self.limit"),
+    Mutant(
+        "bandit_envs/kernels/random_features.py", "np.sqrt(2.0 / self.count)", "np.sqrt(1.0 / self.count)"
+    ),
+    Mutant("gpbandits/evaluation/stability.py", "worth.max(axis=1, keepdims=True) - earned", "earned"),
+    Mutant(
+        "gpbandits/evaluation/statistics/pairs.py", "(1 + extreme) / (1 + flips)", "extreme / (1 + flips)"
+    ),
+    Mutant("gpbandits/experiments/status.py", "study.trials - done - failed", "study.trials - done"),
+    Mutant("gpbandits/theory/regret.py", "2.0 * width * np.sqrt(rounds *", "width * np.sqrt(rounds *"),
+)
+
+
+def missing() -> list[Mutant]:
+    """Errors whose right text does not stand in its file exactly once."""
+    return [each for each in MUTANTS if (ROOT / each.path).read_text(encoding="utf-8").count(each.right) != 1]
+
+
+def found(mutant: Mutant, copy: Path) -> bool:
+    """Whether a quick test of the room fails with the error."""
+    file = copy / mutant.path
+    right = file.read_text(encoding="utf-8")
+    file.write_text(right.replace(mutant.right, mutant.wrong), encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", f"tests/{mutant.room}", "-q", "-x", "-m", "not long"]
+    run = subprocess.run(command, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True)
+    file.write_text(right, encoding="utf-8")
+    if run.returncode > 1:
+        raise RuntimeError(run.stdout.decode()[-2000:])
+    return run.returncode == 1
+
+
+def main() -> int:
+    """Try every error."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--room", default="", help="such as agents/widths; default all")
+    parser.add_argument("--check", action="store_true")
+    chosen = parser.parse_args()
+    lost = missing()
+    print(*(f"not there once: {each.path}: {each.right}" for each in lost), sep="\n")
+    if chosen.check or lost:
+        return int(bool(lost))
+    survivors = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in COPIED:
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+            copy(ROOT / name, Path(folder) / name)
+        for mutant in MUTANTS:
+            if mutant.room.startswith(chosen.room):
+                ok = found(mutant, Path(folder))
+                survivors += [] if ok else [mutant]
+                print("found   " if ok else "SURVIVES", mutant.path, mutant.right, flush=True)
+    print(f"{len(survivors)} survive")
+    return int(bool(survivors))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
