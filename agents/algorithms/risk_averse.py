@@ -109,7 +109,7 @@ class RAHBO(PlanningAgent):
         self.reward.receive(HERE, point, HERE, values.mean(keepdims=True), np.array([weight]))
 
     def _noise(self, arm: int, share: float) -> float:
-        """What is taken for rho^2 of an arm whose values just had this share of R^2 as variance."""
+        """Return the rho^2 that is assumed of an arm whose values just had this share of R^2 as variance."""
         if self.known is not None:
             return self.known.item(arm)
         if self.reading == "code":

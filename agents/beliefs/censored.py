@@ -57,7 +57,7 @@ class Censored(Belief):
         both = make_posterior(model, num_trials)
         super().__init__(self.shifted(model), both, both)
         self.window, self._given, self._deviation = window, reward_bound, model.deviation
-        self._default = largest_shifted(model) if bounding else None  # of what was published: refits keep it
+        self._bounding, self._largest = bounding, largest_shifted(model)
         self.noisy = noisy
         self.clock = Clock.of(model.setting)
         self._points = ByRound(num_trials)
@@ -71,7 +71,7 @@ class Censored(Belief):
     def remodel(self, model: Model) -> None:
         """Go over to another kernel and noise, hence to another s; the least that may come stays."""
         super().remodel(self.shifted(model))
-        self._deviation = model.deviation
+        self._deviation, self._largest = model.deviation, largest_shifted(model)
 
     def play(self, point: Ints) -> None:
         """Observe 0 for now."""
@@ -135,7 +135,7 @@ class Censored(Belief):
         """B_y."""
         if self._given is not None:
             return self._given
-        return self._deviation if self._default is None else self._default
+        return self._largest if self._bounding else self._deviation
 
     @property
     def bias(self) -> Floats | float:

@@ -35,7 +35,7 @@ Band = tuple[Floats, Floats]  # scaled mean and deviation of a cost at some poin
 
 @dataclass(frozen=True)
 class OfCosts:
-    """What the models of the costs assume beside the kernel and B of the reward's.
+    """Assumptions of the models of the costs, beside the kernel and B of the reward's.
 
     Args:
         standardize: take centres and scales from the first plays, in place of the prior's.

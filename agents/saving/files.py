@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bandit_envs.basics.arguments import is_count, require, require_switch
-from bandit_envs.basics.files import write_whole
+from bandit_envs.basics.files import sweep, write_whole
 
 from .arrays import unpacked_size
 
@@ -33,6 +33,7 @@ AGAIN = "take an earlier copy, or save again"
 def write(path: str | os.PathLike[str], form: str, content: dict[str, Any]) -> None:
     """Write content that JSON can hold; an interruption, or a power cut, leaves the old file as it was."""
     head = {"format": form, "version": VERSION, "sha256": _digest(form, content)}
+    sweep(Path(path).parent, Path(path).name)
     write_whole(path, json.dumps({**head, "content": content}, allow_nan=False).encode())
 
 

@@ -146,7 +146,7 @@ class History:
         return [each.parameters for each in rounds if without_time(each.context) == wanted]
 
     def continues(self, earlier: History) -> bool:
-        """Whether all experiments of another history are here, with what came of them."""
+        """Say whether all experiments of another history are here, with their outcomes."""
         shared = self.rounds[: len(earlier.rounds)]
         asked = [(each.ticket, each.parameters, each.context) for each in earlier.rounds]
         if asked != [(each.ticket, each.parameters, each.context) for each in shared]:

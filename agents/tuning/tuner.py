@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, overload
 
-from bandit_envs.basics.arguments import is_count, require, require_switch
+from bandit_envs.basics.arguments import is_count, require, require_switch, written_as
 from bandit_envs.basics.files import held, is_held_here
 from bandit_envs.basics.threads import one_thread
 
@@ -340,7 +340,7 @@ class Tuner(Records):
             ValueError: the agent or an option of it is not data, or another process runs experiments of the
                 file.
         """
-        with nullcontext() if is_held_here(path) else held(path, SHARE):
+        with written_as({"file": "path"}), nullcontext() if is_held_here(path) else held(path, SHARE):
             self._write(path)
 
     def _write(self, path: str | os.PathLike[str]) -> None:

@@ -107,7 +107,7 @@ def is_count(value: Any) -> bool:
 
 
 def is_text(value: Any) -> bool:
-    """Whether a value is text that a file can hold; half a surrogate pair is none."""
+    """Say whether a value is text that a file can hold; half a surrogate pair is none."""
     return isinstance(value, str) and value.encode(errors="replace").decode() == value
 
 

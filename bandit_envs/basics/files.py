@@ -24,6 +24,7 @@ UNFINISHED = ".*.part"  # pattern of what a killed process leaves behind
 SETTLED = 60.0  # seconds, far more than between the making of a file and its lock
 _HELD: set[Path] = set()  # by this process, whose own locks do not keep its threads apart
 _MUTEX = threading.Lock()
+WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}  # some shared folders say so
 _OURS = re.compile(r"\..+\.[0-9a-f]{32}\.part")
 
 
@@ -32,10 +33,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing that gets its name, in one step, when the block ends without an error.
 
     A reader meets the old file or the new one; an error, a full disk or a power cut leaves the old one alone.
-    What killed writers of the same file have left goes, see `sweep`.
+    Unfinished files of killed writers stay until `sweep`: listing a folder of many files takes long.
     """
     path = Path(path)
-    sweep(path.parent, f".{glob.escape(path.name)}.*.part")
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
     try:
         with temporary.open("xb") as file:
@@ -55,12 +55,13 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
         file.write(content)
 
 
-def sweep(folder: str | os.PathLike[str], pattern: str = UNFINISHED) -> None:
-    """Remove the unfinished files of a folder whose writers were killed, a minute ago or earlier.
+def sweep(folder: str | os.PathLike[str], name: str | None = None) -> None:
+    """Remove the unfinished files of a folder, or of one name in it, whose writers were killed a minute ago.
 
     A writer holds a lock on its file, which ends with it, on this machine or another that shares the folder;
     where there are no locks everything stays.
     """
+    pattern = UNFINISHED if name is None else f".{glob.escape(name)}.*.part"
     for path in Path(folder).glob(pattern):
         if not (_OURS.fullmatch(path.name) and path.is_file()):
             continue
@@ -74,7 +75,7 @@ def held(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
     """Hold a file for this process in the block, or raise an `ArgumentError` that names who holds it.
 
     The operating system drops the lock when the process ends, however it ends. The lock is a file beside it,
-    which lasts as long as the block.
+    which lasts as long as the block. Where the file system has no locks, nobody is kept out.
 
     Args:
         path: of the file, which need not exist.
@@ -101,7 +102,7 @@ def held(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
 
 
 def is_held_here(path: str | os.PathLike[str]) -> bool:
-    """Whether this process holds a file."""
+    """Say whether this process holds a file."""
     return Path(path).absolute() in _HELD
 
 
@@ -110,8 +111,7 @@ def _locked(lock: Path, remedy: str) -> int:
     while True:
         descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            if fcntl is not None:
-                fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(descriptor)
             if lock.exists() and os.path.samestat(os.fstat(descriptor), lock.stat()):
                 os.truncate(descriptor, 0)
                 os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
@@ -125,6 +125,16 @@ def _locked(lock: Path, remedy: str) -> int:
                 raise ArgumentError("file", f"must be free, got one that {holder} holds; {remedy}") from None
             raise
         os.close(descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    """Lock a file until it is closed, or raise where another process has it."""
+    try:
+        if fcntl is not None:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in WITHOUT_LOCKS:
+            raise
 
 
 def _sync_folder(folder: Path) -> None:

@@ -198,9 +198,8 @@ class Gram(Shares):
     @property
     def eigen_rotation(self) -> tuple[Floats, Floats]:
         """The r positive eigenvalues of K, descending, and Q, (r, r): P = Q @ root has P P' diagonal."""
-        values, vectors = (
-            self._eigen
-        )  # turned here: a copy, as by pickle, would sum products in another order
+        values, vectors = self._eigen
+        # Turned here and not where they are kept: a pickled copy would sum products in another order.
         return values[::-1], vectors[:, ::-1].T
 
     @shared

@@ -103,7 +103,7 @@ class UnderKernel(Derived):
         return self.law.least
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
-        """That of the other law, under the kernel of its own."""
+        """Return the slope of the other law, under the kernel of its own."""
         return self.law.lower_bound(gram.under(self.kernel), prior_mean, norm)
 
     def steepest(self, gram: Gram) -> float | None:

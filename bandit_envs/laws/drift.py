@@ -19,7 +19,7 @@ class Drift(abc.ABC):
 
     @property
     def stands_still(self) -> bool:
-        """Whether functions stay as they are throughout a segment: they are then drawn as without a drift."""
+        """Say whether functions stay throughout a segment: they are then drawn as without a drift."""
         return False
 
     @property
@@ -96,7 +96,7 @@ class OrnsteinUhlenbeck(Drift):
 
     @property
     def stands_still(self) -> bool:
-        """Whether the rate is 0."""
+        """Say whether the rate is 0."""
         return self.epsilon == 0
 
     @property

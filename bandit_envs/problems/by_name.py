@@ -113,7 +113,7 @@ def defaults_of(problem: str) -> dict[str, Any]:
 
 
 def _of_factory(problem: str) -> dict[str, Any]:
-    """The same with the defaults of the factory that a preset hands its keywords to."""
+    """Return the keywords with the defaults of the factory that a preset hands them to."""
     factory = FACTORIES[problem]
     own = inspect.signature(PRESET_OF.get(factory, factory)).parameters.values()
     taken = {p.name: p.default for p in own if p.kind is p.KEYWORD_ONLY and p.name != "name"}

@@ -90,7 +90,7 @@ def hard(
 def _hard_functions(
     rkhs_norm: float, hard_for: int | None, rescaled: bool, keywords: dict[str, Any]
 ) -> HardFunctions:
-    """Those of the problem's own noise."""
+    """Return the law of hard functions for the problem's own noise."""
     horizon = keywords["horizon"]
     require_size("horizon", horizon)
     rounds = min(HARD_FOR, horizon) if hard_for is None else hard_for

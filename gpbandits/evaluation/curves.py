@@ -91,7 +91,7 @@ class Curves(Comparison):
 
     @cached_property
     def unsafe_plays(self) -> dict[str, Ints]:
-        """How many plays so far violated a cost, (B, T) each."""
+        """Number of plays so far that violated a cost, (B, T) each."""
         return self.running("unsafe_plays")
 
     @property

@@ -167,7 +167,7 @@ def _totals(result: Curves) -> dict[str, list[Any]]:
 
 
 def _restored_totals(header: Mapping[str, Any], table: pa.Table, shape: tuple[int, ...]) -> list[Any]:
-    """Those of each agent; of none where every round is recorded, or by an older version."""
+    """Return the totals of each agent; None where every round is recorded, or by an older version."""
     tails = header.get("totals") or {}
     if not tails:
         return [None] * shape[0]

@@ -5,7 +5,6 @@ a killed process. Where the system or the file system has no such locks (Windows
 runs at once may compute a cell twice and keep it once.
 """
 
-import errno
 import os
 import struct
 import sys
@@ -13,6 +12,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from bandit_envs.basics.files import WITHOUT_LOCKS
 
 try:
     import fcntl
@@ -22,7 +23,6 @@ except ImportError:  # pragma: no cover (not on Windows)
 FILE = ".locks"
 _PATIENCE = 0.1  # seconds between attempts
 _OWNER = "hhqqi4x"  # struct flock of Linux: type, whence, start, length, process
-_WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}  # what such folders say
 
 
 @contextmanager
@@ -71,7 +71,7 @@ def _lock(descriptor: int, key: str, wait: bool) -> bool:
         except (BlockingIOError, PermissionError):  # EAGAIN or EACCES: another process has it
             return False
         except OSError as error:
-            if error.errno not in _WITHOUT_LOCKS:
+            if error.errno not in WITHOUT_LOCKS:
                 raise
     return True
 

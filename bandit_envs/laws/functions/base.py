@@ -35,7 +35,7 @@ class FunctionLaw(abc.ABC):
 
     @property
     def norm_bound(self) -> float | None:
-        """What no function's norm in the RKHS of the problem's kernel is above; None if it states none."""
+        """Return a bound on all norms in the RKHS of the problem's kernel; None if it states none."""
         return None
 
     @property

@@ -45,7 +45,7 @@ class GPSample(FunctionLaw):
         return Drawn(z @ gram.root, between=Continuation(gram, z))
 
     def steepest(self, gram: Gram) -> float:
-        """What a draw exceeds with probability 0.01 at most."""
+        """Return a slope that a draw exceeds with probability 0.01 at most."""
         return of_samples(gram)
 
     @property

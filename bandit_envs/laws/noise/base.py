@@ -53,7 +53,7 @@ class Noise(abc.ABC):
 
     @property
     def is_gaussian(self) -> bool:
-        """Whether it is normal, of one deviation at every play."""
+        """Say whether it is normal, of one std at every play."""
         return False
 
     @property

@@ -57,7 +57,7 @@ class ByArm(Noise):
 
     @property
     def sub_gaussian(self) -> float | None:
-        """That of the other law, for no play's deviation is above the stated one."""
+        """Return the constant of the other law, for no play's std is above the stated one."""
         return self.base.sub_gaussian
 
     @property
