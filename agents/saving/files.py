@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bandit_envs.basics.arguments import is_count, require, require_switch
+from bandit_envs.basics.arguments import is_count, require
 from bandit_envs.basics.files import sweep, write_whole
 
 from .arrays import unpacked_size
@@ -89,7 +89,6 @@ def load(path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = 
         ValueError: the file is of another kind or version, is damaged or too large, or names a class path.
         FileNotFoundError: there is none.
     """
-    require_switch("trust", trust)
     module, name = FORMATS[_opened(path, tuple(FORMATS), max_bytes)["format"]]
     return getattr(import_module(module), name).load(path, trust=trust, max_bytes=max_bytes)
 

@@ -235,6 +235,24 @@ def test_no_tuner_overwrites_the_experiments_of_another(tmp_path):
     assert told(path) == 5
 
 
+def test_what_another_tuner_was_told_of_the_same_experiments_is_not_overwritten(tmp_path):
+    path = tmp_path / "t.json"
+    tuner = Tuner(SPACE)
+    tickets = [tuner.ask()[0] for _ in range(3)]
+    tuner.save(path)
+    others = [Tuner.load(path) for _ in range(3)]
+    tuner.tell(tickets[0], 1.0)
+    tuner.drop(tickets[1])
+    tuner.fail(tickets[2], "it broke")
+    tuner.save(path)
+    others[1].tell(tickets[0], 2.0)  # another value
+    others[2].tell(tickets[0], 1.0)
+    others[2].fail(tickets[2], "it broke")  # the drop is missing
+    for other in others:
+        with pytest.raises(ValueError, match="3 experiments that saving would lose"):
+            other.optimise(value, 1, file=path)
+
+
 @pytest.mark.parametrize("file", [[1], 3, "no/folder/t.json"])
 def test_a_file_that_cannot_be_is_refused_before_anything_is_asked(file):
     tuner = Tuner(SPACE)
