@@ -235,22 +235,27 @@ def test_no_tuner_overwrites_the_experiments_of_another(tmp_path):
     assert told(path) == 5
 
 
-def test_what_another_tuner_was_told_of_the_same_experiments_is_not_overwritten(tmp_path):
-    path = tmp_path / "t.json"
-    tuner = Tuner(SPACE)
-    tickets = [tuner.ask()[0] for _ in range(3)]
+@pytest.mark.parametrize("missing", range(4))
+def test_what_another_tuner_was_told_of_the_same_experiments_is_not_overwritten(tmp_path, missing):
+    news = [
+        lambda tuner: tuner.tell(0, 1.0),
+        lambda tuner: tuner.drop(1),
+        lambda tuner: tuner.fail(2, "it broke"),
+        lambda tuner: tuner.tell(3, 2.0),
+    ]
+    path, tuner = tmp_path / "t.json", Tuner(SPACE)
+    tuner.ask(4)
     tuner.save(path)
-    others = [Tuner.load(path) for _ in range(3)]
-    tuner.tell(tickets[0], 1.0)
-    tuner.drop(tickets[1])
-    tuner.fail(tickets[2], "it broke")
+    other = Tuner.load(path)
+    for each in news:
+        each(tuner)
     tuner.save(path)
-    others[1].tell(tickets[0], 2.0)  # another value
-    others[2].tell(tickets[0], 1.0)
-    others[2].fail(tickets[2], "it broke")  # the drop is missing
-    for other in others:
-        with pytest.raises(ValueError, match="3 experiments that saving would lose"):
-            other.optimise(value, 1, file=path)
+    for each in news[:missing] + news[missing + 1 :]:
+        each(other)
+    with pytest.raises(ValueError, match="4 experiments that saving would lose"):
+        other.optimise(value, 1, file=path)
+    news[missing](other)
+    assert other.optimise(value, 1, file=path) is not None
 
 
 @pytest.mark.parametrize("file", [[1], 3, "no/folder/t.json"])
