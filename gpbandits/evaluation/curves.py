@@ -64,10 +64,14 @@ class Curves(Comparison):
 
     @property
     def simple_regret(self) -> dict[str, Floats]:
-        """Regret of the best play whose feedback has arrived by round t, (B, T) each.
+        """Least regret of the plays that count in round t, (B, T) each; the largest possible where none does.
 
-        It is the largest possible before any has arrived. Of an agent in `windows` only plays count whose
-        feedback came within its window: it discards the rest.
+        Those count that violate no cost, were made in the context and in the segment (since the last change)
+        of round t, and whose feedback has arrived by its end; of an agent in `windows`, within its window: it
+        discards the rest. So it is never negative nor infinite, and grows where context or segment change.
+        The largest possible is that of round t, of all its arms; in environments of others that do not have
+        `worst_regret`, the largest that occurred. Where functions drift or arms come and go, a play counts
+        with the regret of its own round.
         """
         return self.running("simple_regret")
 

@@ -165,7 +165,7 @@ def _run(
         if not np.all(info.get("played", True)):
             trace.rest(horizon)  # the budget is spent: there is nothing to learn any more
             return
-        trace.note(info, action)
+        trace.note(observation, action, info)
         if foreign:
             _check_earned(reward, info)
         if watch is not None:

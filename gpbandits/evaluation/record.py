@@ -22,7 +22,7 @@ class Record(NamedTuple):
     """
 
     regret: Floats  # (B, T) regret of the noiseless mean, charged when played
-    simple_regret: Floats  # (B, T) regret of the best play that was learnt; before any, the largest possible
+    simple_regret: Floats  # (B, T) of the plays that count, see `Curves.simple_regret`
     cost: Floats  # (B, T, C) noiseless constraint values of the plays
     violation: Floats  # (B, T) norm of their positive part, which does not cancel over rounds
     observed_cost: Floats  # (B, T, C) noisy constraint values that arrived in the round, summed

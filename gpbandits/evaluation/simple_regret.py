@@ -1,60 +1,98 @@
-"""Regret of the best play whose feedback has arrived, followed round by round."""
+"""Simple regret: that of the best feasible play of the round's context and segment that has arrived."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from agents.model.clock import Clock, in_time
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 
 class BestPlay:
-    """The least regret of what has arrived in B trials, fed block by block.
+    """The least regret of the plays that count in B trials, fed block by block.
 
-    Args:
-        num_trials: B.
+    In round t those plays count that violate no cost, were made in the context and the segment of round t,
+    and whose feedback has arrived by its end. Each counts with the regret that it was charged.
     """
 
-    def __init__(self, num_trials: int):
-        self._best = np.full((num_trials, 1), np.inf)
-        self._coming = np.empty((num_trials, 0))  # least regret of what arrives in each round from now on
+    def __init__(self) -> None:
+        # Of plays that count later: trial, context, segment, and when, from 1 in the next block; 0 is before.
+        self._where, self._regret = np.empty((0, 4), dtype=np.int64), np.empty(0)
 
-    def follow(self, regret: Floats, delay: Ints) -> Floats:
-        """The curve of the next rounds, (B, n); infinite before any arrival.
+    def follow(self, regret: Floats, delay: Ints, feasible: Bools, context: Ints, segment: Ints) -> Floats:
+        """Return the curve of the next rounds, (B, n); infinite where nothing counts.
 
         Args:
             regret: of each round's play, (B, n).
             delay: of its feedback, -1 never, (B, n).
+            feasible: whether it violates no cost, (B, n).
+            context, segment: in which it was made, (B, n).
         """
-        size = regret.shape[1]
-        arrival = np.arange(size) + delay
-        trial, played = (delay >= 0).nonzero()
-        arrival = arrival[trial, played]
-        longest = max(size, self._coming.shape[1], int(arrival.max(initial=0)) + 1)
-        best = np.full((len(regret), longest), np.inf)
-        best[:, : self._coming.shape[1]] = self._coming
-        np.minimum.at(best, (trial, arrival), regret[trial, played])
-        self._coming = best[:, size:]
-        curve = np.minimum.accumulate(np.hstack([self._best, best[:, :size]]), axis=1)
-        self._best = curve[:, -1:]
-        return curve[:, 1:]
+        trial, now = np.indices(regret.shape)
+        asked = np.stack([trial, context, segment, now + 1], axis=2)
+        counted = feasible & (delay >= 0)
+        played = asked[counted]
+        played[:, 3] += delay[counted]
+        where = np.concatenate([self._where, played, asked.reshape(-1, 4)])
+        values = np.concatenate([self._regret, regret[counted], np.full(regret.size, np.inf)])
+        best = _least_so_far(where, values)
+        self._keep(where[: -regret.size], best[: -regret.size], values[: -regret.size], regret.shape[1])
+        return best[-regret.size :].reshape(regret.shape)
+
+    def _keep(self, where: Ints, best: Floats, values: Floats, size: int) -> None:
+        """Keep what has not arrived after so many rounds, and of what has the best of each place."""
+        late = where[:, 3] > size
+        found, place = np.unique(where[~late, :3], axis=0, return_inverse=True)
+        least = np.full(len(found), np.inf)
+        np.minimum.at(least, place.ravel(), best[~late])
+        before = np.pad(found, ((0, 0), (0, 1)))
+        self._where = np.concatenate([before, where[late] - [0, 0, 0, size]])
+        self._regret = np.concatenate([least, values[late]])
 
     def stop(self) -> None:
         """Nothing arrives any more."""
-        self._coming = self._coming[:, :0]
+        known = self._where[:, 3] == 0
+        self._where, self._regret = self._where[known], self._regret[known]
 
 
-def simple_regret(regret: Floats, delay: Ints, worst: Floats) -> Floats:
-    """Regret of the best play whose feedback has arrived, (B, T); the worst possible before any arrival.
+def _least_so_far(where: Ints, values: Floats) -> Floats:
+    """The least value of those at the same place and not later, earlier rows first among equals, (m,).
 
     Args:
-        regret: of each round's play, (B, T).
-        delay: of its feedback, -1 never, (B, T).
-        worst: largest possible regret of each round, (B, T) or (B, 1).
+        where: trial, context and segment, which are a place, and time, (m, 4).
+        values: (m,).
     """
-    best = BestPlay(len(regret)).follow(regret, delay)
-    return np.where(np.isfinite(best), best, worst)
+    key = np.asarray(np.ravel_multi_index(tuple(where.T), tuple(where.max(axis=0) + 1)))
+    order = np.argsort(key, kind="stable")
+    distinct, rank = np.unique(values[order], return_inverse=True)
+    place = key[order] // (where[:, 3].max() + 1)
+    # Ranks of a later place lie below all ranks of the places before it, so that one pass serves them all.
+    below = np.cumsum(np.diff(place, prepend=place[:1]) > 0) * len(distinct)
+    least = np.empty_like(values)
+    least[order] = distinct[np.minimum.accumulate(rank - below) + below]
+    return least
+
+
+class Contexts:
+    """The numbers of the contexts that are observed, in the order of their first rounds.
+
+    Args:
+        setting: says what of an observation is the context.
+    """
+
+    def __init__(self, setting: Setting):
+        self._width = setting.pairs_width - setting.dim if setting.has_contexts else 0
+        self._known: dict[bytes, int] = {}
+
+    def number(self, observation: Any, num_trials: int) -> Ints:
+        """Number the contexts of B trials, (B,); 0 where there are none."""
+        if not self._width:
+            return np.zeros(num_trials, dtype=np.int64)
+        rows = np.array(observation).reshape(num_trials, -1)[:, : self._width]
+        return np.array([self._known.setdefault(row.tobytes(), len(self._known)) for row in rows])
 
 
 def learnable(delay: Ints, window: float | None, setting: Setting, start: int = 0) -> Ints:

@@ -35,6 +35,10 @@ SAFETY = (
     "A play is unsafe if its noiseless mean violates a cost. Runs with one with Wilson's 95 % interval; the "
     "first round is the median of those runs, counted from 1."
 )
+SIMPLE = (
+    "Simple regret is that of the best feasible play of the round's context and segment that has arrived, in "
+    "time if the agent has a window; the largest possible where there is none."
+)
 SPENDING = "Budget regret: rho* times what was spent, rho* the best reward a unit of cost, less the rewards."
 # A console of fewer columns has no room for the bands, nor for averages, which are regret over the horizon.
 _NARROW, _SPARED = 90, ("median [10, 90 %]", "average")
@@ -294,13 +298,12 @@ def _notes(result: Curves) -> tuple[str, ...]:
         "norm of the positive part of their sums, which cancel over rounds. Regret may be negative while a "
         "constraint is violated."
     )
-    window = "Simple regret is that of the best play that has arrived, in time if the agent has a window."
     notes = {
         size: True,
         method: result.num_trials > 1,
         FEW: 1 < result.num_trials < ENOUGH,
         violation: result.num_constraints > 0,
-        window: bool(result.windows),
+        SIMPLE: bool(result.windows or result.num_constraints or any(map(len, result.changes))),
         SPENDING: bool(result.spent),
     }
     return (*(note for note, applies in notes.items() if applies), *footnotes(result))

@@ -14,7 +14,7 @@ from bandit_envs.problem.setting import Setting
 from gpbandits.evaluation.covering import Covering
 from gpbandits.evaluation.measures import Rounds, Running, followed
 from gpbandits.evaluation.record import Record, one_each, ragged
-from gpbandits.evaluation.simple_regret import BestPlay, learnable
+from gpbandits.evaluation.simple_regret import BestPlay, Contexts, learnable
 from gpbandits.evaluation.spending import Spending
 from gpbandits.evaluation.thinning import BLOCK, Sums, recorded_in
 
@@ -68,7 +68,7 @@ class Trace:
         measures = [] if rounds is None else followed(setting.budget is not None)
         self._running = {measure: Running(measure) for measure in measures}
         self._totals: dict[str, list[Any]] = {measure.name: [] for measure in measures}
-        self._best = BestPlay(self.num_trials)
+        self._best, self._contexts = BestPlay(), Contexts(setting)
         self._kept: dict[str, list[Any]] = {name: [] for name in KEPT}
         self._segment: Ints | None = None  # (B, 1) of the round before the block
         self._changes: list[list[int]] = [[] for _ in range(self.num_trials)]
@@ -84,19 +84,21 @@ class Trace:
         """What is known of the agent after the episode."""
         return Traits(self.privileged, self.track, self.window, self.assumes_bound, self.rounds)
 
-    def note(self, info: dict[str, Any], action: Any) -> None:
-        """Keep what the round's `oracle` says of a play, and the costs that arrive."""
+    def note(self, observation: Any, action: Any, info: dict[str, Any]) -> None:
+        """Keep the context, what the round's `oracle` says of a play, and the costs that arrive."""
         if len(self._block) == BLOCK:
             self._look()
         oracle = info["oracle"]
         seen = oracle["regret"], oracle["delay"], oracle["cost_mean"], oracle["segment"]
+        context = self._contexts.number(observation, self.num_trials)
         # A copy: an agent may hand out the same array again and again.
-        self._block.append((*seen, _observed(info), *_spent(oracle), np.array(action)))
+        play = context if self.batched else context[0], np.array(action)
+        self._block.append((*seen, _observed(info), *_spent(oracle), *play))
 
     def rest(self, horizon: int) -> None:
         """Fill the rounds up to the horizon: the budget is spent, nothing is played, and nothing arrives."""
         self.made = self.played + len(self._block)
-        regret, delay, cost, segment, observed, *_, action = self._block[-1]
+        regret, delay, cost, segment, observed, *_, context, action = self._block[-1]
         self._look()
         self._best.stop()
         zero, never = np.zeros_like(regret, dtype=np.float64), np.full_like(delay, -1)
@@ -104,7 +106,7 @@ class Trace:
         for _ in range(self.made, horizon):
             if len(self._block) == BLOCK:
                 self._look()
-            self._block.append((zero, never, free, segment, unseen, zero, zero, action))
+            self._block.append((zero, never, free, segment, unseen, zero, zero, context, action))
 
     def end(self) -> None:
         """Keep the last round, and ask the agent, after the episode, what it noticed and what it rests on."""
@@ -128,10 +130,11 @@ class Trace:
 
         Args:
             worst_regret: the largest possible regret of each round, (B, T), which is the simple regret
-                before anything arrives; None takes the largest that occurred.
+                where no play counts; None takes the largest that occurred.
         """
         kept = {name: np.concatenate(parts, axis=1) for name, parts in self._kept.items()}
-        worst = self._largest if worst_regret is None else worst_regret[:, self.rounds - 1]
+        last = np.minimum(self.rounds, self.made or self.played)  # it stays what it is once a budget is spent
+        worst = self._largest if worst_regret is None else worst_regret[:, last - 1]
         return Record(
             kept["regret"],
             np.where(np.isfinite(kept["best"]), kept["best"], worst),
@@ -155,7 +158,7 @@ class Trace:
     def _look(self) -> None:
         """Take from the rounds of the block what is kept, and forget them."""
         block = slice(self.played, self.played + len(self._block))
-        regret, delay, cost, segment, observed, spent, shortfall, action = (
+        regret, delay, cost, segment, observed, spent, shortfall, context, action = (
             _by_trial(np.array(column), self.batched) for column in zip(*self._block, strict=True)
         )
         self._block, self.played = [], block.stop
@@ -173,7 +176,8 @@ class Trace:
             self._totals[measure.name].append(running.take(measure.of(rounds), recorded).copy())
         of_rounds = zip(SUMMED, (regret, cost, violation, observed, spent, shortfall), strict=True)
         found: dict[str, Any] = {name: self._sums[name].take(values, recorded) for name, values in of_rounds}
-        best = self._best.follow(regret, learnable(delay, self._asked_window(), self._setting, block.start))
+        learnt = learnable(delay, self._asked_window(), self._setting, block.start)
+        best = self._best.follow(regret, learnt, violation == 0, context, segment)
         found |= {"best": best[:, recorded], "action": action[:, recorded]}
         found["round"] = block.start + 1 + recorded[None]
         for name, part in found.items():

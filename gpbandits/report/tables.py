@@ -18,15 +18,14 @@ from gpbandits.evaluation.statistics import (
     log_log_slope,
     quantile_band,
 )
-from gpbandits.evaluation.table import SAFETY, SPENDING, first_of, unsafe_share
+from gpbandits.evaluation.table import SAFETY, SIMPLE, SPENDING, first_of, unsafe_share
 from gpbandits.report.grid import Grid, p_text
 from gpbandits.report.holdings import Count
 from gpbandits.report.views import NAMES
 
 BOOTSTRAP = f"95 % BCa bootstrap intervals over trials ({RESAMPLES} resamples)"
 _SUMMARY = (
-    f"Means with {BOOTSTRAP}; the interquartile mean is that of the middle half of the trials. "
-    "Simple regret is that of the best play that has arrived, in time if the agent has a window."
+    f"Means with {BOOTSTRAP}; the interquartile mean is that of the middle half of the trials. {SIMPLE}"
 )
 _VIOLATION = (
     "Violation pays for regret, so the two are read together, and regret alone ranks nobody: undominated, "

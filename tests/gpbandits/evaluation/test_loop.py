@@ -15,7 +15,6 @@ from bandit_envs import BanditEnv, Problem
 from bandit_envs.problems import build
 from gpbandits.evaluation import Result, evaluate, trial_seeds
 from gpbandits.evaluation.play import Stage
-from gpbandits.evaluation.simple_regret import simple_regret
 
 SMALL = {"horizon": 20, "num_arms": 50}
 
@@ -45,13 +44,6 @@ def test_regret_is_that_of_the_noiseless_means_charged_at_play_time():
             means = env.unwrapped.simulator.trials[0].means[0, 0]
             expected = (means.max() - means[3]) * np.arange(1, 21)
             np.testing.assert_allclose(result.regret["a"][i], expected, atol=1e-12)
-
-
-def test_simple_regret_counts_what_has_arrived_and_starts_at_the_worst():
-    regret = np.array([[5.0, 1.0, 3.0, 0.5, 2.0]])
-    delay = np.array([[2, 2, 0, -1, 0]])
-    worst = np.full((1, 5), 9.0)
-    np.testing.assert_array_equal(simple_regret(regret, delay, worst), [[9.0, 9.0, 3.0, 1.0, 1.0]])
 
 
 def test_all_agents_meet_the_same_function_and_noise():
