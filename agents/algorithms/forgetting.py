@@ -176,8 +176,8 @@ def w_gp_ucb(
         discount: rho, in (0, 1]; default 1 - gamma_T^(-1/4) sqrt(B_T / T).
         variation: B_T of the default, in prior deviations.
         width: the paper's B + R / sqrt(lambda) sqrt(2 (gamma + log(1 / delta))), "self-normalised", gamma the
-            realised gain; or what `make_width` takes, of which "amm" has no theorem here: plays do not count
-            alike.
+            realised gain of squared weights (see `Discounted.gain`); or what `make_width` takes, of which
+            "amm" has no theorem here: plays do not count alike.
         delta, beta_scale, gamma: of the width.
         num_trials: None, or B.
         **options: of the model.

@@ -36,14 +36,14 @@ def w_gp_ucb(given: Given, seen: Seen, discount: float, delta: float = 0.1) -> F
     """Observation s with noise lambda rho^-(t-1-s), w = B + R / sqrt(lambda) sqrt(2 (g + ln(1/delta))).
 
     Weighted ridge regression with weights rho^-s and lambda_t = lambda rho^-t (Deng et al. 2022), where g is
-    1/2 logdet(I + W K / lambda).
+    1/2 logdet(I + W K W / lambda), W the weights rho^(t-1-s) themselves: those of the noise in the estimate.
     """
     f, age = given.reward, np.arange(seen.t - 1)[::-1]
     values = seen.value - f.at(seen.played)
     noise = f.noise * discount ** -age.astype(float)
     mean, covariance = aged_posterior(f.gram, seen.played, age, values, noise, 1.0)
-    root = np.sqrt(f.noise / noise)
-    weighted = root[:, None] * f.gram[np.ix_(seen.played, seen.played)] * root
+    weight = f.noise / noise
+    weighted = weight[:, None] * f.gram[np.ix_(seen.played, seen.played)] * weight
     gain = 0.5 * np.linalg.slogdet(np.eye(len(age)) + weighted / f.noise)[1]
     width = f.bound + f.noise_std / math.sqrt(f.noise) * math.sqrt(2 * (gain + math.log(1 / delta)))
     return f.mean + mean + width * np.sqrt(np.diag(covariance))

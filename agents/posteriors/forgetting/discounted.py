@@ -56,6 +56,20 @@ class Discounted(Tallied):
         self._latest[x] = max(self._latest[x], self._now - age)
         self._forget_factor()
 
+    @property
+    def gain(self) -> float:
+        """1/2 logdet(I + diag(m / lambda) K_XX), m the sums of squared weights; O(u^3).
+
+        The posterior mean weights the noise of a play of s rounds ago by rho^s, the noise's variance by the
+        square: a self-normalised bound counts the squares (Deng et al. 2022, the doubly weighted gain), which
+        are at most the weights themselves.
+        """
+        point = self._squares.nonzero()[0]
+        root = np.sqrt(self._squares[point] / self.noise)
+        weighted = root[:, None] * self.gram.between(point, point) * root
+        weighted[np.diag_indices(len(point))] += 1.0
+        return float(np.log(np.linalg.cholesky(weighted).diagonal()).sum())
+
     def correct(self, x: int, change: float) -> None:
         """Change the value of the latest play of x."""
         self._total[x] += self.discount ** (self._now - self._latest[x]) * change

@@ -62,7 +62,10 @@ class Memory(abc.ABC):
     @property
     @abc.abstractmethod
     def gain(self) -> float:
-        """1/2 logdet(I + Lambda^-1/2 K_X Lambda^-1/2) of what is remembered, with its noise Lambda."""
+        """Return 1/2 logdet(I + Lambda^-1/2 K_X Lambda^-1/2), the information gain that widths take.
+
+        Lambda is the noise of plays as remembered; `Discounted` counts what its weights leave of the noise.
+        """
 
     @property
     @abc.abstractmethod

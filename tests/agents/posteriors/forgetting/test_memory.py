@@ -80,7 +80,8 @@ class Plays:
         decay = np.sqrt(1.0 - DRIFT) if name == "drift" else 1.0
         mean, covariance = references.aged_posterior(gram.dense, point, age, value, variances, decay)
         prior = decay ** np.abs(np.subtract.outer(age, age)) * gram.dense[np.ix_(point, point)]
-        gain = 0.5 * np.linalg.slogdet(np.eye(len(age)) + prior / variances[:, None])[1]
+        counted = variances**2 / noise if name == "discount" else variances  # of weighted noise (Deng)
+        gain = 0.5 * np.linalg.slogdet(np.eye(len(age)) + prior / counted[:, None])[1]
         return mean, covariance, gain
 
 
