@@ -99,8 +99,8 @@ def compose(
             `bandit_envs.laws.play_costs`. A number is the budget of the law "gp". None is off.
         constraints: {"law": "gp" | "rkhs", "quantile": 0.3, "kernel": ..., "length_scale": ...}: cost
             functions like the reward's, less a constant that leaves this share of the arms feasible under
-            all of them in every segment and context. Their kernel, over (context, arm) features, is the
-            model's unless one is given. None is off.
+            all of them in the tightest context of each segment, and at least this share in the others. Their
+            kernel, over (context, arm) features, is the model's unless one is given. None is off.
         num_constraints: the number of such costs; 1 with `constraints` alone, 0 is off.
         constraint_noise, constraint_noise_std: as for the reward, without "share"; None is none.
         rkhs_bound: "true", "paper", a number or None; what is published of the function's norm.

@@ -111,6 +111,7 @@ def robust_rows(horizon: int) -> Iterator[Row]:
     far = hill(misspecification=0.1)
     struck = hill(corruption={"law": "near-optimal", "budget": 3.0})
     tails = hill(noise={"law": "student-t", "degrees": 2.1, "std": 0.46}, noise_std=None)
+    skew = hill(noise={"law": "pareto", "std": 0.46}, noise_std=None)
     amm = ("gp-ucb", {"width": "amm"})
     yield Row("EC-GP-UCB, ε = 0.1", True, far, "ec-gp-ucb")
     yield Row("EC-GP-UCB, the paper's, ε = 0.1", True, far, ("ec-gp-ucb", {"extra": "paper"}))
@@ -119,6 +120,8 @@ def robust_rows(horizon: int) -> Iterator[Row]:
     yield Row("TGP-UCB, Student's t", True, tails, "tgp-ucb")
     yield Row("AMM, ε = 0.1", False, far, amm)
     yield Row("AMM, C = 3", False, struck, amm)
+    yield Row("AMM, Student's t", False, tails, amm)
+    yield Row("AMM, Pareto", False, skew, amm)
 
 
 def measure(row: Row, trials: int) -> Finding:

@@ -105,14 +105,13 @@ def verdict(runs: list[Run], one: str, other: str) -> str:
     found = {run[:2]: run for run in runs}
     said = []
     for word, of in (("hard violation", lambda run: run.hard[:, -1]), ("regret", lambda run: run.regret)):
-        counts = {"less": 0, "more": 0, "not told apart": 0}
+        counts = {"less": 0, "more": 0, "no significant difference": 0}
         for problem in PROBLEMS:
             mine, theirs = found.get((problem, one)), found.get((problem, other))
             if mine is not None and theirs is not None:
                 difference = paired_difference(of(mine), of(theirs))
-                counts[
-                    "less" if difference.high < 0 else "more" if difference.low > 0 else "not told apart"
-                ] += 1
+                sign = "less" if difference.high < 0 else "more" if difference.low > 0 else None
+                counts[sign or "no significant difference"] += 1
         said.append(f"{word} {', '.join(f'{how} {count}' for how, count in counts.items())}")
     return f"`{one}` against `{other}`: {'; '.join(said)}"
 

@@ -118,7 +118,7 @@ MATCHES = (
 
 
 def standing(runs: list[Run], match: Match, metric: str) -> tuple[int, int, int]:
-    """In how many pairs of entrants the one has less, the other has less, neither is told apart."""
+    """Count the pairs of entrants in which the one has less, has more, or does not differ significantly."""
     found = {run[:4]: run for run in runs}
     less = more = apart = 0
     for run in runs:
@@ -143,7 +143,7 @@ def champions(runs: list[Run]) -> list[str]:
         least = min(own, key=lambda run: getattr(run, metric).mean())
         default = next(run for run in own if _is_default(run))
         difference = paired_difference(getattr(default, metric), getattr(least, metric))
-        word = "it is" if default is least else "no" if difference.low <= 0 <= difference.high else "yes"
+        word = "the same" if default is least else "no" if difference.low <= 0 <= difference.high else "yes"
         cells = [_entrant(least), *_both(least), *_both(default), word]
         lines.append(f"| {subset} | {' | '.join(cells)} |")
     return lines
@@ -176,7 +176,7 @@ def _is_judged(run: Run, metric: str) -> bool:
 
 
 def matches(runs: list[Run]) -> list[str]:
-    """The lines of the page's second table: less, more, not told apart, by hard violation and by regret."""
+    """The lines of the page's second table: less, more, no significant difference, by either metric."""
     lines = []
     for match in MATCHES:
         cells = ["{} / {} / {}".format(*standing(runs, match, metric)) for metric in ("hard", "regret")]
