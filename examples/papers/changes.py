@@ -118,7 +118,9 @@ def against(runs: list[Run], one: str, other: str) -> str:
     said: dict[str, list[str]] = {"less": [], "more": [], "no significant difference": []}
     for name in dict.fromkeys(run.environment for run in runs):
         difference = paired_difference(found[name, one], found[name, other])
-        word = "less" if difference.high < 0 else "more" if difference.low > 0 else "no significant difference"
+        word = (
+            "less" if difference.high < 0 else "more" if difference.low > 0 else "no significant difference"
+        )
         said[word].append(name)
     listed = [f"{word}: {', '.join(names)}" for word, names in said.items() if names]
     return f"`{one}` against `{other}`: {'; '.join(listed)}"

@@ -81,7 +81,10 @@ FIGURES = (
                 "The theorem bounds the regret by K^(3/14), of which the exponent is tested.",
             ),
         ),
-        differs="Growth, and the sizes are the paper's within a tenth, but the power is larger.",
+        differs=(
+            "The growth and the sizes are the paper's within a tenth; the power is larger, with an interval "
+            "that overlaps the paper's."
+        ),
     ),
     _figure(
         StudyFigure,

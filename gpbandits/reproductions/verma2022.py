@@ -79,8 +79,8 @@ FIGURES = (
         environments=("logistic",),
         statements=(_OUTPERFORM,),
         differs=(
-            "The surface has too many good settings to tell agents apart: their errors differ by much less "
-            f"than one validation patient. {_MORE}"
+            "The surface has so many good settings that agents hardly differ: even where a difference is "
+            f"significant it is much less than one validation patient. {_MORE}"
         ),
     ),
     _figure(
