@@ -151,11 +151,13 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     for module, names in _HOMES.items():
         if name in names:
+            if module.startswith("algorithms."):
+                break
             return getattr(import_module(f".{module}", __name__), name)
     if not name.startswith("_"):
         registry = import_module(".registry", __name__)
         if registered := registry.by_attribute().get(name):
-            return registry.resolve_agent(registered).make
+            return registry.factory(registered)
     raise AttributeError(f"module 'agents' has no attribute {name!r}")
 
 

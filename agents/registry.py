@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -99,7 +99,7 @@ class AgentFactory:
     def _scaled(self, agent: Any, setting: Any, num_trials: int | None) -> Any:
         """The agent, which finds its prior by first plays where nobody tells in which unit values are."""
         first = getattr(agent, "agents", [agent])[0]
-        if getattr(getattr(first, "model", None), "unit_is_known", True):
+        if getattr(getattr(first, "model", None), "unit_is_known", True) or hasattr(first, "scales_itself"):
             return agent
         self_scaled = import_module(".agent.self_scaled", __package__).self_scaled
         return self_scaled(self.make, dict(self.options), setting, num_trials)
@@ -162,6 +162,22 @@ def require_registered(name: str, trust: bool) -> None:
     )
 
 
+@cache
+def factory(name: str) -> Callable[..., Any]:
+    """Return what makes the agents of a registered name as `make` does, under the factory's own signature.
+
+    The bare factory, which algorithms call, takes the prior standard deviation for 1 where none is published.
+    """
+    made = resolve_agent(name).make
+
+    @wraps(made)
+    def factory(setting: Any, num_trials: int | None = None, **options: Any) -> Any:
+        return AgentFactory(made, options, name)(setting, num_trials)
+
+    factory.__module__, factory.__qualname__ = __package__ or "", name.replace("-", "_")
+    return factory
+
+
 def features(name: str) -> Features:
     """Which problem features the agent of that name handles, and which action sets it plays."""
     return resolve_agent(name).features
@@ -175,7 +191,7 @@ def agent_modules(name: str) -> set[str]:
 
 def _load(name: Any) -> Callable[..., Any]:
     if callable(name):
-        return name
+        return getattr(name, "__wrapped__", name) if _is_factory(name) else name
     if not isinstance(name, str):
         raise ValueError(
             f"an agent is a name, a path or a callable, alone or in (agent, options), got {name!r}"
@@ -185,7 +201,14 @@ def _load(name: Any) -> Callable[..., Any]:
     return _point(name).load()
 
 
+def _is_factory(spec: Any) -> bool:
+    """Return whether it is what `factory` returned, such as `agents.gp_ucb`."""
+    return getattr(spec, "__module__", None) == __package__ and hasattr(spec, "__wrapped__")
+
+
 def _name(spec: Any) -> str:
+    if callable(spec) and _is_factory(spec):
+        return spec.__name__.replace("_", "-")
     return spec if isinstance(spec, str) else ""
 
 

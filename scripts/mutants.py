@@ -137,13 +137,13 @@ MUTANTS = (
     Mutant("agents/model/clock.py", "self._start(now + 1) - self.times", "self._start(now) - self.times"),
     Mutant("agents/model/hyperparameters.py", "np.log(NOISE_BOUNDS)", "np.array(NOISE_BOUNDS)"),
     Mutant(
-        "agents/model/plays.py", "rounds.tolist() == [self.rounds]", "rounds.tolist() == [self.rounds - 1]"
+        "agents/agent/book.py", "rounds.tolist() == [self.rounds]", "rounds.tolist() == [self.rounds - 1]"
     ),
     Mutant("agents/box/landscape.py", "self.mean + factor * self.deviate()", "self.mean + self.deviate()"),
     Mutant("agents/box/terrain.py", "found[1] * self.span", "found[1]"),
     Mutant("agents/agent/gp_agent.py", "1 + self.round - begun", "self.round - begun"),
     Mutant("agents/agent/gp_agent.py", "rounds[known]", "rounds[known] - 1"),
-    Mutant("agents/agent/past.py", "rounds >= self.since[trial]", "rounds > self.since[trial]"),
+    Mutant("agents/agent/book.py", "rounds >= self.since[trial]", "rounds > self.since[trial]"),
     Mutant("agents/kernels/theta_slopes.py", "2.0 * (total -", "(total -"),
     Mutant("agents/kernels/shortened.py", "else value / factor", "else value * factor"),
     Mutant("agents/tuning/scale.py", "self.sign * value - self.centre", "value - self.centre"),

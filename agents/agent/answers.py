@@ -18,6 +18,7 @@ from ..model.recommendation import Recommendation
 from ..objectives.base import Objective
 from ..restarts.base import Restart
 from ..validation import arms_of, require_context, require_reset
+from .assumptions import Given
 from .declared import Declared
 from .recommending import best_arms
 
@@ -33,6 +34,7 @@ class Answers:
     belief: Belief
     objective: Objective
     restart: Restart
+    assumptions: Given
     declared: Declared
     round: int  # -1 before the first reset
     t: Ints  # (B,) of each trial: rounds started since it began
@@ -43,6 +45,11 @@ class Answers:
         require_reset(self.round >= 0)
         each = self.restart.alarms
         return each if each is None or self.num_trials else each[0]
+
+    @property
+    def failed_fits(self) -> int:
+        """Hyperparameter fits that failed; 0 where none are learnt."""
+        return self.assumptions.failed_fits
 
     @property
     def assumes_bound(self) -> bool:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from ..acquisition.candidates import Rule
 from ..model.model import Model
 from ..validation import require_one_a_trial, require_trials
+from .assumptions import FORM, Learnt
 from .batching import SideBySide
 from .box_agent import BoxAgent
 from .gp_agent import GPAgent
-from .learning_agent import LearningAgent
 from .repeating import repeating, require_repeatable
 from .trial_parts import part_of_trial
 
 PER_TRIAL = ("noise_std", "noise_variance", "rkhs_bound")  # of a model
-Agent = GPAgent | LearningAgent | SideBySide
+Agent = GPAgent | SideBySide
 
 
 def assemble(
@@ -35,7 +36,7 @@ def assemble(
         num_trials: None for one environment; B for B trials at once, in lockstep where they share kernel and
             arms, and side by side where each learns its own or has points of its own, as on a box.
         kind: of agent on a finite set.
-        **parts: belief and incumbent, see `GPAgent`.
+        **parts: belief, incumbent and the others, see `GPAgent`.
     """
     require_trials(num_trials)
     for name in PER_TRIAL:
@@ -47,7 +48,7 @@ def assemble(
         return kind(model, num_trials=num_trials, **given)
     make = BoxAgent if model.setting.continuous else kind
     if model.learning is not None:
-        make = partial(LearningAgent, learning=model.learning, make=make)
+        model, make = replace(model, form=model.form or FORM), partial(make, assumptions=Learnt)
     if num_trials is None:
         return make(model.of_trial(0), **_of_trial(given, 0, 1))
     each = range(num_trials)

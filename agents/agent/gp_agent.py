@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -32,9 +33,9 @@ from ..restarts.base import Never, Restart
 from ..showing import Shown
 from ..validation import require_reset, require_trials, seeds_of
 from .answers import Answers
+from .assumptions import Given
+from .book import PENDING, Book
 from .declared import Declared
-from .diary import PENDING, Diary
-from .past import Past
 from .repeating import Holds, times
 from .resuming import Resumable
 from .streams import Streams, build
@@ -58,6 +59,7 @@ class GPAgent(Answers, Resumable, Shown):
         incumbent: builds what EI and PI improve on from the number of trials and the decision set.
         objective: builds what is maximised from the model and the number of trials.
         restart: builds what says when to start over, from the model and the number of trials.
+        assumptions: builds what says when the model changes, from the model and the generators.
     """
 
     def __init__(
@@ -70,15 +72,17 @@ class GPAgent(Answers, Resumable, Shown):
         incumbent: Callable[[int, Decisions], Incumbent] = NoIncumbent,
         objective: Callable[[Model, int], Objective] = Reward,
         restart: Callable[[Model, int], Restart] = Never,
+        assumptions: Callable[[Model, Streams], Given] = Given,
     ):
         require_trials(num_trials)
         self.setting, self.num_trials, self._rule_of = model.setting, num_trials, rule_of
-        self._parts = belief, incumbent, objective, restart
+        self._parts = belief, incumbent, objective, restart, assumptions
         self._given, self._size = model, num_trials or 1
         self._one = np.ones(self._size, dtype=np.int64)
         self._only_context = np.zeros(self._size, dtype=np.int64)
         unseeded = Streams([0] * self._size)
         self.privileged = build(restart, model, unseeded, "restart", self._size).privileged
+        self.assumptions = Given(model, unseeded)
         self.clock = Clock.of(model.setting)
         self.round = -1  # before the first reset
         self._assume(model)
@@ -95,7 +99,30 @@ class GPAgent(Answers, Resumable, Shown):
     def notes(self) -> dict[str, Any] | None:
         """See `Resumable`; what starts over, holds arms or changes its objective has to be asked again."""
         plain = isinstance(self.objective, Reward) and isinstance(self.restart, Never) and self.holds is None
-        return super().notes() if plain else None
+        noted = super().notes() if plain else None
+        return None if noted is None else {**noted, **self.assumptions.notes()}
+
+    def recall(self, notes: Mapping[str, Any]) -> None:
+        """See `Resumable`."""
+        self.assumptions.recall(notes)
+
+    def resume(self, notes: Mapping[str, Any]) -> None:
+        """See `Resumable`."""
+        self.assumptions.resume()
+        super().resume(notes)
+
+    @property
+    def leaves_traces(self) -> bool:
+        """Whether a question changes more than generators that the next fit does not make anew."""
+        return not self.assumptions.will_change
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Within, rounds are told one after another; the model changes once, at the end, if it was time."""
+        self.assumptions.waits = True
+        yield
+        self.assumptions.waits = False
+        self._reconsider()
 
     def reset(self, seed: int | Sequence[int]) -> None:
         """Forget everything.
@@ -106,16 +133,15 @@ class GPAgent(Answers, Resumable, Shown):
         self.streams = Streams(seeds_of(seed, self.num_trials))
         self.tie_breaker = TieBreaker(self.streams.of("ties"))
         self.samplers = self.streams.of("samples")
-        belief, incumbent, objective, restart = self._parts
+        belief, incumbent, objective, restart, assumptions = self._parts
         self._assume(self._given)
+        self.assumptions = assumptions(self._given, self.streams)
         self.objective = build(objective, self.model, self.streams, "objective", self._size)
         self._opening: Belief | None = None
         self.belief = build(belief, self.model, self.streams, "belief", self._size)
         self.incumbent = incumbent(self._size, self.setting.decisions)
         self.restart = build(restart, self.model, self.streams, "restart", self._size)
-        self.past = Past(self._size, self.setting.horizon, self._new_diary())
-        if not self.past.keeps:
-            self.restart.keep_nothing()
+        self.book = self._new_book()
         self.holds = Holds(self._size) if self._given.repeat > 1.0 else None
         self.round = 0
         self.t = self._one.copy()  # of each trial: rounds started since it began
@@ -123,6 +149,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
         self.scores: Floats | None = None  # of the arms in the last choice, (B, A)
         self._revise(self.objective.begin())
+        self._reconsider()
 
     def start(self, info: dict[str, Any]) -> None:
         """Learn from the `info` of the environment's reset which arms the first round has; see `Agent`."""
@@ -184,11 +211,11 @@ class GPAgent(Answers, Resumable, Shown):
         feedback, std, spent = Feedback.arrived(info), deviations(info), spendings(info)
         offered = offered_in(info, self.setting, self.num_trials)
         value = self.objective.values(feedback.trial, feedback.reward, feedback.cost)
-        played = self.past.plays.record_round(point, feedback.trial, feedback.round)  # the last check
+        played = self.book.record_round(point, feedback.trial, feedback.round)  # the last check
         self.offered = offered
         if spent is not None:
             self.objective.paid(feedback.trial, played, spent)
-        fresh = self.past.counts(feedback.trial, feedback.round)
+        fresh = self.book.counts(feedback.trial, feedback.round)
         if fresh is not None:
             feedback, value, played = feedback.where(fresh), value[fresh], played[fresh]
             std = None if std is None else std[fresh]
@@ -199,10 +226,11 @@ class GPAgent(Answers, Resumable, Shown):
         restarted = self.restart.end_round(self.round, info)
         if len(restarted):
             self._start_over(restarted)
+        self._reconsider()
 
     def _start_over(self, trial: Ints) -> None:
         kept_from, recalled = self.restart.kept_from, self.restart.recalled
-        if kept_from is None or not self.past.keeps:
+        if kept_from is None or not self._learns_again:
             self.forget(trial)
         else:
             older = None if recalled is None else [recalled[i] for i in trial.tolist()]
@@ -226,7 +254,7 @@ class GPAgent(Answers, Resumable, Shown):
         self._revise(self.objective.begin())
         if self.holds is not None:
             self.holds.end(trial)
-        self.past.begin(trial, begun, recalled)
+        self.book.begin(trial, begun, recalled)
         self.t[trial] = 1 + self.round - begun
         if recalled is not None:
             self.t[trial] += np.array([len(rounds) for rounds in recalled])
@@ -242,15 +270,18 @@ class GPAgent(Answers, Resumable, Shown):
         """
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         trial = np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64)
-        played = self.past.plays.drop(trial, rounds)
-        counts = self.past.counts(trial, rounds)
+        played = self.book.drop(trial, rounds)
+        counts = self.book.counts(trial, rounds)
         known = slice(None) if counts is None else counts
         gone = trial[known], played[known], self.round - rounds[known]
         self.belief.drop(*gone)
         self.objective.drop(*gone)
 
-    def remodel(self, model: Model) -> None:
-        """Go over to another kernel and noise, for what was learnt too."""
+    def _reconsider(self) -> None:
+        """Go over to the model that is assumed from now on, for what was learnt too."""
+        model = self.assumptions.after(self)
+        if model is None:
+            return
         self.belief.remodel(model)
         self._assume(model)
         if self.holds is not None:
@@ -275,7 +306,7 @@ class GPAgent(Answers, Resumable, Shown):
         self._opening = self.belief if incumbent_first else None
         self._assume(replace(self.model, initial=0))
         self.belief = build(self._parts[0], self.model, self.streams, "belief", self._size)
-        self.belief.resume(self.round, *self.past.pending())
+        self.belief.resume(self.round, *self.book.pending())
         self.t[:] = 1
 
     def _learn(
@@ -289,7 +320,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.restart.play(point)
         weight = None if std is None or not self.weighs else told_weights(self._given, trial, std)
         told = () if weight is None else (weight,)
-        self.past.record(point, trial, rounds, reward, cost, weight)
+        self.book.record_feedback(point, trial, rounds, reward, cost, weight)
         self.belief.receive(trial, played, delay, value, *told)  # type: ignore[call-arg]
         self.incumbent.receive(trial, played, value)
         came: tuple[Any, ...] = trial, played, rounds, reward, cost
@@ -301,14 +332,21 @@ class GPAgent(Answers, Resumable, Shown):
         self.round += 1
         self.t += self._one
 
-    def _new_diary(self) -> Diary | None:
-        """What is kept for restarts that keep plays; where first plays are uniform, none are kept."""
-        keeps = self.restart.kept_from is not None and not self._given.initial and self.objective.keeps_plays
-        return Diary(self._size, self.setting.num_constraints) if keeps else None
+    def _new_book(self) -> Book:
+        """Return an empty book, which keeps feedback where a restart or the assumptions read it again.
+
+        Where first plays are uniform, a restart keeps none.
+        """
+        may = not self._given.initial and self.objective.keeps_plays
+        self._learns_again = may and self.restart.kept_from is not None
+        if not self._learns_again:
+            self.restart.keep_nothing()
+        reads = self._learns_again or self.assumptions.reads_book
+        return Book(self._size, self.setting.horizon, self.setting.num_constraints if reads else None)
 
     def _learn_again(self, trial: Ints) -> None:
         """Tell all parts of the plays of some trials, (n,), since they began."""
-        plays = self.past.kept(trial)
+        plays = self.book.rows(trial)
         for part in (self.belief, self.objective):
             part.rejoin(self.round, plays.trial, plays.point, plays.round)
         plays = plays.where(plays.arrived > PENDING)
@@ -319,7 +357,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.incumbent.receive(i, point, value)
         kept = in_time(delay, self.belief.window)
         self.objective.receive(i[kept], point[kept], rounds[kept], reward[kept], cost[kept])
-        own = self.past.counts(i, rounds)  # what is recalled it has seen
+        own = self.book.counts(i, rounds)  # what is recalled it has seen
         self.restart.receive(i[own], point[own], rounds[own], reward[own], cost[own])
 
     def _rule_rngs(self) -> list[np.random.Generator]:

@@ -11,11 +11,11 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..model.model import Model
 from ..model.offered import offered_in, require_offered
-from ..model.plays import Plays
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, arms_among
 from ..showing import Shown
 from ..validation import one_seed, require_context, require_reset
+from .book import Book
 from .streams import Streams
 
 
@@ -35,7 +35,7 @@ class LoneAgent(Shown, abc.ABC):
     def reset(self, seed: int) -> None:
         """Forget everything."""
         self.tie_breaker = TieBreaker(Streams([one_seed(seed)]).of("ties"))
-        self.plays = Plays(1, self.setting.horizon)
+        self.book = Book(1, self.setting.horizon)
         self.offered: Bools | None = None  # which arms may be played next, (1, A); None is all
         self.begin()
         self.round = 0
@@ -48,7 +48,7 @@ class LoneAgent(Shown, abc.ABC):
     def drop(self, rounds: Ints) -> None:
         """Forget pending plays whose values will never come, (n,)."""
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
-        self.dropped(rounds, self.plays.drop(np.zeros_like(rounds), rounds))
+        self.dropped(rounds, self.book.drop(np.zeros_like(rounds), rounds))
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """The arm of the largest posterior mean.

@@ -14,11 +14,11 @@ from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
 from ..kernels.context_free import without_contexts
 from ..model.model import Model
-from ..model.plays import Plays
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, arms_among
 from ..showing import Shown
 from ..validation import arms_of, one_seed, require_reset
+from .book import Book
 
 HERE = np.zeros(1, dtype=np.int64)  # the only context, and the only trial
 
@@ -42,7 +42,7 @@ class PlanningAgent(Shown, abc.ABC):
     def reset(self, seed: int) -> None:
         """Forget everything."""
         self.tie_breaker = TieBreaker([np.random.default_rng(np.random.SeedSequence(one_seed(seed)))])
-        self.plays = Plays(1, self.setting.horizon)
+        self.book = Book(1, self.setting.horizon)
         self.belief: Belief = Delivered(self.model, 1)  # of all values, to recommend by
         self.round = self._start = 0
         self._queue: list[int] = []
@@ -60,7 +60,7 @@ class PlanningAgent(Shown, abc.ABC):
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
         arm = arms_of(action, 1, self.setting.decisions.num_arms)
         trial, rounds, value, _ = Feedback.arrived(info)
-        played = self.plays.record_round(arm, trial, rounds)  # the last check
+        played = self.book.record_round(arm, trial, rounds)  # the last check
         self.belief.receive(trial, played, np.zeros_like(played), value)
         ours = rounds >= self._start
         self.learn(played[ours], value[ours])
@@ -70,7 +70,7 @@ class PlanningAgent(Shown, abc.ABC):
     def drop(self, rounds: Ints) -> None:
         """Forget pending plays whose values will never come, (n,): nothing was known of them."""
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
-        self.plays.drop(np.zeros_like(rounds), rounds)
+        self.book.drop(np.zeros_like(rounds), rounds)
 
     def recommend(self, observation: Floats | None = None, among: Any = None) -> Recommendation:
         """The arm of the largest worth.

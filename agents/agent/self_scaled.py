@@ -48,6 +48,7 @@ class SelfScaled(Shown):
     """
 
     num_trials = None
+    scales_itself = True
 
     def __init__(self, make: Callable[[Setting], Any], setting: Setting):
         self._make, self.setting = make, setting
@@ -82,8 +83,8 @@ class SelfScaled(Shown):
         if self._told is None:
             self._agent.update(observation, action, reward, info)
             return
-        came = Feedback.arrived(info)
         self._agent.update(observation, action, 0.0, _without_values(info))  # which checks the rest
+        came = Feedback.arrived(info)
         self._told.append(("update", (observation, action, reward, info)))
         self._values = np.append(self._values, came.reward)
         self._offer(info)

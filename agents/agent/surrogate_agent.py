@@ -17,13 +17,13 @@ from ..beliefs.surrogates import Prediction, Surrogates
 from ..model.centred import once_model
 from ..model.model import Model
 from ..model.offered import offered_in, require_offered
-from ..model.plays import Plays
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
 from ..options import require_left_out
 from ..showing import Shown
 from ..validation import one_seed, require_context, require_costs, require_reset, require_trials
 from .batching import OneTrialAgent, SideBySide
+from .book import Book
 from .gp_agent import TIE
 from .streams import Streams
 from .surrogate_learning import SurrogateLearning
@@ -54,7 +54,7 @@ class SurrogateAgent(Shown, abc.ABC):
         (of_fits,) = Streams([one_seed(seed)]).of("fits")
         self.learning = SurrogateLearning(self.model, len(self.noise_variance), of_fits)
         self.surrogates = Surrogates(self.model, self.noise_variance)
-        self.plays = Plays(1, self.setting.horizon)
+        self.book = Book(1, self.setting.horizon)
         self.round = 0
         self.offered: Bools | None = None  # which arms may be played next, (1, A); None is all
         self.begin()
@@ -76,7 +76,7 @@ class SurrogateAgent(Shown, abc.ABC):
         require_costs(cost, self.setting.num_constraints)
         offered = offered_in(info, self.setting, None)
         outcome = np.column_stack([reward, cost])
-        arrived = self.plays.record_round(point, trial, rounds)  # the last check
+        arrived = self.book.record_round(point, trial, rounds)  # the last check
         self.offered = offered
         self.surrogates.play(point)
         self.surrogates.settle(arrived)
@@ -107,7 +107,7 @@ class SurrogateAgent(Shown, abc.ABC):
     def drop(self, rounds: Ints) -> None:
         """Forget pending plays whose values will never come, (n,)."""
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
-        self.surrogates.settle(self.plays.drop(np.zeros_like(rounds), rounds))
+        self.surrogates.settle(self.book.drop(np.zeros_like(rounds), rounds))
 
     @abc.abstractmethod
     def act(self, observation: Floats) -> Any:

@@ -70,7 +70,7 @@ class AggregatedUCB(LoneAgent):
         trial, rounds, value, _ = Feedback.arrived(info)
         offered = offered_in(info, self.setting, None)
         whose = slice(0, 0) if summed else slice(None)
-        played = self.plays.record_round(point, trial[whose], rounds[whose])  # the last check
+        played = self.book.record_round(point, trial[whose], rounds[whose])  # the last check
         self.offered = offered
         self.recent.appendleft(int(point.item()))
         if summed:

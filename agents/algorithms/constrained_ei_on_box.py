@@ -18,9 +18,9 @@ from ..acquisition.feasible_improvement import (
     believed_feasible,
     log_feasibility,
 )
+from ..agent.assumptions import FITS
 from ..agent.box_agent import FORM, arms_of
 from ..agent.gp_agent import TIE
-from ..agent.learning_agent import FITS
 from ..agent.resuming import Resumable
 from ..agent.surrogate_agent import SurrogateAgent
 from ..beliefs.surrogates import FirstOutcomes

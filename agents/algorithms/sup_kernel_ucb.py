@@ -82,7 +82,7 @@ class SupKernelUCB(LoneAgent):
         point = self.setting.decisions.point_index(context, arm)
         trial, rounds, value, _ = Feedback.arrived(info)
         offered = offered_in(info, self.setting, None)
-        played = self.plays.record_round(point, trial, rounds)  # the last check
+        played = self.book.record_round(point, trial, rounds)  # the last check
         self.offered = offered
         asked, stage = self._asked
         stage = stage if asked == int(arm[0]) else NOWHERE  # a play of somebody else's

@@ -26,12 +26,12 @@ from bandit_envs.problem.setting import Setting
 
 from ..acquisition.of_model import WithWidth
 from ..acquisition.rules import UCB
-from ..agent.assembly import assemble
+from ..agent.assembly import Agent, assemble
+from ..agent.assumptions import Growth, Shrinking, require_power, shrunk
 from ..agent.balanced import Balanced
 from ..agent.batching import SideBySide
 from ..agent.optimistic import Optimistic
 from ..agent.several import Several, together
-from ..agent.shrinking import Growth, Shrinking, require_power, shrunk
 from ..capabilities import handles
 from ..kernels.order import order_of
 from ..kernels.shortened import has_length_scale
@@ -62,7 +62,7 @@ def a_gp_ucb(
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
     **options: Any,
-) -> Shrinking | SideBySide:
+) -> Agent:
     """A-GP-UCB: GP-UCB whose length-scale shrinks for certain (Berkenkamp et al. 2019).
 
     In round t = 1, 2, ... length-scales are theta_0 / g(t), and the bound on the norm is b(t) g(t)^(d/2) B_0,
@@ -84,10 +84,7 @@ def a_gp_ucb(
     model = _fixed_model(setting, {"form": FORM, **options})
     grows, more = Growth(g, start), _bound_growth(b)
     rule_of = _bands(width, delta)
-    made: Any = assemble(model, rule_of, num_trials)
-    if isinstance(made, SideBySide):
-        return SideBySide([Shrinking(agent, grows, more) for agent in made.agents])  # type: ignore[arg-type]
-    return Shrinking(made, grows, more)
+    return assemble(model, rule_of, num_trials, assumptions=partial(Shrinking, g=grows, b=more))
 
 
 @handles("delay", "box", "availability")

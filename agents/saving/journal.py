@@ -3,43 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 EVENTS = ("reset", "act", "update", "drop", "start")  # append, never insert: files list columns in order
 NUMBERS = (np.ndarray, np.generic, float, int)
 NUMERIC = "biuf"  # kinds of arrays that are kept as such
+BLOCK = 256  # calls
 FIRST_ROWS = 16  # doubled whenever they are full
 
 
+class Written(NamedTuple):
+    """How far a journal is written."""
+
+    calls: int  # in columns
+    counts: tuple[int, ...]  # of each kind
+    latest: list[tuple[str, tuple[Any, ...]]]  # calls that are in no column yet
+
+
 class Journal:
-    """The calls since the last reset; one that is interrupted while it is written was not written."""
+    """The calls since the last reset; one that is interrupted while it is written was not written.
+
+    Calls wait in a list, since a column costs a call for each of its parts, and go to columns in blocks.
+    """
 
     def __init__(self) -> None:
         self._kinds = bytearray()
         self._columns: list[list[Column]] = [[] for _ in EVENTS]
-        self._written = (0, (0,) * len(EVENTS))  # calls, and of each kind
+        self._written = Written(0, (0,) * len(EVENTS), [])
 
     def write(self, name: str, *arguments: Any) -> None:
-        """A call has been made; its arguments are copied."""
-        (calls, counts), kind = self._written, EVENTS.index(name)
-        columns = self._columns[kind] = self._columns[kind] or [Column() for _ in arguments]
-        for column, argument in zip(columns, arguments, strict=True):
-            column.put(counts[kind], argument)
-        self._kinds[calls:] = bytes([kind])
-        self._written = (calls + 1, (*counts[:kind], counts[kind] + 1, *counts[kind + 1 :]))
+        """Record a call that has been made; its arguments are copied."""
+        latest = self._written.latest
+        latest.append((name, tuple(map(copied, arguments))))
+        if len(latest) == BLOCK:
+            self._pack()
 
     @property
     def events(self) -> list[str]:
         """Names of the calls, in order."""
-        return [EVENTS[kind] for kind in self._kinds[: self._written[0]]]
+        self._pack()
+        return [EVENTS[kind] for kind in self._kinds[: self._written.calls]]
 
     @property
     def columns(self) -> list[list[Any]]:
-        """What each argument was over all calls of each kind."""
-        pairs = zip(self._columns, self._written[1], strict=True)
+        """Each argument over all calls of each kind."""
+        self._pack()
+        pairs = zip(self._columns, self._written.counts, strict=True)
         return [[column.data(count) for column in columns] if count else [] for columns, count in pairs]
+
+    def _pack(self) -> None:
+        """Move the latest calls to columns; one that is interrupted begins again."""
+        calls, before, latest = self._written
+        counts = list(before)
+        for name, arguments in latest:
+            kind = EVENTS.index(name)
+            columns = self._columns[kind] = self._columns[kind] or [Column() for _ in arguments]
+            for column, argument in zip(columns, arguments, strict=True):
+                column.put(counts[kind], argument)
+            counts[kind] += 1
+        self._kinds[calls:] = bytes(EVENTS.index(name) for name, _ in latest)
+        self._written = Written(calls + len(latest), tuple(counts), [])
 
 
 class Column:
@@ -104,9 +129,9 @@ def rows_of(data: Any) -> Iterator[Any]:
 
 
 def copied(value: Any) -> Any:
-    """What its owner may not change: arrays may be buffers that the next round overwrites."""
+    """Return what its owner may not change: arrays may be buffers that the next round overwrites."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if isinstance(value, dict):
-        return {key: copied(each) for key, each in value.items()}
-    return list(value) if isinstance(value, list) else value
+        return {key: each.copy() if type(each) is np.ndarray else copied(each) for key, each in value.items()}
+    return [copied(each) for each in value] if isinstance(value, list) else value

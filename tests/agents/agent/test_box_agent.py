@@ -179,7 +179,7 @@ def test_many_rounds_with_near_duplicates_stay_sound(fresh, most, megabytes):
 
 
 def test_a_box_agent_is_what_factories_make_of_a_box():
-    assert isinstance(agents.gp_ts(SETTING), BoxAgent)
+    assert isinstance(agents.gp_ts(SETTING, kernel=RBF(0.3)), BoxAgent)
     batch = agents.gp_ts(SETTING, num_trials=3)
     batch.reset([0, 1, 2])
     assert batch.act(np.zeros((3, 1))).shape == (3, 2)

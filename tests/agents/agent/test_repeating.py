@@ -150,7 +150,7 @@ def test_a_fit_of_hyperparameters_ends_a_hold():
         arm = agent.act(HERE)
         info = {"feedback_mask": np.ones(1, dtype=bool), "feedback_step": np.array([t])}
         agent.update(HERE, arm, 0.0, info | {"feedback_reward": np.array([np.sin(arm) + 0.01 * t])})
-        assert agent.agent.holds.free(t + 1)[0] == (t == 3)
+        assert agent.holds.free(t + 1)[0] == (t == 3)
 
 
 @pytest.mark.parametrize("name", sorted({*GAUSSIAN} - {*REPEATING}))

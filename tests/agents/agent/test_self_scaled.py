@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import agents
 from agents.agent.self_scaled import FIRST, SelfScaled
-from agents.registry import resolve_agent
+from agents.registry import by_attribute, resolve_agent
 from bandit_envs import BanditEnv, Setting
 from bandit_envs.problem.feedback import delivery
 from bandit_envs.problems import build
@@ -20,6 +22,13 @@ ARMS = np.linspace(0.0, 1.0, 12)[:, None]
 UNTOLD = Setting(arms=ARMS, horizon=40, max_delay=10)
 BOX = Setting(low=np.zeros(2), high=np.ones(2), horizon=20)
 SEEN = np.zeros(1, dtype=np.float32)
+SAME_PLAYS = [  # factories that play arms without costs, in any unit
+    attribute
+    for attribute, name in by_attribute().items()
+    for features in [agents.features(name)]
+    if features.finite and not (features.privileged or features.seed or features.aggregated)
+    if not resolve_agent(name).missing
+]
 
 
 def outcome(arm: int) -> float:
@@ -187,3 +196,28 @@ def test_a_unit_in_which_no_variance_is_a_number_is_refused(size):
             agent.update(SEEN, 0, 0.0, info)
     with pytest.raises(ValueError, match="feedback_reward must vary by more than 1e-140 and less than"):
         agent.update(SEEN, 0, 0.0, info)
+
+
+@pytest.mark.parametrize("name", SAME_PLAYS)
+def test_factories_that_are_called_directly_play_as_make_does_in_every_unit(name):
+    """A setting without a kernel publishes no unit: at 1024 times the unit the same arms are played."""
+    setting = replace(UNTOLD, horizon=12)
+    factory, played = getattr(agents, name), []
+    for make in (factory, partial(agents.make, by_attribute()[name])):
+        for unit in (1.0, 1024.0):
+            agent = make(setting)
+            agent.reset(3)
+            played.append([])
+            for t in range(12):
+                played[-1].append(int(agent.act(SEEN)))
+                value = np.array([unit * outcome(played[-1][-1])])
+                agent.update(SEEN, played[-1][-1], 0.0, delivery(t, np.array([t]), value, np.empty((1, 0))))
+    assert played[1:] == played[:1] * 3
+
+
+def test_factories_go_through_pickle_and_may_be_entrants_of_an_experiment():
+    assert pickle.loads(pickle.dumps(agents.gp_ucb)) is agents.gp_ucb
+    assert resolve_agent(agents.gp_ucb) == replace(resolve_agent("gp-ucb"))
+    again = resolve_agent(lambda setting: agents.gp_ucb(setting))(UNTOLD)
+    assert isinstance(again, SelfScaled)
+    assert not isinstance(again._agent, SelfScaled)

@@ -78,7 +78,7 @@ class Log:
 
     def counted(self):
         """Rounds that the belief is about, and which of them have told their values in time."""
-        now, since = len(self.pairs), 0 if self.agent.past.since is None else self.agent.past.since[0]
+        now, since = len(self.pairs), 0 if self.agent.book.since is None else self.agent.book.since[0]
         begin = now // EPOCH * EPOCH if self.afresh else 0
         in_time = {s for s, (t, *_) in self.came.items() if t < now and t - s <= self.window}
         current = [
@@ -105,7 +105,7 @@ class Log:
         self.check(self.agent.belief, self.expected(rounds, value, of_mean, of_std, noise))
 
     def check_the_costs(self):
-        since = 0 if self.agent.past.since is None else self.agent.past.since[0]
+        since = 0 if self.agent.book.since is None else self.agent.book.since[0]
         rounds = [
             s
             for s, (t, *_) in self.came.items()

@@ -40,17 +40,17 @@ def test_kernels_change_at_the_ends_of_epochs_alone(run):
 
 def test_they_are_fitted_to_the_values_of_all_plays_under_the_new_multipliers(run):
     agent, _, plays, came, _ = run
-    point, value = agent._training_data.sample(agent.belief, everything=False)
+    point, value, _ = agent.assumptions.sample(agent)
     np.testing.assert_array_equal(point, plays)
     reward, cost = (np.concatenate(column) for column in zip(*came, strict=True))
-    expected = agent.agent.objective.values(np.zeros(ROUNDS, dtype=int), reward, cost)
+    expected = agent.objective.values(np.zeros(ROUNDS, dtype=int), reward, cost)
     np.testing.assert_allclose(value, expected)
 
 
 def test_the_belief_is_the_posterior_under_the_latest_kernel(run):
     agent, _, plays, came, begin = run
     reward, cost = (np.concatenate(column)[begin:] for column in zip(*came, strict=True))
-    value = agent.agent.objective.values(np.zeros(ROUNDS - begin, dtype=int), reward, cost)
+    value = agent.objective.values(np.zeros(ROUNDS - begin, dtype=int), reward, cost)
     gram = agent.model.kernel(agent.setting.decisions.points)
     mean, covariance = posterior(gram, float(agent.belief.centre.noise[0]), plays[begin:], value)
     np.testing.assert_allclose(agent.belief.mean(np.zeros(1, int))[0], mean, atol=1e-6)

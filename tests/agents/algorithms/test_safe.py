@@ -126,11 +126,11 @@ def test_an_alarm_by_evidence_keeps_no_plays_and_uniform_rounds_stay_safe():
     changing = bench(90, changes=changes.AtRounds((45,)))
     for restart in ("evidence", "oracle"):
         run = play(changing, "safe-ucb", trials=4, cost_width=2.0, restart=restart)
-        assert not run.agent.past.keeps
+        assert not run.agent._learns_again
         kept = (run.cost_mean + 2.0 * run.cost_std <= 0.0).all(axis=2)
         kept[:, np.arange(4), run.agent.setting.safe_seed[:, 0]] = True
         assert np.take_along_axis(kept, run.arm[..., None], 2).all()
-        assert run.agent.past.since is not None
+        assert run.agent.book.since is not None
 
 
 def test_by_default_alarms_need_no_uniform_plays():

@@ -9,8 +9,8 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 import agents
 from agents import Linear, Tuner
+from agents.agent.assumptions import Growth, shrunk
 from agents.agent.several import Several
-from agents.agent.shrinking import Growth, shrunk
 from agents.agent.turns import NOBODY, Turns
 from agents.algorithms import unknown_kernel
 from agents.kernels.shortened import inflation

@@ -13,7 +13,6 @@ import agents
 import bandit_envs
 from agents.acquisition.of_model import unit_of
 from agents.agent.gp_agent import GPAgent
-from agents.agent.training_data import TrainingData
 from agents.beliefs.imputed import FILL_INS
 from agents.kernels.amplitude import has_amplitude, unit_kernel
 from agents.model.hyperparameters import Fitter
@@ -194,13 +193,13 @@ def test_after_a_fit_the_posterior_is_that_of_the_new_kernel_on_the_same_data(fo
 
 def test_rule_width_and_ties_follow_the_learnt_noise_and_amplitude():
     seen = Recorder("igp-ucb", **LEARNING)
-    model, agent = seen.agent.model, seen.agent.agent
+    model, agent = seen.agent.model, seen.agent
     assert model.noise_std**2 == pytest.approx(model.noise_variance)
     deviation = np.sqrt(model.kernel.diag(np.zeros((1, 1)))[0])
     assert agent.rule.width.noise_std == pytest.approx(model.noise_std / deviation)
     assert unit_of(agent.rule, agent.model) == pytest.approx(deviation)
     kernel_ucb = Recorder("kernel-ucb", **LEARNING).agent
-    assert kernel_ucb.agent.rule.width.noise_variance == kernel_ucb.model.relative_variance
+    assert kernel_ucb.rule.width.noise_variance == kernel_ucb.model.relative_variance
 
 
 class Hopeless(RBF):
@@ -235,8 +234,8 @@ def test_a_fit_that_fails_keeps_the_old_values_and_is_counted(kernel):
 def test_fits_under_delay_use_what_arrived_or_all_plays(name, source):
     patient = {"window": 40} if "sdf" in name else {}  # else they would discard what comes late
     seen = Recorder(name, delay=delays.Poisson(5.0), fit_on=source, **patient, **LEARNING)
-    data, belief = seen.agent._training_data, seen.agent.belief
-    point, value = data.sample(belief, source == "all")
+    belief = seen.agent.belief
+    point, value, _ = seen.agent.assumptions.sample(seen.agent)
     shifted = np.array(seen.value) - belief.prior_mean[0, 0]
     in_time = np.argsort(seen.round)
     if source == "arrived":
@@ -263,13 +262,14 @@ def test_a_fit_looks_at_the_latest_values_alone_where_their_number_is_bounded(so
     options = LEARNING | {"fit_on": source, "fit_most": most}
     rounds = 5 * LEARNING["refit_every"]  # so that the last fit saw everything
     seen = Recorder("gp-bucb", rounds=rounds, delay=delays.Poisson(5.0), **options)
-    point, _ = seen.agent._training_data.sample(seen.agent.belief, source == "all")
+    rows = seen.agent.book.rows(np.zeros(1, dtype=np.int64))
+    point = rows.point if source == "all" else rows.point[rows.arrived >= 0]
     np.testing.assert_array_equal(looked_at[-1], point[-most:])
 
 
 def test_what_the_belief_discards_is_no_evidence():
     seen = Recorder("gp-ucb-sdf", delay=delays.Poisson(5.0), window=4, **LEARNING)
-    _, value = seen.agent._training_data.sample(seen.agent.belief, everything=False)
+    _, value, _ = seen.agent.assumptions.sample(seen.agent)
     assert 0 < len(value) < len(seen.value)
     total = seen.agent.belief.centre.statistics(0).total.sum()  # a censored play counts as 0
     np.testing.assert_allclose(value.sum(), total)
@@ -287,10 +287,8 @@ def test_fill_ins_are_renewed_under_the_new_kernel(fill_in):
 
 
 def test_no_evidence_is_no_failure():
-    belief = Recorder("gp-ucb", rounds=2).agent.belief
-    point, value = TrainingData().sample(belief, everything=False)
-    assert len(point) == len(value) == 0
     never = Recorder("gp-ucb", delay=delays.Constant(39), **LEARNING).agent
+    assert never.assumptions.fits[:-1] == [None] * (len(never.assumptions.fits) - 1)
     assert never.failed_fits == 0
     assert never.model.kernel == make_kernel("rbf", 0.5)
 

@@ -61,7 +61,7 @@ def test_late_values_are_waited_for(restart):
 def test_what_is_played_after_an_alarm_is_learnt(restart):
     agent = agents.make("gp-agent", setting(may_change=True), restart=restart)
     agent.reset(0)
-    assert agent.past.keeps
+    assert agent._learns_again
 
 
 def test_the_trigger_is_the_papers():

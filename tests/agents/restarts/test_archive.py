@@ -214,7 +214,7 @@ def test_fits_look_at_what_is_recalled_too():
     model, rule = Model.of(env.setting, refit_every=10), Always(UCB(FixedWidth(2.0)))
     agent = assemble(model, rule, restart=partial(Recalling, every=EVERY))
     list(shown_to(agent, env))
-    point, _ = agent._training_data.sample(agent.belief, everything=False)
+    point, _, _ = agent.assumptions.sample(agent)
     assert len(point) == len(OLDER) + ROUNDS - FIRST
 
 
@@ -240,7 +240,7 @@ def test_an_agent_that_keeps_no_plays_has_no_archive(options):
         "gp-agent", setting(may_change=True, **keywords), restart="evidence-archive", **options
     )
     agent.reset(0)
-    assert not agent.past.keeps
+    assert not agent._learns_again
     assert agent.restart.recalled is None
 
 

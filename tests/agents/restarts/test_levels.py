@@ -55,8 +55,7 @@ def alarms(named, told, level, point, value):
     setting, options = told(level)
     agent = agents.make(named[0], setting, **named[1], **options)
     agent.reset(0)
-    plays = agent.agent if "refit_every" in options else agent
-    watch, trial = plays.restart.watch, np.zeros(1, dtype=np.int64)
+    watch, trial = agent.restart.watch, np.zeros(1, dtype=np.int64)
     for i in range(len(point)):
         now = np.array([i])
         watch.receive(trial, point[now], now, value[now] + level, np.empty((1, 0)))

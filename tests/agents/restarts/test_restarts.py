@@ -121,7 +121,7 @@ def test_fits_look_at_the_plays_that_are_kept():
         restart=partial(KeepingSome, every=EVERY),
     )
     played(agent, env, ROUNDS)
-    point, value = agent._training_data.sample(agent.belief, everything=False)
+    point, value, _ = agent.assumptions.sample(agent)
     assert len(point) == len(value) == ROUNDS - FIRST
 
 
@@ -130,7 +130,7 @@ def test_the_oracle_starts_over_after_the_first_round_of_a_new_segment():
     agent = assemble(Model.of(env.setting), Always(RULES["ucb"]), 2, restart=Oracle)
     played(agent, env, EVERY + 1, seed=[1, 2])
     np.testing.assert_array_equal(agent.t, [1, 1])
-    np.testing.assert_array_equal(agent.past.since, [EVERY + 1, EVERY + 1])
+    np.testing.assert_array_equal(agent.book.since, [EVERY + 1, EVERY + 1])
     assert agent.privileged
     assert agent.alarms is None
 
@@ -150,5 +150,5 @@ def test_an_agent_that_learns_its_kernel_fits_it_to_what_came_since_the_restart(
         restart=partial(Periodic, every=EVERY),
     )
     played(agent, env, ROUNDS)
-    point, value = agent._training_data.sample(agent.belief, everything=False)
+    point, value, _ = agent.assumptions.sample(agent)
     assert len(point) == len(value) == ROUNDS - EVERY

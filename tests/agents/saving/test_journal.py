@@ -7,7 +7,7 @@ import pytest
 from agent_cases import on_a_line
 
 import agents
-from agents.saving.journal import Journal
+from agents.saving.journal import Column, Journal
 
 ALIKE = [np.float32([1, 2]), np.float32([3, 4]), np.float32([5, 6])]
 VALUES = {
@@ -50,14 +50,26 @@ def test_it_keeps_copies():
     assert point[:, 0].tolist() == info["mask"][:, 0].tolist() == [0.0, 1.0, 2.0]
 
 
-def test_a_call_whose_writing_was_interrupted_was_not_written():
-    journal = Journal()
-    journal.write("drop", 1, [1])
-    with pytest.raises(ValueError, match="argument"):
-        journal.write("drop", 2)  # the first column has it by then
-    journal.write("drop", 3, [3])
-    assert journal.events == ["drop", "drop"]
-    assert journal.columns[3][0].tolist() == [1, 3]
+@pytest.mark.parametrize("after", range(6))
+def test_columns_whose_writing_was_interrupted_are_written_again(after, monkeypatch):
+    journal, put, calls = Journal(), Column.put, []
+    for k in (1, 2, 3):
+        journal.write("drop", k, [k])
+
+    def interrupted(self, row, value):
+        if len(calls) == after:
+            raise KeyboardInterrupt
+        calls.append(row)
+        put(self, row, value)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Column, "put", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            list(journal.columns)
+    journal.write("drop", 4, [4])
+    assert journal.events == ["drop"] * 4
+    assert journal.columns[3][0].tolist() == [1, 2, 3, 4]
+    assert [list(each) for each in journal.columns[3][1]] == [[1], [2], [3], [4]]
 
 
 def test_an_agent_played_by_hand_grows_by_hundreds_of_bytes_a_round_at_most():

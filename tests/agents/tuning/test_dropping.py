@@ -115,7 +115,7 @@ def test_trials_of_a_batch_forget_their_own_plays():
 def test_a_fit_on_everything_leaves_dropped_plays_out():
     agent = play(start("gp-bucb", refit_every=50, fit_on="all"), PLAYED)
     agent.drop([DROPPED])
-    point, value = agent._training_data.sample(agent.belief, everything=True)
+    point, value, _ = agent.assumptions.sample(agent)
     assert point.tolist() == [PLAYED[s] for s in LEFT]
     assert value[[0, 1, 3]].tolist() == list(VALUES.values())
 

@@ -121,7 +121,7 @@ def test_an_agent_that_is_told_a_history_fits_once():
     for _ in range(20):
         tuner.add({"x": 1, "y": 2}, 1.0)
     tuner.ask()
-    assert len(tuner._player.agent.fits) == 1  # type: ignore[union-attr]
+    assert len(tuner._player.agent.assumptions.fits) == 1  # type: ignore[union-attr]
 
 
 def test_a_file_without_notes_is_played_again(tmp_path):

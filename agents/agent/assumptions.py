@@ -1,0 +1,257 @@
+"""The assumptions of an agent, a part of it: when its model changes, and to what."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from bandit_envs.basics.arguments import ArgumentError, require_at_least_one, require_not_negative, shown
+from bandit_envs.basics.types import Bools, Floats, Ints
+
+from ..beliefs.base import Belief
+from ..kernels.shortened import has_length_scale, inflation, shortened
+from ..model.bounds import multiple
+from ..model.clock import Clock, in_time
+from ..model.hyperparameters import Fitter
+from ..model.model import Model
+from ..objectives.base import Objective
+from .book import PENDING, Book, Rows
+from .streams import Streams
+
+FORM = "pairs"  # the posterior that is cheapest to build again: it keeps no prior covariance
+FITS = "found"  # of the notes
+FEWEST_VALUES = 2  # one says nothing about a length-scale
+MOST_POWER = 16.0  # T^16 is a number for every horizon that is played
+THE_TRIAL = np.zeros(1, dtype=np.int64)
+
+Fit = list[float] | None  # logarithms and the mean's rise; empty if it failed; None of too few values
+
+
+class Learner(Protocol):
+    """An agent, as far as its assumptions look at it."""
+
+    round: int
+    clock: Clock
+    book: Book
+    model: Model
+    belief: Belief
+    objective: Objective
+
+    @property
+    def features(self) -> Floats:
+        """Features of all points, (N, dz + d)."""
+        ...
+
+
+class Given:
+    """The model is given and stays. A subclass changes it between rounds; it is built again at every reset.
+
+    Args:
+        model: what is assumed at first.
+        streams: the generators of the trials.
+    """
+
+    reads_book = False  # whether it needs the feedback of all plays
+    failed_fits = 0
+    waits = False  # whether changes are left for later, while rounds are replayed one after another
+
+    def __init__(self, model: Model, streams: Streams):
+        self.first = model
+
+    def after(self, agent: Learner) -> Model | None:
+        """Return the model of the rounds to come; None leaves it. Asked at a reset and after every round."""
+        return None
+
+    def notes(self) -> dict[str, Any]:
+        """Return what does not follow from the history, as data."""
+        return {}
+
+    def recall(self, notes: Mapping[str, Any]) -> None:
+        """Prepare to meet the same history again, up to these notes."""
+
+    def resume(self) -> None:
+        """Go on: the history has been met again."""
+
+    @property
+    def will_change(self) -> bool:
+        """Whether noted changes are still to come, so that questions between leave no trace."""
+        return False
+
+
+class Learnt(Given):
+    """Kernel and noise of one trial by marginal likelihood, every n rounds (see `Learning`).
+
+    Where what is maximised changes once an epoch, it fits at the ends of epochs, to the values that all plays
+    so far have under the new multipliers: the kernels k_l of Shi & Eryilmaz (2022), also where each epoch
+    begins with a fresh posterior. A bound on the norm stays what it was. A fit that fails keeps the old
+    values and counts in `failed_fits`.
+
+    Args:
+        model: what is assumed at first; it says when and from what hyperparameters are learnt.
+        streams: of one trial.
+    """
+
+    reads_book = True
+
+    def __init__(self, model: Model, streams: Streams):
+        super().__init__(model, streams)
+        assert model.learning is not None
+        self.learning = learning = model.learning
+        noise = float(model.noise_variance)
+        self._fitter = Fitter(model.kernel, noise, model.deviation**2, learning.mean, learning.spreads)
+        (self._rng,) = streams.of("fits")
+        self.failed_fits, self._overdue, self._last_round = 0, False, 0
+        self.fits: list[Fit] = []  # what each found
+        self._recalled: deque[Fit] | None = None  # those to come, while the history is met again
+
+    def after(self, agent: Learner) -> Model | None:
+        """Fit when it is time, and return the model that was found."""
+        self._overdue |= self._due(agent.round, agent.objective.epoch)
+        self._last_round = agent.round
+        if not self._overdue or self.waits:
+            return None
+        self._overdue = False
+        fit = self._found(agent) if self._recalled is None else self._recall_fit(self._recalled)
+        self.fits.append(fit)
+        if not fit:
+            self.failed_fits += fit is not None
+            return None
+        *theta, centre = fit
+        return agent.model.learnt(self._fitter.take(np.array(theta), centre))
+
+    def sample(self, agent: Learner) -> tuple[Ints, Floats, Floats | None]:
+        """Return points, values minus their prior mean, and weights of the plays for a fit, (n,) each.
+
+        Pending plays too, if all are asked for, with the values that the belief assumes. Weights are how many
+        plays of the model's noise each counts as; None where each is one.
+        """
+        belief, rows = agent.belief, agent.book.rows(THE_TRIAL)
+        delay = agent.clock.delay(rows.round, rows.arrived)
+        here = (rows.arrived > PENDING) & in_time(delay, belief.window)
+        if self.learning.on != "all":
+            rows, here = rows.where(here), here[here]
+        if self.learning.most is not None:
+            rows, here = rows.where(slice(-self.learning.most, None)), here[-self.learning.most :]
+        value = np.zeros(len(here))
+        trial, point, _, _, reward, cost, _ = rows.where(here)
+        if len(trial):
+            value[here] = belief.residual(trial, point, agent.objective.values(trial, reward, cost))
+        value[~here] = belief.assumed(rows.trial[~here], rows.point[~here])
+        return rows.point, value, self._weights(agent, rows, here)
+
+    def notes(self) -> dict[str, Any]:
+        """Return what the fits found."""
+        return {FITS: self.fits}
+
+    def recall(self, notes: Mapping[str, Any]) -> None:
+        """Prepare to meet the same history again, and to find what was found."""
+        self._recalled = deque(notes[FITS])
+
+    def resume(self) -> None:
+        """Go on: all fits have been made again."""
+        if self._recalled:
+            raise ValueError(f"the notes have {len(self._recalled)} fits more than were made")
+        self._recalled = None
+
+    @property
+    def will_change(self) -> bool:
+        """Whether noted fits are still to come."""
+        return any(self._recalled or ())
+
+    def _due(self, rounds: int, epoch: int) -> bool:
+        """Return whether so many rounds end an epoch in which a fit was due; usually each round is one."""
+        every = self.learning.every
+        new = rounds > self._last_round
+        return new and rounds % epoch == 0 and rounds // every > (rounds - epoch) // every
+
+    def _found(self, agent: Learner) -> Fit:
+        point, value, weight = self.sample(agent)
+        if len(value) < FEWEST_VALUES:
+            return None
+        found = self._fitter.fit(agent.features, point, value, self.learning.restarts, self._rng, weight)
+        return [] if found is None else [*self._fitter.latest.tolist(), found.centre]
+
+    def _recall_fit(self, to_come: deque[Fit]) -> Fit:
+        if not to_come:
+            raise ValueError(f"the notes have {len(self.fits)} fits, fewer than were made")
+        fit, size = to_come.popleft(), len(self._fitter.latest) + 1
+        if fit and len(fit) != size:
+            raise ValueError(f"a fit in the notes must be {size} numbers, got {len(fit)}")
+        return fit
+
+    def _weights(self, agent: Learner, rows: Rows, here: Bools) -> Floats | None:
+        if not agent.belief.weighs:
+            return None
+        known = agent.belief.weights(rows.point)
+        if known is None and not agent.book.weighted:
+            return None
+        usual = np.ones(len(rows.point)) if known is None else known
+        return np.where(here & ~np.isnan(rows.weight), rows.weight, usual)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """g(t) = max(start, t^power): by how much length-scales have shrunk in round t = 1, 2, ...
+
+    Args:
+        power: 1/2 in the papers.
+        start: at least 1, t_0.
+    """
+
+    power: float = 0.5
+    start: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_power("g", self.power, "length-scales are divided by g(t) = max(start, t^g)")
+        require_at_least_one("start", self.start, "length-scales are divided by g(t) = max(start, t^g)")
+
+    def __call__(self, t: int) -> float:
+        """Return g(t)."""
+        return max(self.start, float(t) ** self.power)
+
+
+class Shrinking(Given):
+    """theta_t = theta_0 / g(t) and B_t = b(t) g(t)^(d/2) B_0 (after Berkenkamp et al. 2019).
+
+    Args:
+        model: of theta_0 and B_0.
+        streams: not needed.
+        g, b: by how much length-scales shrink, and by how much more the bound on the norm grows.
+    """
+
+    def __init__(self, model: Model, streams: Streams, g: Growth, b: Growth):
+        super().__init__(model, streams)
+        self._g, self._b, self._now = g, b, (1.0, 1.0)
+
+    def after(self, agent: Learner) -> Model | None:
+        """Return the model of the next round, if g(t) or b(t) has grown."""
+        t = agent.round + 1
+        before, self._now = self._now, (self._g(t), self._b(t))
+        return None if self._now == before else shrunk(self.first, *self._now, agent.model)
+
+
+def shrunk(first: Model, factor: float, more: float = 1.0, now: Model | None = None) -> Model:
+    """Return the model with length-scales divided by c, and a bound c^(d/2) times as large, and more.
+
+    Args:
+        first: the model of theta_0.
+        factor: c.
+        more: another factor of the bound.
+        now: a model of the same agent, of which everything else is taken; default the first.
+    """
+    scale = factor if has_length_scale(first.kernel) else 1.0
+    bound = multiple(first.rkhs_bound, more * inflation(scale, first.setting.pairs_width))
+    return replace(now or first, kernel=shortened(first.kernel, scale), rkhs_bound=bound)
+
+
+def require_power(name: str, value: Any, remedy: str) -> None:
+    """Raise unless t^value is a number that does not fall with t."""
+    require_not_negative(name, value, remedy)
+    if value > MOST_POWER:
+        raise ArgumentError(
+            name, f"must be at most {MOST_POWER:g}, a power of t, got {shown(value)}; {remedy}"
+        )

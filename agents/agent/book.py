@@ -1,0 +1,161 @@
+"""The book: the only record of a trial's plays and of what was observed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from bandit_envs.basics.types import Bools, Floats, Ints
+
+from ..model.by_round import ByRound
+
+COLLECTED, UNPLAYED = -1, -2  # in the place of the point of a pending play
+PENDING = -1  # in the place of the round in which feedback was delivered
+NOTHING = np.empty(0, dtype=np.int64)
+
+
+class Rows(NamedTuple):
+    """Plays, (n,) each; trials ascend, and rounds within a trial."""
+
+    trial: Ints
+    point: Ints
+    round: Ints
+    arrived: Ints  # the round in which feedback was delivered, or `PENDING`
+    reward: Floats
+    cost: Floats  # (n, C)
+    weight: Floats  # how many plays of the model's noise it counts as, NaN where that is not published
+
+    def where(self, kept: Bools | slice) -> Rows:
+        """Return some of the rows."""
+        return Rows._make(each[kept] for each in self)
+
+
+class Book:
+    """The plays of B trials: which are pending, which still count, and their feedback where it is read again.
+
+    It takes 8 bytes a play, and 28 + 8 C more where it keeps feedback. It grows beyond the expected horizon.
+
+    Args:
+        num_trials: B.
+        horizon: expected number of rounds.
+        num_costs: C of the feedback that it keeps; None keeps none.
+    """
+
+    def __init__(self, num_trials: int, horizon: int, num_costs: int | None = None):
+        self.rounds = 0
+        self.since: Ints | None = None  # first round of each trial whose feedback is not stale; None is 0
+        self.recalled = [NOTHING] * num_trials  # older rounds of each trial that count again
+        self.weighted = False  # whether a play's own noise was ever published
+        self._pending = np.full((horizon, num_trials), UNPLAYED)  # points, (T, B)
+        self._always = np.zeros(num_trials, dtype=np.int64)
+        self._kept = None if num_costs is None else ByRound(num_trials, _columns(num_costs))
+        self._blank = np.zeros(num_trials, _columns(num_costs or 0))
+        self._blank["arrived"], self._blank["weight"] = PENDING, np.nan
+
+    def record_round(self, point: Ints, trial: Ints, rounds: Ints) -> Ints:
+        """Record that every trial played a point, (B,), and that feedback of some rounds came, (n,) each.
+
+        Feedback of a play is delivered once. Where it is wrong a ValueError says so, and nothing has changed.
+
+        Returns:
+            The points that the feedback is about, (n,).
+        """
+        if self.rounds == len(self._pending):
+            self._pending = np.concatenate([self._pending, np.full_like(self._pending, UNPLAYED)])
+        if len(point) == 1 and rounds.tolist() == [self.rounds]:  # one trial without delays: every round
+            self._pending[self.rounds] = COLLECTED
+            played = point.copy()
+        else:
+            self._pending[self.rounds] = point  # written anew if this round turns out to be wrong
+            played = self.drop(trial, rounds)
+        self.rounds += 1
+        return played
+
+    def record_feedback(
+        self, point: Ints, trial: Ints, rounds: Ints, reward: Floats, cost: Floats, weight: Floats | None
+    ) -> None:
+        """Keep what the recorded round delivered, if anybody reads it again; arguments as of `Rows`."""
+        if self._kept is None:
+            return
+        self._blank["point"] = point
+        self._kept.append(self._blank)
+        rows = self._kept.rows
+        rows["arrived"][rounds, trial] = self.rounds - 1
+        rows["reward"][rounds, trial], rows["cost"][rounds, trial] = reward, cost
+        if weight is not None:
+            rows["weight"][rounds, trial], self.weighted = weight, True
+
+    def drop(self, trial: Ints, rounds: Ints) -> Ints:
+        """Record that pending plays are pending no more, (n,) each, and return their points, (n,)."""
+        if len(rounds) == 1:
+            return np.array([self._collect_one(trial.item(), rounds.item())])
+        try:
+            point = self._pending[rounds, trial]
+        except IndexError:
+            raise ValueError(self._unknown(rounds)) from None
+        # Lists: the few entries of a round are compared faster in Python than by two numpy reductions.
+        if min(point.tolist(), default=0) < 0 or min(rounds.tolist(), default=0) < 0:
+            raise ValueError(self._again(rounds) if (point == COLLECTED).any() else self._unknown(rounds))
+        self._pending[rounds, trial] = COLLECTED
+        return point
+
+    def counts(self, trial: Ints, rounds: Ints) -> Bools | None:
+        """Return which plays, (n,) each, are not stale; None is all."""
+        return None if self.since is None else rounds >= self.since[trial]
+
+    def begin(self, trial: Ints, first: Ints, recalled: Sequence[Ints] | None = None) -> None:
+        """Let only plays from a round of each on, (n,), count in some trials, (n,), and some older rounds."""
+        older = [NOTHING] * len(trial) if recalled is None else recalled
+        for i, rounds in zip(trial.tolist(), older, strict=True):
+            self.recalled[i] = rounds
+        since = self._begun.copy()
+        since[trial] = first
+        self.since = since
+
+    def pending(self) -> tuple[Ints, Ints, Ints]:
+        """Return the plays that count and are pending: trials, points and rounds, (n,) each, ascending."""
+        points = self._pending[: self.rounds].T  # (B, T)
+        trial, rounds = ((points >= 0) & (np.arange(self.rounds) >= self._begun[:, None])).nonzero()
+        return trial, points[trial, rounds], rounds
+
+    def rows(self, trial: Ints) -> Rows:
+        """Return the plays of some trials, (n,) ascending, that count and are pending or were observed."""
+        assert self._kept is not None
+        rows, first = self._kept.rows[:, trial].T, self._begun[trial]
+        counts = np.arange(rows.shape[1]) >= first[:, None]
+        for i, of in enumerate(trial.tolist()):
+            counts[i, self.recalled[of]] = True
+        each, rounds = counts.nonzero()
+        kept = rows[each, rounds]
+        point, arrived = (kept[name].astype(np.int64) for name in ("point", "arrived"))
+        plays = Rows(trial[each], point, rounds, arrived, kept["reward"], kept["cost"], kept["weight"])
+        return plays.where((self._pending[rounds, plays.trial] >= 0) | (arrived > PENDING))
+
+    @property
+    def _begun(self) -> Ints:
+        return self._always if self.since is None else self.since
+
+    def _collect_one(self, trial: int, round_: int) -> int:
+        """Do the same of one play: numbers index four times as fast as arrays of one entry."""
+        try:
+            point = self._pending.item(round_, trial)
+        except IndexError:
+            raise ValueError(self._unknown(round_)) from None
+        if point < 0 or round_ < 0:
+            raise ValueError(self._again(round_) if point == COLLECTED else self._unknown(round_))
+        self._pending[round_, trial] = COLLECTED
+        return point
+
+    def _again(self, rounds: int | Ints) -> str:
+        return f"feedback comes once, got round(s) {rounds} again"
+
+    def _unknown(self, rounds: int | Ints) -> str:
+        return f"feedback_step must name rounds in 0..{self.rounds}, got {rounds}"
+
+
+def _columns(num_costs: int) -> np.dtype:
+    """Return what is kept of a play whose feedback is read again."""
+    fields = [("point", "i4"), ("arrived", "i4"), ("reward", "f8"), ("cost", "f8", (num_costs,))]
+    return np.dtype([*fields, ("weight", "f8")])
