@@ -143,7 +143,7 @@ MUTANTS = (
     Mutant("agents/box/terrain.py", "found[1] * self.span", "found[1]"),
     Mutant("agents/agent/gp_agent.py", "1 + self.round - begun", "self.round - begun"),
     Mutant("agents/agent/gp_agent.py", "rounds[known]", "rounds[known] - 1"),
-    Mutant("agents/agent/book.py", "rounds >= self.since[trial]", "rounds > self.since[trial]"),
+    Mutant("agents/agent/book.py", "rounds >= self._begun[trial]", "rounds > self._begun[trial]"),
     Mutant("agents/kernels/theta_slopes.py", "2.0 * (total -", "(total -"),
     Mutant("agents/kernels/shortened.py", "else value / factor", "else value * factor"),
     Mutant("agents/tuning/scale.py", "self.sign * value - self.centre", "value - self.centre"),

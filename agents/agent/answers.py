@@ -29,6 +29,7 @@ class Answers:
     setting: Setting
     num_trials: int | None
     _size: int  # B, 1 of one environment
+    _num_arms: int  # 0 on a box
     _only_context: Ints  # (B,) zeros
     rule: Rule
     belief: Belief
@@ -108,7 +109,7 @@ class Answers:
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """Indices of actions in their contexts, (B,)."""
-        context, arm = self._contexts(observation), self._arms(action)
+        context, arm = self._contexts(observation), arms_of(action, self._size, self._num_arms)
         return arm if self.setting.contexts is None else self.setting.decisions.point_index(context, arm)
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
@@ -152,10 +153,8 @@ class Answers:
         return best if self.num_trials else best.alone
 
     def _contexts(self, observation: Floats) -> Ints:
-        require_reset(self.round >= 0)
+        if self.round < 0:
+            require_reset(False)
         if self.setting.contexts is None:
             return self._only_context
         return self.setting.context_index(observation if self.num_trials else np.asarray(observation)[None])
-
-    def _arms(self, action: Any) -> Ints:
-        return arms_of(action, self._size, self.setting.decisions.num_arms)

@@ -55,6 +55,7 @@ class Given:
         streams: the generators of the trials.
     """
 
+    change = False  # whether they may, after a round
     reads_book = False  # whether it needs the feedback of all plays
     failed_fits = 0
     waits = False  # whether changes are left for later, while rounds are replayed one after another
@@ -95,7 +96,7 @@ class Learnt(Given):
         streams: of one trial.
     """
 
-    reads_book = True
+    change = reads_book = True
 
     def __init__(self, model: Model, streams: Streams):
         super().__init__(model, streams)
@@ -222,6 +223,8 @@ class Shrinking(Given):
         streams: not needed.
         g, b: by how much length-scales shrink, and by how much more the bound on the norm grows.
     """
+
+    change = True
 
     def __init__(self, model: Model, streams: Streams, g: Growth, b: Growth):
         super().__init__(model, streams)

@@ -101,9 +101,9 @@ class Book:
         self._pending[rounds, trial] = COLLECTED
         return point
 
-    def counts(self, trial: Ints, rounds: Ints) -> Bools | None:
-        """Return which plays, (n,) each, are not stale; None is all."""
-        return None if self.since is None else rounds >= self.since[trial]
+    def counts(self, trial: Ints, rounds: Ints) -> Bools:
+        """Return which plays, (n,) each, are not stale."""
+        return rounds >= self._begun[trial]
 
     def begin(self, trial: Ints, first: Ints, recalled: Sequence[Ints] | None = None) -> None:
         """Let only plays from a round of each on, (n,), count in some trials, (n,), and some older rounds."""

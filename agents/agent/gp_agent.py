@@ -27,7 +27,7 @@ from ..model.model import Model
 from ..model.offered import offered_in, only_offered, require_offered
 from ..model.precision import told_weights
 from ..model.tie_breaking import TieBreaker, argmax_with_ties
-from ..objectives.base import Objective, Revision
+from ..objectives.base import NOTHING, Objective, Revision
 from ..objectives.reward import Reward
 from ..restarts.base import Never, Restart
 from ..showing import Shown
@@ -78,6 +78,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.setting, self.num_trials, self._rule_of = model.setting, num_trials, rule_of
         self._parts = belief, incumbent, objective, restart, assumptions
         self._given, self._size = model, num_trials or 1
+        self._num_arms = 0 if self.setting.continuous else self.setting.decisions.num_arms
         self._one = np.ones(self._size, dtype=np.int64)
         self._only_context = np.zeros(self._size, dtype=np.int64)
         unseeded = Streams([0] * self._size)
@@ -174,7 +175,8 @@ class GPAgent(Answers, Resumable, Shown):
     def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
         """The arm of the largest score, (B,); only free trials, (B,), draw samples, by default all."""
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
-        require_offered(self.offered, self.setting)
+        if self.setting.volatile:
+            require_offered(self.offered, self.setting)
         safety = self.objective.safety(context, self.t, self.offered)
         offered = self.offered if safety is None else safety.playable
         prices = partial(self.objective.prices, context)
@@ -187,11 +189,12 @@ class GPAgent(Answers, Resumable, Shown):
         if exploring is not None:
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random
         self._opening, self.scores = None, scores
-        return argmax_with_ties(scores, TIE * unit_of(self.rule, self.model), uniform, offered)
+        return argmax_with_ties(scores, self._tie, uniform, offered)
 
     def _worth(self, scores: Floats, context: Ints, offered: Bools | None) -> Floats:
         """Return what the objective makes of the scores of the arms that may be played, (B, A)."""
-        return self.objective.penalised(only_offered(scores, offered), context, self.t)
+        there = scores if offered is None else only_offered(scores, offered)
+        return self.objective.penalised(there, context, self.t)
 
     def _begin_hold(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:
         """The trials that are free, which are given as (B,), what they choose, and how often to play it."""
@@ -208,25 +211,30 @@ class GPAgent(Answers, Resumable, Shown):
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
         """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
         point = self.points(observation, action)
-        feedback, std, spent = Feedback.arrived(info), deviations(info), spendings(info)
+        feedback = Feedback.arrived(info)
+        std = deviations(info) if "feedback_std" in info else None
+        spent = spendings(info) if "feedback_spent" in info else None
         offered = offered_in(info, self.setting, self.num_trials)
         value = self.objective.values(feedback.trial, feedback.reward, feedback.cost)
         played = self.book.record_round(point, feedback.trial, feedback.round)  # the last check
         self.offered = offered
         if spent is not None:
             self.objective.paid(feedback.trial, played, spent)
-        fresh = self.book.counts(feedback.trial, feedback.round)
-        if fresh is not None:
+        if self.book.since is not None:
+            fresh = self.book.counts(feedback.trial, feedback.round)
             feedback, value, played = feedback.where(fresh), value[fresh], played[fresh]
             std = None if std is None else std[fresh]
         if self.holds is not None:
             self.holds.played(action)
         self._learn(point, feedback, value, played, std)
-        self._revise(self.objective.end_round(self.round))
+        revision = self.objective.end_round(self.round)
+        if revision is not NOTHING:
+            self._revise(revision)
         restarted = self.restart.end_round(self.round, info)
         if len(restarted):
             self._start_over(restarted)
-        self._reconsider()
+        if self.assumptions.change:
+            self._reconsider()
 
     def _start_over(self, trial: Ints) -> None:
         kept_from, recalled = self.restart.kept_from, self.restart.recalled
@@ -271,8 +279,7 @@ class GPAgent(Answers, Resumable, Shown):
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         trial = np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64)
         played = self.book.drop(trial, rounds)
-        counts = self.book.counts(trial, rounds)
-        known = slice(None) if counts is None else counts
+        known = self.book.counts(trial, rounds)
         gone = trial[known], played[known], self.round - rounds[known]
         self.belief.drop(*gone)
         self.objective.drop(*gone)
@@ -290,7 +297,7 @@ class GPAgent(Answers, Resumable, Shown):
     def _assume(self, model: Model) -> None:
         rule = self._rule_of(model)
         self.rule = Starting(model.initial, AnyArm(), rule) if model.initial else rule
-        self.model = model
+        self.model, self._tie = model, TIE * unit_of(self.rule, model)
 
     def _revise(self, revision: Revision) -> None:
         """Change what the objective says; its noise is that of the width, the posterior's stays."""

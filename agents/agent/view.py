@@ -49,7 +49,7 @@ class View:
         price: Callable[[], Floats] = nothing,
     ):
         self._belief, self._incumbent, self._context = belief, incumbent, context
-        self._t, self._samplers, self._draw, self._offered = t, samplers, draw, offered
+        self.t, self._samplers, self._draw, self._offered = t, samplers, draw, offered
         self.safety, self._price = safety, price
         self._rngs: Sequence[np.random.Generator] | None = None
 
@@ -62,11 +62,6 @@ class View:
     def std(self) -> Floats:
         """Posterior standard deviation, (B, A)."""
         return self._belief.std(self._context)
-
-    @property
-    def t(self) -> Ints:
-        """1, 2, ..., (B,)."""
-        return self._t
 
     @property
     def gain(self) -> Floats:
@@ -132,6 +127,6 @@ class View:
         spare = np.random.default_rng(0)  # what it draws is thrown away
         samplers = [rng if draws else spare for rng, draws in zip(self._samplers, trials, strict=True)]
         return View(
-            *(self._belief, self._incumbent, self._context, self._t, samplers, lambda: self.rngs),
+            *(self._belief, self._incumbent, self._context, self.t, samplers, lambda: self.rngs),
             *(self._offered, self.safety, self._price),
         )
