@@ -21,7 +21,8 @@ import psutil
 from distributed import LocalCluster
 
 from gpbandits.experiments import AgentEntry, EnvironmentEntry, Store, Study, run
-from gpbandits.experiments.backends import Backend, dask, local
+from gpbandits.experiments.backends import Backend, local
+from gpbandits.experiments.cluster import dask
 
 SMALL = 20  # rounds of a cell that costs next to nothing
 COLUMNS = ("where", "small (s)", "small, CPU (s)", "large (s)", "large, CPU (s)")

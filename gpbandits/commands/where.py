@@ -33,7 +33,8 @@ KindOption = Annotated[Kind, typer.Option("--backend", help="Processes of this m
 
 def chosen_backend(kind: Kind, scheduler: str | None, workers: int | None) -> "Backend":
     """The backend that the options name."""
-    from gpbandits.experiments.backends import dask, local
+    from gpbandits.experiments.backends import local
+    from gpbandits.experiments.cluster import dask
 
     if (kind is Kind.DASK) != (scheduler is not None):
         raise ValueError(

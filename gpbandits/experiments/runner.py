@@ -30,7 +30,7 @@ def run(
         store: keeps each cell as soon as it is computed, so that a run can be interrupted and resumed.
         workers: number of processes on this machine; by default one a core.
         report: called in this process after each cell.
-        backend: where the cells are computed instead, such as `backends.dask("tcp://10.0.0.1:8786")`.
+        backend: where the cells are computed instead, such as `cluster.dask("tcp://10.0.0.1:8786")`.
         time_limit: seconds after which a cell has failed, or the wait for another run's ends. One that no
             signal interrupts, as in compiled code, ends with the process that computes it, unless that is
             this one.

@@ -1,6 +1,7 @@
 """Computing one cell, in whatever process: what runs side by side, on this machine or on others."""
 
 import errno
+import math
 import os
 import platform
 import time
@@ -16,7 +17,7 @@ from bandit_envs.basics.types import Floats
 from gpbandits.evaluation import evaluate
 from gpbandits.evaluation.result import Result
 from gpbandits.experiments.cell_file import sound
-from gpbandits.experiments.limits import within
+from gpbandits.experiments.limits import GRACE, within
 from gpbandits.experiments.locks import holder, locked
 from gpbandits.experiments.sharing import forget_stages, stage_of
 from gpbandits.experiments.store import failure_beside
@@ -34,6 +35,11 @@ class Task(NamedTuple):
     metadata: dict[str, Any]
     wait: bool = False  # for another run that is computing the cell, rather than leave it for later
     time_limit: float | None = None  # seconds, of the wait and of the work
+
+    @property
+    def longest(self) -> float:
+        """Seconds after which a process that runs is done with it."""
+        return math.inf if self.time_limit is None else (1 + self.wait) * self.time_limit + GRACE
 
 
 class Outcome(NamedTuple):

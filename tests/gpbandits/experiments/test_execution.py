@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import json
+import math
 import multiprocessing
 import os
 import random
@@ -12,12 +14,14 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from gpbandits.experiments import Store, Study, count_trials, run, write_tables
-from gpbandits.experiments.backends import dask, local
+from gpbandits.experiments.backends import local
+from gpbandits.experiments.cluster import dask
 from gpbandits.experiments.locks import is_locked, locked
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry
 from gpbandits.experiments.work import Task
@@ -53,6 +57,19 @@ class Fatal(Noted):
 
     def reset(self, seed):
         os._exit(1)
+
+
+class Standing(Noted):
+    """An agent that stops its process, the first times that it is reset."""
+
+    def __init__(self, setting, times):
+        super().__init__(setting)
+        self.times = times
+
+    def reset(self, seed):
+        super().reset(seed)
+        if Path(os.environ["NOTES"]).read_text().count("\n") <= self.times:
+            os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def study(trials: int = 4, agents: tuple[AgentEntry, ...] = AGENTS, block_size: int = 1) -> Study:
@@ -372,16 +389,104 @@ def test_a_cell_that_kills_the_workers_of_a_cluster_fails_alone_and_a_lost_sched
             cluster.sync(cluster.scheduler.close)
 
         healthy = Study("s", MANY, (GP,), AGENTS[1:], block_size=1)
-        with pytest.raises(ConnectionError, match="is lost; run again, what is computed is kept"):
+        with pytest.raises(ConnectionError, match=r"is lost; .* run the same command again"):
             run(healthy, store, report=stop, backend=dask(cluster.scheduler_address))
     assert any(map(store.holds, healthy.cells()))
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(("times", "kept"), [(1, True), (9, False)])
+def test_a_cell_of_a_worker_that_stands_still_goes_to_another_and_fails_at_the_second(
+    tmp_path, monkeypatch, times, kept
+):
+    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
+    monkeypatch.setenv("NOTES", str(tmp_path / "notes"))
+    monkeypatch.setattr("gpbandits.experiments.cluster._SILENCE", 3.0)
+    agents = (AgentEntry("test_execution:Standing", "standing", {"times": times}), AGENTS[1])
+    which, store = Study("s", 2, (GP,), agents, block_size=2), Store(tmp_path / "cells")
+    options = {"processes": True, "dashboard_address": ":0", "silence_logs": 50}
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as made,
+        pytest.warns(UserWarning, match="workers that stand still are restarted: tcp://"),
+    ):
+        failed = run(which, store, backend=dask(made.scheduler_address), time_limit=2.0)
+    standing, random_play = which.cells()
+    assert [outcome.cell for outcome in failed] == [] if kept else [standing]
+    assert all("2 workers stood still" in outcome.reason for outcome in failed)
+    assert store.holds(random_play)
+    assert store.holds(standing) == kept
+    assert (store.failure(standing) is None) == kept
+    assert len(set((tmp_path / "notes").read_text().split())) == 2  # processes, none asked a third time
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("default")
+def test_a_worker_that_stands_still_before_the_run_does_not_hold_it(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
+    monkeypatch.setattr("gpbandits.experiments.cluster._IMPORTED", 10.0)
+    options = {"processes": True, "dashboard_address": ":0", "silence_logs": 50}
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as made:
+        os.kill(made.workers[0].pid, signal.SIGSTOP)
+        with pytest.warns(UserWarning, match=f"are restarted: {made.workers[0].worker_address}$"):
+            assert run(study(), Store(tmp_path), backend=dask(made.scheduler_address)) == []
+
+
+@pytest.fixture
+def by_hand(tmp_path):
+    """Start a scheduler and a worker as processes of their own; yield the scheduler and its address."""
+    pytest.importorskip("distributed", reason="needs the extra `cluster`")
+    file = tmp_path / "scheduler.json"
+    where = ["--scheduler-file", str(file), "--dashboard-address", ":0"]
+    roles = (["scheduler", "--host", "127.0.0.1", "--port", "0"], ["worker", "--nthreads", "1"])
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    started = [subprocess.Popen([sys.executable, "-m", "dask", *role, *where], **quiet) for role in roles]
+    wait_for(lambda: file.exists() and file.read_text().endswith("}"))
+    yield started[0], json.loads(file.read_text())["address"]
+    for process in reversed(started):
+        process.send_signal(signal.SIGCONT)
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_scheduler_that_died_or_stands_still_is_an_error_that_says_how_to_go_on(
+    tmp_path, monkeypatch, by_hand, how
+):
+    scheduler, address = by_hand
+    monkeypatch.setattr("gpbandits.experiments.cluster._GATHERED", 20.0)
+    which, store = Study("s", MANY, (GP,), AGENTS[1:], block_size=1), Store(tmp_path / "cells")
+    with pytest.raises(ConnectionError, match=rf"{address} is lost; .* run the same command again"):
+        run(which, store, report=lambda outcome: scheduler.send_signal(how), backend=dask(address))
+    assert any(map(store.holds, which.cells()))
+    assert run(which, store, 1) == []
+
+
+def test_workers_without_a_heartbeat_for_longer_than_a_cell_may_take_stand_still(tmp_path):
+    metrics = pytest.importorskip("distributed.metrics", reason="needs the extra `cluster`")
+    from gpbandits.experiments import cluster
+
+    def worker(seconds, *keys):
+        tasks = {SimpleNamespace(key=key) for key in keys}
+        return SimpleNamespace(last_seen=metrics.time() - seconds, processing=tasks)
+
+    (cell, *_), store = study().cells(), Store(tmp_path)
+    task = Task(cell, store.path(cell), {}, time_limit=2.0)
+    assert task._replace(time_limit=None).longest == math.inf
+    assert task._replace(wait=True).longest == task.longest + 2.0 > 2 * 2.0
+    workers = {"well": worker(0.0, "a"), "standing": worker(60.0, "b", "c"), "idle": worker(60.0)}
+    scheduler = SimpleNamespace(workers=workers)
+    assert cluster._silent(50.0, scheduler) == {"standing": {"b", "c"}, "idle": set()}
+    assert cluster._silent(math.inf, scheduler) == {}
 
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "foo://x:1"])
 def test_a_scheduler_that_does_not_answer_is_named_at_once(tmp_path, monkeypatch, address):
     pytest.importorskip("distributed", reason="needs the extra `cluster`")
-    monkeypatch.setattr("gpbandits.experiments.backends._ANSWER", 0.5)
+    monkeypatch.setattr("gpbandits.experiments.cluster._ANSWER", 0.5)
     with pytest.raises(ValueError, match=rf"scheduler must be the address .* got '{address}'"):
         run(study(), Store(tmp_path), backend=dask(address))
 
@@ -416,7 +521,7 @@ def test_workers_of_a_cluster_must_be_processes_of_their_own(tmp_path, workers):
 def test_a_cluster_without_workers_is_said_to_have_none(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="needs the extra `cluster`")
     for name in ("_GATHERING", "_GATHERED"):
-        monkeypatch.setattr(f"gpbandits.experiments.backends.{name}", 0.2)
+        monkeypatch.setattr(f"gpbandits.experiments.cluster.{name}", 0.2)
     options = {"processes": False, "dashboard_address": ":0"}
     with (
         distributed.LocalCluster(n_workers=0, **options) as empty,
@@ -427,12 +532,12 @@ def test_a_cluster_without_workers_is_said_to_have_none(tmp_path, monkeypatch):
 
 
 def test_a_process_of_a_cluster_plays_one_cell_at_a_time(tmp_path):
-    from gpbandits.experiments import backends
+    from gpbandits.experiments import cluster
 
     (cell, *_), store = study().cells(), Store(tmp_path)
     task = Task(cell, store.path(cell), store.metadata(cell))
-    with backends._playing, pytest.raises(ValueError, match="must be processes of their own"):
-        backends._settle_there(task)
+    with cluster._playing, pytest.raises(ValueError, match="must be processes of their own"):
+        cluster._settle_there(task)
     assert not store.holds(cell)
 
 

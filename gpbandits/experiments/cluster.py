@@ -1,0 +1,219 @@
+"""A Dask cluster as the place where cells are computed."""
+
+import asyncio
+import os
+import threading
+import time
+import uuid
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from bandit_envs.basics.extras import from_extra
+from gpbandits.experiments.backends import Backend
+from gpbandits.experiments.limits import make_expendable
+from gpbandits.experiments.locks import is_locked
+from gpbandits.experiments.work import Outcome, Task, failed, settle
+
+_ANSWER = 10.0  # seconds within which a scheduler answers
+_GATHERING = 5.0  # seconds until it is said that there is no worker yet
+_GATHERED = 60.0  # seconds more until that is an error: workers that died take a while to come back
+_IMPORTED = 60.0  # seconds within which a worker answers, which imports this module first
+_PAUSE = 0.05  # seconds between looks for outcomes
+_LOOK = 2.0  # seconds between looks at the workers
+_SILENCE = 30.0  # seconds without a heartbeat, beyond what a cell may take, that a worker in order never has
+_TWICE = 2  # workers that one cell may stop
+_TOKEN = uuid.uuid4().hex  # of this process, or of the one that it was forked from
+_SHARED = (
+    "workers of {} must be processes of their own, since agents may use global generators, got some that are "
+    "threads of one process; start them with `dask worker --nthreads 1`, or LocalCluster(processes=True)"
+)
+_LOST = (
+    "the Dask scheduler at {} is lost; start it and its workers and run the same command again: it goes on "
+    "from the cells that are stored"
+)
+_playing = threading.Lock()  # one cell at a time in a process
+
+
+def dask(scheduler: str) -> Backend:
+    """Compute on the workers of a Dask cluster, which see the same folders; others take a lost one's cells.
+
+    A worker without a heartbeat for longer than a cell's time limit is restarted. A cell fails that stops two
+    workers so, or whose workers die as often as the cluster's `allowed-failures` says.
+
+    Args:
+        scheduler: its address, such as "tcp://10.0.0.1:8786".
+    """
+
+    def compute_all(tasks: Sequence[Task]) -> Iterator[Outcome]:
+        with _client(scheduler) as client:
+            try:
+                yield from _Cells(client, tasks).outcomes()
+            except CancelledError as error:
+                raise ConnectionError(_LOST.format(scheduler)) from error
+
+    return compute_all
+
+
+class _Cells:
+    """Cells on a cluster, whose workers are restarted where they stand still."""
+
+    def __init__(self, client: Any, tasks: Sequence[Task]):
+        self._client = client
+        self._futures = {each.key: each for each in client.map(_settle_there, tasks, pure=False)}
+        self._tasks = dict(zip(self._futures, tasks, strict=True))
+        self._longest = max((task.longest for task in tasks), default=0.0) + _SILENCE
+        self._stopped: Counter[str] = Counter()  # workers that stood still with a cell
+        self._next_look = time.monotonic() + _LOOK
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield outcomes as they come."""
+        from distributed import as_completed
+
+        finished: Any = as_completed(list(self._futures.values()), loop=self._client.loop)
+        while not finished.is_empty():
+            if finished.has_ready():
+                yield self._outcome(next(finished))
+            else:
+                time.sleep(_PAUSE)
+            if time.monotonic() > self._next_look:
+                self._restart_standing()
+                self._next_look = time.monotonic() + _LOOK
+
+    def _outcome(self, future: Any) -> Outcome:
+        from distributed import KilledWorker
+
+        task = self._tasks[future.key]
+        if self._stopped[future.key] >= _TWICE:
+            return failed(task, f"{_TWICE} workers stood still for {self._longest:g} s while computing it")
+        try:
+            return future.result(timeout=_GATHERED)
+        except KilledWorker as error:
+            return failed(task, str(error))
+        except TimeoutError as error:
+            if future.status == "error":
+                raise  # the worker's
+            raise CancelledError from error
+
+    def _restart_standing(self) -> None:
+        """Restart workers that stand still, and give up cells that have stopped two."""
+        try:
+            silent = self._client.run_on_scheduler(_silent, self._longest, callback_timeout=_GATHERED)
+        except OSError as error:  # no answer in time, or none any more
+            raise CancelledError from error
+        standing = {address: keys & self._tasks.keys() for address, keys in silent.items()}
+        for keys in filter(None, standing.values()):
+            begun = [key for key in keys if self._is_begun(key)] or keys
+            self._stopped.update(begun)
+            given_up = [self._futures[key] for key in begun if self._stopped[key] >= _TWICE]
+            self._client.cancel(given_up, force=True)
+        _restart(self._client, [address for address, keys in standing.items() if keys])
+
+    def _is_begun(self, key: str) -> bool:
+        """Whether a worker holds the cell, rather than keep it for later."""
+        path = self._tasks[key].path
+        return is_locked(path.parent, path.stem)
+
+
+def _silent(longest: float, dask_scheduler: Any) -> dict[str, set[str]]:
+    """Keys of the tasks of each worker that has sent no heartbeat for so long; this runs on the scheduler."""
+    from distributed.metrics import time as now
+
+    return {
+        address: {task.key for task in worker.processing}
+        for address, worker in dask_scheduler.workers.items()
+        if now() - worker.last_seen > longest
+    }
+
+
+def _restart(client: Any, workers: list[str]) -> None:
+    """Have workers killed and started anew by their nannies; those without one are only given up."""
+    if workers:
+        text = f"workers that stand still are restarted: {', '.join(sorted(workers))}"
+        warnings.warn(text, stacklevel=2)
+        client.run_on_scheduler(_restart_there, workers)
+
+
+async def _restart_there(workers: list[str], dask_scheduler: Any) -> None:
+    # by the scheduler itself: the client's `restart_workers` refuses workers without nannies
+    options = {"wait_for_workers": False, "on_error": "return", "stimulus_id": "gpbandits-stood-still"}
+    await dask_scheduler.restart_workers(workers, **options)
+
+
+@contextmanager
+def _client(scheduler: str) -> Iterator[Any]:
+    with from_extra("cluster", "clusters"):
+        from distributed import Client
+    client: Any = Client.__new__(Client)
+    try:
+        client.__init__(scheduler, timeout=_ANSWER, set_as_default=False)
+    except (OSError, ValueError) as error:
+        with suppress(Exception):  # now: later the garbage collector does it, perhaps while another starts,
+            client.close(timeout=_ANSWER)  # whose lock it then waits for, for ever
+        raise ValueError(
+            f"scheduler must be the address of a Dask scheduler that answers, such as tcp://10.0.0.1:8786, "
+            f"got {scheduler!r}: {error}"
+        ) from error
+    with client:
+        _check_workers(client, scheduler)
+        yield client
+
+
+def _check_workers(client: Any, scheduler: str) -> None:
+    """Raise unless there are workers, each of which has a process and a thread of its own."""
+    _wait_for_workers(client, scheduler)
+    threads = client.nthreads()
+    if any(count > 1 for count in threads.values()):
+        raise ValueError(
+            f"workers of {scheduler} must have one thread each, since agents may use global generators, "
+            f"got {max(threads.values())}; start them with `dask worker --nthreads 1`"
+        )
+    answers = client.sync(_ask, client, list(threads))
+    processes = [_this_process(), *answers.values()]
+    if len(set(processes)) < len(processes):
+        raise ValueError(_SHARED.format(scheduler))
+    _restart(client, [address for address in threads if address not in answers])
+
+
+async def _ask(client: Any, workers: list[str]) -> dict[str, tuple[str, int]]:
+    """Ask each worker for its process; those that do not answer in time are left out."""
+    asking = [
+        asyncio.ensure_future(client.run(_this_process, workers=[address], asynchronous=True))
+        for address in workers
+    ]
+    answered, silent = await asyncio.wait(asking, timeout=_IMPORTED)
+    for each in silent:
+        each.cancel()
+    return {address: process for each in answered for address, process in each.result().items()}
+
+
+def _wait_for_workers(client: Any, scheduler: str) -> None:
+    """Say after a few seconds that there are no workers, and give up when none has come for long."""
+    remedy = f"start some with `dask worker {scheduler} --nthreads 1`"
+    with suppress(TimeoutError):
+        client.wait_for_workers(1, timeout=_GATHERING)
+        return
+    warnings.warn(f"{scheduler} has no workers yet: {remedy}", stacklevel=2)
+    try:
+        client.wait_for_workers(1, timeout=_GATHERED)
+    except TimeoutError as error:
+        given = f"{scheduler} with none in {_GATHERING + _GATHERED:g} s"
+        raise ValueError(f"scheduler must have workers, got {given}; {remedy}, then run again") from error
+
+
+def _this_process() -> tuple[str, int]:
+    """A name of this process that no other has: a token, since containers may share hosts' names and ids."""
+    return _TOKEN, os.getpid()
+
+
+def _settle_there(task: Task) -> Outcome:
+    if not _playing.acquire(blocking=False):  # a worker that came after the run began
+        raise ValueError(_SHARED.format("the cluster"))
+    try:
+        make_expendable()
+        return settle(task)
+    finally:
+        _playing.release()
