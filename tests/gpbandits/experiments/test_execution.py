@@ -469,7 +469,7 @@ def test_workers_without_a_heartbeat_for_longer_than_a_cell_may_take_stand_still
     from gpbandits.experiments import cluster
 
     def worker(seconds, *keys):
-        tasks = {SimpleNamespace(key=key) for key in keys}
+        tasks = [SimpleNamespace(key=key) for key in keys]
         return SimpleNamespace(last_seen=metrics.time() - seconds, processing=tasks)
 
     (cell, *_), store = study().cells(), Store(tmp_path)
