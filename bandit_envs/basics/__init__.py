@@ -1,1 +1,1 @@
-"""What every module may need: types, checks of arguments, hints, optional packages."""
+"""Provide what every module may need: types, checks of arguments, hints, optional packages."""

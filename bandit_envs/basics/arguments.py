@@ -1,4 +1,4 @@
-"""Checks of arguments, each raising one clear `ValueError` that says the argument as its user wrote it."""
+"""Check arguments: each check raises one `ValueError` that names the argument as its user wrote it."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 Numbers = float | int | Floats | Ints  # one, or an array of them
 
 
-LARGEST_COUNT = 2**63 - 1  # what an array can be indexed with
+LARGEST_COUNT = 2**63 - 1  # the largest index of an array
 LARGEST_DEVIATION = 1e150  # whose square is a number
 LEAST_SCALE = 1e-150  # whose square is above 0
-LARGEST_SIZE = 10**8  # numbers in one array, 0.8 GB: more are a slip of the pen, or end the process
+LARGEST_SIZE = 10**8  # numbers in one array, 0.8 GB: more are a typing error, or exhaust the memory
 LONGEST = 200  # characters of a value in a message
 
 
 class ArgumentError(ValueError):
-    """A value that an argument cannot have.
+    """Report a value that an argument cannot have.
 
     Args:
         argument: its name.
         complaint: "must be positive, got -1".
-        entry: what was given it, such as an agent's name; empty if the call says so.
+        entry: the agent or problem that was given the value; empty if the call names it.
     """
 
     def __init__(self, argument: str, complaint: str, entry: str = ""):
-        super().__init__(argument, complaint, entry)  # so that it can be sent between processes
+        super().__init__(argument, complaint, entry)  # so that it can be pickled between processes
         self.argument, self.complaint, self.entry = argument, complaint, entry
 
     def __str__(self) -> str:
@@ -41,7 +41,7 @@ class ArgumentError(ValueError):
 
 @contextmanager
 def written_as(names: Mapping[str, str]) -> Iterator[None]:
-    """Say what is wrong of the arguments as the user wrote them: {"std": "noise_std"}."""
+    """Rename arguments in errors to the names that the user wrote: {"std": "noise_std"}."""
     try:
         yield
     except ArgumentError as error:
@@ -54,7 +54,7 @@ def written_as(names: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def entry(name: str) -> Iterator[None]:
-    """Say to what the wrong argument was given: an agent, a problem."""
+    """Name in errors the agent or problem that was given the wrong argument."""
     try:
         yield
     except ArgumentError as error:
@@ -64,7 +64,7 @@ def entry(name: str) -> Iterator[None]:
 
 
 def shown(value: Any) -> str:
-    """A value as a message shows it, on one line and not too long."""
+    """Return a value as messages show it: on one line, of limited length."""
     text = " ".join(repr(value).split())
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
@@ -76,18 +76,18 @@ def require(condition: Any, argument: str, expected: str, given: Any) -> None:
 
 
 def require_switch(argument: str, given: Any) -> None:
-    """Raise unless it is True or False: "no" would count as yes."""
+    """Raise unless the value is True or False: "no" would count as true."""
     require(isinstance(given, bool), argument, "True or False", given)
 
 
 def require_choice(argument: str, given: Any, choices: Collection[str]) -> None:
-    """Raise unless it is one of some words."""
+    """Raise unless the value is one of the choices."""
     known = isinstance(given, str) and given in choices
     require(known, argument, " or ".join(f'"{choice}"' for choice in choices), given)
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a finite real number; True is not one, nor is 10**400, which no float holds."""
+    """Return whether a value is a finite real number; True is none, nor 10**400, which no float holds."""
     if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
         return False
     try:
@@ -97,29 +97,29 @@ def is_number(value: Any) -> bool:
 
 
 def is_integer(value: Any) -> bool:
-    """Whether a value is an integer; 3.0 and True are not."""
+    """Return whether a value is an integer; 3.0 and True are not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_count(value: Any) -> bool:
-    """Whether a value is a positive integer that fits 64 bits."""
+    """Return whether a value is a positive integer that fits 64 bits."""
     return is_integer(value) and 0 < int(value) <= LARGEST_COUNT
 
 
 def is_text(value: Any) -> bool:
-    """Say whether a value is text that a file can hold; half a surrogate pair is none."""
+    """Return whether a value is text that a file can hold; half a surrogate pair is not."""
     return isinstance(value, str) and value.encode(errors="replace").decode() == value
 
 
 def require_size(name: str, value: Any, each: int = 1) -> None:
-    """Raise unless it is a positive integer, and there is room for so many rows of `each` numbers."""
+    """Raise unless the value is a positive integer, and so many rows of `each` numbers fit into memory."""
     require(is_count(value), name, "a positive integer", value)
     most = LARGEST_SIZE // each
     require(value <= most, name, f"at most {most}, beyond which arrays do not fit into memory", value)
 
 
 def require_seed(name: str, value: Any) -> None:
-    """Raise unless it is an integer of at least 0; 2.5, "3" and True are none."""
+    """Raise unless the value is an integer of at least 0; 2.5, "3" and True are none."""
     require(is_integer(value) and value >= 0, name, "an integer >= 0", value)
 
 
@@ -156,7 +156,7 @@ def require_share(name: str, value: Numbers, remedy: str) -> None:
 
 
 def require_deviation(name: str, value: Numbers, remedy: str = "it is a standard deviation") -> None:
-    """Raise unless every value is at least 0 and its square is a number."""
+    """Raise unless every value is at least 0 and its square is finite."""
     require_not_negative(name, value, remedy)
     message = f"must be at most {LARGEST_DEVIATION:g}, got {shown(value)}; its square is the variance"
     _require(name, value, lambda values: values <= LARGEST_DEVIATION, message)
@@ -171,13 +171,13 @@ def require_scale(name: str, value: Numbers, remedy: str) -> None:
 
 
 def require_integer(name: str, value: Any, least: int, remedy: str) -> None:
-    """Raise unless it is an integer of at least `least`; 2.5 and True are none."""
+    """Raise unless the value is an integer of at least `least`; 2.5 and True are none."""
     if not is_integer(value) or not least <= value <= LARGEST_COUNT:
         raise ArgumentError(name, f"must be an integer of at least {least}, got {shown(value)}; {remedy}")
 
 
 def _require(name: str, value: Numbers, allowed: Callable[[Floats], Bools], complaint: str) -> None:
     values = np.asarray(value)
-    # Text cannot be compared, and of no numbers at all everything is true.
+    # Text cannot be compared with numbers, and every condition holds for an empty array.
     if values.dtype.kind not in "iuf" or not values.size or not np.all(allowed(values)):
         raise ArgumentError(name, complaint)

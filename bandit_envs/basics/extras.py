@@ -1,4 +1,4 @@
-"""Packages that are imported where they are used, and named with their extra where they are missing."""
+"""Import optional packages where they are used, and name the extra that installs a missing one."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,11 +6,11 @@ from contextlib import contextmanager
 
 @contextmanager
 def from_extra(extra: str, purpose: str) -> Iterator[None]:
-    """Say which extra has a package whose import in this block fails.
+    """Name the extra that installs a package whose import fails in this block.
 
     Args:
         extra: of the distribution, such as "eval".
-        purpose: what the package is for, such as "figures".
+        purpose: the use of the package, a plural such as "figures".
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Files that are whole or absent, whatever stops their writer, and files that one process holds."""
+"""Write files that are either complete or absent, and lock files for one process."""
 
 import errno
 import glob
@@ -20,11 +20,11 @@ try:
 except ImportError:  # pragma: no cover (not on Windows)
     fcntl = None
 
-UNFINISHED = ".*.part"  # pattern of what a killed process leaves behind
-SETTLED = 60.0  # seconds, far more than between the making of a file and its lock
-_HELD: set[Path] = set()  # by this process, whose own locks do not keep its threads apart
+UNFINISHED = ".*.part"  # pattern of the files that a killed process leaves behind
+SETTLED = 60.0  # seconds, far more than pass between creating a file and locking it
+_HELD: set[Path] = set()  # by this process: its file locks do not exclude its own threads
 _MUTEX = threading.Lock()
-WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}  # some shared folders say so
+WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}  # where locks are missing
 _OURS = re.compile(r"\..+\.[0-9a-f]{32}\.part")
 
 
@@ -32,7 +32,7 @@ _OURS = re.compile(r"\..+\.[0-9a-f]{32}\.part")
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for writing that gets its name, in one step, when the block ends without an error.
 
-    A reader meets the old file or the new one; an error, a full disk or a power cut leaves the old one alone.
+    A reader finds the old file or the new one; an error, a full disk or a power cut leaves the old one.
     Unfinished files of killed writers stay until `sweep`: listing a folder of many files takes long.
     """
     path = Path(path)
@@ -50,36 +50,36 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write these bytes so that a reader meets all of them or nothing."""
+    """Write these bytes so that a reader finds all of them or none."""
     with whole_file(path) as file:
         file.write(content)
 
 
 def sweep(folder: str | os.PathLike[str], name: str | None = None) -> None:
-    """Remove the unfinished files of a folder, or of one name in it, whose writers were killed a minute ago.
+    """Remove unfinished files of a folder, or of one name in it, whose writers were killed over a minute ago.
 
-    A writer holds a lock on its file, which ends with it, on this machine or another that shares the folder;
-    where there are no locks everything stays.
+    A writer's lock on its file ends with the writer, also on another machine that shares the folder. Where
+    the file system has no locks, nothing is removed.
     """
     pattern = UNFINISHED if name is None else f".{glob.escape(name)}.*.part"
     for path in Path(folder).glob(pattern):
         if not (_OURS.fullmatch(path.name) and path.is_file()):
             continue
-        with suppress(OSError), path.open("r+b") as file:  # somebody else may be quicker
+        with suppress(OSError), path.open("r+b") as file:  # another process may remove it first
             if time.time() - path.stat().st_mtime > SETTLED and _hold(file):
                 path.unlink()
 
 
 @contextmanager
 def held(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
-    """Hold a file for this process in the block, or raise an `ArgumentError` that names who holds it.
+    """Lock a file for this process in the block, or raise an `ArgumentError` that names the holder.
 
-    The operating system drops the lock when the process ends, however it ends. The lock is a file beside it,
-    which lasts as long as the block. Where the file system has no locks, nobody is kept out.
+    The operating system releases the lock when the process ends, however it ends. The lock is a file beside
+    the locked one, kept while the block runs. Where the file system has no locks, no process is excluded.
 
     Args:
         path: of the file, which need not exist.
-        remedy: for the error.
+        remedy: end of the error message.
     """
     path = Path(path).absolute()
     with _MUTEX:
@@ -94,7 +94,7 @@ def held(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
         try:
             yield
         finally:
-            lock.unlink(missing_ok=True)  # before it is free: nobody locks a file that is about to go
+            lock.unlink(missing_ok=True)  # while locked, so that no process locks a file about to be removed
             os.close(descriptor)
     finally:
         with _MUTEX:
@@ -102,7 +102,7 @@ def held(path: str | os.PathLike[str], remedy: str) -> Iterator[None]:
 
 
 def is_held_here(path: str | os.PathLike[str]) -> bool:
-    """Say whether this process holds a file."""
+    """Return whether this process holds a file."""
     return Path(path).absolute() in _HELD
 
 
@@ -116,7 +116,7 @@ def _locked(lock: Path, remedy: str) -> int:
                 os.truncate(descriptor, 0)
                 os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode())
                 return descriptor
-        except FileNotFoundError:  # its owner has just removed it
+        except FileNotFoundError:  # its holder has just removed it
             pass
         except OSError as error:
             holder = os.read(descriptor, 256).decode(errors="replace") or "another process"
@@ -128,7 +128,7 @@ def _locked(lock: Path, remedy: str) -> int:
 
 
 def _lock(descriptor: int) -> None:
-    """Lock a file until it is closed, or raise where another process has it."""
+    """Lock a file until it is closed; raise if another process holds it."""
     try:
         if fcntl is not None:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -138,7 +138,7 @@ def _lock(descriptor: int) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name last, where folders can be opened."""
+    """Flush a folder, where the system allows it, so that a new name survives a power cut."""
     if hasattr(os, "O_DIRECTORY"):
         opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -148,7 +148,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _hold(file: BinaryIO) -> bool:
-    """Lock a file until it is closed, and say whether that was possible."""
+    """Lock a file until it is closed, and return whether that was possible."""
     if fcntl is None:
         return False
     try:

@@ -1,4 +1,4 @@
-"""What a notebook shows of an object: small tables of escaped text, without colours, for light and dark."""
+"""Render objects in notebooks as small tables of escaped text, without colours, for light and dark themes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 LONGEST = 200  # characters of a value
-FEW = 4  # numbers that are shown; of a longer array, its shape
-LEFT = ' style="text-align:left"'  # notebooks push cells to the right
+FEW = 4  # numbers that are shown; a longer array is shown by its shape
+LEFT = ' style="text-align:left"'  # notebooks align cells right
 
 
 def html_table(
     title: str, header: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()
 ) -> str:
-    """Text cells as an HTML table with its title above and its notes below."""
+    """Return cells of text as an HTML table with its title above and its notes below."""
     head = f"<thead><tr>{_cells('th', header)}</tr></thead>" if header else ""
     body = "".join(f"<tr>{_cells('td', row)}</tr>" for row in rows)
     below = "".join(f"<div><small>{escape(note)}</small></div>" for note in notes)
@@ -25,12 +25,12 @@ def html_table(
 
 
 def html_facts(title: str, facts: Mapping[str, str]) -> str:
-    """Names and what they stand for, one a line."""
+    """Return names and their values as an HTML table, one a row."""
     return html_table(title, (), facts.items())
 
 
 def brief(value: Any) -> str:
-    """A value on one line and not too long: of an array its shape, of a dataclass its fields."""
+    """Return a value on one line, shortened: an array by its shape, a dataclass by its fields."""
     if isinstance(value, np.ndarray) and not 0 < value.size <= FEW:
         return f"array{value.shape}"
     text = _of_fields(value) if is_dataclass(value) else repr(value)

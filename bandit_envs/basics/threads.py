@@ -1,7 +1,7 @@
-"""How many threads the linear algebra runs on: one, unless the user says more.
+"""Limit the threads of linear algebra: one, unless the user asks for more.
 
-The matrices of a round are small. On two threads it takes several times as long as on one, on busy cores many
-times: each product waits for the slower thread.
+The matrices of a round are small. Two threads take several times as long as one, and far longer on busy
+cores, because each product waits for the slower thread.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _chosen: ContextVar[int | None] = ContextVar("threads", default=None)
 
 @contextmanager
 def threads(number: int) -> Iterator[None]:
-    """Run linear algebra on so many threads in this block, as `evaluate` and others do on one.
+    """Run linear algebra on this number of threads in the block; `evaluate` and others default to one.
 
-    It holds for all that is called in the block, and for the whole process: what there was before comes back
-    at its end.
+    The limit holds for all calls in the block and for the whole process; the number before is restored at the
+    end.
 
         >>> from gpbandits import evaluate, threads
         >>> with threads(4):
@@ -44,7 +44,7 @@ def threads(number: int) -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Run linear algebra on one thread, where no block around it has said how many."""
+    """Run linear algebra on one thread, unless an enclosing block has set a number."""
     if _chosen.get() is None:
         with threads(1):
             yield
@@ -53,11 +53,11 @@ def one_thread() -> Iterator[None]:
 
 
 def chosen_threads() -> int:
-    """How many threads the blocks around have said, else 1: for processes that are started here."""
+    """Return the number of threads that enclosing blocks set, else 1, for worker processes."""
     return _chosen.get() or 1
 
 
 @lru_cache(maxsize=1)
 def _controller(modules: int) -> ThreadpoolController:
-    """The libraries that are loaded; looking for them takes 10 ms, and they come with modules."""
+    """Return the controller of the loaded libraries; a search takes 10 ms, so it is kept per module count."""
     return ThreadpoolController()

@@ -1,4 +1,4 @@
-"""The array types of every signature."""
+"""Name the array types that signatures use."""
 
 import numpy as np
 from numpy.typing import NDArray

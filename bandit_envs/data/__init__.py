@@ -1,4 +1,4 @@
-"""Real data: public measurements, found or downloaded, and tables of our own training runs."""
+"""Load real data: public measurements, found or downloaded, and tables of our own training runs."""
 
 from bandit_envs.data.classification import Classification, breast_cancer, pima_diabetes
 from bandit_envs.data.files import find, locate

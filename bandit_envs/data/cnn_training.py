@@ -1,4 +1,4 @@
-"""A small convolutional network tuned over batch size, step size and decay: real training runs, side by side.
+"""Train a small convolutional network over batch size, step size and decay, many settings in one batch.
 
 The network is that of Verma et al. (2022), Section 6.2 and Appendix C.2: a convolution with 8 channels of
 3 x 3, pooling by the maximum of 3 x 3, a layer of 8 units, rectified linear everywhere, Adam. The paper's
@@ -7,8 +7,8 @@ training and 30 % validation, stratified, random_state 0. What the paper leaves 
 epochs, a linear layer from the 8 units to the classes, PyTorch's own initial weights, and the step
 step_size / (1 + decay t) of update t = 0, 1, ...
 
-Settings that share a batch size are trained side by side: replicate i has the same initial weights and
-shuffles for all of them, so that a difference shows the hyperparameters and not the luck of the draw.
+Settings that share a batch size are trained in one batch: replicate i has the same initial weights and
+shuffles for all of them, so that differences come from the hyperparameters and not from chance.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ SHIPPED = (4, 13, 9)  # log-spaced values of batch size, step size and decay in 
 REPLICATES = 8
 EPOCHS = 20
 SIDE, POOLS, CHANNELS, UNITS, CLASSES = 3, 4, 8, 8, 10  # SIDE: of the convolution and of a pool
-FIRST, SECOND, GUARD = 0.9, 0.999, 1e-8  # Adam's, as PyTorch has them
+FIRST, SECOND, GUARD = 0.9, 0.999, 1e-8  # Adam's, with PyTorch's defaults
 
 
 class Digits(NamedTuple):
-    """Images of digits and what they show."""
+    """Hold images of digits and their labels."""
 
     x: Floats  # (n, 8, 8) in [0, 1]
     y: Ints  # (n,) 0 to 9
@@ -42,7 +42,7 @@ class Digits(NamedTuple):
 
 
 def digits() -> Digits:
-    """The digits of scikit-learn in their training and validation parts."""
+    """Load the digits of scikit-learn in their training and validation parts."""
     from sklearn.datasets import load_digits
     from sklearn.model_selection import train_test_split
 
@@ -54,10 +54,10 @@ def digits() -> Digits:
 
 @cache
 def train_cnn(shape: tuple[int, int, int] = SHIPPED, replicates: int = REPLICATES) -> TuningTable:
-    """Train on a grid, a tenth of a second a run; once a process. Do not write to it.
+    """Train on a grid, a tenth of a second a run; cached once a process. Do not write to the result.
 
     Args:
-        shape: how many log-spaced values of batch size, step size and decay span their ranges.
+        shape: number of log-spaced values of batch size, step size and decay over their ranges.
         replicates: runs at each point.
     """
     data = digits()
@@ -70,14 +70,14 @@ def train_cnn(shape: tuple[int, int, int] = SHIPPED, replicates: int = REPLICATE
 
 
 def cnn_rows(data: Digits, batch_size: int, step_size: Floats, decay: Floats, replicates: int) -> Floats:
-    """Setting, mean accuracy and deviation of one run, at P settings of step size and decay, (P, 5)."""
+    """Return setting, mean accuracy and std of one run, at P settings of step size and decay, (P, 5)."""
     runs = [cnn_accuracy(data, batch_size, step_size, decay, i) for i in range(replicates)]
     std = np.std(runs, axis=0, ddof=1) if replicates > 1 else np.zeros(len(step_size))
     return np.column_stack([np.full(len(decay), batch_size), step_size, decay, np.mean(runs, axis=0), std])
 
 
 def cnn_accuracy(data: Digits, batch_size: int, step_size: Floats, decay: Floats, replicate: int) -> Floats:
-    """Validation accuracy of one run at each of P settings of step size and decay, (P,) -> (P,)."""
+    """Return the validation accuracy of one run at each of P settings of step size and decay, (P,)."""
     with from_extra("rl", "training runs of the convolutional network"):
         import torch
 
@@ -88,7 +88,7 @@ def cnn_accuracy(data: Digits, batch_size: int, step_size: Floats, decay: Floats
 
 
 def trained(data: Digits, batch_size: int, step_size: Floats, decay: Floats, replicate: int) -> list[Tensor]:
-    """Weights and biases of the P networks after the last epoch."""
+    """Return weights and biases of the P networks after the last epoch."""
     import torch
 
     of_start, of_shuffle = (
@@ -108,7 +108,7 @@ def trained(data: Digits, batch_size: int, step_size: Floats, decay: Floats, rep
 
 
 def patches(x: Floats) -> Tensor:
-    """Pixels under the convolution at the 9 places of each of 4 pools, (n, 8, 8) -> (9, n, 4, 9)."""
+    """Return pixels under the convolution at the 9 places of each of 4 pools, (n, 8, 8) -> (9, n, 4, 9)."""
     import torch
 
     windows = torch.as_tensor(x).float().unfold(1, SIDE, 1).unfold(2, SIDE, 1)  # (n, 6, 6, 3, 3)
@@ -117,7 +117,7 @@ def patches(x: Floats) -> Tensor:
 
 
 def start(rng: np.random.Generator, count: int) -> list[Tensor]:
-    """Weights and biases of P equal networks, uniform in +-1/sqrt(fan in)."""
+    """Draw weights and biases of P equal networks, uniform in +-1/sqrt(fan in)."""
     import torch
 
     layers = [(SIDE**2, CHANNELS), (CHANNELS * POOLS, UNITS), (UNITS, CLASSES)]  # fan in, fan out
@@ -127,17 +127,17 @@ def start(rng: np.random.Generator, count: int) -> list[Tensor]:
 
 
 def scores(weights: list[Tensor], x: Tensor) -> Tensor:
-    """The classes' scores of each network for each image, x (9, n, 4, 9) -> (P, n, 10)."""
+    """Return the classes' scores of each network for each image, x (9, n, 4, 9) -> (P, n, 10)."""
     filters, shift, hidden, hidden_shift, out, out_shift = weights
     convolved = x @ filters.transpose(0, 1).reshape(SIDE**2, -1)  # (9, n, 4, P 8), of all networks at once
-    # A shift and a rectifier are monotone: after the maximum they cost a ninth.
+    # A shift and a rectifier are monotone: applied after the maximum they cost a ninth.
     pooled = (convolved.max(dim=0).values + shift.flatten()).relu()
     inner = pooled.reshape(x.shape[1], POOLS, len(filters), CHANNELS).permute(2, 0, 3, 1).flatten(2)
     return (inner @ hidden + hidden_shift).relu() @ out + out_shift
 
 
 def gradient(weights: list[Tensor], x: Tensor, y: Tensor) -> list[Tensor]:
-    """Slopes of each network's mean cross-entropy."""
+    """Return the gradient of each network's mean cross-entropy."""
     import torch
     from torch.nn.functional import cross_entropy
 
@@ -153,7 +153,7 @@ def adam(
     step: Tensor,
     update: int,
 ) -> None:
-    """Update number 1, 2, ... of each network by its own step, in place (Kingma & Ba 2015)."""
+    """Make update number 1, 2, ... of each network by its own step, in place (Kingma & Ba 2015)."""
     import torch
 
     with torch.no_grad():

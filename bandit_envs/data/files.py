@@ -1,4 +1,4 @@
-"""Where the public data files are: in $GPBANDITS_DATA, in the user's cache, or at their original address."""
+"""Find the public data files: in $GPBANDITS_DATA, in the user's cache, or at their original address."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VARIABLE = "GPBANDITS_DATA"
 
 
 class Source(NamedTuple):
-    """Where a file comes from, and the sum that proves it is the one we know."""
+    """Hold the address of a file and the checksum of the version we use."""
 
     url: str
     sha256: str
@@ -22,13 +22,13 @@ class Source(NamedTuple):
 
 @cache
 def sources() -> dict[str, Source]:
-    """Every file the suite can use, by name; the names are paths below $GPBANDITS_DATA."""
+    """Return every file the suite can use, by name; the names are paths below $GPBANDITS_DATA."""
     text = files("bandit_envs.data").joinpath("sources.toml").read_text(encoding="utf-8")
     return {file: Source(**entry) for file, entry in tomllib.loads(text).items()}
 
 
 def locate(file: str) -> Path:
-    """Return the path of a data file, downloading it into the cache when it is nowhere else.
+    """Return the path of a data file; download it into the cache if it is nowhere else.
 
     Args:
         file: a name in `sources()`, such as `"pima_diabetes.csv"` or `"tst_svm/wine"`.
@@ -38,7 +38,7 @@ def locate(file: str) -> Path:
 
 
 def find(file: str) -> Path | None:
-    """Return the path of a data file on this machine, or None; nothing is downloaded."""
+    """Return the path of a data file on this machine, or None; it downloads nothing."""
     source = _source(file)
     given = os.environ.get(VARIABLE)
     if given and (path := Path(given) / file).is_file():
@@ -50,7 +50,7 @@ def find(file: str) -> Path | None:
 
 
 def download(file: str, source: Source, folder: Path) -> Path:
-    """Download a file into a folder and check it; pooch writes on stderr what it fetches from where."""
+    """Download a file into a folder and check it; pooch logs the address on stderr."""
     try:
         import pooch
     except ImportError as error:
@@ -60,13 +60,13 @@ def download(file: str, source: Source, folder: Path) -> Path:
     target = folder / file
     try:
         path = pooch.retrieve(source.url, f"sha256:{source.sha256}", target.name, target.parent)
-    except OSError as error:  # also the base of every error of requests
+    except OSError as error:  # also the base class of all errors of requests
         raise FileNotFoundError(f"{_missing(file, source)}; its download failed: {error}") from error
     return Path(path)
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept: one place with and without pooch, so that it can be removed afterwards."""
+    """Return the folder of downloads, the same with and without pooch, so that users can delete it."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpbandits"
 
 
@@ -80,7 +80,7 @@ def _check(path: Path, source: Source) -> None:
     given = _sha256(path)
     if given != source.sha256:
         raise ValueError(
-            f"{path} is not the file we know: its sha256 is {given}, expected {source.sha256}; "
+            f"{path} is not the expected file: its sha256 is {given}, expected {source.sha256}; "
             f"replace it by {source.url} or remove it from ${VARIABLE}"
         )
 

@@ -1,4 +1,4 @@
-"""Recorded sensors: the measurements behind IntelTemperature and CMULight."""
+"""Load recorded sensors: the measurements of IntelTemperature and CMULight."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from bandit_envs.data.files import locate
 
 
 class Recordings(NamedTuple):
-    """Synchronised measurements of several sensors, earlier times for training and later ones for test."""
+    """Hold synchronised measurements of several sensors, earlier times to train and later ones to test."""
 
     train: Floats  # (times, sensors)
     test: Floats  # (times, sensors)
-    coordinates: Floats | None  # (sensors, 2) in the units of the source; None where they are not known
+    coordinates: Floats | None  # (sensors, 2) in the units of the source; None if unknown
 
 
 def intel_temperature() -> Recordings:
-    """Half-hourly temperatures of 50 sensors in the Intel Berkeley lab, degrees C, 144 + 96 times."""
+    """Load half-hourly temperatures of 50 sensors in the Intel Berkeley lab, degrees C, 144 + 96 times."""
     return Recordings(
         train=_one_row_a_time("intel_temperature_train.csv"),
         test=_one_row_a_time("intel_temperature_test.csv"),
@@ -29,7 +29,7 @@ def intel_temperature() -> Recordings:
 
 
 def cmu_light() -> Recordings:
-    """Light of 41 sensors in the CMU Intelligent Workplace, raw sensor units, 601 + 192 times."""
+    """Load light of 41 sensors in the CMU Intelligent Workplace, raw sensor units, 601 + 192 times."""
     data = loadmat(locate("cmu_light_iw_data_all.mat"), simplify_cells=True)["data"]
     return Recordings(
         # The file has unsigned 16-bit integers, whose differences would wrap around.

@@ -1,4 +1,4 @@
-"""Support vector machines tuned on 50 tasks: the tables of Wistuba et al. (2016)."""
+"""Load tables of support vector machines on 50 tasks (Wistuba et al. 2016)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOLDER = "tst_svm/"
 
 
 class SVMTasks(NamedTuple):
-    """The validation accuracy of the same A configurations on Z classification tasks."""
+    """Hold the validation accuracy of the same A configurations on Z classification tasks."""
 
     names: tuple[str, ...]  # of the tasks, in byte order
     features: Floats  # (Z, 22) meta-features of the tasks, in [0, 1]
@@ -24,8 +24,8 @@ class SVMTasks(NamedTuple):
 
 @cache  # half a second to read and check 50 files
 def tst_svm() -> SVMTasks:
-    """Load 50 tasks x 288 configurations; once a process, so the arrays cannot be written to."""
-    # Two pairs of tasks have the same first features and other accuracies: rows are tasks, not features.
+    """Load 50 tasks x 288 configurations; cached once a process, so the arrays are read-only."""
+    # Two pairs of tasks share their first features but not their accuracies: rows are tasks.
     names = sorted(
         (file.removeprefix(FOLDER) for file in sources() if file.startswith(FOLDER)), key=str.encode
     )

@@ -1,4 +1,4 @@
-"""Support vector machines tuned over C and gamma: tables of real training runs, and the runs themselves.
+"""Tabulate support vector machines over C and gamma, or train them: all values are of real training runs.
 
 The setting is that of Verma et al. (2022), Section 6.2: raw features, 70 % training and 30 % validation
 (stratified, random_state 0), C = 1e-4 + x_1 (100 - 1e-4) and gamma = 1e-4 + x_2 (10 - 1e-4) with
@@ -30,13 +30,13 @@ ORDER_SEED = 0  # of the patients' order in which they grow
 
 
 def growing_diabetes() -> list[Classification]:
-    """The diabetes data as it grows: 20 prefixes of one random order, of 38, 76, ..., 768 patients."""
+    """Return 20 growing prefixes of the diabetes data in one random order: 38, 76, ..., 768 patients."""
     patients = pima_diabetes().shuffled(ORDER_SEED)
     sizes = np.arange(1, PREFIXES + 1) * len(patients.y) // PREFIXES
     return [patients.prefix(int(size)) for size in sizes]
 
 
-# Each name stands for the Z data sets that a table has a row for.
+# The Z data sets of each name, one a row of its table.
 DATA_SETS: dict[str, Callable[[], list[Classification]]] = {
     "diabetes": lambda: [pima_diabetes()],
     "breast-cancer": lambda: [breast_cancer()],
@@ -44,7 +44,7 @@ DATA_SETS: dict[str, Callable[[], list[Classification]]] = {
 }
 
 
-# The tables that ship: values of C and gamma, by data and spacing.
+# Shipped tables: numbers of values of C and gamma, by data and spacing.
 SHAPES: dict[str, dict[str, tuple[int, int]]] = {
     "diabetes": {"uniform": (11, 251), "log": (30, 30)},
     "breast-cancer": {"uniform": (11, 251), "log": (30, 30)},
@@ -53,14 +53,14 @@ SHAPES: dict[str, dict[str, tuple[int, int]]] = {
 
 
 class Grid(NamedTuple):
-    """Points of the square: how they are spaced, and how many values of C and gamma span their ranges."""
+    """Hold the spacing of points of the square, and how many values of C and gamma span their ranges."""
 
     spacing: str  # "uniform" or "log"
     shape: tuple[int, int]
 
     @property
     def points(self) -> Floats:
-        """(x_1, x_2), every pair of a value on each axis, edges included, (A, 2)."""
+        """Return all pairs (x_1, x_2) of the axes' values, edges included, (A, 2)."""
         axes = self._log_axes() if self.spacing == "log" else self._uniform_axes()
         return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
 
@@ -75,11 +75,11 @@ class Grid(NamedTuple):
 
 
 def svm_accuracy(data: str, grid: Grid) -> Floats:
-    """Validation accuracy on each data set at each point of a grid, (Z, A).
+    """Return the validation accuracy on each data set at each point of a grid, (Z, A).
 
     Args:
-        data: of `DATA_SETS`.
-        grid: of a shape in `SHAPES[data]`; others must have been computed.
+        data: a name in `DATA_SETS`.
+        grid: of a shape in `SHAPES[data]`; other tables must have been computed.
     """
     name = svm_table_name(data, grid)
     shipped = files("bandit_envs.data").joinpath("tables", name)
@@ -88,7 +88,7 @@ def svm_accuracy(data: str, grid: Grid) -> Floats:
     if found is None:
         first, second = grid.shape
         raise ValueError(
-            f"shape must be that of a table that ships or that was computed, got {grid.shape}; compute it by"
+            f"shape must be that of a shipped or computed table, got {grid.shape}; compute it by"
             f" `python scripts/svm_tables.py {data} {grid.spacing} {first} {second}`, or train at once with"
             " train=True"
         )
@@ -97,33 +97,33 @@ def svm_accuracy(data: str, grid: Grid) -> Floats:
 
 @cache
 def train_svm(data: str, grid: Grid) -> Floats:
-    """The same by training now, a hundredth of a second a machine; once a process. Do not write to it."""
+    """Return that accuracy by training, 0.01 s a machine; cached once a process. Do not write to it."""
     return accuracy_of(count_correct(DATA_SETS[data](), grid.points))
 
 
 def count_correct(parts: list[Classification], points: Floats) -> Ints:
-    """Validation patients, then those of them that each machine gets right, (Z, 1 + A)."""
+    """Return the number of validation patients, then of correct ones for each machine, (Z, 1 + A)."""
     return np.array([_count_correct(part, points) for part in parts], dtype=np.int64)
 
 
 def accuracy_of(counts: Any) -> Floats:
-    """Share of the validation patients that are right, (Z, 1 + A) -> (Z, A)."""
+    """Return the share of correct validation patients, (Z, 1 + A) -> (Z, A)."""
     return counts[:, 1:] / counts[:, :1]
 
 
 def svm_values(points: Floats) -> Floats:
-    """C and gamma at points of the square, (A, 2)."""
+    """Return C and gamma at points of the square, (A, 2)."""
     low, high = np.array(list(SVM_BOUNDS.values())).T
     return low + points * (high - low)
 
 
 def svm_unit(points: Floats) -> Floats:
-    """Log C and log gamma at points of the square, in [0, 1], (A, 2)."""
+    """Return log C and log gamma at points of the square, scaled to [0, 1], (A, 2)."""
     return to_unit(svm_values(points), np.array(list(SVM_BOUNDS.values())))
 
 
 def svm_table_name(data: str, grid: Grid) -> str:
-    """File name of a table."""
+    """Return the file name of a table."""
     first, second = grid.shape
     return f"svm_{data}_{grid.spacing}_{first}x{second}.csv"
 
@@ -141,5 +141,5 @@ def _count_correct(part: Classification, points: Floats) -> list[int]:
 
 def _log_axis(low: float, high: float, side: int) -> Floats:
     unit = (np.geomspace(low, high, side) - low) / (high - low)
-    unit[[0, -1]] = 0.0, 1.0  # exactly
+    unit[[0, -1]] = 0.0, 1.0  # without rounding errors
     return unit

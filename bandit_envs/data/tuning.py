@@ -1,4 +1,4 @@
-"""Tables of our own training runs, which ship with the package."""
+"""Load tables of our own training runs, which ship with the package."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ CNN_BOUNDS = {**LOGISTIC_BOUNDS, "batch_size": (128.0, 512.0)}
 
 
 class TuningTable(NamedTuple):
-    """The validation accuracy of a learner at N settings of its hyperparameters."""
+    """Hold the validation accuracy of a learner at N settings of its hyperparameters."""
 
     names: tuple[str, ...]  # of the hyperparameters, d of them
-    values: Floats  # (N, d) as the learner takes them
+    values: Floats  # (N, d) in the learner's units
     unit: Floats  # (N, d) the same on log scales, in [0, 1]
     accuracy: Floats  # (N,) mean over the replicates
-    std: Floats  # (N,) deviation of one run from that mean
+    std: Floats  # (N,) std of one run
 
 
 def logistic_tuning() -> TuningTable:
-    """Logistic regression on the breast-cancer data, computed by `scripts/logistic_tuning_table.py`."""
+    """Load logistic regression on the breast-cancer data, made by `scripts/logistic_tuning_table.py`."""
     return tuning_table(_read("logistic_tuning.csv"), LOGISTIC_BOUNDS)
 
 
 def cnn_tuning() -> TuningTable:
-    """A convolutional network on the digits of scikit-learn, computed by `scripts/cnn_tuning_table.py`."""
+    """Load a convolutional network on scikit-learn's digits, made by `scripts/cnn_tuning_table.py`."""
     return tuning_table(_read("cnn_tuning.csv"), CNN_BOUNDS)
 
 
 def tuning_table(rows: Floats, bounds: dict[str, tuple[float, float]]) -> TuningTable:
-    """A table of rows of d hyperparameters, mean accuracy and deviation of a run, (N, d + 2)."""
+    """Return a table from rows of d hyperparameters, mean accuracy and std of a run, (N, d + 2)."""
     values = rows[:, :-2]
     unit = to_unit(values, np.array(list(bounds.values())))
     return TuningTable(tuple(bounds), values, unit, accuracy=rows[:, -2], std=rows[:, -1])
@@ -47,7 +47,7 @@ def _read(file: str) -> Floats:
 
 
 def to_unit(values: Floats, bounds: Floats) -> Floats:
-    """log(v / low) / log(high / low), (N, d) with bounds (d, 2) -> (N, d)."""
+    """Return log(v / low) / log(high / low), (N, d) with bounds (d, 2) -> (N, d)."""
     low, high = bounds.T
     # Rounding must not push the ends of the scale out of [0, 1].
     return np.clip(np.log(values / low) / np.log(high / low), 0.0, 1.0)

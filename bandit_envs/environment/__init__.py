@@ -1,1 +1,1 @@
-"""The Gymnasium environments, and how they are made."""
+"""Provide the Gymnasium environments and the function that makes them."""

@@ -1,4 +1,4 @@
-"""Actions at the boundary: coerced, checked, and never silently repaired."""
+"""Convert and check actions at the boundary; wrong ones are never silently repaired."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from bandit_envs.problem.units import SLACK
 
 
 class AvailableArms(spaces.Discrete):
-    """`Discrete(A)` that samples, unless it is told otherwise, among the arms that may be played now.
+    """Sample, unless given a mask, among the arms that are available now.
 
-    So random plays of libraries that know of no masks are valid. Who holds a copy has to pass a mask.
+    So random plays of libraries without masks are valid. On a copy, pass a mask.
     """
 
-    now: np.ndarray | None = None  # int8 (A,), 1 of those that may be; None before the first reset
+    now: np.ndarray | None = None  # int8 (A,), 1 for available arms; None before the first reset
 
     def sample(self, mask: Any = None, probability: Any = None) -> Any:
         """Draw an arm; see `gymnasium.spaces.Discrete`."""
@@ -26,7 +26,7 @@ class AvailableArms(spaces.Discrete):
 
 
 def action_space(decisions: Decisions, volatile: bool = False) -> spaces.Space:
-    """`Discrete(A)`, or `Box(-1, 1, (d,))`."""
+    """Return `Discrete(A)`, or `Box(-1, 1, (d,))`."""
     if decisions.continuous:
         return spaces.Box(-1.0, 1.0, (decisions.arms.shape[1],), np.float32)
     return AvailableArms(decisions.num_arms) if volatile else spaces.Discrete(decisions.num_arms)
@@ -58,7 +58,7 @@ def checked_actions(array: np.ndarray, decisions: Decisions) -> Ints | Floats:
 
     Args:
         array: of the shape and kind that `shaped_actions` returns.
-        decisions: where they are played.
+        decisions: of the problem.
     """
     return _box(array) if decisions.continuous else _arms(array, decisions.num_arms)
 
@@ -75,6 +75,6 @@ def _not_an_arm(num_arms: int, given: Any) -> str:
 
 def _box(array: np.ndarray) -> Floats:
     array = array.astype(np.float64)
-    if not (np.abs(array) <= 1.0 + SLACK).all():  # NaN is not
+    if not (np.abs(array) <= 1.0 + SLACK).all():  # false for NaN
         raise ValueError(f"action must be finite and in [-1, 1], got {array}; see setting.to_action")
     return np.clip(array, -1.0, 1.0)

@@ -1,4 +1,4 @@
-"""One trial as a Gymnasium environment: a thin shell on the simulator."""
+"""Provide one trial as a Gymnasium environment, a thin shell on the simulator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RENDER_MODES = ["rgb_array", "ansi"]
 
 
 class BanditEnv(gym.Env):
-    """A Gaussian-process bandit; one episode is one trial of `horizon` rounds.
+    """Play a Gaussian-process bandit; one episode is one trial of `horizon` rounds.
 
     Args:
         problem: a `Problem`, or the name of a registered one.
@@ -42,20 +42,20 @@ class BanditEnv(gym.Env):
         self.oracle, self.render_mode = oracle, render_mode
         self.observation_space, self.action_space = spaces_of(self.problem)
         self.simulator = SingleSimulator(self.problem)
-        self.watched: object = None  # an agent whose posterior `render` draws, if it tells it
+        self.watched: object = None  # an agent whose posterior `render` draws, if it has that method
 
     @property
     def setting(self) -> Setting:
-        """What a learner may know; parts of it may change at each reset."""
+        """Return the published setting; parts of it may change at each reset."""
         trial = self.simulator.trials[0]
         return self.problem.setting() if trial is None else trial.setting
 
     @property
     def worst_regret(self) -> Floats:
-        """Regret of the worst arm in each round, (T,): the score, for evaluators, before any arrival."""
+        """Return the regret of the worst arm in each round, (T,), for evaluators; it needs no feedback."""
         trial = self.simulator.trials[0]
         if trial is None:
-            raise RuntimeError("worst_regret is known after reset; call reset first")
+            raise RuntimeError("worst_regret is defined after reset; call reset first")
         return trial.optimum - trial.worst
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, Info]:
@@ -74,34 +74,34 @@ class BanditEnv(gym.Env):
         return outcome.observation, self._info(outcome)
 
     def step(self, action: Any) -> tuple[Floats, float, bool, bool, Info]:
-        """Play an action; the reward is the sum of what *arrives* in this round.
+        """Play an action; the reward is the sum of the feedback *delivered* in this round.
 
-        Where plays cost, one that does not fit into what is left of the budget is not made and ends the
-        episode: `terminated` is true, "played" in `info` false, the reward 0, nothing arrives, and the
-        observation stays. `terminated` is true nowhere else; `truncated` is true in the last of the rounds.
+        With a budget, a play that costs more than what is left is not made and ends the episode: `terminated`
+        is true, "played" in `info` false, the reward 0, no feedback is delivered, and the observation stays.
+        Otherwise `terminated` is false; `truncated` is true in the last round.
         """
         outcome = self.simulator.play(checked_action(action, self.problem.decisions))
         info = self._info(outcome)
         return outcome.observation, outcome.reward, outcome.terminated, outcome.finished, info
 
     def action_masks(self) -> Bools:
-        """Which arms may be played now, (A,), as `sb3_contrib.MaskablePPO` asks for it."""
+        """Return whether each arm may be played now, (A,), for `sb3_contrib.MaskablePPO`."""
         if self.problem.decisions.continuous:
             raise ValueError("action_masks needs arms, got a box; make it without continuous=True")
         masks = self.simulator.masks(0).astype(bool)
         return masks if masks.size else np.ones(self.problem.decisions.num_arms, dtype=bool)
 
     def _info(self, outcome: Outcome) -> Info:
-        """What a round tells; the action space hears what may be played next."""
+        """Return the info of a round, and give the action space the arms available next."""
         info = info_of(outcome, self.oracle)
         if isinstance(self.action_space, AvailableArms):
             self.action_space.now = info["action_mask"].copy()
         return info
 
     def render(self) -> Any:
-        """The truth, the plays and what has arrived: an RGB array or text.
+        """Render the truth, the plays and their delivered feedback: an RGB array or text.
 
-        With `env.unwrapped.watched = agent` it shows what the agent believes too (GP agents on finite sets).
+        With `env.unwrapped.watched = agent` it adds the agent's posterior (GP agents on finite sets).
         """
         if self.render_mode is None:
             gym.logger.warn('render needs a render_mode: gym.make(..., render_mode="rgb_array")')
@@ -112,18 +112,18 @@ class BanditEnv(gym.Env):
 
 
 def spaces_of(problem: Problem) -> tuple[spaces.Space, spaces.Space]:
-    """Observation and action space of one trial."""
+    """Return the observation and action space of one trial."""
     width = problem.setting().scaled_contexts.shape[1]
     return spaces.Box(0.0, 1.0, (width,), np.float32), action_space(problem.decisions, problem.volatile)
 
 
 def entropy_word(rng: np.random.Generator) -> int:
-    """One word that seeds a trial (`rng.spawn` would not be restored with the generator's state)."""
+    """Draw one word that seeds a trial (`rng.spawn` is not restored with the generator's state)."""
     return int(rng.integers(2**63))
 
 
 def checked_options(options: dict[str, Any] | None) -> int | None:
-    """The function seed that reset options ask for."""
+    """Return the function seed of reset options."""
     check_options(options)
     unknown = sorted(set(options or {}) - {"function_seed"})
     if unknown:
@@ -132,12 +132,12 @@ def checked_options(options: dict[str, Any] | None) -> int | None:
 
 
 def check_options(options: Any) -> None:
-    """Raise unless reset options are None or a dict; 0 and [] are no way to say nothing."""
+    """Raise unless reset options are None or a dict; 0 and [] are errors."""
     require(options is None or isinstance(options, Mapping), "options", "None or a dict", options)
 
 
 def check_shown(oracle: bool, mode: str | None) -> None:
-    """Raise unless `oracle` is a switch and the render mode one we draw."""
+    """Raise unless `oracle` is a switch and the render mode is supported."""
     require_switch("oracle", oracle)
     known = mode is None or (isinstance(mode, str) and mode in RENDER_MODES)
     require(known, "render_mode", f"None or one of {', '.join(RENDER_MODES)}", mode)

@@ -1,4 +1,4 @@
-"""The `info` dictionary: one schema at reset and at every step, for one trial and for a batch."""
+"""Build the `info` dictionary: one schema at reset and at every step, for one trial and for a batch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Info = dict[str, Any]
 
 
 def info_of(outcome: Outcome, oracle: bool) -> Info:
-    """What a round tells: of one trial arrays and Python's numbers, of several arrays with a leading axis."""
+    """Return the info of a round: arrays and Python's numbers for one trial, batched arrays for several."""
     costs = outcome.values[..., 1:]
     info: Info = {
         "t": outcome.t,
@@ -24,7 +24,7 @@ def info_of(outcome: Outcome, oracle: bool) -> Info:
     if outcome.deviation.size:
         info["feedback_std"] = outcome.deviation.copy()
     if costs.shape[-1]:
-        # Positive parts before the sum, as safe-RL libraries count: costs do not cancel.
+        # Positive parts before the sum, as in safe-RL libraries: costs do not cancel.
         info["cost"] = _number(np.maximum(costs, 0.0).sum(axis=(-2, -1)))
         info["feedback_cost"] = costs.copy()
     if outcome.available.size:
@@ -38,7 +38,7 @@ def info_of(outcome: Outcome, oracle: bool) -> Info:
 
 
 def with_masks(info: Info, present: Bools) -> Info:
-    """Add Gymnasium's `_key` masks at every level: which copies have the key."""
+    """Add Gymnasium's `_key` masks at every level: True for copies that have the key."""
     masked: Info = {}
     for key, value in info.items():
         masked[key] = with_masks(value, present) if isinstance(value, dict) else value
@@ -62,12 +62,12 @@ def _oracle(outcome: Outcome) -> Info:
 
 
 def _violation(cost: Floats) -> Any:
-    """The norm of the positive parts, (..., C) -> (...)."""
+    """Return the norm of the positive parts, (..., C) -> (...)."""
     if not cost.shape[-1]:
         return _number(np.zeros(cost.shape[:-1]))
     return _number(np.sqrt((np.maximum(cost, 0.0) ** 2).sum(axis=-1)))
 
 
 def _number(value: Any) -> Any:
-    """An array, or Python's number in place of what has no axis."""
+    """Return an array as it is, and one without axes as a Python number."""
     return value if value.ndim else value.item()

@@ -1,4 +1,4 @@
-"""One way to make an environment from whatever describes it."""
+"""Make an environment from an id, a problem or a callable."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gymnasium.wrappers import OrderEnforcing, PassiveEnvChecker, TimeLimit
 from bandit_envs.problem.problem import Problem
 
 EnvLike = str | Problem | Callable[[], gym.Env]
-AROUND_ALL = (OrderEnforcing, PassiveEnvChecker, TimeLimit)  # what `gym.make` puts around any environment
+AROUND_ALL = (OrderEnforcing, PassiveEnvChecker, TimeLimit)  # wrappers that `gym.make` adds to every one
 
 
 def make(environment: EnvLike, **keywords: Any) -> gym.Env:
@@ -33,11 +33,11 @@ def make(environment: EnvLike, **keywords: Any) -> gym.Env:
 
 
 def plain_problem(environment: EnvLike, made: gym.Env) -> Problem | None:
-    """The problem of an environment that is nothing more: trials of it may be played side by side.
+    """Return the problem of an unmodified environment, whose trials may be played as a batch; else None.
 
     Args:
-        environment: as it was described; what a callable makes may differ from call to call.
-        made: what `make` made of it. A class of somebody's own, or a wrapper, may change what is played.
+        environment: as it was given to `make`; a callable's results may differ from call to call.
+        made: the result of `make`. A user's class or wrapper may change the dynamics.
     """
     from bandit_envs.environment.envs import BanditEnv
 
@@ -49,7 +49,7 @@ def plain_problem(environment: EnvLike, made: gym.Env) -> Problem | None:
 
 
 def limit_of(made: gym.Env) -> int | None:
-    """The rounds after which a `TimeLimit` ends an episode; None without one."""
+    """Return the number of rounds after which a `TimeLimit` ends an episode; None without one."""
     env = made
     while isinstance(env, gym.Wrapper):
         if isinstance(env, TimeLimit):

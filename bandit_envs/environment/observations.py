@@ -1,4 +1,4 @@
-"""What an episode has shown so far, as one vector: for learners that see nothing but their observation.
+"""Summarise an episode so far as one vector, for learners that see nothing but their observation.
 
 The same classes serve wrappers of environments (`HistoryObservation`, `StatisticsObservation`) and agents,
 which have no environment: `begin`, then in every round `vector(observation)` and `note(action, info)`.
@@ -17,17 +17,17 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import Feedback
 from bandit_envs.problem.setting import Setting
 
-CELLS = 4096  # more would be a network's input of megabytes a rollout
+CELLS = 4096  # more would make a rollout take megabytes
 
 
 class Summary(ABC):
-    """A vector that grows no longer with the rounds; it begins with the environment's observation.
+    """Summarise an episode as a vector of fixed length that begins with the environment's observation.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published part of the problem.
     """
 
-    unit = 1.0  # of which rewards are shown as multiples; agents know better ones
+    unit = 1.0  # divides rewards; agents set a better one
 
     def __init__(self, setting: Setting):
         self.setting = setting
@@ -35,27 +35,27 @@ class Summary(ABC):
 
     @abstractmethod
     def begin(self) -> None:
-        """Forget everything: a new episode."""
+        """Start a new episode and clear everything."""
 
     @abstractmethod
     def note(self, action: Any, info: dict[str, Any]) -> None:
-        """Learn what was played, and what `info` says has arrived."""
+        """Record a play and the feedback that `info` delivers."""
 
     @abstractmethod
     def details(self) -> Floats:
-        """What is added to the observation, (n,)."""
+        """Return the entries that are added to the observation, (n,)."""
 
     @abstractmethod
     def bounds(self) -> tuple[Floats, Floats]:
-        """Least and largest values of `details`, (n,) each."""
+        """Return the least and largest values of `details`, (n,) each."""
 
     def vector(self, observation: Floats) -> Floats:
-        """The observation (dz,) and the details, (dz + n,) as float32."""
+        """Return the observation (dz,) and the details, (dz + n,) as float32."""
         return np.concatenate([observation, self.details()]).astype(np.float32)  # type: ignore[return-value]
 
     @property
     def space(self) -> spaces.Box:
-        """Of `vector`."""
+        """Return the space of `vector`."""
         seen = self.setting.scaled_contexts.shape[1]
         low, high = self.bounds()
         return spaces.Box(
@@ -63,7 +63,7 @@ class Summary(ABC):
         )
 
     def _place(self, action: Any) -> Floats:
-        """Features of a play, scaled to [-1, 1], (d,)."""
+        """Return the features of a play, scaled to [-1, 1], (d,)."""
         if self.setting.continuous:
             return np.asarray(action, dtype=np.float64)
         return self._arms[int(action)]
@@ -76,43 +76,43 @@ class Summary(ABC):
 
 
 class Bare(Summary):
-    """The environment's observation and nothing else."""
+    """Show the environment's observation and nothing else."""
 
     def vector(self, observation: Floats) -> Floats:
-        """A copy of the observation, (dz,) as float32."""
+        """Return a copy of the observation, (dz,) as float32."""
         return np.array(observation, dtype=np.float32)  # type: ignore[return-value]
 
     def begin(self) -> None:
-        """There is nothing to forget."""
+        """Do nothing."""
 
     def note(self, action: Any, info: dict[str, Any]) -> None:
-        """There is nothing to remember."""
+        """Do nothing."""
 
     def details(self) -> Floats:
-        """Nothing, (0,)."""
+        """Return no entries, (0,)."""
         return np.empty(0)
 
     def bounds(self) -> tuple[Floats, Floats]:
-        """Of nothing, (0,) each."""
+        """Return no bounds, (0,) each."""
         return np.empty(0), np.empty(0)
 
 
 class History(Summary):
-    """The last play, the last reward and the play that earned it, whether it is news, and t / T.
+    """Show the last play, the last reward, the play that earned it, whether it is new, and t / T.
 
-    In this order: d features of the last play in [-1, 1]; d of the one whose reward arrived last, the same
-    without delay; that reward; 1 if it arrived in the last round, else 0; the share of rounds played. Where
-    several arrive in one round, the latest play counts. With a recurrent policy this is the input of RL^2
-    (Duan et al. 2016, section 2.2).
+    In this order: d features of the last play in [-1, 1]; d of the one whose reward was delivered last, the
+    same without delay; that reward; 1 if it was delivered in the last round, else 0; the share of rounds
+    played. Of several delivered in one round, the latest play counts. With a recurrent policy this is the
+    input of RL^2 (Duan et al. 2016, section 2.2).
     """
 
     def begin(self) -> None:
-        """Forget everything: a new episode."""
+        """Start a new episode and clear everything."""
         self._plays: list[Floats] = []
         self._credited, self._reward, self._news = np.zeros(self.setting.dim), 0.0, 0.0
 
     def note(self, action: Any, info: dict[str, Any]) -> None:
-        """Learn what was played, and what `info` says has arrived."""
+        """Record a play and the feedback that `info` delivers."""
         self._plays.append(self._place(action))
         _, rounds, rewards, _ = Feedback.arrived(info)
         self._news = float(len(rounds) > 0)
@@ -121,25 +121,25 @@ class History(Summary):
             self._credited, self._reward = self._plays[rounds[latest]], rewards[latest]
 
     def details(self) -> Floats:
-        """Last play, credited play, reward, news and share of rounds, (2 d + 3,)."""
+        """Return last play, credited play, reward, news flag and share of rounds, (2 d + 3,)."""
         last = self._plays[-1] if self._plays else np.zeros(self.setting.dim)
         share = len(self._plays) / self.setting.horizon
         return np.r_[last, self._credited, self._reward / self.unit, self._news, share]
 
     def bounds(self) -> tuple[Floats, Floats]:
-        """Those of the box and of the shares; rewards have none."""
+        """Return the bounds of the box and of the shares; rewards have none."""
         ones = np.ones(2 * self.setting.dim)
         return np.r_[-ones, -np.inf, 0.0, 0.0], np.r_[ones, np.inf, 1.0, 1.0]
 
 
 class Statistics(Summary):
-    """How often each cell of a grid has paid, and how much, in the context in force; and t / T.
+    """Show count and mean reward of each cell of a grid in the current context, and t / T.
 
-    In this order: log(1 + n) / log(1 + T) of each of the `bins`^d cells, n rewards having arrived from plays
-    in it; the mean of these, 0 where there are none; the share of rounds played.
+    In this order: log(1 + n) / log(1 + T) of each of the `bins`^d cells with n delivered rewards of plays in
+    it; their mean, 0 where there are none; the share of rounds played.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published part of the problem.
         bins: cells a dimension, at most 4096 in all.
     """
 
@@ -152,18 +152,18 @@ class Statistics(Summary):
         super().__init__(setting)
 
     def begin(self) -> None:
-        """Forget everything: a new episode."""
+        """Start a new episode and clear everything."""
         self._count, self._sum = np.zeros(self._shape), np.zeros(self._shape)
         self._cells: list[tuple[int, int]] = []  # (context, cell) of each play
         self._context = 0
 
     def vector(self, observation: Floats) -> Floats:
-        """The observation and the statistics of its context, (dz + 2 bins^d + 1,) as float32."""
+        """Return the observation and the statistics of its context, (dz + 2 bins^d + 1,) as float32."""
         self._context = int(self.setting.context_index(np.asarray(observation)[None])[0])
         return super().vector(observation)
 
     def note(self, action: Any, info: dict[str, Any]) -> None:
-        """Learn what was played, and what `info` says has arrived."""
+        """Record a play and the feedback that `info` delivers."""
         self._cells.append((self._context, self._cell(action)))
         _, rounds, rewards, _ = Feedback.arrived(info)
         for played, reward in zip(rounds, rewards, strict=True):
@@ -171,14 +171,14 @@ class Statistics(Summary):
             self._sum[self._cells[played]] += reward
 
     def details(self) -> Floats:
-        """Scaled counts, means and the share of rounds, (2 bins^d + 1,)."""
+        """Return scaled counts, means and the share of rounds, (2 bins^d + 1,)."""
         count, total = self._count[self._context], self._sum[self._context]
         share = len(self._cells) / self.setting.horizon
         mean = total / np.maximum(count, 1.0) / self.unit
         return np.r_[np.log1p(count) / np.log1p(self.setting.horizon), mean, share]
 
     def bounds(self) -> tuple[Floats, Floats]:
-        """Those of the shares; means have none."""
+        """Return the bounds of the shares; means have none."""
         zeros, ones = np.zeros(self._shape[1]), np.ones(self._shape[1])
         return np.r_[zeros, -np.inf * ones, 0.0], np.r_[ones, np.inf * ones, 1.0]
 
@@ -191,11 +191,11 @@ SUMMARIES: dict[str, type[Summary]] = {"none": Bare, "history": History, "statis
 
 
 def make_summary(observation: Any, setting: Setting) -> Summary:
-    """The summary that a keyword argument describes.
+    """Return the summary that a keyword argument describes.
 
     Args:
         observation: "none", "history", "statistics" or {"kind": "statistics", "bins": 20}.
-        setting: what is published of the problem.
+        setting: the published part of the problem.
     """
     spec = {"kind": observation} if isinstance(observation, str) else observation
     named = isinstance(spec, dict) and spec.get("kind") in SUMMARIES
@@ -205,5 +205,5 @@ def make_summary(observation: Any, setting: Setting) -> Summary:
     unknown = sorted(options.keys() - allowed)
     require(not unknown, "observation", f"without {', '.join(unknown)} for {spec['kind']!r}", observation)
     told = spec["kind"] == "none" or not setting.aggregated
-    require(told, "observation", "none where feedback is aggregated: it says of no play", observation)
+    require(told, "observation", "none where feedback is aggregated: it has no single play", observation)
     return SUMMARIES[spec["kind"]](setting, **options)

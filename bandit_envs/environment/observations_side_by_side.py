@@ -1,4 +1,4 @@
-"""What B episodes side by side have shown so far: equal to B summaries of `observations`, and much faster."""
+"""Summarise B episodes at once: equal to B summaries of `observations`, and much faster."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from bandit_envs.environment.observations import Bare, History, Statistics, Summ
 
 
 class BareSideBySide:
-    """The environment's observations and nothing else.
+    """Show the environment's observations and nothing else.
 
     Args:
-        summary: of one episode; says what is shown.
+        summary: of one episode; it defines the entries.
         size: B.
     """
 
@@ -23,35 +23,35 @@ class BareSideBySide:
         self.round = np.zeros(size, dtype=np.int64)
 
     def begin(self, rows: Any) -> None:
-        """Forget the episodes of these rows."""
+        """Start new episodes in these rows."""
         self.round[rows] = 0
 
     def note(self, actions: Any, info: dict[str, Any]) -> None:
-        """Learn what was played in all rows, and what `info` says has arrived in each."""
+        """Record the plays of all rows, and the feedback that `info` delivers to each."""
         self.round += 1
 
     def vectors(self, observations: Floats) -> Floats:
-        """What is seen in all rows, (B, dz) -> (B, dz + n) as float32."""
+        """Return the observations with their details, (B, dz) -> (B, dz + n) as float32."""
         return np.concatenate([observations, self.details(observations)], axis=1).astype(np.float32)  # type: ignore[return-value]
 
     def details(self, observations: Floats) -> Floats:
-        """What is added to the observations, (B, n)."""
+        """Return the entries that are added to the observations, (B, n)."""
         return np.empty((len(observations), 0))
 
     def places(self, actions: Any) -> Floats:
-        """Features of the plays, scaled to [-1, 1], (B, d)."""
+        """Return the features of the plays, scaled to [-1, 1], (B, d)."""
         if self.setting.continuous:
             return np.asarray(actions, dtype=np.float64)
         return self.summary._arms[np.asarray(actions)]
 
     @property
     def share(self) -> Floats:
-        """Of the rounds that are played, (B, 1)."""
+        """Return the share of rounds played, (B, 1)."""
         return self.round[:, None] / self.setting.horizon
 
 
 class HistorySideBySide(BareSideBySide):
-    """See `observations.History`."""
+    """Batch `observations.History`."""
 
     def __init__(self, summary: Summary, size: int):
         super().__init__(summary, size)
@@ -60,13 +60,13 @@ class HistorySideBySide(BareSideBySide):
         self._last, self._reward, self._news = np.zeros((size, dim)), np.zeros((size, 1)), np.zeros((size, 1))
 
     def begin(self, rows: Any) -> None:
-        """Forget the episodes of these rows."""
+        """Start new episodes in these rows."""
         super().begin(rows)
         for kept in (self._credited, self._last, self._reward, self._news):
             kept[rows] = 0.0
 
     def note(self, actions: Any, info: dict[str, Any]) -> None:
-        """Learn what was played in all rows, and what `info` says has arrived in each."""
+        """Record the plays of all rows, and the feedback that `info` delivers to each."""
         self._last = self.places(actions)
         self._plays[self.rows, self.round] = self._last
         arrived: Bools = info["feedback_mask"]
@@ -79,13 +79,13 @@ class HistorySideBySide(BareSideBySide):
         super().note(actions, info)
 
     def details(self, observations: Floats) -> Floats:
-        """Last play, credited play, reward, news and share of rounds, (B, 2 d + 3)."""
+        """Return last play, credited play, reward, news flag and share of rounds, (B, 2 d + 3)."""
         reward = self._reward / self.summary.unit
         return np.concatenate([self._last, self._credited, reward, self._news, self.share], axis=1)
 
 
 class StatisticsSideBySide(BareSideBySide):
-    """See `observations.Statistics`."""
+    """Batch `observations.Statistics`."""
 
     summary: Statistics
 
@@ -101,26 +101,26 @@ class StatisticsSideBySide(BareSideBySide):
         self._logs = np.log1p(counts) / np.log1p(self.setting.horizon)
 
     def begin(self, rows: Any) -> None:
-        """Forget the episodes of these rows."""
+        """Start new episodes in these rows."""
         super().begin(rows)
         self._count[rows], self._sum[rows] = 0, 0.0
 
     def note(self, actions: Any, info: dict[str, Any]) -> None:
-        """Learn what was played in all rows, and what `info` says has arrived in each."""
+        """Record the plays of all rows, and the feedback that `info` delivers to each."""
         place = ((self.places(actions) + 1.0) / 2.0 * self._bins).astype(int)
         index = np.clip(place, 0, self._bins - 1)
         self._cells[0, self.rows, self.round] = self._context
         self._cells[1, self.rows, self.round] = np.ravel_multi_index(
             tuple(index.T), (self._bins,) * self.setting.dim
         )
-        rows, slot = np.nonzero(info["feedback_mask"])  # in the order of slots, as a single one adds them up
+        rows, slot = np.nonzero(info["feedback_mask"])  # in the order of slots, as a single summary adds them
         context, cell = self._cells[:, rows, info["feedback_step"][rows, slot]]
         np.add.at(self._count, (rows, context, cell), 1)
         np.add.at(self._sum, (rows, context, cell), info["feedback_reward"][rows, slot])
         super().note(actions, info)
 
     def details(self, observations: Floats) -> Floats:
-        """Scaled counts, means and the share of rounds in the contexts that are seen, (B, 2 bins^d + 1)."""
+        """Return counts, means and the share of rounds in the observed contexts, (B, 2 bins^d + 1)."""
         self._context = self.setting.context_index(observations)
         count, total = self._count[self.rows, self._context], self._sum[self.rows, self._context]
         mean = total / np.maximum(count, 1) / self.summary.unit
@@ -135,5 +135,5 @@ SIDE_BY_SIDE: dict[type[Summary], type[BareSideBySide]] = {
 
 
 def side_by_side(summary: Summary, size: int) -> BareSideBySide:
-    """B of a summary that is of one of the kinds of `observations.SUMMARIES`."""
+    """Return the batched form of a summary of `observations.SUMMARIES` for B episodes."""
     return SIDE_BY_SIDE[type(summary)](summary, size)

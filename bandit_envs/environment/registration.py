@@ -1,4 +1,4 @@
-"""The registered ids. Nothing heavy is imported until an environment is made."""
+"""Register the ids; nothing heavy is imported until an environment is made."""
 
 import gymnasium as gym
 

@@ -1,4 +1,4 @@
-"""What an evaluator sees of a round as it is played: regret and violation, for callbacks of any loop."""
+"""Report regret and violation of a round to an evaluator, for callbacks of any loop."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["OnRound", "Round"]
 
 
 class Round(NamedTuple):
-    """The truth of one round of B trials that are played side by side; an evaluator's, never a learner's.
+    """Hold the truth of one round of B trials played as a batch, for evaluators, never for learners.
 
-    The arrays are copies: whoever is called with them cannot reach what a learner sees.
+    The arrays are copies: a callback that changes them does not affect learners.
 
     Example:
         >>> import gymnasium as gym, bandit_envs
@@ -34,11 +34,11 @@ class Round(NamedTuple):
 
     @staticmethod
     def of(info: dict[str, Any], agent: str = "agent", trial: int | Sequence[int] | Ints = 0) -> Round:
-        """The round that a step's `info` tells of, in a loop of your own.
+        """Return the round of a step's `info`, in a loop of your own.
 
         Args:
             info: of one environment, or of a vector environment whose trials are in the same round.
-            agent: label of who plays.
+            agent: label of the agent.
             trial: index of the trial, or one each.
 
         Raises:
@@ -50,7 +50,7 @@ class Round(NamedTuple):
             )
         last = int(np.max(info["t"]))
         if last < 0:
-            raise ValueError("info must be of a step, got that of a reset, in which nothing was played")
+            raise ValueError("info must be of a step, got that of a reset, which has no play")
         truth = [np.array(info["oracle"][key], dtype=np.float64, ndmin=1) for key in ("regret", "violation")]
         return Round(agent, last + 1, np.array(trial, dtype=np.int64, ndmin=1), truth[0], truth[1])
 

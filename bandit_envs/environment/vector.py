@@ -1,4 +1,4 @@
-"""B trials as one Gymnasium vector environment: equal to `SyncVectorEnv` of `BanditEnv`, and much faster."""
+"""Provide B trials as one Gymnasium vector environment: a faster `SyncVectorEnv` of `BanditEnv`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Seeds = int | Sequence[int | None] | None
 
 
 class BanditVectorEnv(gym.vector.VectorEnv):
-    """`num_envs` trials in one simulator, each copy with its own generator.
+    """Play `num_envs` trials in one simulator, each copy with its own generator.
 
     Args:
         problem, oracle, render_mode, **keywords: as for `BanditEnv`.
@@ -85,21 +85,21 @@ class BanditVectorEnv(gym.vector.VectorEnv):
 
     @property
     def setting(self) -> Setting:
-        """What a learner may know; (B,) arrays where the trials differ."""
+        """Return the published setting, with (B,) arrays where the trials differ."""
         return batch_settings([self._copy(i).setting for i in range(self.num_envs)])
 
     @property
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
-        """The generator of each copy."""
+        """Return the generator of each copy."""
         return tuple(rng for rng, _ in self._seeded)
 
     @property
     def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
-        """The seed of each copy's generator."""
+        """Return the seed of each copy's generator."""
         return tuple(seed for _, seed in self._seeded)
 
     def reset(self, *, seed: Seeds = None, options: dict[str, Any] | None = None) -> tuple[Floats, Info]:
-        """Draw new trials, in all copies or where `options["reset_mask"]` says so.
+        """Draw new trials, in all copies or in those of `options["reset_mask"]`.
 
         Args:
             seed: None, one integer (copy i gets seed + i) or one a copy.
@@ -117,7 +117,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         return self._observations(), self._spread(rows, outcome)
 
     def step(self, actions: Any) -> tuple[Floats, Floats, Bools, Bools, Info]:  # type: ignore[override]
-        """Play one action in each copy; see Gymnasium's autoreset modes for what happens at the end."""
+        """Play one action in each copy; Gymnasium's autoreset mode decides what follows an end."""
         if self.autoreset_mode is AutoresetMode.NEXT_STEP and self._done.any():
             return self._step_after_end(self._shaped(actions))
         if self.autoreset_mode is AutoresetMode.DISABLED and self._done.any():
@@ -131,7 +131,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         return self._observations(), outcome.reward, outcome.terminated, self._truncated(outcome), info
 
     def render(self) -> tuple[Any, ...]:
-        """A frame of each copy."""
+        """Return a frame of each copy."""
         return self.call("render")
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -163,11 +163,11 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         return outcome
 
     def _truncated(self, outcome: Outcome) -> Bools:
-        """Whether a step is the last that may be taken; one that was not played counts too."""
+        """Return whether a step is the last allowed one, whether or not its play was made."""
         return np.asarray(outcome.t + 1 >= self.limit)
 
     def _step_after_end(self, actions: np.ndarray) -> tuple[Floats, Floats, Bools, Bools, Info]:
-        """Begin the finished copies anew, ignoring their actions, and play the others."""
+        """Restart the finished copies, ignoring their actions, and play the others."""
         begun, playing = self._rows[self._done], self._rows[~self._done]
         checked = checked_actions(actions[playing], self.problem.decisions)
         self.simulator.check_available(playing, checked)  # before anything changes
@@ -179,7 +179,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         return self._observations(), merged.reward, merged.terminated, self._truncated(merged), info
 
     def _restart(self, outcome: Outcome, info: Info, ended: Bools) -> Info:
-        """Put the last round of the ended copies under `final_*` and begin them anew."""
+        """Put the last round of the ended copies under `final_*` and restart them."""
         rows = self._rows[ended]
         final_obs = np.full(self.num_envs, None, dtype=object)
         for i in rows:
@@ -195,7 +195,7 @@ class BanditVectorEnv(gym.vector.VectorEnv):
         return self._spread(self._rows, merged) | final | masks
 
     def _spread(self, rows: Ints, outcome: Outcome) -> Info:
-        """The info of some copies in arrays for all, zero elsewhere, with masks."""
+        """Return the info of some copies in arrays for all, zero elsewhere, with masks."""
         present = np.zeros(self.num_envs, dtype=bool)
         present[rows] = True
         if len(rows) < self.num_envs:

@@ -1,4 +1,4 @@
-"""Gymnasium wrappers for people who train with a loop of their own."""
+"""Provide Gymnasium wrappers for training loops of your own."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ __all__ = [
 
 
 class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
-    """Adds the score of an episode to `info["episode"]` of its last step.
+    """Add the score of an episode to `info["episode"]` of its last step.
 
     The keys are those of Gymnasium's `RecordEpisodeStatistics` and more: "r" sum of rewards, "l" length,
     "t" seconds, "regret" cumulative regret of the noiseless means, charged at play time, and with
-    constraints "violation", the sum of the norms of the positive parts of the mean costs. Where rewards are
-    corrupted, "spent" is what the attacker has spent. Where there is a budget, "paid" is what the plays have
-    cost, and "budget_regret" what that could have earned at the best rate, less the mean rewards; the play
-    that did not fit any more counts nowhere. What an inner wrapper has put under the key is kept.
+    constraints "violation", the sum of the norms of the positive parts of the mean costs. With corrupted
+    rewards, "spent" is the attack's total. With a budget, "paid" is the total cost of plays, and
+    "budget_regret" what it could have earned at the best rate, less the mean rewards; the play that exceeded
+    the budget counts nowhere. Entries of an inner wrapper under the key are kept.
 
     Args:
         env: a bandit whose `info` has "oracle".
-        stats_key: where in `info` the score goes.
+        stats_key: key of the score in `info`.
 
     Example:
         >>> env = EpisodeRegret(gym.make("GPBandit-GP-v0", horizon=100))
@@ -62,7 +62,7 @@ class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """Play, and report the score where the episode ends."""
+        """Play, and report the score when the episode ends."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         if info.get("played", True):
             self._count(float(reward), info["oracle"])
@@ -85,11 +85,11 @@ class EpisodeRegret(gym.Wrapper, RecordConstructorArgs):
 
 
 class CostReturned(gym.Wrapper, RecordConstructorArgs):
-    """Returns six things from `step`: observation, reward, cost, terminated, truncated, info.
+    """Return six values from `step`: observation, reward, cost, terminated, truncated, info.
 
     This is the form of safe-RL libraries (Safety-Gymnasium, OmniSafe). The cost is `info["cost"]`, the sum of
-    the positive parts of the costs that arrive in this round. Put it outermost: Gymnasium's own wrappers
-    expect five things.
+    the positive parts of the costs delivered in this round. Put it outermost: Gymnasium's own wrappers
+    expect five values.
 
     Example:
         >>> env = CostReturned(gym.make("GPBandit-Constrained-v0"))
@@ -100,7 +100,7 @@ class CostReturned(gym.Wrapper, RecordConstructorArgs):
         gym.Wrapper.__init__(self, env)
 
     def step(self, action: Any) -> tuple[Any, Any, float, bool, bool, dict[str, Any]]:  # type: ignore[override]
-        """Play; the cost is also left in `info`."""
+        """Play and return the cost too, which also stays in `info`."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         if "cost" not in info:
             raise ValueError('CostReturned needs info["cost"]; make an environment with constraints')
@@ -108,11 +108,11 @@ class CostReturned(gym.Wrapper, RecordConstructorArgs):
 
 
 class SummaryObservation(gym.Wrapper):
-    """Shows what the episode has shown so far, for learners that see nothing but their observation.
+    """Show a summary of the episode, for learners that see nothing but their observation.
 
     Args:
         env: a bandit, or a wrapped one.
-        summary: what is shown, made for the environment's setting.
+        summary: the entries to show, made for the environment's setting.
     """
 
     def __init__(self, env: gym.Env, summary: Summary):
@@ -121,20 +121,20 @@ class SummaryObservation(gym.Wrapper):
         self.observation_space = summary.space
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
-        """Start a new trial, of which nothing is known."""
+        """Start a new trial with an empty summary."""
         observation, info = self.env.reset(seed=seed, options=options)
         self.summary.begin()
         return self.summary.vector(observation), info
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """Play, and show what that adds."""
+        """Play, and show the updated summary."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         self.summary.note(action, info)
         return self.summary.vector(observation), reward, terminated, truncated, info
 
 
 class HistoryObservation(SummaryObservation, RecordConstructorArgs):
-    """Adds the last play, the last reward and its play, whether it is news, and t / T to the observation.
+    """Add the last play, the last reward and its play, whether it is new, and t / T to the observation.
 
     The order is that of `observations.History`. Recurrent policies remember the rest (RL^2).
 
@@ -148,7 +148,7 @@ class HistoryObservation(SummaryObservation, RecordConstructorArgs):
 
 
 class StatisticsObservation(SummaryObservation, RecordConstructorArgs):
-    """Adds how often each cell of a grid has paid, how much on average, and t / T to the observation.
+    """Add count and mean reward of each cell of a grid, and t / T, to the observation.
 
     The order is that of `bandit_envs.environment.observations.Statistics`.
 

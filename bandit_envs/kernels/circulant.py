@@ -1,4 +1,4 @@
-r"""Functions of stationary kernels on regular grids, drawn by Fourier transforms.
+r"""Draw functions of stationary kernels on regular grids by Fourier transforms.
 
 The covariances of a grid of sides n_i are those of some points of a torus of sides 2 m_i, m_i >= n_i - 1, on
 which the lag of point j is min(j, 2m - j). There K = F* diag(e) F with the transform e of the lags, so that
@@ -30,17 +30,17 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.column_kernel import OnColumns
 from bandit_envs.kernels.product import split
 
-fft: Any = scipy.fft  # its functions are typed as what dispatches to them
+fft: Any = scipy.fft  # its functions have the types of their dispatchers
 
 LARGEST_ERROR = 1e-10  # of a covariance, relative to the prior variance
-GROWTH = 1.5  # of a torus that is too small
+GROWTH = 1.5  # factor by which a torus that is too small is enlarged
 MOST_LAGS = 2**25  # points of the largest torus, of which three copies take 0.8 GB
-EVEN = (RBF, Matern, RationalQuadratic, ConstantKernel, WhiteKernel)  # in each feature, and stationary
-ROUNDING = 1e-9  # of a step, by which the points of a regular grid may be off
+EVEN = (RBF, Matern, RationalQuadratic, ConstantKernel, WhiteKernel)  # in each feature; stationary
+ROUNDING = 1e-9  # of a step, by which the points of a regular grid may deviate
 
 
 class Torus:
-    """The torus of a kernel and a grid, and the transform e of its lags.
+    """Hold the torus of a kernel and a grid, and the transform e of its lags.
 
     Args:
         kernel: even in each feature.
@@ -58,26 +58,26 @@ class Torus:
         for axis, side in enumerate(self.sides[:-1]):
             places = np.minimum(np.arange(side), side - np.arange(side))
             spectrum = spectrum.take(places, axis=axis)
-        self.spectrum: Floats = spectrum  # e, as far as a transform of real numbers needs it
+        self.spectrum: Floats = spectrum  # e, the part that a transform of real numbers needs
         self._variance = float(covariance[0])
 
     @property
     def twice(self) -> Ints:
-        """How often the entries of the last axis of e stand for one, of which one half is there."""
+        """Return the multiplicity of the entries along the last axis of e, of which one half is stored."""
         twice = np.full(self.spectrum.shape[-1], 2)
         twice[[0, -1]] = 1.0
         return twice
 
     @property
     def error(self) -> float:
-        """The bound on that of a covariance, relative to the prior variance."""
+        """Return a bound on the error of a covariance, relative to the prior variance."""
         negative = float((np.maximum(-self.spectrum, 0.0) @ self.twice).sum())
         return negative / math.prod(self.sides) / self._variance
 
     def filter(self, table: Floats, factor: Floats, sides: tuple[int, ...]) -> Floats:
-        """F* diag(factor) F of a table, zero where it does not reach, on the first points of each side, (N,).
+        """Return F* diag(factor) F of a zero-padded table at the first points of each side, (N,).
 
-        Axis after axis, so that what is zero is not transformed, nor what nobody wants.
+        It goes axis by axis, so that zeros are not transformed, nor values that are not returned.
         """
         transform = fft.rfft(table, self.sides[-1])
         for axis in reversed(range(len(sides) - 1)):
@@ -90,7 +90,7 @@ class Torus:
 
 
 class Circulant:
-    """A stationary kernel on a regular grid.
+    """Hold a stationary kernel on a regular grid.
 
     Args:
         kernel: even in each feature.
@@ -103,7 +103,7 @@ class Circulant:
 
     @classmethod
     def of(cls, kernel: Any, points: Floats) -> Circulant | None:
-        """The kernel on points, (N, d); None where it is not stationary, or they are no regular grid."""
+        """Return the kernel on points, (N, d); None if it is not stationary, or they are no regular grid."""
         if not _is_even(kernel):
             return None
         sets = [each.points for each in split(points)]
@@ -115,17 +115,17 @@ class Circulant:
 
     @property
     def lags(self) -> int:
-        """Points of the smallest torus."""
+        """Return the number of points of the smallest torus."""
         return math.prod(2 * m for m in self._half(1.0))
 
     @cached_property
     def least(self) -> Torus:
-        """The smallest torus, whose products are exact, whatever the signs of e."""
+        """Return the smallest torus, whose products are exact, whatever the signs of e."""
         return Torus(self.kernel, self.steps, self._half(1.0))
 
     @cached_property
     def torus(self) -> Torus:
-        """The first one on which no covariance errs by more than 1e-10, or the largest."""
+        """Return the first torus on which no covariance errs by more than 1e-10, or the largest."""
         scale, torus = 1.0, self.least
         while torus.error > LARGEST_ERROR:
             scale *= GROWTH
@@ -136,9 +136,9 @@ class Circulant:
 
     @property
     def eigenvalues(self) -> Floats:
-        """Bounds on those of K, descending, (N,): the largest of the smallest torus.
+        """Return bounds on the eigenvalues of K, descending, (N,): the largest of the smallest torus.
 
-        K is a block of the covariance of the torus, so that its i-th eigenvalue is at most that one's
+        K is a block of the covariance of the torus, so that its i-th eigenvalue is at most the torus's
         (Cauchy's interlacing), whatever their signs.
         """
         each = np.repeat(self.least.spectrum.reshape(-1, len(self.least.twice)), self.least.twice, axis=1)
@@ -149,9 +149,7 @@ class Circulant:
         """Draw a function, (N,)."""
         torus = self.torus
         if torus.error > LARGEST_ERROR:
-            complaint = (
-                f"must be one whose covariances fall off on the largest torus, got {self.kernel!r}, where "
-            )
+            complaint = f"must have covariances that decay on the largest torus, got {self.kernel!r}, where "
             remedy = "take a smaller length_scale, another kernel or random_features=512"
             raise ArgumentError("kernel", f"{complaint}they err by {torus.error:.1e}; {remedy}")
         root = np.sqrt(np.maximum(torus.spectrum, 0.0))
@@ -164,19 +162,19 @@ class Circulant:
         return self.least.filter(table, self.least.spectrum, self.sides)
 
     def _half(self, scale: float) -> tuple[int, ...]:
-        """The m_i of a torus so many times the smallest."""
+        """Return the m_i of a torus `scale` times the smallest."""
         return tuple(fft.next_fast_len(max(math.ceil(scale * (n - 1)), 1)) for n in self.sides)
 
 
 def _is_even(kernel: Any) -> bool:
-    """Whether it is stationary and even in each feature, as far as its parts are known."""
+    """Return whether a kernel is stationary and even in each feature; False if it has an unknown part."""
     parts = [part for part in kernel.get_params(deep=False).values() if isinstance(part, Kernel)]
     composed = type(kernel) in (Sum, Product, OnColumns)
     return all(map(_is_even, parts)) if composed else type(kernel) in EVEN
 
 
 def _step(axis: Floats) -> float | None:
-    """The step of evenly spread points in ascending order, (n,); None of others."""
+    """Return the step of evenly spaced points in ascending order, (n,); None for others."""
     step = float(axis[-1] - axis[0]) / max(len(axis) - 1, 1)
     even = axis[0] + step * np.arange(len(axis))
     return step if step >= 0 and (np.abs(axis - even) <= ROUNDING * step).all() else None

@@ -1,4 +1,4 @@
-"""A kernel on some of the features, so that scikit-learn's own `*` and `+` join contexts and arms."""
+"""Apply a kernel to some of the features, so that scikit-learn's `*` and `+` join contexts and arms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bandit_envs.basics.types import Floats
 
 
 class OnColumns(Kernel):
-    """k(x, x') = kernel(x[columns], x'[columns]).
+    """Evaluate k(x, x') = kernel(x[columns], x'[columns]).
 
     Hyperparameters, their bounds and gradients are the inner kernel's, so that scikit-learn learns them:
     over (context, arm) features, `OnColumns(RBF(0.5), [0]) * OnColumns(Matern(0.2), [1, 2])` is the
@@ -23,10 +23,10 @@ class OnColumns(Kernel):
         columns: of the features, in the order in which the kernel sees them.
     """
 
-    maps_features = True  # and is as definite as the kernel that it hands them to
+    maps_features = True  # so it is positive semi-definite if the inner kernel is
 
     def __init__(self, kernel: Kernel, columns: Sequence[int]):
-        # As they are given: scikit-learn clones by the identity of the parameters.
+        # Unchanged: scikit-learn's clone compares parameters by identity.
         self.kernel = kernel
         self.columns = columns
 
@@ -41,13 +41,13 @@ class OnColumns(Kernel):
 
     @property
     def hyperparameters(self) -> list[Hyperparameter]:
-        """The inner kernel's."""
+        """Return the inner kernel's hyperparameters."""
         inner: list[Any] = self.kernel.hyperparameters
         return [parameter._replace(name=f"kernel__{parameter.name}") for parameter in inner]
 
     @property
     def theta(self) -> Floats:
-        """Logarithms of the inner kernel's free hyperparameters, (p,)."""
+        """Return the logarithms of the inner kernel's free hyperparameters, (p,)."""
         return self.kernel.theta
 
     @theta.setter
@@ -56,19 +56,19 @@ class OnColumns(Kernel):
 
     @property
     def bounds(self) -> Floats:
-        """Bounds on theta, (p, 2)."""
+        """Return bounds on theta, (p, 2)."""
         return self.kernel.bounds
 
     def __call__(self, X: Floats, Y: Floats | None = None, eval_gradient: bool = False) -> Any:
-        """Covariances, (n, d) and (m, d) -> (n, m), and with `eval_gradient` their slopes, (n, n, p)."""
+        """Return covariances, (n, d) and (m, d) -> (n, m), and with `eval_gradient` slopes, (n, n, p)."""
         return self.kernel(self._seen(X), None if Y is None else self._seen(Y), eval_gradient=eval_gradient)
 
     def diag(self, X: Floats) -> Any:
-        """Variances, (n, d) -> (n,)."""
+        """Return variances, (n, d) -> (n,)."""
         return self.kernel.diag(self._seen(X))
 
     def is_stationary(self) -> Any:
-        """Whether the inner kernel depends on differences alone."""
+        """Return whether the inner kernel depends on differences alone."""
         return self.kernel.is_stationary()
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Whether numbers can be covariances, and the nearest that can."""
+"""Check that a matrix can be a covariance, and find the nearest one that can."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ def _matrix(argument: str, covariance: Floats) -> Floats:
     if not square or not np.isfinite(given).all():
         raise ValueError(
             f"{argument} must be finite numbers of shape (n, n), got {covariance!r}; leave out "
-            "what was never read together with the others"
+            "rows and columns without joint records"
         )
     return np.asarray(given, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""The prior covariance of a kernel on a finite set, computed only as far as it is asked for."""
+"""Compute the prior covariance of a kernel on a finite set, only the parts that are used."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from bandit_envs.kernels.shared import Shares, shared
 from bandit_envs.kernels.sizes import BLOCK_BYTES, MOST_DENSE, blocks, spread, too_many
 
 TOLERANCE = 1e-14  # of the largest prior variance; 1e-12 costs 1e-6 in the mean after many plays at low noise
-MAX_LOW_RANK = 512  # beyond, a weight-space step costs more than the other forms, and finding the rank too
+MAX_LOW_RANK = 512  # beyond, a weight-space step costs more than the other forms; so does finding the rank
 LOW_RANK_BYTES = 2**30  # of the root of a low-rank kernel
-DENSE_LIMIT = 4096  # points up to which the whole matrix is kept (128 MiB)
+DENSE_LIMIT = 4096  # points up to which the whole matrix is stored (128 MiB)
 QUICK = 4e9  # multiplications of a low-rank root, about 4 s
-TRIED = 2000  # points on which the rank of a kernel is tried where there are more than MOST_DENSE
-COLUMN_BYTES = 2**28  # of columns that are kept
+TRIED = 2000  # points on which a kernel's rank is tested if there are more than MOST_DENSE
+COLUMN_BYTES = 2**28  # of stored columns
 
 
 class Rooted(NamedTuple):
-    """R with R'R = K, and the points that its rows were made from, in their order, if they were."""
+    """Hold R with R'R = K, and the pivots of its rows in order, if it is a pivoted factor."""
 
     rows: Floats  # (r, N)
     pivots: Ints  # (r,) or (0,)
 
 
 class Gram(Shares):
-    """K = k(points, points) of N points, its columns and its factor.
+    """Hold K = k(points, points) of N points, its columns and its factor.
 
-    A low-rank kernel never needs the whole matrix: its factor costs r columns and O(r^2 N). What is `shared`
-    is computed once for all that are alive with the same kernel and points.
+    A low-rank kernel never needs the whole matrix: its factor costs r columns and O(r^2 N). `shared`
+    properties are computed once for all live objects with the same kernel and points.
 
     Args:
         kernel: a scikit-learn kernel.
@@ -51,19 +51,19 @@ class Gram(Shares):
 
     @cached_property
     def diagonal(self) -> Floats:
-        """Prior variances, (N,)."""
+        """Return the prior variances, (N,)."""
         return np.asarray(self.kernel.diag(self.points), dtype=np.float64)
 
     @shared
     def dense(self) -> Floats:
-        """The whole matrix, (N, N)."""
+        """Return the whole matrix, (N, N)."""
         if self.size > MOST_DENSE:
             raise too_many(self.size)
         # Called with one argument: scikit-learn's WhiteKernel is zero between two sets.
         return np.asarray(self.kernel(self.points), dtype=np.float64)
 
     def column(self, point: int) -> Floats:
-        """k(., x) of one point, (N,); as many as fit are kept for the next time. Do not write to it."""
+        """Return k(., x) of one point, (N,), stored while memory allows; do not write to it."""
         if self.size <= DENSE_LIMIT:
             return self.dense[point]
         if point in self._columns:
@@ -74,13 +74,13 @@ class Gram(Shares):
         return column
 
     def columns(self, point: Ints) -> Floats:
-        """k(x_i, .) of several points, (n,) -> (n, N); a copy."""
+        """Return k(x_i, .) of several points, (n,) -> (n, N); a copy."""
         if self.size <= DENSE_LIMIT:
             return self.dense[point]
         return np.array([self.column(int(x)) for x in point]).reshape(-1, self.size)
 
     def between(self, rows: Ints, columns: Ints) -> Floats:
-        """k(x_i, x_j) of some points with others, (n,) and (m,) -> (n, m); a copy."""
+        """Return k(x_i, x_j) of two sets of points, (n,) and (m,) -> (n, m); a copy."""
         if "dense" in self.__dict__:
             return self.dense[np.ix_(rows, columns)]
         block = np.array(self.kernel(self.points[rows], self.points[columns]), dtype=np.float64)
@@ -90,7 +90,7 @@ class Gram(Shares):
         return block
 
     def combine(self, point: Ints, weight: Floats) -> Floats:
-        """K[:, X] @ w of some points, (u,) each -> (N,), without more than a block of that matrix."""
+        """Return K[:, X] @ w of some points, (u,) each -> (N,), with at most a block of K in memory."""
         if not len(point):
             return np.zeros(self.size)
         if self.size <= min(DENSE_LIMIT, MOST_DENSE):
@@ -102,9 +102,9 @@ class Gram(Shares):
 
     @property
     def low_rank_root(self) -> Floats | None:
-        """R with R'R = K up to 1e-14, (r, N), where the rank r is at most N / 3 and 512; else None.
+        """Return R with R'R = K up to 1e-14, (r, N), if the rank r is at most N / 3 and 512; else None.
 
-        The root is kept to 1 GiB. Where there are many points, the rank on a few of them is tried first.
+        The root takes at most 1 GiB. Where there are many points, the rank is tested on a few of them first.
         """
         return None if self._low_rank is None else self._low_rank.rows
 
@@ -120,45 +120,45 @@ class Gram(Shares):
 
     @shared
     def tried_rank(self) -> int | None:
-        """The rank on some of the points, which that on all is seldom far above; None if it is not low."""
+        """Return the rank on some points, seldom far below the rank on all; None if it is not low."""
         found = self.some(TRIED).low_rank_root
         return None if found is None else len(found)
 
     @cached_property
     def has_quick_root(self) -> bool:
-        """Whether the root takes seconds at most, or there is a whole matrix: it is used for draws then."""
+        """Return whether the root takes seconds at most or K is stored; draws then use it."""
         rank = self.tried_rank if self.size > MOST_DENSE else 0
         return rank is not None and rank**2 * self.size <= QUICK
 
     @shared
     def kronecker(self) -> Kronecker:
-        """The root by its factors, of a product kernel on a product of sets; else of one factor, the root."""
+        """Return the root by factors for a product kernel on a product of sets; else one factor, the root."""
         grams = [Gram(*part) for part in parts_of(self.kernel, self.points)]
         grams = [self] if len(grams) == 1 else grams
         return Kronecker([gram.root for gram in grams], [gram.most_rows for gram in grams])
 
     @shared
     def is_product(self) -> bool:
-        """Whether there are several factors, all with roots that take seconds at most."""
+        """Return whether there are several factors, each with a root that takes seconds at most."""
         parts = parts_of(self.kernel, self.points)
         return len(parts) > 1 and all(Gram(*part).has_quick_root for part in parts)
 
     @shared
     def structure(self) -> Kronecker | Circulant | None:
-        """How functions are drawn where the root is too large or too slow; None where it is used."""
+        """Return the structure for draws where the root is too large or too slow; None where it is used."""
         if self.has_quick_root:
             return None
         return self.kronecker if self.is_product else Circulant.of(self.kernel, self.points)
 
     def some(self, count: int) -> Gram:
-        """The same kernel on some of the points, spread evenly in number, not in order."""
+        """Return the matrix of the same kernel on a fixed random subset of at most `count` points."""
         if self.size <= count:
             return self
         return Gram(self.kernel, self.points[spread(self.size, count)])
 
     @property
     def root(self) -> Floats:
-        """R with R'R = K up to 1e-14, (r, N), of any rank r; z @ R with z ~ N(0, I) is a draw of the GP."""
+        """Return R with R'R = K up to 1e-14, (r, N), of any rank; z @ R, z ~ N(0, I), is a draw of the GP."""
         return self._rooted.rows
 
     @shared
@@ -168,22 +168,21 @@ class Gram(Shares):
         return Rooted(*pivoted_root(self.dense.copy(), TOLERANCE * self.diagonal.max()))
 
     def white(self, rng: np.random.Generator) -> Floats:
-        """Draw the z of a draw z @ root, (r,).
+        """Draw z of a draw z @ root, (r,).
 
-        As many numbers are drawn as there can be, for rounding may move the rank by one, and with it all
-        that is drawn later.
+        It consumes a fixed number of normals: rounding may change the rank by one, but not later draws.
         """
         return rng.standard_normal(self.most_rows)[: len(self.root)]
 
     def quick_white(self, rng: np.random.Generator) -> Floats:
-        """The same for agents, which draw in every round, (r,): other numbers, and fewer; see `roots`."""
+        """Draw z for agents, which need one each round, (r,): from another, shorter stream; see `roots`."""
         if self.low_rank_root is None:
             return self.white(rng)
         return quick_white(rng, len(self.root), self.most_rows)
 
     @cached_property
     def most_rows(self) -> int:
-        """Of the root, (r,)."""
+        """Return the largest number of rows that the root may have."""
         return self.size if self.low_rank_root is None else self._largest_low_rank
 
     @property
@@ -192,14 +191,14 @@ class Gram(Shares):
 
     @property
     def pivots(self) -> Ints:
-        """The r points that `root` was made from: there it is triangular, R[i, pivots[j]] = 0 for j < i."""
+        """Return the r points that `root` is made from: R[i, pivots[j]] = 0 for j < i."""
         return self._rooted.pivots[: len(self.root)]
 
     @property
     def eigen_rotation(self) -> tuple[Floats, Floats]:
-        """The r positive eigenvalues of K, descending, and Q, (r, r): P = Q @ root has P P' diagonal."""
+        """Return the positive eigenvalues of K, descending, and Q, (r, r): PP' is diagonal, P = Q @ root."""
         values, vectors = self._eigen
-        # Turned here and not where they are kept: a pickled copy would sum products in another order.
+        # Reversed here and not in `_eigen`: a pickled copy would sum products in another order.
         return values[::-1], vectors[:, ::-1].T
 
     @shared
@@ -208,7 +207,7 @@ class Gram(Shares):
         return values, vectors
 
     def under(self, kernel: Kernel) -> Gram:
-        """Another kernel on the same points; kept for the next time."""
+        """Return another kernel's matrix on the same points, stored for reuse."""
         for other in (self, *self._others):
             if other.kernel is kernel:  # equal kernels have no hash, and comparing their parameters is slow
                 return other

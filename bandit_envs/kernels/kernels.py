@@ -1,4 +1,4 @@
-"""Kernels by name: scikit-learn's objects, so that users bring their own."""
+"""Make kernels by name; they are scikit-learn's objects, so users can bring their own."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def make_kernel(kernel: str | Kernel, length_scale: LengthScale = 0.2) -> Kernel
 
 
 def amplified(kernel: Kernel, variance: float) -> Kernel:
-    """Return variance * k; where it is learnt, within bounds relative to it."""
+    """Return variance * k; bounds for learning it are relative to it."""
     if variance == 1.0:
         return kernel
     low, high = VARIANCE_BOUNDS
@@ -85,11 +85,11 @@ def amplified(kernel: Kernel, variance: float) -> Kernel:
 
 
 class TableKernel(Kernel):
-    """The covariance of N things that have no coordinates, such as sensors; a point is an index, (n, 1).
+    """Hold the covariance of N things without coordinates, such as sensors; a point is an index, (n, 1).
 
     Args:
-        covariance: symmetric and positive semi-definite, (N, N), which covariances of pairs from records with
-            gaps need not be: see `nearest`.
+        covariance: symmetric and positive semi-definite, (N, N). Pairwise covariances of records with gaps
+            need not be: see `nearest`.
     """
 
     def __init__(self, covariance: Floats):
@@ -98,26 +98,26 @@ class TableKernel(Kernel):
 
     @classmethod
     def nearest(cls, covariance: Floats) -> TableKernel:
-        """Return the table of the nearest matrix that is one, with the same variances: `nearest_definite`."""
+        """Return the table of `nearest_definite`, which keeps the variances."""
         return cls(nearest_definite(covariance))
 
     @property
     def hyperparameters(self) -> list[Hyperparameter]:
-        """None: a table has nothing to learn."""
+        """Return none: a table has no hyperparameters."""
         return []
 
     def __call__(self, X: Floats, Y: Floats | None = None, eval_gradient: bool = False) -> Any:
-        """Covariances of points, (n, 1) and (m, 1) -> (n, m)."""
+        """Return covariances of points, (n, 1) and (m, 1) -> (n, m)."""
         rows = _index(X)
         values = self.covariance[np.ix_(rows, rows if Y is None else _index(Y))]
         return (values, np.empty((*values.shape, 0))) if eval_gradient else values
 
     def diag(self, X: Floats) -> Any:
-        """Variances of points, (n, 1) -> (n,)."""
+        """Return variances of points, (n, 1) -> (n,)."""
         return np.diag(self.covariance)[_index(X)].copy()
 
     def is_stationary(self) -> Any:
-        """Whether the covariance depends on differences alone."""
+        """Return False."""
         return False
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-r"""A prior covariance as a Kronecker product, and what follows from its factors alone.
+r"""Represent a prior covariance as a Kronecker product, and compute with its factors alone.
 
 With K_i = R_i'R_i on the n_i points of set i, R_i (r_i, n_i), the matrix R = R_1 (x) ... (x) R_k is a root
 of K = K_1 (x) ... (x) K_k: r = r_1 ... r_k rows over N = n_1 ... n_k points. Only the R_i are ever made.
@@ -16,15 +16,15 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.roots import FEW, quick_white
 from bandit_envs.kernels.sizes import BLOCK_BYTES
 
-SLAB_BYTES = 2**18  # of values that are used before the next are computed
+SLAB_BYTES = 2**18  # of values computed at once, as a processor's cache holds them
 
 
 class Kronecker:
-    """R by its factors; of one factor it is R_1 itself.
+    """Hold R by its factors; with one factor it is R_1 itself.
 
     Args:
         roots: R_i, (r_i, n_i) each.
-        most_rows: how many rows each may have had, had sums been rounded otherwise.
+        most_rows: largest number of rows of each under other rounding.
     """
 
     def __init__(self, roots: Sequence[Floats], most_rows: Sequence[int]):
@@ -33,32 +33,32 @@ class Kronecker:
 
     @property
     def sides(self) -> tuple[int, ...]:
-        """Points of each set, (n_1, ..., n_k)."""
+        """Return the number of points of each set, (n_1, ..., n_k)."""
         return tuple(root.shape[1] for root in self.roots)
 
     @property
     def ranks(self) -> tuple[int, ...]:
-        """Rows of each factor, (r_1, ..., r_k)."""
+        """Return the number of rows of each factor, (r_1, ..., r_k)."""
         return tuple(len(root) for root in self.roots)
 
     @property
     def rank(self) -> int:
-        """Rows of R."""
+        """Return the number of rows of R."""
         return math.prod(self.ranks)
 
     @cached_property
     def eigenvalues(self) -> Floats:
-        """Those of K that are not zero, descending, (r,): all products of the factors'."""
+        """Return the nonzero eigenvalues of K, descending, (r,): all products of the factors'."""
         each = [np.linalg.eigvalsh(root @ root.T) for root in self.roots]
         return np.asarray(np.sort(reduce(np.multiply.outer, each), axis=None)[::-1], dtype=np.float64)
 
     def white(self, rng: np.random.Generator) -> Floats:
-        """Draw the z of a draw z @ R, (r,), taking as many numbers as there could be rows."""
+        """Draw z of a draw z @ R, (r,); it consumes as many normals as there may be rows."""
         drawn = rng.standard_normal(self._most_rows)
         return drawn[tuple(slice(rank) for rank in self.ranks)].ravel()
 
     def quick_white(self, rng: np.random.Generator) -> Floats:
-        """The same for agents, which draw in every round, (r,): other numbers, and fewer; see `roots`."""
+        """Draw z for agents, which need one each round, (r,): from another, shorter stream; see `roots`."""
         if self._most_rows == self.sides:
             return self.white(rng)
         if len(self.roots) == 1:
@@ -75,7 +75,7 @@ class Kronecker:
         return self.expand(self.white(rng)[None])[0]
 
     def expand(self, weights: Floats) -> Floats:
-        """Return weights @ R, (n, r) -> (n, N): a mode product a factor, after which r_i entries are n_i."""
+        """Return weights @ R, (n, r) -> (n, N): a mode product a factor, which turns r_i entries into n_i."""
         values, done = weights, 1
         for root in reversed(self.roots):
             values = _mode_product(values.reshape(-1, len(root), done), root)
@@ -83,7 +83,7 @@ class Kronecker:
         return values.reshape(len(weights), done)
 
     def slabs(self, weights: Floats) -> Iterator[tuple[slice, Floats]]:
-        """`expand` of one row, (r,), slice after slice of points with their values, as a cache holds them."""
+        """Yield `expand` of one row, (r,), as slices of points with their values, each of cache size."""
         first, rest = self.roots[0], Kronecker(self.roots[1:], self._most_rows[1:])
         inner = first.T @ weights.reshape(len(first), -1)  # (n_1, r_2 ... r_k)
         size = math.prod(rest.sides)
@@ -101,7 +101,7 @@ class Kronecker:
     def quadratic(self, covariance: Floats) -> Floats:
         """Return diag(R'SR), (r, r) -> (N,): the variances of functions whose weights have covariance S.
 
-        A mode product with R_i x R_i, column by column, for each i.
+        For each i it applies a mode product with R_i x R_i, column by column.
         """
         k = len(self.roots)
         axes = [axis for i in range(k) for axis in (i, k + i)]
@@ -124,33 +124,33 @@ class Kronecker:
         return (left @ columns[-1].T).ravel()
 
     def products(self, count: float) -> float:
-        """Multiplications of a combination of so many points."""
+        """Return the number of multiplications of a combination of `count` points."""
         return min(count * math.prod(self.sides), self.expansion + count * self.rank)
 
     @property
     def expansion(self) -> int:
-        """Multiplications of an `expand`."""
+        """Return the number of multiplications of an `expand`."""
         ends = range(len(self.roots))
         return sum(math.prod(self.ranks[: i + 1]) * math.prod(self.sides[i:]) for i in ends)
 
     def _blocks(self, point: Ints, weight: Floats) -> Iterator[tuple[Ints, Floats]]:
-        """Points and weights, so many that their features are a block."""
+        """Yield points and weights in pieces whose features fit a block."""
         step = max(BLOCK_BYTES // (8 * self.rank), 1)
         return ((point[i : i + step], weight[i : i + step]) for i in range(0, len(point), step))
 
 
 def _mode_product(values: Floats, root: Floats) -> Floats:
-    """(m, r, s) and (r, n) -> (m, n, s)."""
+    """Multiply along the middle axis, (m, r, s) and (r, n) -> (m, n, s)."""
     if values.shape[2] == 1:
         return (values[:, :, 0] @ root)[:, :, None]
     return np.matmul(root.T, values)
 
 
 def _row_products(a: Floats, b: Floats) -> Floats:
-    """All products of entries in the same row, (n, p) and (n, q) -> (n, p q)."""
+    """Return all products of entries in the same row, (n, p) and (n, q) -> (n, p q)."""
     return (a[:, :, None] * b[:, None, :]).reshape(len(a), a.shape[1] * b.shape[1])
 
 
 def _column_products(a: Floats, b: Floats) -> Floats:
-    """All products of entries in the same column, (p, n) and (q, n) -> (p q, n)."""
+    """Return all products of entries in the same column, (p, n) and (q, n) -> (p q, n)."""
     return (a[:, None, :] * b[None, :, :]).reshape(len(a) * len(b), a.shape[1])

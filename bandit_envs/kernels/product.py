@@ -1,4 +1,4 @@
-"""Where a kernel on a product of point sets is a product too: K = K_1 (x) ... (x) K_k, a factor a set."""
+"""Factor a kernel on a product of point sets, where it is one: K = K_1 (x) ... (x) K_k, a factor a set."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Kernel, Produc
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.column_kernel import OnColumns
 
-Columns = tuple[int, ...]  # of the features, consecutive where they are those of a set
+Columns = tuple[int, ...]  # indices of features, consecutive within a set
 
 
 class PointSet(NamedTuple):
-    """Some of the features, and all their values."""
+    """Hold some of the features, and all their values."""
 
     columns: Columns
     points: Floats  # (n, len(columns))
 
 
 class Part(NamedTuple):
-    """A kernel on a set."""
+    """Hold a kernel on a set."""
 
     kernel: Kernel
     points: Floats  # (n, d)
@@ -33,8 +33,8 @@ class Part(NamedTuple):
 def parts_of(kernel: Kernel, points: Floats) -> list[Part]:
     """Return the factors of a kernel on points in lexicographic order of their sets, the last one fastest.
 
-    There is one, the kernel itself, where the points are no product, or the kernel is none on them: the
-    squared exponential is one of its features, a Matern kernel of several features is not.
+    There is one factor, the kernel itself, if the points are no product or the kernel does not factor: the
+    squared exponential factors over its features, a Matern kernel of several features does not.
 
     Args:
         kernel: a scikit-learn kernel.
@@ -69,7 +69,7 @@ def split(points: Floats, first: int = 0) -> list[PointSet]:
 
 
 def _factors(kernel: Kernel, columns: Columns) -> list[tuple[Kernel, Columns]]:
-    """The kernels whose product a kernel is, each with the features that it looks at."""
+    """Return kernels whose product is this kernel, each with the features that it depends on."""
     if type(kernel) is Product:
         return [*_factors(kernel.k1, columns), *_factors(kernel.k2, columns)]
     if type(kernel) is OnColumns:
@@ -83,7 +83,7 @@ def _factors(kernel: Kernel, columns: Columns) -> list[tuple[Kernel, Columns]]:
 
 
 def _joined(sets: list[PointSet], columns: Iterable[int]) -> list[PointSet]:
-    """The sets, with those in one that a factor looks at together, and those between them."""
+    """Return the sets, with one in place of all sets from the first to the last that a factor depends on."""
     touched = [i for i, each in enumerate(sets) if set(each.columns) & set(columns)]
     if len(touched) < 2:
         return sets
@@ -97,7 +97,7 @@ def _product(a: PointSet, b: PointSet) -> PointSet:
 
 
 def _on_set(factors: list[tuple[Kernel, Columns]], columns: Columns) -> Kernel:
-    """The product of the factors that look at some features, as a kernel of these alone."""
+    """Return the product of the factors that depend on these features, as a kernel of them alone."""
     own = [(factor, seen) for factor, seen in factors if set(seen) & set(columns)]
     kernels: list[Any] = [OnColumns(factor, [columns.index(c) for c in seen]) for factor, seen in own]
     return reduce(mul, kernels) if kernels else ConstantKernel(1.0)

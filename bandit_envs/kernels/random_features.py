@@ -1,4 +1,4 @@
-"""A kernel of finitely many random waves, declared to be the kernel of a problem."""
+"""Define a kernel of finitely many random waves, which can be declared the kernel of a problem."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ FeatureMap = Callable[[Floats], Floats]  # (n, d) -> (n, m)
 
 
 class RandomFeatures(Kernel):
-    r"""k(x, x') = (2 / m) sum_{i <= m / 2} cos(w_i'(x - x')), w_i drawn from the spectrum of another kernel.
+    r"""Evaluate (2 / m) sum_{i <= m / 2} cos(w_i'(x - x')), w_i drawn from the spectrum of another kernel.
 
     It is the kernel of the m features sqrt(2 / m) (cos w_i'x, sin w_i'x), hence of rank m on any points, and
-    a stationary kernel of variance 1 in its own right: where a problem says that it is the kernel, draws,
+    a stationary kernel of variance 1 in its own right: where a problem declares it as its kernel, draws,
     norms |weights| and the posteriors of learners are exact. From the other kernel it differs at a pair of
     points by more than eps with probability at most 2 exp(-m eps^2 / 4) (Hoeffding).
 
-    It has no hyperparameters that could be learnt.
+    It has no hyperparameters to learn.
 
     Args:
-        kernel: RBF, Matern or RationalQuadratic, of which the spectrum is known.
+        kernel: RBF, Matern or RationalQuadratic, whose spectrum is known.
         count: m, an even number.
-        seed: of the w_i, which are the same wherever it is.
+        seed: of the w_i, which depend on nothing else.
     """
 
-    maps_features = True  # and is positive semi-definite, whatever they are
+    maps_features = True  # so it is positive semi-definite for any w_i
 
     def __init__(self, kernel: Any, count: int = 512, seed: int = 0):
-        # As they are given: scikit-learn clones by the identity of the parameters.
+        # Unchanged: scikit-learn's clone compares parameters by identity.
         if type(kernel) not in SPECTRA:
             known = ", ".join(each.__name__ for each in SPECTRA)
             raise ArgumentError("kernel", f"must be one of {known} for random features, got {shown(kernel)}")
@@ -52,17 +52,17 @@ class RandomFeatures(Kernel):
         return np.hstack([np.cos(phase), np.sin(phase)]) * np.sqrt(2.0 / self.count)
 
     def __call__(self, X: Floats, Y: Floats | None = None, eval_gradient: bool = False) -> Any:
-        """Covariances, (n, d) and (m, d) -> (n, m)."""
+        """Return covariances, (n, d) and (m, d) -> (n, m)."""
         rows = self.features(np.asarray(X))
         values = rows @ (rows if Y is None else self.features(np.asarray(Y))).T
         return (values, np.empty((*values.shape, 0))) if eval_gradient else values
 
     def diag(self, X: Floats) -> Any:
-        """Variances, 1 each, (n, d) -> (n,)."""
+        """Return variances, 1 each, (n, d) -> (n,)."""
         return np.ones(len(X))
 
     def is_stationary(self) -> Any:
-        """It is."""
+        """Return True."""
         return True
 
     def __repr__(self) -> str:
@@ -70,19 +70,19 @@ class RandomFeatures(Kernel):
 
 
 def feature_count(kernel: Any) -> int | None:
-    """How many features a kernel has, if it is `RandomFeatures` or a multiple; else None."""
+    """Return the number of features of `RandomFeatures` or a multiple of it; None for other kernels."""
     found = _scaled(kernel)
     return None if found is None else found[1].count
 
 
 def feature_map(kernel: Any) -> FeatureMap | None:
-    """These features, as a function of points; None if there are none."""
+    """Return the features as a function of points; None if there are none."""
     found = _scaled(kernel)
     return None if found is None else lambda points: found[0] * found[1].features(points)
 
 
 def _scaled(kernel: Any) -> tuple[float, RandomFeatures] | None:
-    """The deviation and the features of a kernel that is a multiple of theirs."""
+    """Return the std and the features of a kernel that is a multiple of `RandomFeatures`."""
     if type(kernel) is RandomFeatures:
         return 1.0, kernel
     if type(kernel) is Product:
@@ -97,17 +97,17 @@ def _of_rbf(kernel: Any, rng: np.random.Generator, size: int) -> Floats:
 
 
 def _of_matern(kernel: Any, rng: np.random.Generator, size: int) -> Floats:
-    """Waves have Student's distribution with 2 nu degrees of freedom."""
+    """Draw from Student's distribution with 2 nu degrees of freedom, relative to a normal draw."""
     smooth = np.isinf(kernel.nu)  # the squared exponential
     return np.ones(size) if smooth else np.sqrt(2.0 * kernel.nu / rng.chisquare(2.0 * kernel.nu, size))
 
 
 def _of_rational_quadratic(kernel: Any, rng: np.random.Generator, size: int) -> Floats:
-    """A mixture of squared exponentials, whose precisions have a gamma distribution."""
+    """Draw factors for a mixture of squared exponentials with gamma-distributed precisions."""
     return np.sqrt(rng.gamma(kernel.alpha, 1.0 / kernel.alpha, size))
 
 
-# Of each kernel with length-scale l, factors of normal waves of deviation 1 / l, (m / 2,).
+# For each kernel with length-scale l, factors of normal waves of std 1 / l, (m / 2,).
 SPECTRA: dict[type[Kernel], Callable[[Any, np.random.Generator, int], Floats]] = {
     RBF: _of_rbf,
     Matern: _of_matern,

@@ -1,9 +1,9 @@
-"""Roots of covariances, from which draws are made: the same ones wherever sums are rounded otherwise.
+"""Compute roots of covariances for draws that do not depend on rounding.
 
 A pivoted factor takes the point of the largest residual variance next. On a grid many are equally large, and
 the last bit of a sum would choose among them, hence choose the draw. So earlier points come first unless a
-later one has clearly more left: up to twice as much, which costs a factor nothing in accuracy. What rounding
-still chooses are pivots of residual variances near 1e-9 on thousands of points, 1e-4 deviations of a draw.
+later one has clearly more left: up to twice as much, which costs a factor nothing in accuracy. Rounding
+still chooses among pivots of residual variances near 1e-9 on thousands of points, 1e-4 stds of a draw.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from bandit_envs.basics.types import Floats, Ints
 
 LEAST = 0.5  # weight of the last point; between neighbours of N it falls by 1 / (2 N), far more than rounding
 
-FEW = 64  # rows of a factor, to which most roots of low rank keep
+FEW = 64  # rows of a factor, enough for most roots of low rank
 
 
 def precedence(size: int) -> Floats:
-    """Weights of residual variances that fall from 1 at the first point, (N,)."""
+    """Return weights of residual variances that fall from 1 at the first point, (N,)."""
     return 1.0 - (1.0 - LEAST) * np.arange(size) / size
 
 
@@ -39,20 +39,20 @@ def pivoted_root(covariance: Floats, floor: float) -> tuple[Floats, Ints]:
 
 
 def white(rng: np.random.Generator, root: Floats) -> Floats:
-    """Draw the z of a draw z @ root, (r,), taking N numbers: rounding may move the rank by one."""
+    """Draw z of a draw z @ root, (r,); it consumes N normals, as rounding may change the rank by one."""
     return rng.standard_normal(root.shape[1])[: len(root)]
 
 
 def quick_white(rng: np.random.Generator, rank: int, most: int) -> Floats:
-    """Draw the z of a draw z @ root, (r,), for agents that need one in every round.
+    """Draw z of a draw z @ root, (r,), for agents that need one in every round.
 
-    Rounding may move the rank by one; what is drawn later stays, and so do the entries that both ranks have.
-    So `FEW` numbers are drawn and a key, and only a rank beyond takes more, from a stream of that key's own.
+    Rounding may change the rank by one; later draws stay the same, and so do the entries of both ranks. So
+    `FEW` numbers are drawn and a key, and only a larger rank takes more, from a stream of that key.
 
     Args:
-        rng: its stream moves by as much whatever the rank is.
+        rng: advances by the same amount whatever the rank is.
         rank: r.
-        most: how many rows there may have been, had sums been rounded otherwise.
+        most: largest number of rows under other rounding.
     """
     if most <= FEW:
         return rng.standard_normal(most)[:rank]

@@ -1,8 +1,8 @@
-"""What is computed of a kernel on some points, shared by all that ask for it at the same time.
+"""Share the computations of a kernel on points among all objects that need them at the same time.
 
-An environment and the agents that play it make covariances of their own, mostly of the same kernel. What one
-of them has computed serves the others as long as any of them is alive: in a worker that plays many cells of
-one environment, as long as that is kept. Nothing is kept for its own sake.
+An environment and the agents that play it make covariances of their own, mostly of the same kernel. A result
+of one of them serves the others as long as any of them is alive: a worker that plays many cells of one
+environment keeps it as long as the environment. Nothing outlives its users.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from sklearn.gaussian_process.kernels import Kernel
 from bandit_envs.basics.types import Floats
 
 T = TypeVar("T")
-FEWEST = 512  # points for which it pays: of fewer, a key costs as much as the work
+FEWEST = 512  # points from which sharing pays: for fewer, a key costs as much as the computation
 
 
 class Parts(dict[str, Any]):
-    """What is known of one kernel on some points, by name."""
+    """Hold the results of one kernel on some points, by name."""
 
 
 _alive: WeakValueDictionary[tuple[bytes, bytes], Parts] = WeakValueDictionary()
 
 
 class Shares:
-    """Has a kernel and points, of which what `shared` computes is shared; a copy begins anew.
+    """Share the `shared` properties of a kernel on points; a copy starts without them.
 
     Args:
         kernel: a scikit-learn kernel.
@@ -42,32 +42,32 @@ class Shares:
         self.kernel = kernel
         self.points = np.ascontiguousarray(points, dtype=np.float64)
         self.size = len(self.points)
-        self.parts: Parts | None = None  # held, so that they live
+        self.parts: Parts | None = None  # a reference, so that they stay alive
 
     @cached_property
     def _digest(self) -> bytes:
         return sha256(repr(self.points.shape).encode() + self.points.tobytes()).digest()
 
     def known(self) -> Parts | None:
-        """What is known of the kernel as it is now; None where it cannot be told from others."""
+        """Return the shared results of the kernel as it is now; None where it cannot be identified."""
         if self.size < FEWEST:
             return None
         try:
             key = pickle.dumps(self.kernel), self._digest
-        except (pickle.PicklingError, AttributeError, TypeError):  # of a class or function without a name
+        except (pickle.PicklingError, AttributeError, TypeError):  # classes and functions without a name
             return None
         self.parts = _alive.setdefault(key, Parts())
         return self.parts
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what others have computed."""
+        """Return the state without shared results."""
         return {**self.__dict__, "parts": None}
 
 
 class shared(Generic[T]):
-    """A property that is computed once, here or by another of the same kernel and points.
+    """Compute a property once, in this object or another with the same kernel and points.
 
-    What it computes must follow from these alone, not from what was asked before. Do not write to it.
+    The result must depend on these alone, not on earlier calls. Do not write to it.
 
     Args:
         compute: from the object.
@@ -93,5 +93,5 @@ class shared(Generic[T]):
             found = parts[self._name]
         else:
             found = parts[self._name] = self._compute(owner)
-        owner.__dict__[self._name] = found  # which is looked at first
+        owner.__dict__[self._name] = found  # found there before this descriptor
         return found

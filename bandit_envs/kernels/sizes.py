@@ -1,4 +1,4 @@
-"""How many points a whole covariance is made of, and what is done about more."""
+"""Limit the number of points of a whole covariance, and cut larger computations into blocks."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from bandit_envs.basics.types import Floats, Ints
 Array = TypeVar("Array", Floats, Ints)
 
 MOST_DENSE = 20_000  # points of a whole matrix, 3.2 GB; a draw of an RKHS function takes 10 GB with it
-BLOCK_BYTES = 2**22  # of covariances that are computed at once where they are not kept: what a cache holds
+BLOCK_BYTES = 2**22  # of covariances computed at once where they are not stored: the size of a cache
 
 
 def spread(size: int, count: int) -> Ints:
-    """Return `count` of so many points, ascending and the same ones always; on a grid, not on a diagonal."""
+    """Return `count` of `size` indices, ascending, from a fixed seed: on a grid they lie on no diagonal."""
     return np.sort(np.random.default_rng(0).choice(size, count, replace=False))
 
 
 def blocks(rows: Array, width: int, most: int) -> Iterator[Array]:
-    """Cut rows into blocks of so many bytes at most, with so many numbers a row; one if there are no rows."""
+    """Cut rows of `width` numbers into blocks of at most `most` bytes; one block if there are no rows."""
     step = max(most // (8 * width), 1)
     return (rows[i : i + step] for i in range(0, max(len(rows), 1), step))
 
 
 def too_many(size: int) -> ArgumentError:
-    """The error of points that only a whole matrix would serve."""
+    """Return the error for points that would need a whole matrix."""
     return ArgumentError(
         "num_arms",
         f"must be at most {MOST_DENSE} in all contexts where neither kernel nor points have a structure that "

@@ -1,4 +1,4 @@
-"""Slopes of functions between points: of given values, and of all functions that a kernel describes."""
+"""Bound slopes of functions between points: of given values, and of all functions of a kernel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.sizes import BLOCK_BYTES, blocks
 
-RARELY = 0.01  # probability, at most, that a draw of a Gaussian process is steeper than `of_samples` says
+RARELY = 0.01  # bound on the probability that a draw of a Gaussian process is steeper than `of_samples`
 
 
 def steepest(values: Floats, points: Floats) -> float:
@@ -47,7 +47,7 @@ def of_samples(gram: Gram) -> float:
 
 
 def _apart(rows: Floats, points: Floats) -> Floats:
-    """Distances, infinite between a point and itself, (n, d) and (N, d) -> (n, N)."""
+    """Return distances, infinite between a point and itself, (n, d) and (N, d) -> (n, N)."""
     distance = np.asarray(cdist(rows, points), dtype=np.float64)
     distance[distance == 0.0] = np.inf
     return distance

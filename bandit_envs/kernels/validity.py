@@ -1,4 +1,4 @@
-"""Whether a kernel that somebody brings is one: positive semi-definite where it is used."""
+"""Check that a user's kernel is positive semi-definite on the points where it is used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.definite import require_definite
 from bandit_envs.kernels.kernels import TableKernel
 
-MOST_POINTS = 1000  # on which a kernel that is not known is tried: an eigenvalue problem of 0.2 s
+MOST_POINTS = 1000  # on which an unknown kernel is tested: an eigenvalue problem of 0.2 s
 KNOWN = (RBF, Matern, RationalQuadratic, DotProduct, ConstantKernel, WhiteKernel, TableKernel)
 REMEDY = (
     "take a kernel of scikit-learn such as RBF, or TableKernel.nearest(covariance) for covariances of data"
@@ -31,7 +31,7 @@ REMEDY = (
 def require_valid(kernel: Any, points: Floats) -> None:
     """Raise unless a kernel is known to be positive semi-definite, or is found so on points, (n, d).
 
-    Of many points, evenly spread ones are tried.
+    If there are many points, evenly spread ones are tested.
     """
     if _is_known(kernel):
         return
@@ -40,7 +40,7 @@ def require_valid(kernel: Any, points: Floats) -> None:
 
 
 def _is_known(kernel: Any) -> bool:
-    """Whether it is made of known kernels alone; a class derived from one of these is another kernel."""
+    """Return whether a kernel has known parts only; a subclass of a known class is another kernel."""
     if type(kernel) in KNOWN:
         return True
     if type(kernel) not in (Sum, Product) and not getattr(kernel, "maps_features", False):

@@ -1,4 +1,4 @@
-"""The noise that scikit-learn's users put into a kernel, told apart from the functions' covariance."""
+"""Separate noise that scikit-learn's users put into a kernel from the functions' covariance."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from bandit_envs.basics.arguments import Numbers
 
 
 def split_white(kernel: Any) -> tuple[Any, float]:
-    """Return a kernel without the WhiteKernels of its sum, and the noise variance that they say, 0 for none.
+    """Return a kernel without the WhiteKernels of its sum, and their noise variance, 0 for none.
 
     A WhiteKernel alone, or times others, is the covariance of independent arms, and stays. One in a sum
-    that is itself a factor, or is put on some columns, is neither, and a ValueError.
+    that is itself a factor, or is put on some columns, is neither and raises a ValueError.
     """
     levels = [(_white_level(term), term) for term in _terms(kernel)]
     signal = [term for level, term in levels if level is None]
@@ -28,33 +28,33 @@ def split_white(kernel: Any) -> tuple[Any, float]:
 
 
 def require_same_noise(argument: str, given: Numbers | None, said: float) -> None:
-    """Raise unless a noise is left out, or is the one that a WhiteKernel says up to rounding."""
+    """Raise unless a noise (std or variance) is omitted or equals the WhiteKernel's up to rounding."""
     if given is not None and not np.allclose(given, said, rtol=1e-6, atol=0.0):
         raise ValueError(
-            f"{argument} must agree with the WhiteKernel in kernel, which says {said:.6g}, got {given}; give "
+            f"{argument} must agree with the WhiteKernel in kernel, which has {said:.6g}, got {given}; give "
             "one of them alone"
         )
 
 
 def require_no_white(argument: str, kernel: Any, noise: str) -> None:
-    """Raise where functions would be drawn with noise in them.
+    """Raise if functions would be drawn with noise in them.
 
     Args:
-        argument: of the kernel.
+        argument: name of the kernel.
         kernel: that functions are drawn from.
-        noise: where their noise belongs, with {} for its deviation.
+        noise: the argument for the noise, with {} for its std.
     """
     _, white = split_white(kernel)
     if white:
         remedy = noise.format(f"{np.sqrt(white):.6g}")
         raise ValueError(
-            f"{argument} must be without the WhiteKernel of a sum: functions are drawn from it, and noise is "
-            f"no part of them, got {kernel!r}; leave that term out and give {remedy}"
+            f"{argument} must be without the WhiteKernel of a sum, because functions are drawn from it and "
+            f"noise is separate, got {kernel!r}; leave that term out and give {remedy}"
         )
 
 
 def _terms(kernel: Any) -> list[Any]:
-    """The terms of a sum, into which constant factors are multiplied."""
+    """Return the terms of a sum, each with the constant factors of the sum."""
     if type(kernel) is Sum:
         return [*_terms(kernel.k1), *_terms(kernel.k2)]
     if type(kernel) is Product:
@@ -70,7 +70,7 @@ def _has_white_term(kernel: Any) -> bool:
 
 
 def _white_level(term: Any) -> float | None:
-    """The variance of a WhiteKernel with any constant factors, None of another kernel."""
+    """Return the variance of a WhiteKernel with any constant factors; None for other kernels."""
     if type(term) is WhiteKernel:
         return float(term.noise_level)
     if type(term) is Product:
@@ -85,7 +85,7 @@ def _require_none_inside(term: Any, kernel: Any) -> None:
     for part in parts:
         if _has_white_term(part):
             raise ValueError(
-                "kernel must have a WhiteKernel as a term of its own, where it is the noise, or as a factor, "
-                f"where it makes arms independent, got {kernel!r}; write noise as kernel + WhiteKernel(...)"
+                "kernel must have a WhiteKernel as a term of its sum, which is noise, or as a factor, "
+                f"which makes arms independent, got {kernel!r}; write noise as kernel + WhiteKernel(...)"
             )
         _require_none_inside(part, kernel)

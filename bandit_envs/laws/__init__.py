@@ -1,4 +1,4 @@
-"""Laws of the random parts of a problem: frozen dataclasses that draw a whole run's randomness at once."""
+"""Define the laws of a problem's random parts: frozen dataclasses that draw a whole run at once."""
 
 from bandit_envs.laws import availability, changes, contexts, corruption, delays, functions, noise, play_costs
 from bandit_envs.laws.by_name import parse

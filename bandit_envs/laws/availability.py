@@ -1,4 +1,4 @@
-"""Which arms may be played in a round: volatile arms come and go."""
+"""Draw the arms that may be played in a round, for problems with volatile arms."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from bandit_envs.basics.types import Bools
 
 @dataclass(frozen=True)
 class Availability(abc.ABC):
-    """Draws which arms are there, whatever is played."""
+    """Draw the available arms of each round, independently of the plays."""
 
     @abc.abstractmethod
     def draw(self, wanted: Bools, rng: np.random.Generator) -> Bools:
-        """Which arms may be played in some rounds, (n, A), given that a wanted one is among them.
+        """Return the available arms of n rounds, (n, A), with at least one wanted arm in each.
 
         Args:
-            wanted: arms of which one at least is to be there in each round, (n, A), such as the feasible.
-            rng: drawn from round by round, so that rounds may be asked for in pieces.
+            wanted: arms of which each round has at least one, (n, A), such as the feasible ones.
+            rng: consumed round by round, so that rounds may be drawn in pieces.
         """
 
 
 @dataclass(frozen=True)
 class EveryArm(Availability):
-    """All arms may be played in all rounds."""
+    """Make all arms available in all rounds."""
 
     def draw(self, wanted: Bools, rng: np.random.Generator) -> Bools:
-        """All, (n, A)."""
+        """Return all True, (n, A)."""
         return np.ones_like(wanted)
 
 
 @dataclass(frozen=True)
 class Bernoulli(Availability):
-    """Each arm is there with probability p, independently of the others and of other rounds.
+    """Make each arm available with probability p, independently of other arms and rounds.
 
-    A round without any wanted arm is drawn again until it has one. That takes one uniform: the first wanted
-    arm that is there is a truncated geometric one, and the draws of those after it are used again: they are
-    uniform on [0, 1 - p), as all were missing.
+    A round without any wanted arm is redrawn until it has one. One uniform draws the result: the index of the
+    first available wanted arm is a truncated geometric variable. The uniforms of the wanted arms after it are
+    reused: they are uniform on [0, 1 - p), as all those arms were missing.
 
     Args:
         p: in (0, 1].
@@ -53,7 +53,7 @@ class Bernoulli(Availability):
         require(is_number(self.p) and 0 < self.p <= 1, "p", "a probability above 0", self.p)
 
     def draw(self, wanted: Bools, rng: np.random.Generator) -> Bools:
-        """All but those whose uniform is below 1 - p, (n, A)."""
+        """Return the arms whose uniform is at least 1 - p, (n, A), with the rule above for empty rounds."""
         drawn, missing = rng.random((len(wanted), 1 + wanted.shape[1])), 1.0 - self.p
         uniform = drawn[:, 1:]
         available: Bools = np.asarray(uniform >= missing)
@@ -66,9 +66,9 @@ class Bernoulli(Availability):
         return available
 
     def _first(self, uniform: float, count: int) -> int:
-        """The first of so many arms that is there, counted from 0, given that one is; p < 1."""
+        """Return the index of the first available arm of `count`, given that one is available; p < 1."""
         log_missing = math.log1p(-self.p)
-        some = -math.expm1(count * log_missing)  # P(one is there)
+        some = -math.expm1(count * log_missing)  # P(at least one is available)
         return min(int(math.log1p(-uniform * some) / log_missing), count - 1)
 
 

@@ -1,4 +1,4 @@
-"""A smooth bump on R^d, whose norm in the space of an SE or Matern kernel is known exactly."""
+"""Define a smooth bump on R^d whose norm in the space of an SE or Matern kernel is known exactly."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from bandit_envs.basics.arguments import ArgumentError, shown
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.sizes import BLOCK_BYTES, blocks
 
-NODES = 512  # of a quadrature on [0, 1], and as many more as a wave on it needs
+NODES = 512  # of a quadrature on [0, 1]; far from the centre more, for h oscillates
 
 
 @dataclass(frozen=True)
 class Spectrum:
-    r"""Shat(q) with k(x) = int Shat(q) exp(2 pi i q'x) dq of an isotropic SE or Matern kernel.
+    r"""Hold the spectral density Shat(q), k(x) = int Shat(q) exp(2 pi i q'x) dq, of an isotropic kernel.
 
     SE: (2 pi l^2)^(d/2) exp(-2 pi^2 l^2 q^2). Matern: 2^d pi^(d/2) Gamma(nu + d/2) (2 nu)^nu / (Gamma(nu)
     l^(2 nu)) (2 nu / l^2 + 4 pi^2 q^2)^-(nu + d/2).
@@ -38,7 +38,7 @@ class Spectrum:
 
     @classmethod
     def of(cls, kernel: Any, dim: int) -> Spectrum:
-        """That of a scikit-learn kernel."""
+        """Return the spectral density of a scikit-learn kernel."""
         if not isinstance(kernel, RBF) or np.size(kernel.length_scale) != 1:
             remedy = 'must be "rbf" or a "matern..." of one length_scale and of signal_variance 1, for bumps'
             raise ArgumentError("kernel", f"{remedy}, got {shown(kernel)}")
@@ -46,7 +46,7 @@ class Spectrum:
         return cls(dim, float(np.squeeze(kernel.length_scale)), order)
 
     def log(self, q: Floats) -> Floats:
-        """Log Shat, of any shape."""
+        """Return log Shat, in the shape of q."""
         d, scale, nu = self.dim, self.length_scale, self.order
         if math.isinf(nu):
             return d / 2 * np.log(2 * np.pi * scale**2) - 2 * (np.pi * scale * q) ** 2
@@ -57,7 +57,7 @@ class Spectrum:
 
 @dataclass(frozen=True)
 class Shape:
-    """h(x) = int_{|u| < 1} H(u) cos(2 pi u'x) du, H(u) = exp(-1 / (1 - |u|^2)), a function of |x| alone.
+    """Evaluate h(x) = int_{|u| < 1} H(u) cos(2 pi u'x) du, H(u) = exp(-1 / (1 - |u|^2)), radial in x.
 
     Over the unit ball it is S int_0^1 H(r) r^(d-1) 0F1(d/2, -(pi r |x|)^2) dr, S the area of its surface.
 
@@ -68,18 +68,18 @@ class Shape:
     dim: int
 
     def __call__(self, distance: Floats) -> Floats:
-        """h(x) / h(0) at distances |x|, (n,) -> (n,)."""
+        """Return h(x) / h(0) at distances |x|, (n,) -> (n,)."""
         r, weight = self._radial(NODES * max(1, math.ceil(distance.max(initial=0.0) / 32)))
         parts = [self._waves(block, r) @ weight for block in blocks(distance, len(r), BLOCK_BYTES)]
         return np.concatenate(parts) / weight.sum()
 
     @property
     def half(self) -> float:
-        """zeta: h(x) <= h(0) / 2 where any |x_i| >= zeta."""
+        """Return zeta: h(x) <= h(0) / 2 where any |x_i| >= zeta."""
         return _half(self)
 
     def log_norm(self, width: Floats, spectrum: Spectrum) -> Floats:
-        """log |h((x - c) / w) / h(0)|_H over R^d, (n,) -> (n,); in logarithms, for SE overflows.
+        """Return log |h((x - c) / w) / h(0)|_H over R^d, (n,) -> (n,); in logarithms, as SE overflows.
 
         |.|^2 = w^d / h(0)^2 int_{|u| < 1} H(u)^2 / Shat(|u| / w) du.
         """
@@ -98,14 +98,14 @@ class Shape:
         return np.asarray(hyp0f1(self.dim / 2, -np.square(np.pi * distance[:, None] * r)))
 
     def _radial(self, count: int) -> tuple[Floats, Floats]:
-        """Radii and the weights H(r) r^(d-1) dr there, (count,) each."""
+        """Return radii and the weights H(r) r^(d-1) dr there, (count,) each."""
         r, log_weight = _nodes(count)
         return r, np.exp(log_weight - 1.0 / (1.0 - r**2)) * r ** (self.dim - 1)
 
 
 @dataclass(frozen=True, eq=False)
 class Bump:
-    """One bump.
+    """Evaluate one bump.
 
     Args:
         centre: c, (d,).
@@ -118,7 +118,7 @@ class Bump:
     height: float
 
     def __call__(self, x: Floats) -> Floats:
-        """Values, (n, d) -> (n,)."""
+        """Return the values, (n, d) -> (n,)."""
         distance = np.linalg.norm(x - self.centre, axis=1) / self.width
         return self.height * Shape(len(self.centre))(distance)
 
@@ -128,8 +128,8 @@ def _half(shape: Shape) -> float:
     return root_scalar(lambda x: shape(np.array([x]))[0] - 0.5, bracket=(0.0, 1.0)).root
 
 
-@lru_cache(maxsize=16)  # finding 512 of them takes a tenth of a second
+@lru_cache(maxsize=16)  # computing 512 nodes takes 0.1 s
 def _nodes(count: int) -> tuple[Floats, Floats]:
-    """Gauss-Legendre nodes on [0, 1] and the logarithms of their weights."""
+    """Return Gauss-Legendre nodes on [0, 1] and the logarithms of their weights."""
     node, weight = np.polynomial.legendre.leggauss(count)
     return (node + 1.0) / 2.0, np.log(weight / 2.0)

@@ -1,4 +1,4 @@
-"""From {"law": "poisson", "mean": 10} to `Poisson(mean=10)`."""
+"""Build a law from its description: {"law": "poisson", "mean": 10} gives `Poisson(mean=10)`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def parse(argument: str, spec: Any, laws: Mapping[str, type]) -> Any:
 
 
 def _needed(law: type) -> list[str]:
-    """The parameters of a law that have no default."""
+    """Return the parameters of a law that have no default."""
     none = dataclasses.MISSING
     fields = [field for field in dataclasses.fields(law) if field.init]
     return [field.name for field in fields if field.default is none and field.default_factory is none]

@@ -1,4 +1,4 @@
-"""When the reward and constraint functions change at once, and whether to new ones or back to old ones."""
+"""Draw the rounds at which reward and constraint functions change, to new functions or back to old ones."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from bandit_envs.basics.types import Ints
 
 @runtime_checkable
 class Changes(Protocol):
-    """The law of the change-points."""
+    """Draw the change-points."""
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
-        """Index of the segment of each round, (T,), starting at 0: how many change-points have passed."""
+        """Return the segment of each round, (T,): the number of change-points up to it."""
         ...
 
 
 @dataclass(frozen=True)
 class Stationary:
-    """One segment."""
+    """Draw no change-point."""
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
-        """Zeros, (T,)."""
+        """Return zeros, (T,)."""
         return np.zeros(horizon, dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class AtRounds:
-    """A new function from each given round on (round 0 is the first); those from T on are not reached."""
+    """Change at each given round (round 0 is the first); rounds from T on are ignored."""
 
     rounds: tuple[int, ...] = ()
 
@@ -43,13 +43,13 @@ class AtRounds:
         object.__setattr__(self, "rounds", rounds)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
-        """The number of change-points up to each round, (T,)."""
+        """Return the number of change-points up to each round, (T,)."""
         return segments_of(np.array(self.rounds, dtype=np.int64), horizon)
 
 
 @dataclass(frozen=True)
 class Evenly:
-    """K segments, of which number i = 1..K ends after round(i T / K) rounds (Avanesov 2020, experiments).
+    """Split the run into K segments; number i = 1..K ends after round(i T / K) rounds (Avanesov 2020).
 
     Args:
         num_segments: K, at most T.
@@ -61,7 +61,7 @@ class Evenly:
         require(is_count(self.num_segments), "num_segments", "a positive integer", self.num_segments)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
-        """Equal segments up to rounding, halves upwards, (T,)."""
+        """Return segments of equal length up to rounding, halves upwards, (T,)."""
         count = self.num_segments
         require(count <= horizon, "num_segments", f"at most the horizon {horizon}", count)
         ends = (2 * np.arange(1, count) * horizon + count) // (2 * count)
@@ -70,7 +70,7 @@ class Evenly:
 
 @dataclass(frozen=True)
 class Geometric:
-    """A change in each round with one probability, except in the first rounds of a segment.
+    """Change in each round with the same probability, except in the first rounds of a segment.
 
     The lengths of segments are min_gap - 1 + G with G geometric, of mean min_gap - 1 + 1 / hazard.
 
@@ -88,7 +88,7 @@ class Geometric:
         require(is_count(self.min_gap), "min_gap", "a positive integer", self.min_gap)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
-        """Segments of independent lengths, (T,)."""
+        """Return segments of independent lengths, (T,)."""
         waits = rng.geometric(self.hazard, size=-(-horizon // self.min_gap))
         # Both are cut off before they are added: a wait may be the largest integer there is.
         lengths = min(self.min_gap - 1, horizon) + np.minimum(waits, horizon)
@@ -97,11 +97,11 @@ class Geometric:
 
 @dataclass(frozen=True)
 class Recurring:
-    """K segments as `Evenly` has them, whose functions are F in turn: A, B, A, B for F = 2.
+    """Split as `Evenly` into K segments that cycle through F functions: A, B, A, B for F = 2.
 
     Args:
         num_segments: K, at most T.
-        num_functions: F; as many as there are segments, or more, and none returns.
+        num_functions: F; from K on no function returns.
     """
 
     num_segments: int = 6
@@ -112,7 +112,7 @@ class Recurring:
         require(is_count(self.num_functions), "num_functions", "a positive integer", self.num_functions)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Ints:
-        """Equal segments up to rounding, (T,)."""
+        """Return segments of equal length up to rounding, (T,)."""
         return Evenly(self.num_segments).draw(horizon, rng)
 
 
@@ -126,17 +126,17 @@ LAWS: dict[str, type] = {
 
 
 def functions_of(law: Changes, segment: Ints) -> Ints:
-    """Which functions hold in each round, (T,), from its segment: new ones in each unless they recur."""
+    """Return the index of each round's function, (T,), from its segment: a new one each unless they recur."""
     return segment % law.num_functions if isinstance(law, Recurring) else segment
 
 
 def segments_of(change_points: Ints, horizon: int) -> Ints:
-    """Index of the segment of each round, (T,), from the ascending first rounds of all but the first."""
+    """Return the segment of each round, (T,), from the first rounds of segments 1, 2, ..., ascending."""
     return np.searchsorted(change_points, np.arange(horizon), side="right")
 
 
 def change_points_of(segment: Ints) -> Ints:
-    """First round of every segment but the first, ascending, (T,) -> (S - 1,); inverse of `segments_of`."""
+    """Return the first round of every segment but the first, (T,) -> (S - 1,); inverse of `segments_of`."""
     return np.flatnonzero(np.diff(segment)) + 1
 
 

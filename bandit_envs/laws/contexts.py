@@ -1,4 +1,4 @@
-"""Which of the Z contexts is shown in each round."""
+"""Draw the context of each round, one of Z."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from bandit_envs.basics.types import Ints
 
 @runtime_checkable
 class Context(Protocol):
-    """The law of the context sequence."""
+    """Draw the sequence of contexts."""
 
     def draw(self, rounds: int, count: int, rng: np.random.Generator) -> Ints:
-        """Index of the context of each round, (rounds,) in 0..count-1."""
+        """Return the index of the context of each round, (rounds,) in 0..count-1."""
         ...
 
 
 @dataclass(frozen=True)
 class Uniform:
-    """Independent, uniform over the contexts; with one context it is the absence of contexts."""
+    """Draw contexts independently and uniformly; one context is the case without contexts."""
 
     def draw(self, rounds: int, count: int, rng: np.random.Generator) -> Ints:
-        """Uniform indices, (rounds,)."""
+        """Return uniform indices, (rounds,)."""
         return rng.integers(count, size=rounds)
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Each context `length` rounds in a row, one after the other, and again (Verma et al. 2022, 6.3)."""
+    """Show each context for `length` rounds in a row, in cyclic order (Verma et al. 2022, 6.3)."""
 
     length: int = 30
 
@@ -39,13 +39,13 @@ class Blocks:
         require(is_count(self.length), "length", "a positive integer", self.length)
 
     def draw(self, rounds: int, count: int, rng: np.random.Generator) -> Ints:
-        """floor(t / length) mod count, (rounds,)."""
+        """Return floor(t / length) mod count, (rounds,)."""
         return np.arange(rounds) // self.length % count
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A given sequence of indices, which begins again when it ends."""
+    """Repeat a given sequence of indices."""
 
     indices: tuple[int, ...] = (0,)
 
@@ -57,20 +57,20 @@ class Recorded:
         object.__setattr__(self, "indices", tuple(int(index) for index in self.indices))
 
     def draw(self, rounds: int, count: int, rng: np.random.Generator) -> Ints:
-        """The sequence, (rounds,)."""
+        """Return the sequence, repeated, (rounds,)."""
         require(max(self.indices) < count, 'context["indices"]', f"in 0..{count - 1}", max(self.indices))
         return np.resize(np.array(self.indices, dtype=np.int64), rounds)
 
 
 @dataclass(frozen=True)
 class Walk:
-    """A random walk on the index: -1, 0 or +1 each round, from a uniform start.
+    """Walk at random on the index: -1, 0 or +1 each round, from a uniform start.
 
     A step beyond either end is reflected onto that end, so that every round's context is uniform.
     """
 
     def draw(self, rounds: int, count: int, rng: np.random.Generator) -> Ints:
-        """A free walk folded into 0..count-1, (rounds,)."""
+        """Return a free walk folded into 0..count-1, (rounds,)."""
         start, steps = rng.integers(count), rng.integers(-1, 2, size=rounds - 1)
         free = np.concatenate([[start], start + np.cumsum(steps)]) % (2 * count)
         return np.minimum(free, 2 * count - 1 - free)

@@ -1,8 +1,8 @@
-"""Who changes rewards after they are drawn, with a budget C: sum over all rounds of |c_t| <= C.
+"""Change rewards after they are drawn, within a budget C: sum over all rounds of |c_t| <= C.
 
-An attack sees the play and its gap to the optimum, and adds c_t to the reward that will be seen; regret is
-counted on the function itself. What it would do in each round is drawn beforehand, so all agents meet the
-same attacker; what is left of the budget decides how much of it is done.
+An attack observes the play and its gap to the optimum, and adds c_t to the reward before it is observed;
+regret is computed from the function itself. The intended c_t of each round are drawn in advance, so they
+are the same for all agents; the remaining budget limits how much of c_t is added.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from bandit_envs.basics.types import Bools, Floats
 
 @dataclass(frozen=True)
 class Corruption(abc.ABC):
-    """An attack of a budget.
+    """Attack rewards within a budget.
 
     Args:
         budget: C, in units of the reward; published with the model.
-        by: how much a reward is changed, until the budget is spent.
+        by: the change of one reward, until the budget is spent.
     """
 
     budget: float = 3.0
@@ -33,17 +33,17 @@ class Corruption(abc.ABC):
         require(is_number(self.by) and self.by >= 0, "by", "0 or positive", self.by)
 
     def strikes(self, gap: Floats | float) -> Bools:
-        """Which plays with these gaps to the optimum it changes, a number or (n,); here all."""
+        """Return whether plays with these gaps to the optimum are attacked, a number or (n,); here all."""
         return np.ones(np.shape(gap), dtype=bool)
 
     @abc.abstractmethod
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """What it would add to each round's reward, (T,), if it strikes."""
+        """Return the intended change of each round's reward, (T,), applied if the round is attacked."""
 
 
 @dataclass(frozen=True)
 class Untouched(Corruption):
-    """Rewards are what they are."""
+    """Leave rewards unchanged."""
 
     budget: float = 0.0
     by: float = 0.0
@@ -53,13 +53,13 @@ class Untouched(Corruption):
         require(self.budget == self.by == 0, "budget", "0 for the law 'none'", self.budget or self.by)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Zeros, (T,)."""
+        """Return zeros, (T,)."""
         return np.zeros(horizon)
 
 
 @dataclass(frozen=True)
 class AgainstTheBest(Corruption):
-    """Rewards of plays near the optimum are lowered.
+    """Lower the rewards of plays near the optimum.
 
     Args:
         within: gap to the optimum up to which a play is attacked.
@@ -72,17 +72,17 @@ class AgainstTheBest(Corruption):
         require(is_number(self.within) and self.within >= 0, "within", "0 or positive", self.within)
 
     def strikes(self, gap: Floats | float) -> Bools:
-        """Those of near-optimal plays."""
+        """Return True for near-optimal plays."""
         return np.asarray(gap <= self.within)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Always the same, downwards, (T,)."""
+        """Return -by for each round, (T,)."""
         return np.full(horizon, -self.by)
 
 
 @dataclass(frozen=True)
 class AtRandom(Corruption):
-    """Rewards of random rounds are raised or lowered, whatever is played.
+    """Raise or lower the rewards of random rounds, whatever is played.
 
     Args:
         probability: of a round to be attacked.
@@ -96,17 +96,17 @@ class AtRandom(Corruption):
         require(valid, "probability", "a probability", self.probability)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """`by` up or down in some rounds, else 0, (T,)."""
+        """Return `by` up or down in random rounds, else 0, (T,)."""
         struck = rng.random(horizon) < self.probability
         return np.where(struck, self.by * rng.choice([-1.0, 1.0], horizon), 0.0)
 
 
 @dataclass(frozen=True)
 class AtTheStart(Corruption):
-    """Rewards of the first rounds are lowered, whatever is played: first impressions are wrong."""
+    """Lower the rewards of the first rounds, whatever is played, so that first estimates are too low."""
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Always the same, downwards, (T,); the budget ends it."""
+        """Return -by for each round, (T,); the budget ends the attack."""
         return np.full(horizon, -self.by)
 
 

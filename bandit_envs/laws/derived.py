@@ -1,4 +1,4 @@
-"""Functions of other laws, rescaled or drawn under a kernel of their own."""
+"""Derive functions from those of other laws: rescaled, perturbed, or drawn under another kernel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OF_THE_RANGE = Moments(0.5, 0.25)
 
 @dataclass(frozen=True)
 class Derived(FunctionLaw):
-    """Functions that are made of another law's, one of each.
+    """Make one function from each function of another law.
 
     Args:
         law: of the other functions.
@@ -28,30 +28,30 @@ class Derived(FunctionLaw):
 
     @property
     def has_box_form(self) -> bool:
-        """Whether the other law has one."""
+        """Return whether the other law has a box form."""
         return self.law.has_box_form
 
     @property
     def is_fixed(self) -> bool:
-        """Whether the other law's function is."""
+        """Return whether the other law's function is fixed."""
         return self.law.is_fixed
 
 
 @dataclass(frozen=True)
 class Normalized(Derived):
-    """Another law's function, rescaled to have minimum 0 and maximum 1 on the points (Verma et al. 2022).
+    """Rescale another law's function to minimum 0 and maximum 1 on the points (Verma et al. 2022).
 
     Args:
         law: of the other function.
-        moments: of the rescaled values; default the middle of the range, and a deviation of which two reach
-            its ends, which suits functions that are drawn.
+        moments: of the rescaled values; by default the middle of the range and a quarter of it as std, which
+            suits functions that are drawn.
     """
 
     moments: Moments = OF_THE_RANGE  # type: ignore[assignment]  # a field in place of the property
 
     @classmethod
     def of(cls, law: FunctionLaw, points: Floats) -> Normalized:
-        """With the moments of the functions themselves where they are given, at points (N, dz + d)."""
+        """Return the law with the functions' own moments if they are given at points (N, dz + d)."""
         given = law.among(points)
         span = np.ptp(given, axis=1, keepdims=True)
         if not len(given) or not (span > 0).all():
@@ -61,15 +61,15 @@ class Normalized(Derived):
 
     @property
     def least(self) -> float:
-        """0, which every function reaches."""
+        """Return 0, which every function attains."""
         return 0.0
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
-        """0."""
+        """Return 0."""
         return self.least
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Draw and rescale."""
+        """Draw a function and rescale it."""
         drawn = self.law.draw(gram, rng)
         low, span = drawn.values.min(), np.ptp(drawn.values)
         require(span > 0, "normalize", "off for a constant function", True)
@@ -78,7 +78,7 @@ class Normalized(Derived):
 
 @dataclass(frozen=True, eq=False)
 class UnderKernel(Derived):
-    """Another law's function, drawn under a kernel of its own instead of the model's.
+    """Draw another law's function under a separate kernel in place of the model's.
 
     Args:
         law: of the function.
@@ -89,42 +89,42 @@ class UnderKernel(Derived):
 
     @property
     def is_gaussian(self) -> bool:
-        """Whether the other law's function is."""
+        """Return whether the other law's function is Gaussian."""
         return self.law.is_gaussian
 
     @property
     def norm_is_drawn(self) -> bool:
-        """Whether the other law's is."""
+        """Return whether the other law draws norms."""
         return self.law.norm_is_drawn
 
     @property
     def least(self) -> float | None:
-        """That of the other law."""
+        """Return the other law's least value."""
         return self.law.least
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
-        """Return the slope of the other law, under the kernel of its own."""
+        """Return the other law's lower bound under the separate kernel."""
         return self.law.lower_bound(gram.under(self.kernel), prior_mean, norm)
 
     def steepest(self, gram: Gram) -> float | None:
-        """That of the other law, under the kernel of its own."""
+        """Return the other law's slope under the separate kernel."""
         return self.law.steepest(gram.under(self.kernel))
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Draw on the same points."""
+        """Draw on the points of `gram`, under the separate kernel."""
         return self.law.draw(gram.under(self.kernel), rng)
 
     def draws(self, gram: Gram, rng: np.random.Generator, count: int) -> Floats:
-        """Draw on the same points."""
+        """Draw on the points of `gram`, under the separate kernel."""
         return self.law.draws(gram.under(self.kernel), rng, count)
 
 
 @dataclass(frozen=True)
 class Misspecified(Derived):
-    """Another law's function f_0 plus m, |m| <= eps at every point: no function of the kernel's space.
+    """Add m with |m| <= eps at every point to another law's function f_0, which leaves the kernel's space.
 
-    m is eps or -eps at each point, by independent fair coins, so it is only known at its points. What is
-    published of the norm is f_0's.
+    m is eps or -eps at each point, by independent fair coins, so it is defined at the points only. The norm
+    that is published is f_0's.
 
     Args:
         law: of f_0.
@@ -138,31 +138,31 @@ class Misspecified(Derived):
 
     @property
     def misspecification(self) -> float:
-        """Eps."""
+        """Return eps."""
         return self.eps
 
     @property
     def has_box_form(self) -> bool:
-        """It is known at its points alone."""
+        """Return False: m is defined at the points only."""
         return False
 
     @property
     def is_fixed(self) -> bool:
-        """The coins are drawn."""
+        """Return False: the coins are drawn."""
         return False
 
     @property
     def norm_is_drawn(self) -> bool:
-        """Whether the other law's is."""
+        """Return whether the other law draws norms."""
         return self.law.norm_is_drawn
 
     @property
     def least(self) -> float | None:
-        """Eps below that of the other law."""
+        """Return the other law's least value minus eps."""
         return None if self.law.least is None else self.law.least - self.eps
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
-        """Eps below that of the other law."""
+        """Return the other law's lower bound minus eps."""
         return self.law.lower_bound(gram, prior_mean, norm) - self.eps
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:

@@ -1,4 +1,4 @@
-"""One drawn function: at the points of a problem, and the same function between them."""
+"""Hold one drawn function: its values at the points of a problem, and its evaluation between them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.random_features import feature_count, feature_map
 from bandit_envs.kernels.sizes import BLOCK_BYTES, blocks
 
-SEARCH_BYTES = 2**26  # of an expansion at once: the points that a search of a box screens are one block
-LEAST_DEVIATION = 1e-5  # of the prior's, for which a function is carried on between its points
+SEARCH_BYTES = 2**26  # of an expansion in one block, which holds all points that a search of a box screens
+LEAST_DEVIATION = 1e-5  # as a share of the prior std, below which a pivot is left out between the points
 
 
 class Drawn(NamedTuple):
-    """One function."""
+    """Hold one function."""
 
     values: Floats  # (N,) at the points of the problem
-    norm: float | None = None  # in the kernel's RKHS, None where it has none or nobody knows it
+    norm: float | None = None  # in the kernel's RKHS; None if infinite or unknown
     between: Callable[[Floats], Floats] | None = None  # (n, dz + d) -> (n,), the same function anywhere
 
     def rescaled(self, factor: float, shift: float = 0.0) -> Drawn:
-        """Return factor * f + shift; a shift leaves the RKHS, so the norm is no longer known."""
+        """Return factor * f + shift; a shift leaves the RKHS, so the norm becomes None."""
         return Drawn(
             values=factor * self.values + shift,
             norm=None if self.norm is None or shift else abs(factor) * self.norm,
@@ -35,17 +35,17 @@ class Drawn(NamedTuple):
         )
 
 
-# Functions on a box are objects, not lambdas, so that an environment can be pickled in the middle of a trial.
+# Functions on a box are objects, not lambdas, so that an environment can be pickled during a trial.
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """sum_i alpha_i k(x_i, .)."""
+    """Evaluate sum_i alpha_i k(x_i, .)."""
 
     kernel: Any
     points: Floats  # (N, d)
     alpha: Floats  # (N,)
 
     def __call__(self, x: Floats) -> Floats:
-        """Values, (n, d) -> (n,)."""
+        """Return the values, (n, d) -> (n,)."""
         parts = [
             np.asarray(self.kernel(block, self.points)) @ self.alpha
             for block in blocks(x, len(self.points), SEARCH_BYTES)
@@ -55,23 +55,23 @@ class Expansion:
 
 @dataclass(frozen=True, eq=False)
 class Ratio:
-    """One function over another."""
+    """Divide one function by another."""
 
     above: Callable[[Floats], Floats]
     below: Callable[[Floats], Floats]
 
     def __call__(self, x: Floats) -> Floats:
-        """Values, (n, d) -> (n,)."""
+        """Return the values, (n, d) -> (n,)."""
         return self.above(x) / self.below(x)
 
 
 @dataclass(frozen=True, eq=False)
 class Continuation:
-    """The posterior mean of a GP given its values z @ R at the points.
+    """Evaluate the posterior mean of a GP given its values z @ R at the points.
 
     With P the pivots of the root R and T = R[:, P] triangular, K_PP = T'T and f_P = z @ T, so that
-    f = k(., P) K_PP^-1 f_P = k(., P) T^-1 z. Pivots whose deviation given the earlier ones is below 1e-5
-    are left out: they would add 1e-5 to f, and 1e-8 of rounding between neighbours, which a solver climbs.
+    f = k(., P) K_PP^-1 f_P = k(., P) T^-1 z. Pivots whose std given the earlier ones is below 1e-5 are left
+    out: they would add 1e-5 to f, and rounding errors of 1e-8 between neighbours, which an optimiser follows.
     """
 
     gram: Gram
@@ -79,32 +79,32 @@ class Continuation:
 
     @cached_property
     def expansion(self) -> Expansion:
-        """The same as a sum of kernels; solved for only where somebody looks between the points."""
+        """Return the function as a sum of kernels; it is solved for at the first evaluation."""
         deviation = self.gram.root[np.arange(len(self.z)), self.gram.pivots]  # descending
         pivots = self.gram.pivots[: np.count_nonzero(deviation > LEAST_DEVIATION * deviation[0])]
         alpha = solve_triangular(self.gram.root[: len(pivots), pivots], self.z[: len(pivots)])
         return Expansion(self.gram.kernel, self.gram.points[pivots], alpha)
 
     def __call__(self, x: Floats) -> Floats:
-        """Values, (n, d) -> (n,)."""
+        """Return the values, (n, d) -> (n,)."""
         return self.expansion(x)
 
 
 @dataclass(frozen=True, eq=False)
 class Waves:
-    """w'phi(x) of a kernel phi(x)'phi(x') of features, such as `RandomFeatures`; |w| is its norm."""
+    """Evaluate w'phi(x) of a kernel phi(x)'phi(x') of features, such as `RandomFeatures`; |w| is its norm."""
 
     kernel: Any
     weights: Floats  # (m,)
 
     @classmethod
     def drawn(cls, kernel: Any, rng: np.random.Generator) -> Waves | None:
-        """A draw of the Gaussian process, None of a kernel without features."""
+        """Return a draw of the Gaussian process; None if the kernel has no features."""
         count = feature_count(kernel)
         return None if count is None else cls(kernel, rng.standard_normal(count))
 
     def __call__(self, x: Floats) -> Floats:
-        """Values, (n, d) -> (n,)."""
+        """Return the values, (n, d) -> (n,)."""
         features = feature_map(self.kernel)
         assert features is not None
         return np.concatenate(
@@ -114,12 +114,12 @@ class Waves:
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """factor * f + shift."""
+    """Evaluate factor * f + shift."""
 
     function: Callable[[Floats], Floats]
     factor: float
     shift: float
 
     def __call__(self, x: Floats) -> Floats:
-        """Values, (n, d) -> (n,)."""
+        """Return the values, (n, d) -> (n,)."""
         return self.factor * self.function(x) + self.shift

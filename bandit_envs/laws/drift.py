@@ -1,4 +1,4 @@
-"""How functions change smoothly from round to round, within a segment."""
+"""Draw functions that change smoothly from round to round within a segment."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from bandit_envs.laws.functions import FunctionLaw, Recorded
 
 @dataclass(frozen=True)
 class Drift(abc.ABC):
-    """The law by which one function follows from the last."""
+    """Draw each round's function given the last one."""
 
     @property
     def stands_still(self) -> bool:
-        """Say whether functions stay throughout a segment: they are then drawn as without a drift."""
+        """Return whether functions are constant within a segment; they are then drawn as without a drift."""
         return False
 
     @property
     def of_costs(self) -> Drift:
-        """The drift of the cost functions beside a reward that drifts like this."""
+        """Return the drift of the cost functions; here none."""
         return STILL
 
     @abc.abstractmethod
     def check(self, law: FunctionLaw, horizon: int) -> None:
-        """Raise unless functions of this law can drift so for T rounds."""
+        """Raise unless functions of this law can drift this way for T rounds."""
 
     @abc.abstractmethod
     def follow(
         self, law: FunctionLaw, gram: Gram, rng: np.random.Generator, last: Floats, first: int, anew: Bools
     ) -> Floats:
-        """The functions of n rounds in a row, (n, N).
+        """Return the functions of n successive rounds, (n, N).
 
         Args:
             law: of each single function.
@@ -43,26 +43,26 @@ class Drift(abc.ABC):
             rng: of these rounds alone.
             last: the function of the round before, (N,).
             first: the first of these rounds.
-            anew: rounds that begin a segment, with a function that knows nothing of the last, (n,).
+            anew: rounds that begin a segment, with a function independent of the last, (n,).
         """
 
 
 @dataclass(frozen=True)
 class Still(Drift):
-    """Functions stay as they are throughout a segment."""
+    """Keep functions constant within a segment."""
 
     @property
     def stands_still(self) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def check(self, law: FunctionLaw, horizon: int) -> None:
-        """Anything can stay as it is."""
+        """Accept every law."""
 
     def follow(
         self, law: FunctionLaw, gram: Gram, rng: np.random.Generator, last: Floats, first: int, anew: Bools
     ) -> Floats:
-        """A new draw where a segment begins, else the last function again."""
+        """Return a new draw where a segment begins, else the last function."""
         functions = np.empty((len(anew), gram.size))
         for i, begins in enumerate(anew):
             last = functions[i] = law.draw(gram, rng).values if begins else last
@@ -74,10 +74,10 @@ STILL = Still()
 
 @dataclass(frozen=True)
 class OrnsteinUhlenbeck(Drift):
-    r"""f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1} with g ~ GP(0, k) (Bogunovic et al. 2016).
+    r"""Draw f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1}, g ~ GP(0, k) (Bogunovic et al. 2016).
 
-    Each round's function is a draw of GP(0, k), and functions of different rounds are alike by their
-    distance in time, Cov(f_s(x), f_t(y)) = (1 - epsilon)^{|s - t| / 2} k(x, y) (their Section 2).
+    Each round's function is a draw of GP(0, k), and the correlation of different rounds depends on their
+    distance in time: Cov(f_s(x), f_t(y)) = (1 - epsilon)^{|s - t| / 2} k(x, y) (their Section 2).
     O(r N) a round, for a kernel of rank r on N points.
 
     Args:
@@ -96,16 +96,16 @@ class OrnsteinUhlenbeck(Drift):
 
     @property
     def stands_still(self) -> bool:
-        """Say whether the rate is 0."""
+        """Return whether the rate is 0."""
         return self.epsilon == 0
 
     @property
     def of_costs(self) -> Drift:
-        """The same, or none."""
+        """Return this drift if costs drift too, else none."""
         return self if self.costs else STILL
 
     def check(self, law: FunctionLaw, horizon: int) -> None:
-        """Only a Gaussian function of mean zero remains one of the same law, and a given one stays."""
+        """Raise unless the law is a Gaussian process of mean zero, whose mixtures keep it, or is fixed."""
         if not (law.is_gaussian or law.is_fixed):
             raise ValueError(
                 'drift must be None unless functions are drawn from a Gaussian process (function="gp", '
@@ -115,7 +115,7 @@ class OrnsteinUhlenbeck(Drift):
     def follow(
         self, law: FunctionLaw, gram: Gram, rng: np.random.Generator, last: Floats, first: int, anew: Bools
     ) -> Floats:
-        """Mix the last function with fresh ones."""
+        """Mix the last function with fresh draws."""
         if law.is_fixed:
             return STILL.follow(law, gram, rng, last, first, anew)
         functions = law.draws(gram, rng, len(anew))
@@ -129,7 +129,7 @@ class OrnsteinUhlenbeck(Drift):
 
 @dataclass(frozen=True)
 class Replay(Drift):
-    """Recorded functions in the order in which they were recorded; costs stand still.
+    """Replay recorded functions in the order of recording; costs stand still.
 
     Args:
         hold: rounds for which each record lasts.
@@ -141,7 +141,7 @@ class Replay(Drift):
         require(is_count(self.hold), "hold", "a positive integer", self.hold)
 
     def check(self, law: FunctionLaw, horizon: int) -> None:
-        """There must be a record for each round."""
+        """Raise unless there is a record for each round."""
         require(isinstance(law, Recorded), "drift", "other than a replay where nothing is recorded", self)
         assert isinstance(law, Recorded)
         rounds = len(law.values) * self.hold
@@ -151,7 +151,7 @@ class Replay(Drift):
     def follow(
         self, law: FunctionLaw, gram: Gram, rng: np.random.Generator, last: Floats, first: int, anew: Bools
     ) -> Floats:
-        """Row floor(t / hold)."""
+        """Return row floor(t / hold) for each round t."""
         assert isinstance(law, Recorded)
         return law.values[np.arange(first, first + len(anew)) // self.hold]
 

@@ -1,4 +1,4 @@
-"""How drawn cost functions are shifted, so that something is feasible."""
+"""Shift drawn cost functions so that some arms are feasible."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from bandit_envs.laws.drawn import Drawn
 
 @runtime_checkable
 class Feasibility(Protocol):
-    """What is done to the costs of a segment after they are drawn; no randomness of its own."""
+    """Shift the costs of a segment after they are drawn, without randomness."""
 
     def shift(self, costs: list[Drawn], num_contexts: int) -> list[Drawn]:
-        """The costs of one segment, each over Z contexts x A arms."""
+        """Return the shifted costs of one segment, each over Z contexts x A arms."""
         ...
 
 
 @dataclass(frozen=True)
 class AsDrawn:
-    """Costs stay as they are; where nothing is feasible, the trial is an error."""
+    """Leave costs as drawn; a trial without a feasible arm raises an error."""
 
     def shift(self, costs: list[Drawn], num_contexts: int) -> list[Drawn]:
-        """The same costs."""
+        """Return the costs unchanged."""
         return costs
 
 
@@ -34,7 +34,7 @@ AS_DRAWN = AsDrawn()
 
 @dataclass(frozen=True)
 class FeasibleShare:
-    r"""g_j = h_j - q with one q for all costs of a segment, so that a share of the arms satisfies all.
+    r"""Shift to g_j = h_j - q, one q for all costs of a segment, so that a share of the arms satisfies all.
 
     q = max_z (the ceil(quantile A)-th smallest over arms of max_j h_j(z, a)): in the tightest context z
     exactly that many arms are feasible jointly, in the others at least as many. One constant for all

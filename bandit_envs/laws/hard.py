@@ -1,4 +1,4 @@
-"""Functions on which no algorithm has small regret, on any finite set and for any kernel (Ma & Scarlett)."""
+"""Draw functions on which no algorithm has small regret, on a finite set, for any kernel (Ma & Scarlett)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from bandit_envs.kernels.slopes import of_unit_norm
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw
 
-TOLERANCE = 1.001  # how far the largest d_x may be above d_T; |f_z| is then at most B / 4 times its root
+TOLERANCE = 1.001  # largest allowed d_x / d_T; |f_z| is then at most B / 4 times its root
 MOST_STEPS = 20_000
-MOST_NORM = 1e6  # noise deviations: beyond, V has no factor in double precision
-LEAST_DIMENSION = 4.0  # of d_T, from which on the lower bound is proved
+MOST_NORM = 1e6  # in noise stds: beyond, V has no factor in double precision
+LEAST_DIMENSION = 4.0  # of d_T for which the lower bound is proved
 _DESIGNS: WeakKeyDictionary[Gram, dict[float, Design]] = WeakKeyDictionary()
 
 
 class Design(NamedTuple):
-    """The weights nu that make logdet(sum_x nu_x phi_x phi_x' + rho I) largest, phi_x columns of a root."""
+    """Hold the weights nu that maximise logdet(sum_x nu_x phi_x phi_x' + rho I), phi_x columns of a root."""
 
     weight: Floats  # (N,) nu, of sum 1
     whitened: Floats  # (r, N) L^-1 phi with LL' = V = sum_x nu_x phi_x phi_x' + rho I
@@ -40,17 +40,17 @@ class Design(NamedTuple):
 
     @property
     def leverage(self) -> Floats:
-        """d_x = P_xx / rho = phi_x' V^-1 phi_x, (N,); P is the posterior covariance of rho and nu."""
+        """Return d_x = P_xx / rho = phi_x' V^-1 phi_x, (N,); P is the posterior covariance for rho and nu."""
         return (self.whitened**2).sum(axis=0)
 
     @property
     def dimension(self) -> float:
-        """d_T = sum_x nu_x d_x, the effective dimension."""
+        """Return d_T = sum_x nu_x d_x, the effective dimension."""
         return float(self.weight @ self.leverage)
 
 
 def design_of(gram: Gram, rho: float) -> Design:
-    """The design of a kernel on a set, found once: O(r^2 N) each of some hundred steps.
+    """Return the design of a kernel on a set, computed once in some hundred steps of O(r^2 N).
 
     nu_x is multiplied by d_x / d_T until no d_x is above 1.001 d_T; at the optimum none is above d_T.
     """
@@ -78,22 +78,22 @@ def _optimal(root: Floats, rho: float) -> Design:
 
 @dataclass(frozen=True)
 class HardFunctions(FunctionLaw):
-    r"""f_z = B / (4 sqrt(rho d_T)) P[:, z], z ~ nu, rho = R^2 / (B^2 T) (Ma & Scarlett, Lemma 1, Theorem 1).
+    r"""Draw f_z = B / (4 sqrt(rho d_T)) P[:, z], z ~ nu, rho = R^2 / (B^2 T) (Ma & Scarlett, Theorem 1).
 
     nu is the `Design` of K and rho, and P = K - K D^(1/2) (D^(1/2) K D^(1/2) + rho I)^-1 D^(1/2) K with D =
-    diag(nu). With K = phi'phi this is P = rho phi' V^-1 phi, so that f_z = phi'c with c = B sqrt(rho / d_T)
-    / 4 V^-1 phi_z and |f_z| = |c|: no f'K^-1 f, which cancels. |f_z| <= B / 4 (times sqrt(1.001), the
-    tolerance of the design), and the maximum is f_z(z) = B sqrt(rho / d_T) d_z / 4, B sqrt(rho d_T) / 4 where
-    nu is optimal.
+    diag(nu) (their Lemma 1). With K = phi'phi this is P = rho phi' V^-1 phi, so that f_z = phi'c with
+    c = B sqrt(rho / d_T) / 4 V^-1 phi_z and |f_z| = |c|: this avoids f'K^-1 f, which loses digits.
+    |f_z| <= B / 4 (times sqrt(1.001), the tolerance of the design), and the maximum is
+    f_z(z) = B sqrt(rho / d_T) d_z / 4, which is B sqrt(rho d_T) / 4 where nu is optimal.
 
-    For *every* algorithm, that of Gaussian noise of deviation R, the regret averaged over z is at least
-    (R / 16) sqrt(T d_T), if d_T >= 4 (`least_regret`). The bound is for one function throughout, and for who
-    is not told |f_z|.
+    For *every* algorithm under Gaussian noise of std R, the regret averaged over z is at least
+    (R / 16) sqrt(T d_T), if d_T >= 4 (`least_regret`). The bound holds for one function throughout, and for
+    algorithms that are not given |f_z|.
 
     Args:
         bound: B, the norm of the class of functions.
         noise_std: R.
-        horizon: T, for which they are hard; what is played may go on.
+        horizon: T, for which the functions are hard; a run may be longer.
         rescaled: scale each function to the norm B, ten times up or more; they stay hard, but no bound is
             proved.
     """
@@ -107,33 +107,33 @@ class HardFunctions(FunctionLaw):
         require_scale("bound", self.bound, "it is the largest norm of the functions")
         require_positive("noise_std", self.noise_std, "without noise no function is hard for long")
         if self.bound > MOST_NORM * self.noise_std:
-            complaint = f"must be at most {MOST_NORM:g} deviations of the noise, got {shown(self.bound)}"
+            complaint = f"must be at most {MOST_NORM:g} times noise_std, got {shown(self.bound)}"
             raise ArgumentError("bound", f"{complaint}; take a larger noise_std")
         require_integer("horizon", self.horizon, 1, "it is the number of rounds")
         require_switch("rescaled", self.rescaled)
 
     @cached_property
     def rho(self) -> float:
-        """R^2 / (B^2 T)."""
+        """Return R^2 / (B^2 T)."""
         return self.noise_std**2 / (self.bound**2 * self.horizon)
 
     @property
     def norm_bound(self) -> float:
-        """B."""
+        """Return B."""
         return self.bound
 
     @property
     def norm_is_drawn(self) -> bool:
-        """Unless all are rescaled to the same."""
+        """Return True unless all functions are rescaled to the norm B."""
         return not self.rescaled
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Draw z."""
+        """Draw z and return f_z."""
         weight = design_of(gram, self.rho).weight
         return self.function(gram, int(rng.choice(gram.size, p=weight)))
 
     def function(self, gram: Gram, z: int) -> Drawn:
-        """f_z on the points of the matrix, with its norm."""
+        """Return f_z on the points of the matrix, with its norm."""
         design = design_of(gram, self.rho)
         solved = solve_triangular(design.factor, design.whitened[:, z], lower=True, trans=1)
         coefficients = self.bound * np.sqrt(self.rho / design.dimension) / 4.0 * solved
@@ -142,16 +142,16 @@ class HardFunctions(FunctionLaw):
         return drawn.rescaled(self.bound / norm)._replace(norm=self.bound) if self.rescaled else drawn
 
     def least_regret(self, gram: Gram) -> float | None:
-        """(R / 16) sqrt(T d_T), below which no expected regret is; None where it is not proved."""
+        """Return (R / 16) sqrt(T d_T), a lower bound of expected regret; None if it is not proved."""
         dimension = design_of(gram, self.rho).dimension
         if self.rescaled or dimension < LEAST_DIMENSION:
             return None
         return self.noise_std / 16.0 * float(np.sqrt(self.horizon * dimension))
 
     def steepest(self, gram: Gram) -> float:
-        """B max d(x, x') / |x - x'|."""
+        """Return B max d(x, x') / |x - x'|."""
         return self.bound * of_unit_norm(gram)
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
-        """-B s, s the largest prior deviation."""
+        """Return -B s, s the largest prior std."""
         return -self.bound * float(np.sqrt(gram.diagonal.max()))

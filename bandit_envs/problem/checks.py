@@ -1,4 +1,4 @@
-"""Whether a problem can be composed of what it was given, found out before anything is drawn from it."""
+"""Check that the parts of a problem fit together, before anything is drawn."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.safety import SAFEST
 from bandit_envs.problem.told import check_prior_mean
 
-LAWS: dict[str, tuple[type, str]] = {  # of each random part: what it must be, and one that is
+LAWS: dict[str, tuple[type, str]] = {  # of each random part: the type and an example
     "noise": (Noise, "Gaussian(0.1)"),
     "constraint_noise": (Noise, "NoNoise()"),
     "delay": (Delay, "Poisson(10)"),
@@ -48,11 +48,11 @@ LAWS: dict[str, tuple[type, str]] = {  # of each random part: what it must be, a
     "play_costs": (PlayCosts, "GPCosts(50.0)"),
     "feasibility": (Feasibility, "FeasibleShare(0.3)"),
 }
-TRIED = 250  # points of a box on which a kernel that is not known is looked at
+TRIED = 250  # points of a box on which an unknown kernel is tested
 
 
 def check_problem(problem: Composition) -> None:
-    """Raise a ValueError that names the argument, what it must be and what it was."""
+    """Raise a ValueError that names the argument, the expected and the given value."""
     _check_parts(problem)
     _check_numbers(problem)
     _check_box(problem)
@@ -68,19 +68,19 @@ def check_problem(problem: Composition) -> None:
 
 
 def check_seed(seed: Any) -> None:
-    """Raise unless it seeds functions, or leaves them to the trial's own seed."""
+    """Raise unless the value seeds functions, or is None and leaves them to the trial's seed."""
     valid = seed is None or (is_integer(seed) and seed >= 0)
     require(valid, "function_seed", "None or an integer >= 0", seed)
 
 
 def check_kernel(kernel: Any, decisions: Decisions) -> None:
-    """Raise unless it is a kernel of these (context, arm) features, and a covariance on them."""
+    """Raise unless the value is a kernel of these (context, arm) features, and a covariance on them."""
     require(isinstance(kernel, Kernel), "kernel", "a scikit-learn kernel object", kernel)
     point = decisions.with_context(0, decisions.arms[[0, decisions.num_arms // 2, -1]])
     try:
         with np.errstate(all="ignore"):
             finite = np.isfinite(kernel(point)).all()
-    except ValueError as error:  # one length-scale a feature, but of other features
+    except ValueError as error:  # the number of length-scales is not that of features
         complaint = f"must take points of {point.shape[1]} features, got {shown(kernel)}: {error}"
         raise ArgumentError("kernel", complaint) from error
     require(finite, "kernel", "finite at the points; take another length-scale", kernel)
@@ -88,7 +88,7 @@ def check_kernel(kernel: Any, decisions: Decisions) -> None:
 
 
 def _spread(decisions: Decisions) -> Floats:
-    """Points all over a box and its contexts, (TRIED, dz + d)."""
+    """Return random points of a box and its contexts, (TRIED, dz + d)."""
     assert decisions.low is not None
     assert decisions.high is not None
     assert decisions.contexts is not None
@@ -122,7 +122,7 @@ def _check_numbers(problem: Composition) -> None:
     valid = window is None or (is_integer(window) and 0 <= window < problem.horizon)
     require(valid, "max_delay", "None or an integer in 0..horizon - 1", window)
     check_seed(problem.function_seed)
-    share = problem.constraint_noise.share  # would differ by cost and trial; a setting publishes one number
+    share = problem.constraint_noise.share  # differs by cost and trial; a setting publishes one number
     require(share is None, "constraint_noise", 'without "share"; give "std"', share)
     require_switch("publish_model", problem.publish_model)
     require_switch("aggregated", problem.aggregated)
@@ -132,19 +132,19 @@ def _check_box(problem: Composition) -> None:
     known = all(law.has_box_form for law in (problem.reward, *problem.constraints))
     if problem.decisions.continuous and not known:
         raise ValueError(
-            "continuous must be False: this reward or a cost is only known at its points; got True"
+            "continuous must be False: this reward or a cost is defined at its points only; got True"
         )
     armless = problem.volatile and problem.decisions.continuous
-    needed = "left out on a box, which has no arms that could be missing; or leave out continuous=True"
+    needed = "left out on a box, which has no finite set of arms; or leave out continuous=True"
     require(not armless, "availability", needed, problem.availability)
 
 
 def _check_drift(problem: Composition) -> None:
     drift = problem.drift
     still = not problem.drifts or not problem.decisions.continuous
-    require(still, "continuous", "False: drifting functions are only known at their points", True)
+    require(still, "continuous", "False: drifting functions are defined at their points only", True)
     recur = isinstance(problem.changes, Recurring)
-    none_return = "other than recurring where functions drift, for none returns as it was"
+    none_return = "other than recurring where functions drift, because none returns unchanged"
     require(not (problem.drifts and recur), "changes", none_return, problem.changes)
     drift.check(problem.reward, problem.horizon)
     for law in problem.constraints:

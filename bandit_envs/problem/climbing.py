@@ -1,4 +1,4 @@
-"""Uphill from a start, on a box or on its feasible part."""
+"""Maximise by local search from a start, on a box or on its feasible part."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from scipy.optimize import minimize
 
 from bandit_envs.basics.types import Floats
 
-STEP = 1e-5  # box widths, of central differences: smaller ones see the rounding of the function
-TIGHT = 1e-9  # of a cost's range: how far the solver's rounding may carry a point out of the feasible set
+STEP = 1e-5  # box widths, of central differences; smaller ones pick up the function's rounding
+TIGHT = 1e-9  # of a cost's range: violation that counts as the solver's rounding
 
 Function = Callable[[Floats], Floats]
 
 
 class _Sloped:
-    """A function / scale with its gradient, by central differences in one call; the latest point is kept."""
+    """Evaluate function / scale and its gradient by central differences in one call; cache the last point."""
 
     def __init__(self, function: Function, low: Floats, high: Floats, scale: float):
         self._function, self._low, self._high, self._scale = function, low, high, scale
@@ -24,7 +24,7 @@ class _Sloped:
         self._seen: tuple[Floats, float, Floats] | None = None
 
     def at(self, x: Floats) -> tuple[float, Floats]:
-        """Value and gradient, (d,)."""
+        """Return value and gradient, (d,)."""
         if self._seen is None or not np.array_equal(self._seen[0], x):
             self._seen = (x.copy(), *self._computed(x))
         return self._seen[1:]
@@ -45,8 +45,8 @@ class _Sloped:
 
 
 def climb(function: Function, start: Floats, low: Floats, high: Floats, scale: float) -> float:
-    """Return the largest value that L-BFGS-B finds on a box, uphill from a start."""
-    falling = _Sloped(function, low, high, -scale)  # scaled, so that the solver's tolerances mean something
+    """Return the largest value that L-BFGS-B finds on a box from a start."""
+    falling = _Sloped(function, low, high, -scale)  # scaled, because the solver's tolerances are absolute
     bounds = list(zip(low, high, strict=True))
     options = {"ftol": 1e-15, "gtol": 1e-10}
     result = minimize(falling.at, start, bounds=bounds, method="L-BFGS-B", jac=True, options=options)

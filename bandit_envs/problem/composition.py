@@ -1,4 +1,4 @@
-"""What a problem is composed of: a decision set, a model, and a law of each of its random parts."""
+"""Compose a problem of a decision set, a model, and a law for each of its random parts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bandit_envs.problem.decisions import Decisions
 
 @dataclass(frozen=True, eq=False)
 class Composition:
-    """The laws of a problem, as the arguments of `Problem` are explained there."""
+    """Hold the laws of a problem; `Problem` documents the arguments."""
 
     decisions: Decisions
     reward: FunctionLaw
@@ -49,30 +49,30 @@ class Composition:
 
     @cached_property
     def gram(self) -> Gram:
-        """The kernel on the points, factorised once a problem."""
+        """Return the kernel on the points, factorised once a problem."""
         return Gram(self.kernel, self.decisions.points)
 
     @property
     def drifts(self) -> bool:
-        """Whether each round has functions of its own."""
+        """Return whether each round has functions of its own."""
         return not self.drift.stands_still
 
     @property
     def volatile(self) -> bool:
-        """Whether arms may be missing from a round."""
+        """Return whether arms may be unavailable in a round."""
         return self.availability != EVERY_ARM
 
     @property
     def slots(self) -> int:
-        """Slots of feedback in `info`, K: one a delay, or one for the sum of all that arrives."""
+        """Return the number K of feedback slots in `info`: one a delay, or one for the delivered sum."""
         return 1 if self.aggregated else self.window + 1
 
     @property
     def tells_deviations(self) -> bool:
-        """Whether `info` says the deviation of the noise on what arrives."""
+        """Return whether `info` holds the noise std of delivered feedback."""
         return self.noise.tells_shape and self.publish_model and not self.aggregated
 
     @cached_property
     def window(self) -> int:
-        """The largest delay that arrives."""
+        """Return the largest delay at which feedback is delivered."""
         return self.delay.window(self.horizon) if self.max_delay is None else int(self.max_delay)

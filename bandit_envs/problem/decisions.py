@@ -1,4 +1,4 @@
-"""What may be chosen: arms or a box of them, and the contexts in which they are chosen."""
+"""Represent the decision set: arms or a box of them, and the contexts."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import numpy as np
 from bandit_envs.basics.arguments import ArgumentError, require, require_switch, shown
 from bandit_envs.basics.types import Floats, Ints
 
-ROUNDING = 1e-9  # of a side of the box: how far arms may lie outside
+ROUNDING = 1e-9  # of a side of the box, by which arms may lie outside
 
 
 def no_contexts() -> Floats:
-    """The neutral set: one context without features, (1, 0)."""
+    """Return one context without features, (1, 0)."""
     return np.zeros((1, 0))
 
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """A arms and Z contexts; a *point* is a (context, arm) pair with index context * A + arm.
+    """Hold A arms and Z contexts; a *point* is a (context, arm) pair with index context * A + arm.
 
     Args:
-        arms: features in the kernel's units, (A, d). On a box they are the anchors that function
-            laws may use and where pictures are drawn.
+        arms: features in the kernel's units, (A, d). On a box they are the anchors: function laws may use
+            them, and figures show them.
         contexts: (Z, dz); the default is one context without features.
         low, high: the box, (d,); the bounds of the arms if not given.
         continuous: whether any point of the box may be played, or the arms only.
@@ -49,49 +49,49 @@ class Decisions:
 
     @property
     def num_arms(self) -> int:
-        """A."""
+        """Return A."""
         return len(self.arms)
 
     @property
     def num_contexts(self) -> int:
-        """Z, 1 without contexts."""
+        """Return Z, 1 without contexts."""
         return 1 if self.contexts is None else len(self.contexts)
 
     @cached_property
     def points(self) -> Floats:
-        """Features of all points, (Z * A, dz + d)."""
+        """Return the features of all points, (Z * A, dz + d)."""
         points = np.concatenate([self.with_context(z, self.arms) for z in range(self.num_contexts)])
-        points.setflags(write=False)  # reward functions of users see it
+        points.setflags(write=False)  # users' reward functions receive it
         return points
 
     @property
     def unit_arms(self) -> Floats:
-        """Features of the arms scaled from low..high to [0, 1], (A, d)."""
+        """Return the features of the arms scaled from low..high to [0, 1], (A, d)."""
         assert self.low is not None
         assert self.high is not None
         return (self.arms - self.low) / np.where(self.high > self.low, self.high - self.low, 1.0)
 
     def scaled(self, factor: float) -> Decisions:
-        """The same arms and box in other units, in the same contexts."""
+        """Return the arms and box in other units, in the same contexts."""
         assert self.low is not None
         assert self.high is not None
         low, high = factor * self.low, factor * self.high
         return Decisions(factor * self.arms, self.contexts, low, high, self.continuous)
 
     def with_context(self, context: int, arms: Floats) -> Floats:
-        """Features of arms in a context, (n, d) -> (n, dz + d)."""
+        """Return the features of arms in a context, (n, d) -> (n, dz + d)."""
         assert self.contexts is not None
         return np.hstack([np.broadcast_to(self.contexts[context], (len(arms), self.contexts.shape[1])), arms])
 
     def point_index(self, context: Ints, arm: Ints) -> Ints:
-        """Indices of (context, arm) pairs, (n,)."""
+        """Return the indices of (context, arm) pairs, (n,)."""
         return context * self.num_arms + arm
 
 
 def unit_grid(num_arms: int, dim: int = 1) -> Floats:
-    """Evenly spread points of [0, 1]^dim, (num_arms, dim).
+    """Return evenly spread points of [0, 1]^dim, (num_arms, dim).
 
-    A regular grid where `num_arms` is a dim-th power, else Halton's sequence, which has any length.
+    They form a regular grid if `num_arms` is a dim-th power, else Halton's sequence, which has any length.
     """
     side = round(num_arms ** (1.0 / dim))
     if side**dim != num_arms:
@@ -103,18 +103,18 @@ def unit_grid(num_arms: int, dim: int = 1) -> Floats:
 
 
 def uniform_points(num_arms: int, dim: int, seed: int) -> Floats:
-    """Independent uniform points of [0, 1]^dim, (num_arms, dim), in ascending order where dim is 1."""
+    """Return independent uniform points of [0, 1]^dim, (num_arms, dim), ascending where dim is 1."""
     points = np.random.default_rng(seed).random((num_arms, dim))
     return np.sort(points, axis=0) if dim == 1 else points
 
 
 def corner(name: str, bound: Any) -> Floats:
-    """The corner of a box as an arm, (1, d)."""
+    """Return the corner of a box as an arm, (1, d)."""
     return np.atleast_1d(numbers(name, bound, "one a feature"))[None]
 
 
 def numbers(name: str, values: Any, expected: str) -> Floats:
-    """A copy of what are finite numbers, or an error that says what was expected."""
+    """Return a copy of an array of finite numbers, or raise an error with the expected form."""
     try:
         given = np.array(values)
     except ValueError:  # rows of different lengths
@@ -132,7 +132,7 @@ def _features(name: str, values: Any, least: int) -> Floats:
 
 
 def _bounds(arms: Floats, low: Any, high: Any) -> tuple[Floats, Floats]:
-    """Copies of the given bounds, (d,); those of the arms where none are given."""
+    """Return copies of the given bounds, (d,), or the bounds of the arms."""
     expected = f"a vector of {arms.shape[1]}"
     low = arms.min(axis=0) if low is None else numbers("low", low, expected)
     high = arms.max(axis=0) if high is None else numbers("high", high, expected)

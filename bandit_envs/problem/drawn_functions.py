@@ -1,4 +1,4 @@
-"""The functions of a trial: drawn from their laws, and kept where other trials meet them again."""
+"""Draw the functions of a trial from their laws, and cache those that several trials share."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from bandit_envs.problem.drifting import Course
 from bandit_envs.problem.safety import SAFEST, TRIES, margin, safe_arms, safest_arm
 from bandit_envs.problem.truth import Extremes, Truth, of_box
 
-OF_COSTS, OF_SAFE_SEED = 10**6, 10**6 + 1  # spawn keys of the functions' seed that nothing else has
-MOST_FOUND = 1024  # trials on a box whose extremes are kept
+OF_COSTS, OF_SAFE_SEED = 10**6, 10**6 + 1  # spawn keys of the functions' seed, used for nothing else
+MOST_FOUND = 1024  # trials on a box whose extremes are cached
 
 
 class DrawnFunctions:
-    """What a problem remembers of the functions that it drew."""
+    """Cache the functions that a problem has drawn."""
 
     def __init__(self) -> None:
-        self._kept: dict[Any, Truth] = {}  # the last that were drawn to be met again, with their extremes
+        self._kept: dict[Any, Truth] = {}  # the last reusable functions, with their extremes
         self._found: dict[Any, Extremes] = {}  # on a box, by seed: every agent meets the same trials
 
     def truth(
         self, problem: Composition, segment: Ints, seed: np.random.SeedSequence, frozen: int | None
     ) -> Truth:
-        """The functions and their extremes; those that every reset meets again are made once.
+        """Return the functions and their extremes; fixed or frozen ones are computed once for all resets.
 
         Args:
             problem: always the same.
             segment: of each round, (T,), or the first one with the same functions where they recur.
             seed: of the functions.
-            frozen: the integer that it was made of if it is not the trial's own, None if it is.
+            frozen: the integer behind the seed if it is not the trial's own, else None.
         """
         fixed = not problem.drifts and all(law.is_fixed for law in (problem.reward, *problem.constraints))
         key = (
@@ -60,7 +60,7 @@ class DrawnFunctions:
     def _on_box(
         self, problem: Composition, drawn: list[list[Drawn]], seed: np.random.SeedSequence
     ) -> Extremes:
-        """The extremes of functions on a box, sought once, for a search is slow."""
+        """Return the extremes of functions on a box, computed once, because the search is slow."""
         key = (seed.entropy, seed.spawn_key, len(drawn))
         if key not in self._found:
             if len(self._found) == MOST_FOUND:
@@ -70,14 +70,14 @@ class DrawnFunctions:
 
 
 def play_costs(problem: Composition, seed: np.random.SeedSequence) -> Drawn:
-    """What plays cost in a trial, from a stream of its own beside that of the functions."""
+    """Draw the costs of plays in a trial, from a stream beside that of the functions."""
     return problem.play_costs.draw(problem.gram, _beside(seed, OF_COSTS))
 
 
 def safe_seed(problem: Composition, truth: Truth, seed: np.random.SeedSequence) -> int | None:
     """Draw the safe seed of a trial among all arms that are safe by the margin; None where none is published.
 
-    It freezes with the functions. Only `safe_seed="safest"` chooses the arm by its slack.
+    It is frozen with the functions. Only `safe_seed="safest"` chooses the arm by its slack.
     """
     if not problem.safe_seed:
         return None
@@ -89,7 +89,7 @@ def safe_seed(problem: Composition, truth: Truth, seed: np.random.SeedSequence) 
 
 
 def _beside(seed: np.random.SeedSequence, key: int) -> np.random.Generator:
-    """A stream of its own beside that of the functions."""
+    """Return a separate stream derived from the functions' seed."""
     return np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, key)))
 
 
@@ -101,7 +101,7 @@ def _course(problem: Composition, segment: Ints, seed: np.random.SeedSequence) -
 
 
 def _by_segment(problem: Composition, segments: int, seed: np.random.SeedSequence) -> list[list[Drawn]]:
-    """The reward and the costs of each segment, every law from its own stream."""
+    """Draw the reward and the costs of each segment, every law from its own stream."""
     of_costs = list(map(np.random.default_rng, seed.spawn(len(problem.constraints))))
     of_reward = np.random.default_rng(seed)
     rewards = [problem.reward.draw(problem.gram, of_reward) for _ in range(segments)]
@@ -116,7 +116,7 @@ def _all_costs(problem: Composition, segments: int, rngs: list[np.random.Generat
 
 
 def _safe_costs(problem: Composition, segments: int, rngs: list[np.random.Generator]) -> list[list[Drawn]]:
-    """The costs of all segments, drawn again until an arm keeps them everywhere."""
+    """Draw the costs of all segments until some arm satisfies them everywhere."""
     least = margin(problem.gram)
     tries = 1 if all(law.is_fixed for law in problem.constraints) else TRIES
     for _ in range(tries):
@@ -132,6 +132,6 @@ def _safe_costs(problem: Composition, segments: int, rngs: list[np.random.Genera
 
 
 def _costs(problem: Composition, rngs: list[np.random.Generator]) -> list[Drawn]:
-    """The costs of one segment."""
+    """Draw the costs of one segment."""
     drawn = [law.draw(problem.gram, rng) for law, rng in zip(problem.constraints, rngs, strict=True)]
     return problem.feasibility.shift(drawn, problem.decisions.num_contexts)

@@ -1,4 +1,4 @@
-"""Functions that drift: drawn block by block from a counter, so that T of them never are in memory."""
+"""Draw drifting functions block by block from a counter, so that T of them are never in memory."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from bandit_envs.laws.functions import FunctionLaw
 from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.truth import Truth, check_feasible, of_table
 
-BLOCK = 32  # rounds drawn at once: one matrix product, and 0.25 MB a function of 1000 points
+BLOCK = 32  # rounds drawn at once: one matrix product, 0.25 MB for a function on 1000 points
 
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """The functions of each round of a trial, fixed by their seed and independent of the plays.
+    """Define the functions of each round of a trial, fixed by their seed and independent of the plays.
 
     Args:
         laws: of the reward and of each cost, each with its drift.
-        feasibility: what shifts the costs of a round.
+        feasibility: shifts the costs of a round.
         gram, decisions: of the problem.
         anew: the rounds that begin a segment, (T,).
         seed: law j draws block i from its own stream, with spawn key (j, i).
@@ -40,7 +40,7 @@ class Course:
     seed: np.random.SeedSequence
 
     def blocks(self) -> Iterator[Floats]:
-        """Mean rewards and costs of the rounds in order, (n, 1 + C, N) with n <= BLOCK."""
+        """Yield mean rewards and costs of the rounds in order, (n, 1 + C, N) with n <= BLOCK."""
         last = np.zeros((len(self.laws), self.gram.size))
         for i in count():
             anew = self.anew[i * BLOCK : (i + 1) * BLOCK]
@@ -56,7 +56,7 @@ class Course:
         return drift.follow(law, self.gram, np.random.default_rng(seed), last, i * BLOCK, anew)
 
     def _shifted(self, values: Floats) -> Floats:
-        """The rounds with their costs shifted; a copy, for the drift goes on from what is not."""
+        """Return the rounds with their costs shifted; a copy, for the drift continues the unshifted ones."""
         shifted = values.copy()
         for row in shifted:
             costs = self.feasibility.shift([Drawn(cost) for cost in row[1:]], self.decisions.num_contexts)
@@ -65,7 +65,7 @@ class Course:
         return shifted
 
     def truth(self) -> Truth:
-        """What is best in each round, found in one pass; the functions themselves are drawn again in play."""
+        """Return the optima of each round, found in one pass; playing draws the functions again."""
         extremes, extents = [], []
         for block in self.blocks():
             extremes.append(of_table(block, self.decisions))
@@ -77,7 +77,7 @@ class Course:
 
 
 class Playback:
-    """The functions of a course by round; forward is cheap, back starts from the beginning.
+    """Look up the functions of a course by round; going back starts again from the first round.
 
     One block is in memory. A play asks for the rounds in order; each trial has a playback of its own.
     """
@@ -88,7 +88,7 @@ class Playback:
         self._blocks = course.blocks()
 
     def __getitem__(self, round_: int) -> Floats:
-        """Mean reward and costs of a round, (1 + C, N)."""
+        """Return mean reward and costs of a round, (1 + C, N)."""
         wanted = int(round_) // BLOCK
         if wanted < self._index:
             self._index, self._blocks = -1, self.course.blocks()

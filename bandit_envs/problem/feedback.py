@@ -1,4 +1,4 @@
-"""The feedback in `info` as one record, whatever its shape."""
+"""Read the feedback in `info` as one record, whatever its shape."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIRST.setflags(write=False)
 
 
 class Feedback(NamedTuple):
-    """What arrives after a round: in row i, trial `trial[i]` learns what its round `round[i]` earned.
+    """Hold the feedback delivered after a round: row i is what round `round[i]` of trial `trial[i]` earned.
 
     Trials ascend; a trial has any number of rows, none while everything is pending.
     """
@@ -53,20 +53,20 @@ class Feedback(NamedTuple):
 
     @classmethod
     def _alone(cls, rounds: Ints, reward: Floats) -> Feedback:
-        """Of one environment without delays and constraints, (1,) each: in a third of the time."""
+        """Read one environment without delays and constraints, (1,) each, in a third of the time."""
         if not isfinite(reward[0]):
             raise ValueError(f"feedback_reward must be finite, got {reward}")
         return cls(FIRST, rounds.copy(), reward.copy(), NO_COST)
 
     def where(self, kept: Bools) -> Feedback:
-        """Some of the rows, (n,) -> those."""
+        """Return the selected rows."""
         return Feedback(self.trial[kept], self.round[kept], self.reward[kept], self.cost[kept])
 
 
 def deviations(info: dict[str, Any]) -> Floats | None:
-    """The deviation of the noise on each reward that `Feedback.arrived` reads, (n,), where `info` says it.
+    """Return the noise std of each reward that `Feedback.arrived` reads, (n,); None if `info` has none.
 
-    NaN where it is that which the setting states.
+    NaN means the std that the setting states.
     """
     if "feedback_std" not in info:
         return None
@@ -77,7 +77,7 @@ def deviations(info: dict[str, Any]) -> Floats | None:
 
 
 def spendings(info: dict[str, Any]) -> Floats | None:
-    """What is seen of what the plays cost that `Feedback.arrived` reads, (n,); None where it is nothing."""
+    """Return the observed cost of each play that `Feedback.arrived` reads, (n,); None without a budget."""
     if "feedback_spent" not in info:
         return None
     spent = info["feedback_spent"][info["feedback_mask"]]
@@ -94,14 +94,14 @@ def delivery(
     std: Floats | None = None,
     spent: Floats | None = None,
 ) -> dict[str, Any]:
-    """Return the `info` of one environment's round in which feedback arrives, what `Feedback.arrived` reads.
+    """Return the `info` of one environment's round with delivered feedback, as `Feedback.arrived` reads it.
 
     Args:
         t: the round, counted from 0.
-        rounds: which earned it, at most t, (n,); none twice.
-        reward, cost: what they earned, (n,) and (n, C).
-        std: deviation of the noise on each reward, (n,), where it is known.
-        spent: what the plays cost, (n,), where that is counted.
+        rounds: the rounds that earned it, at most t, (n,), distinct.
+        reward, cost: of those rounds, (n,) and (n, C).
+        std: noise std of each reward, (n,), if known.
+        spent: cost of each play, (n,), if there is a budget.
         max_delay: slots that may be needed later; there are more where feedback is older.
     """
     slot, slots = t - rounds, 1 + max(max_delay, t)

@@ -1,4 +1,4 @@
-"""Where a setting's arms and contexts lie: sets or boxes, and both as one indexed set of decisions."""
+"""Place a setting's arms and contexts: sets or boxes, and both as one indexed decision set."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def checked_places(arms: Any, box: Box, contexts: Any) -> dict[str, Any]:
         "high": decisions.high,
         "contexts": None if contexts is None else decisions.contexts,
     }
-    return found if arms is None else {**found, "decisions": decisions}  # as the property would be
+    return found if arms is None else {**found, "decisions": decisions}  # as the property computes it
 
 
 def checked_context_box(arms: Any, contexts: Any, box: Box) -> dict[str, Any]:
-    """Return a setting's bounds of contexts as arrays, nothing where there are none, or raise."""
+    """Return a setting's bounds of contexts as arrays, {} without any, or raise."""
     low, high = box
     if low is None and high is None:
         return {}
@@ -40,7 +40,7 @@ def checked_context_box(arms: Any, contexts: Any, box: Box) -> dict[str, Any]:
 
 
 def corners_of(arms: Floats | None, box: Box, contexts: Floats | None, context_box: Box) -> Decisions:
-    """Return arms and contexts as one indexed set; of a box of either, two corners."""
+    """Return arms and contexts as one indexed set; a box of either gives two corners."""
     if context_box[0] is not None:
         contexts = np.vstack(context_box)
     return Decisions(np.vstack(box) if arms is None else arms, contexts, *box, arms is None)

@@ -1,4 +1,4 @@
-"""What a setting's law of delays and its kernel say of its other fields."""
+"""Derive fields of a setting from its law of delays and its kernel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bandit_envs.problem.told import check_times
 
 
 def implied_by_delay(horizon: Any, delay: Any, max_delay: Any, query_times: Any) -> dict[str, Any]:
-    """The law, and what it says of the largest delay and of the times where they are not given."""
+    """Return the law, and the largest delay and start times that it implies where none are given."""
     require_size("horizon", horizon)
     own = delay is None or isinstance(delay, Delay)
     law = delay if own else parse("delay", delay, LAWS)
@@ -29,7 +29,7 @@ def implied_by_delay(horizon: Any, delay: Any, max_delay: Any, query_times: Any)
 
 
 def implied_by_kernel(kernel: Any, noise_std: Any) -> dict[str, Any]:
-    """What a WhiteKernel says of the noise is the noise, not the functions' covariance."""
+    """Return kernel and noise std if the kernel has a WhiteKernel, whose variance is the noise's."""
     rest, white = split_white(kernel)
     if not white:
         return {}

@@ -1,4 +1,4 @@
-"""Contexts as observations show them, and which they are."""
+"""Show contexts in observations, and identify observed ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 
 def scaled(contexts: Floats | None) -> Floats:
-    """What observations show of each context, (Z, dz) in [0, 1] as float32; one 0 without contexts."""
+    """Return the observation of each context, (Z, dz) in [0, 1] as float32; one 0 without contexts."""
     if contexts is None or contexts.shape[1] == 0:
         shown = np.zeros((1, 1), dtype=np.float32)
     else:
@@ -20,7 +20,7 @@ def scaled(contexts: Floats | None) -> Floats:
 
 
 def nearest(observation: Floats, shown: Floats) -> Ints:
-    """Indices of the observed contexts, the nearest of what is shown of them, (n, dz), (Z, dz) -> (n,)."""
+    """Return the indices of the nearest contexts to observations, (n, dz), (Z, dz) -> (n,)."""
     if len(shown) == 1:
         return np.zeros(len(observation), dtype=np.int64)
     distance = ((np.asarray(observation)[:, None] - shown) ** 2).sum(axis=2)
@@ -28,7 +28,7 @@ def nearest(observation: Floats, shown: Floats) -> Ints:
 
 
 def checked_features(observation: Floats, num_features: int) -> Floats:
-    """Return contexts of a box, which are observed as they are, (n, dz), or raise."""
+    """Return contexts of a box, observed unscaled, (n, dz), or raise."""
     features = np.asarray(observation, dtype=np.float64)
     wanted = f"finite numbers of shape {(len(features), num_features)}"
     usable = features.shape[1:] == (num_features,) and np.isfinite(features).all()

@@ -1,4 +1,4 @@
-"""The best and the worst value of a function on a box or on a part of it, found once at reset."""
+"""Find the best and the worst value of a function on a box or on a part of it, once at reset."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bandit_envs.problem.climbing import Function, climb, climb_within
 
 CANDIDATES = 2048
 STARTS = 8
-PENALTIES = (0.3, 3.0, 30.0)  # ranges of the function a range of the worst cost; each chooses further starts
+PENALTIES = (0.3, 3.0, 30.0)  # in ranges of the function a range of the worst cost; each adds starts
 
 
 def maximise(
@@ -23,10 +23,11 @@ def maximise(
 ) -> float:
     """Return the largest value of a smooth function where smooth costs are <= 0 on a box.
 
-    Halton's points, the corners of the grid and the anchors are screened; the best peaks among them are
-    polished by L-BFGS-B, or under costs by SLSQP, which also starts at the best by penalised value: a
-    feasible set may be small and lie between the candidates. Values, not positions, matter: near an interior
-    optimum an error of 1e-7 in x costs 1e-14 in f. Minus infinity where no feasible point is found.
+    It is a multi-start local search. Halton's points, the corners and the anchors are candidates; from the
+    best local maxima among them L-BFGS-B starts, or under costs SLSQP, which also starts at the best by
+    penalised value: a feasible set may be small and lie between the candidates. Only the value matters: near
+    an interior optimum an error of 1e-7 in x costs 1e-14 in f. The result is minus infinity if no feasible
+    point is found.
 
     Args:
         function: vectorised, (n, d) -> (n,).
@@ -39,13 +40,12 @@ def maximise(
     values = function(points)
     scale = _range(values)
     if not costs:
-        up = partial(
-            climb, function, low=low, high=high, scale=scale
-        )  # together they would share their steps
+        # One search a start: a joint search would share step sizes.
+        up = partial(climb, function, low=low, high=high, scale=scale)
         return max(float(values.max()), *map(up, points[_peaks(unit, values)]))
     table = np.array([cost(points) for cost in costs])  # (C, n)
     if ((np.ptp(table, axis=1) == 0) & (table[:, 0] > 0)).any():
-        return -np.inf  # nothing leads out of a constant violation
+        return -np.inf  # a constant violation cannot be left
     scales = np.array([_range(row) for row in table])
     worst = np.maximum(table / scales[:, None], 0.0).max(axis=0)
     feasible = np.where(worst > 0, -np.inf, values)
@@ -54,7 +54,7 @@ def maximise(
 
 
 def _peaks(unit: Floats, *scores: Floats) -> Any:
-    """Indices of the best candidates by each score that no neighbour exceeds: the best share a hill."""
+    """Return indices of the best local maxima by each score; other good candidates share their peaks."""
     neighbours = min(2 * unit.shape[1] + 2, len(unit))
     _, near = KDTree(unit).query(unit, k=neighbours)
     peaks = [np.flatnonzero(score >= score[near].max(axis=1)) for score in scores]
@@ -63,7 +63,7 @@ def _peaks(unit: Floats, *scores: Floats) -> Any:
 
 
 def _starts(unit: Floats, values: Floats, worst: Floats) -> Any:
-    """Indices of the best candidates under each penalty, and of those that violate least, the best first."""
+    """Return indices of the best candidates under each penalty, and of those that violate least."""
     least = np.lexsort((values, -worst))[-STARTS:]
     return np.union1d(_peaks(unit, *(values - penalty * worst for penalty in PENALTIES)), least)
 
@@ -75,5 +75,5 @@ def _candidates(low: Floats, high: Floats) -> Floats:
 
 
 def _range(values: Floats) -> float:
-    """The range of a function; of a constant, its size, and 1 where that is 0."""
+    """Return the range of a function; of a constant its size, or 1 if that is 0."""
     return float(np.ptp(values)) or float(np.abs(values).max()) or 1.0

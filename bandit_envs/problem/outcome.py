@@ -1,4 +1,4 @@
-"""What a round yields: of n trials, with a leading axis, or of one, without it."""
+"""Define the outcome of a round: of n trials, with a leading axis, or of one, without it."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from bandit_envs.basics.types import Floats
 
 
 class Outcome(NamedTuple):
-    """One round of n trials; also what a reset yields, with neutral values.
+    """Hold one round of n trials; a reset yields one with neutral values.
 
-    Of a single trial the axis n is left out everywhere, and what is then one number is Python's.
+    For a single trial the axis n is left out everywhere, and single numbers are Python's.
     """
 
     observation: Floats  # (n, dz), the next context
-    reward: Any  # (n,) sum of the rewards that arrive
+    reward: Any  # (n,) sum of the delivered rewards
     finished: Any  # (n,)
     t: Any  # (n,) round just played, -1 at reset
     arrived: Any  # (n, K) slot k is the round played k rounds ago
-    step: Any  # (n, K) that round, -1 where nothing arrives
-    deviation: Floats  # (n, K) of the noise on the rewards that arrive, where it is told; else (n, 0)
-    values: Floats  # (n, K, 1 + C) reward and costs that arrive, 0 elsewhere
+    step: Any  # (n, K) that round, -1 where nothing is delivered
+    deviation: Floats  # (n, K) noise std of the delivered rewards where published; else (n, 0)
+    values: Floats  # (n, K, 1 + C) delivered reward and costs, 0 elsewhere
     regret: Any  # (n,)
     means: Floats  # (n, 1 + C) of the play
     optimum: Any  # (n,)
     delay: Any  # (n,) of the play
     segment: Any  # (n,)
-    corruption: Any  # (n,) what was added to the reward of the play
-    available: Any  # (n, A) int8, which arms may be played next, where some may not; else (n, 0)
+    corruption: Any  # (n,) amount added to the reward of the play
+    available: Any  # (n, A) int8, arms that may be played next, if volatile; else (n, 0)
     played: Any  # (n,) whether a play was made
-    terminated: Any  # (n,) whether it was not, for it did not fit into the budget
+    terminated: Any  # (n,) whether none was made because its cost exceeded the budget
     spent: Any  # (n,) by the play
-    paid: Floats  # (n, K) seen of what the plays cost that arrive, where there is a budget; else (n, 0)
+    paid: Floats  # (n, K) observed costs of plays with delivered feedback, with a budget; else (n, 0)
     rate: Any  # (n,) largest mean reward a unit of cost
 
     @classmethod
     def of_reset(
         cls, observation: Floats, available: Any, slots: int, told: int, values: int, paid: int
     ) -> Outcome:
-        """Before the first round.
+        """Return the outcome before the first round.
 
         Args:
             observation: the first contexts, (n, dz).
-            available: which arms may be played first, (n, A), or (n, 0).
+            available: arms that may be played first, (n, A), or (n, 0).
             slots: K.
-            told, paid: those of deviations and of what plays cost, K or 0.
+            told, paid: number of slots of noise stds and of costs of plays, K or 0.
             values: 1 + C.
         """
         n = len(observation)
@@ -75,14 +75,14 @@ class Outcome(NamedTuple):
         )
 
     def each(self, change: Callable[[Any], Any]) -> Outcome:
-        """Apply the same change to every array."""
+        """Apply one function to every array."""
         return Outcome(*[change(part) for part in self])
 
     @property
     def aggregated(self) -> Outcome:
-        """The same with one slot of step -1, in which the sum of what arrives is: nobody knows whose.
+        """Return the outcome with one slot of step -1, the sum of the delivered, anonymous feedback.
 
-        What the plays cost that arrive is one sum too: who is told each would know which plays those are.
+        Costs of plays are summed too, because single ones would identify the plays.
         """
         values = self.values.sum(axis=-2, keepdims=True)
         values[..., 0, 0] = self.reward
@@ -93,7 +93,7 @@ class Outcome(NamedTuple):
 
     @property
     def alone(self) -> Outcome:
-        """That of the only trial, without its axis."""
+        """Return the outcome of the only trial, without its axis."""
         return self.each(lambda part: part[0] if part.ndim > 1 else part.item())
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""What of a setting may differ from trial to trial, and how the setting of a batch holds it."""
+"""Name the fields of a setting that may differ between trials, and merge them for a batch."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ OF_COSTS = ("safe_seed", "lipschitz")  # several numbers a trial
 
 
 class Told(Protocol):
-    """What a `Setting` is here: fields, of which some can be changed."""
+    """Require the method of a `Setting` that changes fields."""
 
     def with_facts(self, **facts: Any) -> Self:
-        """The same with other numbers."""
+        """Return the setting with other values."""
         ...
 
 
@@ -44,7 +44,7 @@ def _merge(settings: Sequence[Told], name: str) -> Any:
 
 
 def _together(costs: list[Any]) -> Any:
-    """Known costs of the trials of a batch: (B, N), or B functions."""
+    """Return known costs of the trials of a batch: (B, N), or B functions."""
     return tuple(costs) if callable(costs[0]) else np.stack(costs)
 
 

@@ -1,4 +1,4 @@
-"""A problem is a frozen composition of laws, which draws trials."""
+"""Define a problem as a frozen composition of laws, which draws trials."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ROLES = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Problem(Composition):
-    """A Gaussian-process bandit; absent features are neutral laws, so every combination works.
+    """Define a Gaussian-process bandit; absent features are neutral laws, so every combination works.
 
     Args:
         decisions: arms or box, and contexts.
@@ -45,27 +45,27 @@ class Problem(Composition):
         kernel: the model's kernel over (context, arm) features, a scikit-learn object.
         noise: law of the reward noise.
         constraints: laws of the cost functions; an arm is feasible where all are <= 0.
-        feasibility: what shifts the drawn costs of a segment; by default, nothing.
-        constraint_noise: law of the noise on each cost; of a stated deviation, not of a share of the range.
-        delay, max_delay: law of the delays, and the delay beyond which feedback never arrives
+        feasibility: shifts the drawn costs of a segment; by default, it does not.
+        constraint_noise: law of the noise on each cost, with a stated std, not a share of the range.
+        delay, max_delay: law of the delays, and the delay beyond which feedback is never delivered
             (default: the smallest k with P(d > k) < 1e-6, at most horizon - 1).
-        aggregated: feedback is anonymous: `info` has one slot, of step -1, with the sum of what arrives.
+        aggregated: whether feedback is anonymous: `info` has one slot, of step -1, with the delivered sum.
         context, changes: laws of the contexts' sequence and of the change-points.
-        drift: how functions change within a segment, by default not at all.
-        corruption: who changes rewards after they are drawn, by default nobody; its budget is published.
-        availability: which arms may be played in a round, by default all.
-        play_costs: law of what plays cost, and the budget that ends a trial; by default nothing is spent.
+        drift: law by which functions change within a segment, by default not at all.
+        corruption: attack on rewards after they are drawn, by default none; its budget is published.
+        availability: law of the arms that may be played in a round, by default all.
+        play_costs: law of the costs of plays, and the budget that ends a trial; by default plays are free.
         horizon: rounds a trial.
         prior_mean: the model's mean of the reward, one number or (N,).
-        rkhs_bound: what is published of ||f||: "true" (the exact norm where one is known), "paper"
+        rkhs_bound: the published bound on ||f||: "true" (the exact norm where one is known), "paper"
             (B^2 = f' K f over the points, as Chowdhury & Gopalan 2017 print it, f and K in units in which the
             prior variances are 1 on average, as theirs are), a number, or None.
-        publish_model: whether learners are told prior, noise, bound and the law of the delays. Withheld means
-            None (a prior mean of 0); `max_delay` and query times, by which feedback is read, are told anyway.
+        publish_model: whether prior, noise, bound and the law of the delays are published. Withheld fields
+            are None (the prior mean is 0); `max_delay` and query times are always given, to read feedback.
         function_seed: freezes the functions (and so the optima), not noise, delays or contexts.
-        safe_seed: publish an arm that is drawn among all whose costs are at most -0.1 prior deviations in
-            every context and segment; "safest" publishes the one with the most slack. With the model a bound
-            on the slopes of each cost's law is published too. Costs are drawn until there is such an arm.
+        safe_seed: publish an arm drawn among all whose costs are at most -0.1 prior stds in every context
+            and segment; "safest" publishes the one with the most slack. With the model a bound on the slopes
+            of each cost's law is published too. Costs are redrawn until there is such an arm.
     """
 
     def __post_init__(self) -> None:
@@ -79,7 +79,7 @@ class Problem(Composition):
 
     @property
     def composed(self) -> dict[str, str]:
-        """What it is composed of, by name; features that it is without are left out."""
+        """Return the arguments by name, without those at their default."""
         given = {each.name: getattr(self, each.name) for each in fields(self)}
         absent = {each.name for each in fields(self) if given[each.name] is each.default}
         return {name: brief(value) for name, value in given.items() if name not in absent}
@@ -130,13 +130,13 @@ class Problem(Composition):
 
     @property
     def trial_facts(self) -> tuple[str, ...]:
-        """What of a trial's setting is about its own functions; all else holds whatever is drawn."""
+        """Return the fields of a trial's setting that depend on its functions; others hold for every draw."""
         return publishing.trial_facts(self)
 
     def setting(
         self, truth: Truth | None = None, costs: Drawn | None = None, safe: int | None = None
     ) -> Setting:
-        """What a learner may know; without a draw, what holds for all trials."""
+        """Return the published setting; without a draw, the part that holds for all trials."""
         kernel = deepcopy(self._published.kernel)  # an agent may fit it in place
         return self._published.with_facts(kernel=kernel, **publishing.told_of_trial(self, truth, costs, safe))
 

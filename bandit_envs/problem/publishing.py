@@ -1,4 +1,4 @@
-"""What of a problem is told to learners: its laws, and what little is said of the functions of a trial."""
+"""Publish a problem's laws to learners, and the few facts about the functions of a trial."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from bandit_envs.problem.truth import Truth
 
 
 def trial_facts(problem: Composition) -> tuple[str, ...]:
-    """What of a trial's setting is about its own functions; all else holds whatever is drawn.
+    """Return the fields of a trial's setting that depend on its functions; others hold for every draw.
 
-    Chowdhury & Gopalan (2017) tell the learner two numbers of each function: noise is a share of its
-    range, and B is its norm, from which the bound -B s follows. Nothing else that is published is
-    computed from the truth. Without the model these are withheld as well. A safe seed is one more, drawn
-    among the safe arms: no agent could do without that must keep costs in every round.
+    Chowdhury & Gopalan (2017) give the learner two numbers of each function: noise is a share of its
+    range, and B is its norm, from which the bound -B s follows. No other published field is computed from the
+    truth. Without the model these are withheld as well. A safe seed, drawn among the safe arms, is one more:
+    an agent that must satisfy costs in every round needs one.
     """
     return (*_facts_of_reward(problem), *_facts_of_costs(problem), *_facts_of_play_costs(problem))
 
 
 def published(problem: Composition) -> Setting:
-    """What holds for all trials."""
+    """Return the setting that holds for all trials."""
     publish, decisions, priced = problem.publish_model, problem.decisions, not problem.play_costs.is_free
     return Setting(
         arms=None if decisions.continuous else decisions.arms,
@@ -60,12 +60,12 @@ def published(problem: Composition) -> Setting:
 def told_of_trial(
     problem: Composition, truth: Truth | None, costs: Drawn | None, safe: int | None
 ) -> dict[str, Any]:
-    """The facts of a draw, of which `trial_facts` names those that differ: fields of its setting.
+    """Return the fields of a trial's setting that its draw determines; `trial_facts` names those that differ.
 
     Args:
         problem: whose draw it is.
         truth: its functions, None for none.
-        costs: what its plays cost, None if they are not drawn.
+        costs: costs of its plays, None if they are not drawn.
         safe: its safe seed, None for none.
     """
     told = {} if truth is None else _told_of_reward(problem, truth)
@@ -94,7 +94,7 @@ def _facts_of_play_costs(problem: Composition) -> tuple[str, ...]:
 
 
 def _told_of_reward(problem: Composition, truth: Truth | None) -> dict[str, Any]:
-    """What may be said of the reward that was drawn, or of all that can be."""
+    """Return the published facts of the drawn reward, or of all rewards before a draw."""
     if not problem.publish_model:
         return {"reward_lower_bound": problem.reward.least}
     rewards = [functions[0] for functions in truth.drawn] if truth else []
@@ -109,7 +109,7 @@ def _told_of_reward(problem: Composition, truth: Truth | None) -> dict[str, Any]
 
 
 def _norm_bound(problem: Composition, rewards: list[Drawn]) -> float | None:
-    """What is published of ||f||, given the reward of each segment, none before a draw."""
+    """Return the published bound on ||f||, given the reward of each segment, none before a draw."""
     if not isinstance(problem.rkhs_bound, str):
         return problem.rkhs_bound
     if problem.rkhs_bound == "paper":
@@ -121,7 +121,7 @@ def _norm_bound(problem: Composition, rewards: list[Drawn]) -> float | None:
 
 
 def _slopes(problem: Composition) -> Floats | None:
-    """Bounds on the slopes of the costs' laws, (C,), where a safe set may grow; None if a law has none."""
+    """Return bounds on the slopes of the costs' laws, (C,), with a safe seed; None if a law has none."""
     if not (problem.safe_seed and problem.publish_model):
         return None
     each = {id(law): law.steepest(problem.gram) for law in problem.constraints}  # several may share one
@@ -130,7 +130,7 @@ def _slopes(problem: Composition) -> Floats | None:
 
 
 def _noise_profile(problem: Composition) -> Floats | None:
-    """How the noise differs from point to point, where the law tells and there are points, (N,)."""
+    """Return the relative noise std at each point, (N,), if published and the set is finite; else None."""
     decisions = problem.decisions
     if not (problem.publish_model and problem.noise.tells_shape) or decisions.continuous:
         return None
@@ -138,6 +138,6 @@ def _noise_profile(problem: Composition) -> Floats | None:
 
 
 def _cost_noise_bound(problem: Composition) -> float | None:
-    """Almost sure bound on the noise on costs, where there are costs and it has one."""
+    """Return an almost sure bound on the noise on costs; None without costs or a bound."""
     bound, std = problem.constraint_noise.relative_bound, problem.constraint_noise.stated_std
     return None if bound is None or std is None or not problem.constraints else bound * std

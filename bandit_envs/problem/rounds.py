@@ -1,4 +1,4 @@
-"""What is kept of B trials while they are played: what was drawn of each round, and what came of it."""
+"""Keep the state of B trials while they are played: draws and results of each round."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.trial import Trial
 from bandit_envs.problem.volatile import is_in, mask_of
 
-# Of a trial before it is played:
+# Fields that a trial draws before it is played.
 DRAWN = (
     *("context", "wait", "segment", "version", "optimum", "worst", "noise", "attack", "bits"),
     *("rate", "cost_noise"),
@@ -20,10 +20,10 @@ DRAWN = (
 
 
 class Rounds:
-    """B trials, each at its own round; one that is begun again leaves the others alone.
+    """Hold B trials, each at its own round; restarting one leaves the others unchanged.
 
     Args:
-        problem: what all trials are drawn from.
+        problem: that all trials are drawn from.
         num_trials: B.
     """
 
@@ -33,7 +33,7 @@ class Rounds:
         self.slots = np.arange(problem.window + 1)  # (K,)
         self.round = np.full(num_trials, -1)  # before the first reset
         self.trials: list[Trial | None] = [None] * num_trials
-        self.alone = num_trials == 1  # and no view of another, whose memory it would leave
+        self.alone = num_trials == 1  # and not a view, which must write to shared memory
         shape, lead = (num_trials, horizon), problem.window
         self.context = np.zeros((num_trials, horizon + 1), dtype=np.int64)
         self.segment = np.zeros(shape, dtype=np.int64)
@@ -53,17 +53,17 @@ class Rounds:
         self.paid = np.zeros(num_trials)  # for plays
         self.over = np.zeros(num_trials, dtype=bool)  # a play did not fit into the budget
         self.actions = np.zeros((*shape, problem.decisions.arms.shape[1])[: 2 + problem.decisions.continuous])
-        # K - 1 rounds that never arrive come first: the slots of round t are the columns t..t + K - 1.
+        # K - 1 rounds without feedback come first: the slots of round t are the columns t..t + K - 1.
         self.due_since = np.full((num_trials, lead + horizon), -1)
         self.observed_since = np.zeros((num_trials, lead + horizon, 1 + costs))
         told = lead + horizon if problem.tells_deviations else 0
         self.deviation_since = np.zeros((num_trials, told))  # of the noise on the rewards
         priced = 0 if problem.play_costs.is_free else lead + horizon
-        self.paid_since = np.zeros((num_trials, priced))  # what is seen of what each play cost
+        self.paid_since = np.zeros((num_trials, priced))  # observed cost of each play
         self.tables = np.zeros(
             (num_trials, 1 + costs, len(problem.decisions.points))
         )  # of the current version
-        self.shown = np.zeros(num_trials, dtype=np.int64)  # which version `tables` holds
+        self.shown = np.zeros(num_trials, dtype=np.int64)  # version held in `tables`
         self.slowdown = problem.delay.slowdown(problem.decisions.unit_arms)  # (A,)
         self.laws = [problem.noise, *[problem.constraint_noise] * costs]
         self.loudness = np.stack([law.shape(problem.decisions.unit_arms) for law in self.laws])  # (1 + C, A)
@@ -71,12 +71,12 @@ class Rounds:
 
     @property
     def due(self) -> Ints:
-        """Round in which the feedback of each play arrives, -1 never, (B, T)."""
+        """Return the round in which the feedback of each play is delivered, -1 never, (B, T)."""
         return self.due_since[:, len(self.slots) - 1 :]
 
     @property
     def observed(self) -> Floats:
-        """What each play earned and cost, with noise, (B, T, 1 + C)."""
+        """Return reward and costs of each play, with noise, (B, T, 1 + C)."""
         return self.observed_since[:, len(self.slots) - 1 :]
 
     def begin(self, rows: Ints, trials: list[Trial]) -> Outcome:
@@ -92,28 +92,28 @@ class Rounds:
         return self._nothing(rows)
 
     def _nothing(self, rows: Ints) -> Outcome:
-        """What a round yields in which nothing is played, but for its number, (n,)."""
+        """Return the outcome of a round without a play, except for its number, (n,)."""
         slots = self.problem.slots
         told, paid = (slots if each.size else 0 for each in (self.deviation_since, self.paid_since))
         context = self.views[self.context[rows, self.round[rows]]]
         return Outcome.of_reset(context, self.masks(rows), slots, told, self.noise.shape[2], paid)
 
     def masks(self, rows: Any) -> Any:
-        """Which arms trials may play in their round, int8 (n, A); (n, 0) where all may."""
+        """Return the arms that trials may play in their round, int8 (n, A); (n, 0) if not volatile."""
         if not self.volatile:
             return self.no_masks[rows]
         return mask_of(self.bits[rows, self.round[rows]], self.problem.decisions.num_arms)
 
     def _stop(self, rows: Ints) -> Outcome:
-        """End trials, (n,), whose next play does not fit into what is left of the budget."""
+        """End trials, (n,), whose next play costs more than the remaining budget."""
         self.over[rows] = True
         t = self.round[rows]
-        last = t + 1 >= self.problem.horizon  # which a limit of the steps would say too
+        last = t + 1 >= self.problem.horizon  # as a limit on steps would report
         ended, never = np.ones(len(rows), dtype=bool), np.full(len(rows), -1)
         return self._nothing(rows)._replace(t=t, finished=last, terminated=ended, delay=never)
 
     def _cost_of(self, row: int, context: int, action: Any) -> float:
-        """What a play takes from the budget."""
+        """Return the cost of a play."""
         trial, decisions = self.trials[row], self.problem.decisions
         assert trial is not None
         if not decisions.continuous:
@@ -123,30 +123,30 @@ class Rounds:
         return trial.play_costs.between(point).item()
 
     def _fits(self, row: int, cost: float) -> bool:
-        """Whether what is left of the budget pays for a play."""
+        """Return whether the remaining budget pays for a play."""
         return self.paid.item(row) + cost <= self.problem.play_costs.budget
 
     def _take(self, row: int, name: str, drawn: Any) -> None:
-        """Keep what a trial has drawn of each round; that of the only trial stays where it is."""
+        """Store a trial's draw of each round; that of a single trial is not copied."""
         if self.alone:
             setattr(self, name, drawn[None])
         else:
             getattr(self, name)[row] = drawn
 
     def _show(self, row: int, version: int) -> None:
-        """Hold the functions of another version of a trial."""
+        """Load the functions of another version of a trial."""
         self.shown[row] = version
         self.tables[row] = self.trials[row].means[version]  # type: ignore[union-attr]
 
     def _evaluate(self, row: int, version: int, context: int, action: Floats) -> Floats:
-        """Noiseless reward and costs of a point of a box, (d,) in [-1, 1] -> (1 + C,)."""
+        """Return noiseless reward and costs of a point of a box, (d,) in [-1, 1] -> (1 + C,)."""
         trial = self.trials[row]
         assert trial is not None
         point = self.problem.decisions.with_context(context, trial.setting.to_point(action)[None])
         return np.array([function(point)[0] for function in trial.between[version]])
 
     def _loudness(self, actions: Any) -> Floats:
-        """Deviation of the noise on reward and costs of plays, in units of the stated ones, (..., 1 + C)."""
+        """Return the noise stds on reward and costs of plays over the stated ones, (..., 1 + C)."""
         if not self.problem.decisions.continuous:
             return self.loudness[:, actions].T
         unit = np.atleast_2d((actions + 1.0) / 2.0)
@@ -154,22 +154,22 @@ class Rounds:
         return each if actions.ndim == 2 else each[0]
 
     def _waits(self, rows: Any, t: Any, reward: Any) -> Any:
-        """How long the feedback of plays takes that earned so much, (n,), before the arms stretch it."""
+        """Return the waits of plays with these rewards, (n,), before the arms' slowdown."""
         law, drawn = self.problem.delay, self.wait[rows, t]
         if not law.looks_at_rewards:
             return drawn
         best, worst = self.optimum[rows, t], self.worst[rows, t]
-        extent = np.where(best > worst, best - worst, np.inf)  # no arm of a constant function falls short
+        extent = np.where(best > worst, best - worst, np.inf)  # a constant function has no shortfall
         return law.wait(drawn, np.clip((best - reward) / extent, 0.0, 1.0))
 
     def _stated_std(self, row: int) -> Any:
-        """Deviation of the noise that a trial states."""
+        """Return the noise std that a trial's setting states."""
         trial = self.trials[row]
         assert trial is not None
         return trial.setting.noise_std
 
     def _check_started(self, earliest: int, latest: int, over: bool = False) -> None:
-        """Raise unless the rounds that are to be played, in some trials, are rounds of a trial."""
+        """Raise unless the next rounds of some trials exist: after reset, before the end."""
         if earliest < 0:
             raise RuntimeError("step was called before reset; call reset first")
         if over:

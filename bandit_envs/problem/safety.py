@@ -1,4 +1,4 @@
-"""Arms that keep all costs of a trial, so that an agent can keep them in every round."""
+"""Find arms that satisfy all costs of a trial, so that an agent can satisfy them in every round."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problem.decisions import Decisions
 
-MARGIN = 0.1  # prior deviations by which every cost of a safe seed is kept
+MARGIN = 0.1  # slack of a safe seed in every cost, in prior stds
 TRIES = 1000  # draws of the costs until an arm is safe in all segments and contexts
 SAFEST = "safest"
 
 
 def margin(gram: Gram) -> float:
-    """Return the slack that a safe seed has at least, in units of the costs."""
+    """Return the least slack of a safe seed, in units of the costs."""
     return MARGIN * float(np.sqrt(gram.diagonal.max()))
 
 
@@ -29,5 +29,5 @@ def safest_arm(costs: Floats, decisions: Decisions) -> int:
 
 
 def _worst(costs: Floats, decisions: Decisions) -> Floats:
-    """The largest cost of each arm, (A,)."""
+    """Return the largest cost of each arm, (A,)."""
     return costs.reshape(-1, decisions.num_arms).max(axis=0)

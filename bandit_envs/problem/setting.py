@@ -1,4 +1,4 @@
-"""What a learner may know about a problem before it plays."""
+"""Define the published part of a problem, given to a learner before it plays."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from bandit_envs.problem.units import arm_at, from_cube, nearest_arm, to_cube
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """The published part of a problem. Points are in the kernel's units; actions are the environment's.
+    """Hold the published part of a problem. Points are in the kernel's units, actions in the environment's.
 
-    People without an environment build one themselves: `Setting(arms=grid, horizon=100)`.
+    Users without an environment build one themselves: `Setting(arms=grid, horizon=100)`.
 
     Args:
         arms: features of the arms, (A, d); None on a box.
@@ -36,47 +36,47 @@ class Setting:
         context_low, context_high: bounds of contexts that are no finite set, (dz,). The observation is then
             the context itself, in the kernel's units; arms must be a box too.
         horizon: number of rounds T.
-        kernel: the model's of the reward, a scikit-learn kernel over (context, arm) features; None if it is
-            withheld: agents then find the unit of the reward by first plays. A WhiteKernel that is a term of
-            its sum is taken out and is `noise_std`. Costs that are drawn, not given, share the kernel unless
-            they have one of their own.
+        kernel: the model's kernel of the reward, a scikit-learn kernel over (context, arm) features; None if
+            withheld: agents then estimate the unit of the reward from first plays. A WhiteKernel that is a
+            term of its sum is taken out and sets `noise_std`. Drawn costs share the kernel unless they have
+            their own.
         prior_mean: the model's mean of the reward at each point, (N,), or one number.
         noise_std: standard deviation of the reward noise, R of the papers; None if withheld.
-        noise_profile: deviation of the noise at each point in units of `noise_std`, (N,), in (0, 1]; None
-            where it is the same everywhere or not known. `info` may then say "feedback_std" of what arrives.
-        misspecification: eps: the reward is at most so far from a function of the kernel's space, whose norm
-            `rkhs_bound` bounds; None if that is not said or it is one.
-        corruption: C: all that is added to rewards by an attacker is at most so much; None for none.
-        aggregated: whether `info` tells the sum of what arrives in a round, and not which rounds earned it.
+        noise_profile: noise std at each point over `noise_std`, (N,), in (0, 1]; None if it is the same
+            everywhere or unknown. `info` may then hold "feedback_std" for delivered feedback.
+        misspecification: eps: the reward differs by at most eps from a function of the kernel's space, whose
+            norm `rkhs_bound` bounds; None if not published or zero.
+        corruption: C, a bound on the sum of all changes of rewards by an attack; None for none.
+        aggregated: whether `info` holds only the sum of the feedback delivered in a round, not its rounds.
         noise_bound: almost sure bound on the noise, None if there is none.
         rkhs_bound: B with ||f|| <= B, None if unknown.
-        reward_lower_bound: what f is never or seldom below, a constant of its law; None if unknown.
-        max_delay: feedback later than this many rounds never arrives; default what the law of delays says
-            for rounds that start at the query times, 0 without one.
+        reward_lower_bound: level that f never or seldom falls below, a constant of its law; None if unknown.
+        max_delay: feedback later than this many rounds is never delivered; by default derived from the law of
+            delays and the query times, 0 without a law.
         delay: law of the delays, or its description, {"law": "poisson", "mean": 10}; None if it is withheld.
             Its quantiles are in rounds, or in units of time where it has query times.
         num_constraints: C.
         constraint_noise_std: standard deviation of the noise on costs.
-        budget: B, what plays may cost together; the episode ends when the next one does not fit. None for no
-            end but the horizon.
-        cost_min: what no play costs less than, positive; None where it is not known.
-        known_costs: what each play costs, (N,), on a box a function of (context, arm) features,
-            (n, dz + d) -> (n,); None where that is to be learnt. Of a batch (B, N), or B functions.
-        play_costs: law of what plays cost, for its prior and its noise; None if it is withheld.
-        may_change: whether the functions may change during a run; when they do is not published.
-        volatile: whether arms may be missing from a round; "action_mask" in `info` then says which may be
-            played in the next one.
-        query_times: when each round starts, (T,), where delays are in units of time; else None. Default what
-            the law of delays says.
-        safe_seed: arms whose costs are known to be kept in every context and segment, (n,); None if none is.
-            Where arms are volatile, one of them is there in every round.
+        budget: B, on the total cost of plays; the episode ends when the next play exceeds it. None if only
+            the horizon ends it.
+        cost_min: positive lower bound on the cost of a play; None if unknown.
+        known_costs: cost of each play, (N,), on a box a function of (context, arm) features,
+            (n, dz + d) -> (n,); None if it must be learnt. For a batch (B, N), or B functions.
+        play_costs: law of the costs of plays, for its prior and its noise; None if it is withheld.
+        may_change: whether the functions may change during a run; change-points are not published.
+        volatile: whether arms may be unavailable in a round; "action_mask" in `info` then marks those that
+            may be played in the next one.
+        query_times: start time of each round, (T,), where delays are in units of time; else None. By default
+            derived from the law of delays.
+        safe_seed: arms known to satisfy all costs in every context and segment, (n,); None if none is. Where
+            arms are volatile, one of them is available in every round.
         lipschitz: L_j of each cost, (C,): |g_j(x) - g_j(x')| <= L_j |x - x'| in the kernel's units of
             (context, arm) features, of nearly all functions of its law; None if unknown.
         constraint_noise_bound: almost sure bound on the noise on costs, None if there is none.
 
     `noise_std`, `noise_bound`, `rkhs_bound` and `reward_lower_bound` may differ from trial to trial; they
     are then (B,) arrays in the setting of a batch, `safe_seed` and `lipschitz` (B, n) and (B, C), and
-    `known_costs` as said above. `Problem.trial_facts` says where they do: nothing else is computed from the
+    `known_costs` as above. `Problem.trial_facts` names those that do: no other field is computed from the
     function that will be played.
     """
 
@@ -129,48 +129,48 @@ class Setting:
             self._fill({"prior_mean": fixed(np.array(self.prior_mean, dtype=np.float64))})
 
     def _fill(self, values: Mapping[str, Any]) -> None:
-        """Set fields while the setting is made."""
+        """Set fields during construction."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     @property
     def continuous(self) -> bool:
-        """Whether the decision set is a box."""
+        """Return whether the decision set is a box."""
         return self.arms is None
 
     @property
     def dim(self) -> int:
-        """Number of features d of an arm."""
+        """Return the number of features d of an arm."""
         assert self.low is not None
         return len(self.low)
 
     @property
     def has_contexts(self) -> bool:
-        """Whether observations show a context that matters."""
+        """Return whether observations show a context."""
         return self.contexts is not None or self.context_low is not None
 
     @property
     def pairs_width(self) -> int:
-        """Number of features dz + d of a (context, arm) pair."""
+        """Return the number of features dz + d of a (context, arm) pair."""
         return self.decisions.points.shape[1]
 
     @cached_property
     def decisions(self) -> Decisions:
-        """Arms and contexts as one indexed set; of a box of either, two corners."""
+        """Return arms and contexts as one indexed set; a box of either gives two corners."""
         context_box = self.context_low, self.context_high
         return corners_of(self.arms, (self.low, self.high), self.contexts, context_box)
 
     @cached_property
     def scaled_contexts(self) -> Floats:
-        """What observations show of each context, (Z, dz) in [0, 1] as float32; one 0 without contexts."""
+        """Return the observation of each context, (Z, dz) in [0, 1] as float32; one 0 without contexts."""
         return observed_contexts.scaled(self.contexts)
 
     def context_index(self, observation: Floats) -> Ints:
-        """Indices of the observed contexts, the nearest ones, (n, dz) -> (n,)."""
+        """Return the indices of the nearest contexts to observations, (n, dz) -> (n,)."""
         return observed_contexts.nearest(observation, self.scaled_contexts)
 
     def context_features(self, observation: Floats) -> Floats:
-        """Features of the observed contexts, (n, ...) -> (n, dz); a box of contexts is observed as it is."""
+        """Return the features of observed contexts, (n, ...) -> (n, dz); those of a box are unscaled."""
         if self.context_low is not None:
             return observed_contexts.checked_features(observation, len(self.context_low))
         contexts = self.decisions.contexts
@@ -178,11 +178,11 @@ class Setting:
         return contexts[self.context_index(observation)]
 
     def to_point(self, action: Any) -> Floats:
-        """Features of actions: arms by index, or [-1, 1]^d mapped to the box; (...,) -> (..., d)."""
+        """Return features of actions: arms by index, or [-1, 1]^d mapped to the box; (...,) -> (..., d)."""
         return from_cube(action, *self._box) if self.arms is None else arm_at(action, self.arms)
 
     def to_action(self, point: Any) -> Any:
-        """The inverse of `to_point`; on a finite set, the index of the nearest arm, (..., d) -> (...)."""
+        """Return the action of a point, (..., d) -> (...): on a finite set, the index of the nearest arm."""
         return to_cube(point, *self._box) if self.arms is None else nearest_arm(point, self.arms)
 
     @property
@@ -192,11 +192,11 @@ class Setting:
         return self.low, self.high
 
     def of_trial(self, trial: int) -> Self:
-        """The setting of one trial of a batch."""
+        """Return the setting of one trial of a batch."""
         return setting_of_trial(self, trial)
 
     def with_facts(self, **facts: Any) -> Self:
-        """The same setting with other numbers; what is of the size of the decision set is shared."""
+        """Return the setting with other values; arrays of the size of the decision set are shared."""
         other = copy(self)
         other._fill(facts)
         other._fill(checked_facts(vars(other)))
@@ -210,6 +210,6 @@ class Setting:
 
     @property
     def _told(self) -> dict[str, str]:
-        """What is not withheld, by name."""
+        """Return the fields that are not withheld, by name."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: brief(value) for name, value in values.items() if value is not None}

@@ -1,4 +1,4 @@
-"""The dynamics of B trials at once; knows no Gymnasium."""
+"""Simulate B trials at once, independently of Gymnasium."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bandit_envs.problem.single import SingleSimulator
 
 
 class Simulator(Rounds):
-    """Plays B trials, each at its own round."""
+    """Play B trials, each at its own round."""
 
     def play(self, rows: Ints, actions: Any) -> Outcome:
         """Play one action in each of the given rows, (n,): arms, or actions in [-1, 1]^d."""
@@ -32,7 +32,7 @@ class Simulator(Rounds):
         return Outcome.concatenate(parts).each(lambda part: part[order])
 
     def _play(self, rows: Ints, actions: Any, cost: Floats) -> Outcome:
-        """Play what is paid for, at these costs, (n,)."""
+        """Play actions that the budget covers, at these costs, (n,)."""
         t = self.round[rows]
         segment, context = self.segment[rows, t], self.context[rows, t]
         means = self._means(rows, self.version[rows, t], context, actions)
@@ -78,14 +78,14 @@ class Simulator(Rounds):
         return outcome.aggregated if self.problem.aggregated else outcome
 
     def view(self, row: int) -> SingleSimulator:
-        """Return one trial as a simulator of its own that shares this one's memory."""
+        """Return one trial as a single simulator that shares this one's memory."""
         single = object.__new__(SingleSimulator)
         batched = {key: value[row : row + 1] for key, value in vars(self).items() if key in _BATCHED}
         single.__dict__.update(vars(self) | batched | {"alone": False})
         return single
 
     def _delay(self, waits: Floats, actions: Any) -> Ints:
-        """Delays of the plays in rounds, -1 where the feedback never arrives, (n,)."""
+        """Return the delays of the plays in rounds, -1 if the feedback is never delivered, (n,)."""
         law = self.problem.delay
         slowdown = (
             law.slowdown((actions + 1.0) / 2.0)
@@ -96,19 +96,19 @@ class Simulator(Rounds):
         return np.where(rounds > self.problem.window, -1.0, rounds).astype(np.int64)
 
     def _note_deviation(self, rows: Ints, t: Ints, loudness: Floats) -> None:
-        """Keep the deviation of the noise on the plays' rewards, where it is told."""
+        """Store the noise std of the plays' rewards, if published."""
         if self.deviation_since.size:
             stated = np.array([self._stated_std(i) for i in rows.tolist()])
             self.deviation_since[rows, t + self.problem.window] = stated * loudness
 
     def _of_arrived(self, since: Floats, rows: Ints, column: Ints, arrived: Bools) -> Floats:
-        """What is told of the plays whose feedback arrives, (n, K), where it is told."""
+        """Return the stored values of plays with delivered feedback, (n, K); (n, 0) if not published."""
         if not since.size:
             return np.zeros((len(rows), 0))
         return np.where(arrived, since[rows[:, None], column], 0.0)
 
     def _corrupt(self, rows: Ints, t: Ints, gap: Floats) -> Floats:
-        """Add to the rewards what is left of the attacker's budget allows, (n,); return it."""
+        """Add to the rewards the attack that the remaining budget allows, (n,); return it."""
         law = self.problem.corruption
         wish = np.where(law.strikes(gap), self.attack[rows, t], 0.0)
         done = np.sign(wish) * np.minimum(np.abs(wish), law.budget - self.spent[rows])
@@ -117,7 +117,7 @@ class Simulator(Rounds):
         return done
 
     def _means(self, rows: Ints, version: Ints, context: Ints, actions: Any) -> Floats:
-        """Noiseless reward and costs of the plays, (n, 1 + C)."""
+        """Return noiseless reward and costs of the plays, (n, 1 + C)."""
         if self.problem.decisions.continuous:
             plays = zip(rows, version, context, actions, strict=True)
             return np.array([self._evaluate(*play) for play in plays]).reshape(len(rows), self.noise.shape[2])

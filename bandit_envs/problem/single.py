@@ -1,4 +1,4 @@
-"""The dynamics of one trial, on numbers: `Simulator` with arrays of one entry takes three times as long."""
+"""Simulate one trial on numbers: `Simulator` with arrays of one entry takes three times as long."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NONE = np.zeros(0)
 
 
 class SingleSimulator(Rounds):
-    """Plays one trial; its outcomes are those of `Simulator`, bit for bit, without the axis of trials."""
+    """Play one trial; outcomes equal those of `Simulator`, bit for bit, without the axis of trials."""
 
     def __init__(self, problem: Problem):
         super().__init__(problem, 1)
@@ -77,7 +77,7 @@ class SingleSimulator(Rounds):
         return outcome.aggregated if self.problem.aggregated else outcome
 
     def _means(self, version: int, context: int, action: Any) -> Floats:
-        """Noiseless reward and costs of the play, (1 + C,)."""
+        """Return noiseless reward and costs of the play, (1 + C,)."""
         decisions = self.problem.decisions
         if decisions.continuous:
             return self._evaluate(0, version, context, action)
@@ -86,21 +86,21 @@ class SingleSimulator(Rounds):
         return self.tables[0, :, context * decisions.num_arms + action].copy()
 
     def _told(self, t: int, latest: int, arrived: Bools, loudness: Floats) -> Floats:
-        """Keep the deviation of the noise on the play's reward, where it is told; those that arrive, (K,)."""
+        """Store the noise std of the play's reward, if published; return the delivered ones, (K,)."""
         if not self.deviation_since.size:
             return NONE
         self.deviation_since[0, latest - 1] = self._stated_std(0) * loudness.item(0)
         return np.where(arrived, self.deviation_since[0, t:latest][::-1], 0.0)
 
     def _seen_costs(self, t: int, latest: int, arrived: Bools, cost: float) -> Floats:
-        """Keep what is seen of what the play cost; that of the plays whose feedback arrives, (K,)."""
+        """Store the observed cost of the play; return those of delivered feedback, (K,)."""
         if not self.paid_since.size:
             return NONE
         self.paid_since[0, latest - 1] = self.problem.play_costs.seen(cost, self.cost_noise.item(t))
         return np.where(arrived, self.paid_since[0, t:latest][::-1], 0.0)
 
     def _corrupt(self, t: int, column: int, gap: float) -> float:
-        """Add to the reward what is left of the attacker's budget allows; return it."""
+        """Add to the reward the attack that the remaining budget allows; return it."""
         law = self.problem.corruption
         if not law.budget or not law.strikes(gap):
             return 0.0
@@ -111,7 +111,7 @@ class SingleSimulator(Rounds):
         return done
 
     def _delay(self, wait: float, action: Any) -> int:
-        """Delay of the play in rounds, -1 where the feedback never arrives."""
+        """Return the delay of the play in rounds, -1 if the feedback is never delivered."""
         law = self.problem.delay
         slowdown = (
             law.slowdown((action[None] + 1.0) / 2.0)

@@ -1,4 +1,4 @@
-"""Checks of what a setting tells: each raises unless its numbers can be what they say they are."""
+"""Check the fields of a setting: each check raises unless the values are possible."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ SWITCHES = ("may_change", "volatile", "aggregated")
 
 
 def checked_facts(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a setting tells of its costs as arrays, raise at anything that cannot be.
+    """Check a setting's fields; return those of its costs as arrays.
 
     Args:
-        told: its fields by name, before or after its arms are known to be arms.
+        told: its fields by name, before or after its arms are checked.
     """
     check_counts(**{name: told[name] for name in COUNTS})
     check_scales(**{name: told[name] for name in SCALES})
@@ -41,7 +41,7 @@ def checked_facts(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_switches(told: Mapping[str, Any]) -> None:
-    """Raise unless each is True or False, and arms are missing only where there are arms."""
+    """Raise unless each is True or False, and arms are volatile only on a finite set."""
     for name in SWITCHES:
         require_switch(name, told[name])
     still = not (told["volatile"] and told["arms"] is None)
@@ -61,7 +61,7 @@ def check_scales(**scales: Any) -> None:
 
 
 def check_deviations(**deviations: Any) -> None:
-    """Raise unless each is a scale whose square is a number."""
+    """Raise unless each is a scale whose square is finite."""
     check_scales(**deviations)
     for name, value in deviations.items():
         small = value is None or bool((np.asarray(value) <= LARGEST_DEVIATION).all())
@@ -69,13 +69,13 @@ def check_deviations(**deviations: Any) -> None:
 
 
 def check_budget(budget: Any, least: Any) -> None:
-    """Raise unless what may be spent, and what a play costs at least, are None or positive."""
+    """Raise unless the budget and the least cost of a play are None or positive."""
     for name, value in {"budget": budget, "cost_min": least}.items():
         require(value is None or (is_number(value) and value > 0), name, "None or positive", value)
 
 
 def check_known_costs(costs: Any, continuous: bool) -> None:
-    """Raise unless they are None, or positive numbers, on a box functions; of one trial or of several."""
+    """Raise unless costs are None, positive numbers, or functions on a box; of one trial or of several."""
     if costs is None:
         return
     if continuous:
@@ -96,7 +96,7 @@ def check_size(costs: Any, decisions: Decisions) -> None:
 
 
 def check_kernel_kind(kernel: Any) -> None:
-    """Raise unless it is None or looks like a kernel; which points it takes is known to who uses it."""
+    """Raise unless the value is None or has a kernel's interface; its points are checked by its user."""
     usable = callable(getattr(kernel, "diag", None)) and not isinstance(kernel, type)
     require(kernel is None or usable, "kernel", "None or a scikit-learn kernel", kernel)
 
@@ -107,13 +107,13 @@ def check_least(least: Any) -> None:
 
 
 def check_times(times: Any) -> None:
-    """Raise unless they are None or the times at which rounds start."""
+    """Raise unless times are None or the ascending start times of rounds."""
     usable = times is None or (np.ndim(times) == 1 and _are_numbers(times) and (np.diff(times) >= 0).all())
     require(usable, "query_times", "None or ascending numbers, one a round", times)
 
 
 def check_prior_mean(mean: Floats | float, decisions: Decisions) -> None:
-    """Raise unless it is one finite number, or one a point."""
+    """Raise unless the mean is one finite number, or one a point."""
     size = decisions.num_contexts * decisions.num_arms
     given = np.asarray(mean)
     require(given.shape in ((), (size,)), "prior_mean", f"a number or ({size},) values", given.shape)
@@ -121,7 +121,7 @@ def check_prior_mean(mean: Floats | float, decisions: Decisions) -> None:
 
 
 def checked_profile(profile: Any, decisions: Decisions) -> Floats:
-    """Return shares of the noise's deviation, one a point of a finite set, or raise."""
+    """Return relative noise stds, one a point of a finite set, or raise."""
     size = decisions.num_contexts * decisions.num_arms
     shape = (size,) if not decisions.continuous else None
     require(np.shape(profile) == shape, "noise_profile", f"{shape} shares, None on a box", np.shape(profile))
@@ -159,24 +159,24 @@ def checked_slopes(name: str, slopes: Any, num_constraints: int) -> Floats:
 
 
 def settled(values: Any) -> Floats:
-    """Numbers that nobody can write to: a copy, but of what is so already."""
+    """Return read-only numbers: a copy, unless they are read-only already."""
     kept = isinstance(values, np.ndarray) and values.dtype == np.float64 and not values.flags.writeable
     return values if kept else fixed(np.array(values, dtype=np.float64))
 
 
 def fixed(values: Any) -> Any:
-    """Return an array that nobody can write to any more: itself."""
+    """Make an array read-only and return it."""
     values.setflags(write=False)
     return values
 
 
 def _is_scale(value: Any) -> bool:
-    """Whether a number, or every number of a batch, is finite and not negative."""
+    """Return whether a number, or every number of a batch, is finite and not negative."""
     return _are_numbers(value) and bool((np.asarray(value) >= 0).all())
 
 
 def _are_numbers(value: Any) -> bool:
-    """Whether it is a finite number, or several of them in a row."""
+    """Return whether the value is a finite number or a list of them."""
     values = np.asarray(value)
     counted = values.dtype.kind in "iuf" and values.ndim < 2 and values.size > 0
     return counted and bool(np.isfinite(values).all())

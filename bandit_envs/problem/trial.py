@@ -1,4 +1,4 @@
-"""A trial is one draw of everything random."""
+"""Hold one draw of everything random."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from bandit_envs.problem.volatile import Bits
 
 
 class Trial(NamedTuple):
-    """Everything random about one run, drawn before it starts; playing it is looking it up."""
+    """Hold everything random about one run, drawn before it starts; playing only looks it up."""
 
     means: Any  # (V, 1 + C, N) reward, then costs (feasible when <= 0), of each version, by its index
     between: list[list[Callable[[Floats], Floats]]]  # the same functions on a box; empty on a finite set
-    optimum: Floats  # (T,) largest mean reward of what may be played and is feasible in the round
-    worst: Floats  # (T,) smallest mean reward of what may be played
-    segment: Ints  # (T,) how many changes there were so far
-    version: Ints  # (T,) which functions hold: those of the segment or, with drift, of the round
+    optimum: Floats  # (T,) largest mean reward of an available feasible arm in the round
+    worst: Floats  # (T,) smallest mean reward of an available arm
+    segment: Ints  # (T,) number of changes so far
+    version: Ints  # (T,) index of the functions: of the segment or, with drift, of the round
     context: Ints  # (T + 1,)
     noise: Floats  # (T, 1 + C)
-    attack: Floats  # (T,) what would be added to each reward while the budget lasts, if the play is struck
-    bits: Bits  # (T + 1, ...) which arms may be played, see `volatile.mask_of`; (T + 1, 0) where all may
-    wait: Floats  # (T,) for feedback, infinite if it never arrives, before the played arm stretches it
+    attack: Floats  # (T,) intended change of each reward, within the budget and if the play is attacked
+    bits: Bits  # (T + 1, ...) arms that may be played, see `volatile.mask_of`; (T + 1, 0) for all
+    wait: Floats  # (T,) for feedback, infinite if never delivered, before the arm's slowdown
     play_costs: Drawn  # of each point, the same in all rounds
     cost_noise: Floats  # (T,) standard normals
     rate: Floats  # (T,) largest mean reward a unit of cost of the same, 0 if that is negative

@@ -1,4 +1,4 @@
-"""The functions of a trial and their extremes, where they hold for a segment."""
+"""Hold the functions of a trial and their extremes, by segment or round."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ Extremes = tuple[Floats, Floats]  # best feasible (minus infinity if none) and w
 
 
 class Truth(NamedTuple):
-    """V versions of the functions; without drift, a version is a segment, with it, a round."""
+    """Hold V versions of the functions; without drift, a version is a segment, with it, a round."""
 
-    means: Any  # (V, 1 + C, N) an array, or what has its rows by index
+    means: Any  # (V, 1 + C, N) an array, or an object with its rows by index
     optimum: Floats  # (V, Z) of the feasible
     worst: Floats  # (V, Z)
     extent: Floats  # (2, 1 + C) the least and the largest value of the reward and of each cost
-    drawn: Sequence[Sequence[Drawn]] = ()  # [segment][reward, then costs], where they are kept
+    drawn: Sequence[Sequence[Drawn]] = ()  # [segment][reward, then costs]; empty with drift
 
     @classmethod
     def of(cls, drawn: list[list[Drawn]], decisions: Decisions, extremes: Extremes | None) -> Truth:
-        """The truth of functions that hold for a segment each.
+        """Return the truth of functions that each hold for a segment.
 
         Args:
             drawn: [segment][reward, then costs].
             decisions: the points.
-            extremes: between the points of a box; None on a finite set, where the points have them.
+            extremes: between the points of a box; None on a finite set, where they are at the points.
         """
         means = np.array([[function.values for function in functions] for functions in drawn])
         means.setflags(write=False)  # trials share it
@@ -44,13 +44,13 @@ class Truth(NamedTuple):
 
 
 def of_table(means: Floats, decisions: Decisions) -> Extremes:
-    """The extremes of tables of means, (V, 1 + C, N); a version at a time, for the points may be many."""
+    """Return the extremes of tables, (V, 1 + C, N); one version at a time, to save memory."""
     table = means.reshape(*means.shape[:2], decisions.num_contexts, -1)  # (V, 1 + C, Z, A)
     return np.array([_best(version) for version in table]), table[:, 0].min(axis=2)
 
 
 def _best(values: Floats) -> Floats:
-    """The largest reward where no cost is positive, (1 + C, Z, A) -> (Z,); minus infinity if nowhere."""
+    """Return the largest reward where no cost is positive, (1 + C, Z, A) -> (Z,); -inf if nowhere."""
     feasible: Bools = np.asarray((values[1:] <= 0).all(axis=0))
     return np.asarray(values[0].max(axis=1, where=feasible, initial=-np.inf))
 
@@ -61,13 +61,13 @@ def check_feasible(best: Floats, version: str) -> None:
         index, context = np.argwhere(np.isneginf(best))[0]
         raise ValueError(
             f"constraints must be <= 0 together somewhere, got no such point in {version} {index}, context "
-            f"{context}; lower the costs, add points, or draw them with a share that is feasible: "
+            f"{context}; lower the costs, add points, or draw costs with a feasible share of arms: "
             'constraints={"law": "gp", "quantile": 0.3}'
         )
 
 
 def of_box(drawn: list[list[Drawn]], decisions: Decisions) -> Extremes:
-    """The extremes between the points, by search."""
+    """Return the extremes between the points, by search."""
     contexts = _contexts(decisions)
     best = np.array([[_maximise(decisions, z, 1.0, *row) for z in contexts] for row in drawn])
     worst = np.array([[-_maximise(decisions, z, -1.0, row[0]) for z in contexts] for row in drawn])
@@ -75,10 +75,10 @@ def of_box(drawn: list[list[Drawn]], decisions: Decisions) -> Extremes:
 
 
 def best_rates(truth: Truth, costs: Drawn, decisions: Decisions) -> Floats:
-    """The largest mean reward a unit of cost where all constraints hold, at least 0, (V, Z).
+    """Return the largest mean reward a unit of cost where all constraints hold, at least 0, (V, Z).
 
-    It is rho* = max f / k: a budget of one resource earns rho* B at best, for the linear programme over
-    mixtures of arms has its optimum at one arm. Arms that lose are best left alone, so it is not negative.
+    It is rho* = max f / k: a budget of one resource earns rho* B at best, because the linear programme over
+    mixtures of arms has its optimum at one arm. It is not negative, because losing arms need not be played.
 
     Args:
         truth: rewards and constraints.
@@ -111,7 +111,7 @@ def _contexts(decisions: Decisions) -> range:
 
 
 def _maximise(decisions: Decisions, context: int, sign: float, reward: Drawn, *costs: Drawn) -> float:
-    """The largest value of sign times the reward on the box, where all given costs are <= 0."""
+    """Return the largest value of sign * reward on the box, where all given costs are <= 0."""
 
     def within(function: Callable[[Floats], Floats], factor: float) -> Callable[[Floats], Floats]:
         return lambda arms: factor * function(decisions.with_context(context, arms))
@@ -129,6 +129,6 @@ def _maximise(decisions: Decisions, context: int, sign: float, reward: Drawn, *c
 
 def _between(drawn: Drawn) -> Callable[[Floats], Floats]:
     if drawn.between is None:
-        few = f"at most {MOST_DENSE} on a box, whose anchors they are, unless the kernel is of low rank"
+        few = f"at most {MOST_DENSE} on a box, where arms are anchors, unless the kernel is of low rank"
         raise ArgumentError("num_arms", f"must be {few}, got {len(drawn.values)} points; give fewer anchors")
     return drawn.between

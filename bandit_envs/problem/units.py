@@ -1,4 +1,4 @@
-"""From actions to points and back: indices or [-1, 1]^d on one side, the kernel's units on the other."""
+"""Map actions to points and back: indices or [-1, 1]^d to and from the kernel's units."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 
-SLACK = 1e-6  # how far rounding may carry an action out of the box [-1, 1]
+SLACK = 1e-6  # of an action outside the box [-1, 1], by rounding
 
 
 def arm_at(action: Any, arms: Floats) -> Floats:
-    """Features of arms by index, (...,) -> (..., d)."""
+    """Return the features of arms by index, (...,) -> (..., d)."""
     return arms[np.asarray(action)]
 
 
 def nearest_arm(point: Any, arms: Floats) -> Any:
-    """The index of the arm that is nearest, (..., d) -> (...)."""
+    """Return the index of the nearest arm, (..., d) -> (...)."""
     point = np.asarray(point, dtype=np.float64)
     return ((point[..., None, :] - arms) ** 2).sum(axis=-1).argmin(axis=-1)
 
 
 def from_cube(action: Any, low: Floats, high: Floats) -> Floats:
-    """[-1, 1]^d mapped to a box, (..., d) -> (..., d)."""
+    """Map [-1, 1]^d to a box, (..., d) -> (..., d)."""
     return low + (high - low) * (np.asarray(action, dtype=np.float64) + 1.0) / 2.0
 
 
 def to_cube(point: Any, low: Floats, high: Floats) -> Floats:
-    """A box mapped to [-1, 1]^d, a side of no length to -1, (..., d) -> (..., d)."""
+    """Map a box to [-1, 1]^d, a side of length 0 to -1, (..., d) -> (..., d)."""
     return 2.0 * (np.asarray(point, dtype=np.float64) - low) / np.where(high > low, high - low, 1.0) - 1.0

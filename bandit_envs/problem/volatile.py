@@ -1,4 +1,4 @@
-"""Which arms may be played in each round of a trial, and what is best among them, found at its reset."""
+"""Draw the arms that may be played in each round of a trial, and find the best among them, at reset."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from bandit_envs.problem.decisions import Decisions
 from bandit_envs.problem.drifting import Playback
 from bandit_envs.problem.truth import Truth, best_rates
 
-ENTRIES = 2**17  # arms of rounds that are drawn at once: 1 MB of uniforms
+ENTRIES = 2**17  # (round, arm) pairs drawn at once: 1 MB of uniforms
 Bits = np.ndarray  # uint8: eight arms a byte
 
 
 class Roster(NamedTuple):
-    """The arms of T + 1 rounds, the last of which is not played."""
+    """Hold the available arms of T + 1 rounds, the last of which is not played."""
 
     bits: Bits  # (T + 1, ceil(A / 8)), see `mask_of`
     optimum: Floats  # (T,) largest mean reward of an available feasible arm
@@ -36,12 +36,12 @@ def roster_of(
     context: Ints,
     rng: np.random.Generator,
 ) -> Roster:
-    """What may be played in each round of a trial, and what is best of it.
+    """Return the available arms in each round of a trial, and the optima over them.
 
     Args:
-        problem: whose trial it is.
-        truth, costs: its functions, and what its plays cost.
-        kept: its safe seed, which is never missing; None for none.
+        problem: of the trial.
+        truth, costs: its functions, and the costs of its plays.
+        kept: its safe seed, which is always available; None for none.
         version: of each round, (T,).
         context: (T + 1,).
         rng: of availability.
@@ -66,19 +66,19 @@ def _drawn(
     price: Floats | None,
     kept: int | None,
 ) -> Roster:
-    """Draw the arms of a trial; one that is feasible is there in every round, and all are in the first.
+    """Draw the available arms of a trial; a feasible one is among them in every round, and all in the first.
 
     So an arm that was chosen before the reset may be played after it, as Gymnasium's checker does.
 
     Args:
         law: of availability.
         means: (1 + C, N) of each version, by its index.
-        version: of each round, (T,); after the last round the functions stay what they are.
+        version: of each round, (T,); after the last round the functions do not change.
         context: (T + 1,).
         decisions: of the problem.
         rng: of availability.
-        price: what each point costs, (N,); None where plays cost nothing and all rates are 0.
-        kept: a feasible arm that is there in every round, such as a safe seed; None is any feasible one.
+        price: cost of each point, (N,); None if plays are free and all rates are 0.
+        kept: a feasible arm that is available in every round, such as a safe seed; None for any feasible one.
     """
     versions = np.append(version, version[-1])
     size = max(1, ENTRIES // decisions.num_arms)
@@ -99,31 +99,31 @@ def _drawn(
 
 
 def mask_of(bits: Bits, num_arms: int) -> np.ndarray:
-    """Which arms may be played as Gymnasium has it, (..., bytes) -> int8 (..., A), 1 of those that may."""
+    """Return arms as Gymnasium's action mask, (..., bytes) -> int8 (..., A), 1 for available."""
     return np.unpackbits(bits, axis=-1, count=num_arms).view(np.int8)
 
 
 def is_in(byte: Any, arm: Any) -> Any:
-    """Whether arms are in the bytes that tell of them, (...) each; byte arm // 8 tells of an arm."""
+    """Return whether arms are available, from their bytes, (...) each; byte arm // 8 holds an arm."""
     return (byte >> (7 - (arm & 7))) & 1 == 1
 
 
 def _at(means: Any, version: Ints, context: Ints, num_arms: int) -> Floats:
-    """Mean reward and costs of all arms in some rounds, (n, 1 + C, A)."""
+    """Return mean reward and costs of all arms in some rounds, (n, 1 + C, A)."""
     first = context * num_arms
     pairs = zip(version.tolist(), first.tolist(), strict=True)
     return np.stack([means[v][:, at : at + num_arms] for v, at in pairs])
 
 
 def _feasible(values: Floats) -> Bools:
-    """Where all costs are kept, (n, 1 + C, A) -> (n, A)."""
+    """Return where all costs are satisfied, (n, 1 + C, A) -> (n, A)."""
     return np.asarray((values[:, 1:] <= 0).all(axis=1))
 
 
 def _best(available: Bools, values: Floats, price: Floats | None) -> Roster:
-    """The arms of rounds, (n, A), and what is best among them, given (n, 1 + C, A) and prices, (n, A)."""
+    """Return available arms, (n, A), and the optima over them, given (n, 1 + C, A) and prices, (n, A)."""
     reward, wanted = values[:, 0], np.asarray(available & _feasible(values))
-    # Several times as fast as the `where` of max and min.
+    # Several times as fast as the `where` argument of max and min.
     best = np.where(wanted, reward, -np.inf).max(axis=1)
     worst = np.where(available, reward, np.inf).min(axis=1)
     rate = np.zeros(len(best)) if price is None else np.where(wanted, reward / price, 0.0).max(axis=1)

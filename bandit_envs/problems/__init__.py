@@ -1,4 +1,4 @@
-"""Named problems: each factory turns JSON-able keyword arguments into a `Problem`."""
+"""Make named problems: each factory turns JSON-able keyword arguments into a `Problem`."""
 
 from bandit_envs.problems.by_name import (
     FACTORIES,

@@ -1,4 +1,4 @@
-"""Test functions of optimisation on [0, 1]^d, to be maximised."""
+"""Define test functions of optimisation on [0, 1]^d, to be maximised."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ HARTMANN3_C = np.array([1.0, 1.2, 3.0, 3.2])
 
 
 def rosenbrock_values(x: Floats) -> Floats:
-    """10 - 100 (y - x^2)^2 - (1 - x)^2, largest (10) at (1, 1); (n, 2) -> (n,)."""
+    """Return 10 - 100 (y - x^2)^2 - (1 - x)^2, largest (10) at (1, 1); (n, 2) -> (n,)."""
     return 10.0 - 100.0 * (x[:, 1] - x[:, 0] ** 2) ** 2 - (1.0 - x[:, 0]) ** 2
 
 
 def hartmann3_values(x: Floats) -> Floats:
-    """sum_i c_i exp(-sum_j A_ij (x_j - P_ij)^2), largest (3.86278) near (0.1146, 0.5556, 0.8525)."""
+    """Return sum_i c_i exp(-sum_j A_ij (x_j - P_ij)^2), largest (3.86278) near (0.1146, 0.5556, 0.8525)."""
     exponent = (HARTMANN3_A * (x[:, None] - HARTMANN3_P) ** 2).sum(axis=2)
     return np.exp(-exponent) @ HARTMANN3_C
 
 
 def hartmann6_values(x: Floats) -> Floats:
-    """As `hartmann3_values` in six dimensions, largest (3.32237) near (.20, .15, .48, .28, .31, .66)."""
+    """Return the sum of `hartmann3_values` in 6-D, largest (3.32237) near (.20, .15, .48, .28, .31, .66)."""
     exponent = (HARTMANN6_A * (x[:, None] - HARTMANN6_P) ** 2).sum(axis=2)
     return np.exp(-exponent) @ HARTMANN3_C
 
 
 def branin_values(x: Floats) -> Floats:
-    """-(v - 5.1 u^2 / (4 pi^2) + 5 u / pi - 6)^2 - 10 (1 - 1 / (8 pi)) cos u - 10, -0.397887 at three points.
+    """Return -(v - 5.1 u^2 / (4 pi^2) + 5 u / pi - 6)^2 - 10 (1 - 1 / (8 pi)) cos u - 10.
 
-    (u, v) = (15 x_1 - 5, 15 x_2); (n, 2) -> (n,).
+    (u, v) = (15 x_1 - 5, 15 x_2); (n, 2) -> (n,). The maximum is -0.397887, at three points.
     """
     u, v = 15.0 * x[:, 0] - 5.0, 15.0 * x[:, 1]
     valley = v - 5.1 * u**2 / (4.0 * np.pi**2) + 5.0 * u / np.pi - 6.0
@@ -63,14 +63,17 @@ def branin_values(x: Floats) -> Floats:
 
 
 def ackley_values(x: Floats) -> Floats:
-    """20 exp(-0.2 |u| / sqrt d) + exp(mean cos(2 pi u)) - 20 - e with u = 15 x - 5, largest (0) at u = 0."""
+    """Return 20 exp(-0.2 |u| / sqrt d) + exp(mean cos(2 pi u)) - 20 - e with u = 15 x - 5.
+
+    The maximum is 0 at u = 0; (n, d) -> (n,).
+    """
     u = 15.0 * x - 5.0
     distance = np.sqrt((u**2).mean(axis=1))
     return 20.0 * np.exp(-0.2 * distance) + np.exp(np.cos(2.0 * np.pi * u).mean(axis=1)) - 20.0 - np.e
 
 
 class Benchmark(NamedTuple):
-    """A test function on [0, 1]^dim."""
+    """Hold a test function on [0, 1]^dim."""
 
     values: Callable[[Floats], Floats]
     dim: int
@@ -97,12 +100,12 @@ def benchmark(
     continuous: bool = False,
     **features: Any,
 ) -> Problem:
-    """A test function on points of [0, 1]^d.
+    """Maximise a test function on points of [0, 1]^d.
 
     Args:
-        name: of `FUNCTIONS`.
-        kernel, length_scale: the model's; no kernel is the right one. The published prior has the mean and
-            the deviation of the function over the box, whose scale a person would know.
+        name: in `FUNCTIONS`.
+        kernel, length_scale: the model's; no kernel is the right one. The published prior has the function's
+            mean and std over the box, as a user would know its scale.
         num_arms, points, points_seed, continuous, **features: as for `synthetic`.
     """
     values, dim, moments = FUNCTIONS[name]
@@ -112,12 +115,12 @@ def benchmark(
 
 
 def rosenbrock(**keywords: Any) -> Problem:
-    """Rosenbrock's function on 200 uniform points of [0, 1]^2 (Chowdhury & Gopalan 2017, Figure 3).
+    """Maximise Rosenbrock's function on 200 uniform points of [0, 1]^2 (Chowdhury & Gopalan 2017, Fig. 3).
 
     Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0. Reward:
     f(arm) + noise of variance 1 % of the range. Info: as everywhere, see the README. Regret: max f -
     f(arm), noiseless. The paper plays 30,000 rounds; the default is 1000. Rewards span about 100 units; the
-    published kernel has their deviation, 22.9, and `signal_variance=1, prior_mean=False` is the paper's.
+    published kernel has their std, 22.9, and `signal_variance=1, prior_mean=False` is the paper's.
 
     Args:
         **keywords: see `benchmark`.
@@ -130,7 +133,7 @@ def rosenbrock(**keywords: Any) -> Problem:
 
 
 def hartmann3(**keywords: Any) -> Problem:
-    """Hartmann's 3-dimensional function on 300 uniform points (Chowdhury & Gopalan 2017, Figure 3).
+    """Maximise Hartmann's 3-dimensional function on 300 uniform points (Chowdhury & Gopalan 2017, Fig. 3).
 
     Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0. Reward:
     f(arm) + noise of variance 1 % of the range. Info: as everywhere, see the README. Regret: max f -
@@ -147,7 +150,7 @@ def hartmann3(**keywords: Any) -> Problem:
 
 
 def hartmann6(**keywords: Any) -> Problem:
-    """Hartmann's 6-dimensional function on 600 uniform points, or a box with `continuous=True`.
+    """Maximise Hartmann's 6-dimensional function on 600 uniform points, or on a box (`continuous=True`).
 
     Args:
         **keywords: see `benchmark`.
@@ -156,7 +159,7 @@ def hartmann6(**keywords: Any) -> Problem:
 
 
 def branin(**keywords: Any) -> Problem:
-    """Branin's function, negated, on 200 uniform points, or a box with `continuous=True`.
+    """Maximise Branin's function, negated, on 200 uniform points, or on a box with `continuous=True`.
 
     Args:
         **keywords: see `benchmark`; values span about 300, `normalize=True` rescales them to [0, 1].
@@ -165,7 +168,7 @@ def branin(**keywords: Any) -> Problem:
 
 
 def ackley(**keywords: Any) -> Problem:
-    """Ackley's function of [-5, 10]^2, negated, on 200 uniform points, or a box with `continuous=True`.
+    """Maximise Ackley's function of [-5, 10]^2, negated, on 200 uniform points, or on a box.
 
     Args:
         **keywords: see `benchmark`; values span about 20, `normalize=True` rescales them to [0, 1].

@@ -1,4 +1,4 @@
-"""A problem whose plays cost something, and whose episodes end with the budget."""
+"""Define a problem whose plays have costs, and whose episodes end with the budget."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from bandit_envs.problems.features import play_costs_of, with_defaults
 from bandit_envs.problems.synthetic import synthetic
 
 DEFAULT = {"law": "gp", "budget": 50}
-LONGEST = 10_000  # rounds, where cheap plays would allow more
+LONGEST = 10_000  # rounds, even if cheap plays allow more
 
 
 def budgeted(**keywords: Any) -> Problem:
-    """GP samples on 100 points of [0, 1]: a reward, and what plays cost, between 0.2 and 1.2; a budget of 50.
+    """Maximise a GP sample on 100 points of [0, 1] under a budget of 50; plays cost between 0.2 and 1.2.
 
-    SE kernel of length-scale 0.2, rewards rescaled to [0, 1], so that none is negative, of which the
-    published prior says 0.5 +- 0.25. Action: `Discrete(num_arms)`, or a box with `continuous=True`.
-    Observation: a constant 0. Reward: f(arm) + noise. Info: as everywhere, see the README;
-    "feedback_spent" is what the plays cost whose feedback arrives, and "played" is false in the step that
-    ends the episode: its play did not fit into what was left, and was not made. Regret: max f - f(arm),
-    noiseless; against the budget it is rho* k(arm) - f(arm), rho* = max f / k, see
-    `result.budget_regret`. The horizon is what the cheapest play would allow, so that the budget alone
-    ends an episode. The setting is ours.
+    SE kernel of length-scale 0.2, rewards rescaled to [0, 1], so that none is negative; the published prior
+    is 0.5 +- 0.25. Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0.
+    Reward: f(arm) + noise. Info: as everywhere, see the README; "feedback_spent" is the cost of plays with
+    delivered feedback, and "played" is false in the step that ends the episode: its play exceeded the budget
+    and was not made. Regret: max f - f(arm), noiseless; against the budget it is rho* k(arm) - f(arm),
+    rho* = max f / k, see `result.budget_regret`. The horizon is the number of cheapest plays that the budget
+    allows, so that the budget alone ends an episode. The setting is ours.
 
     Args:
         **keywords: see `synthetic`; `budget={"law": "log-gp", "budget": 50}` is another law of the costs.

@@ -1,4 +1,4 @@
-"""Problems by name, with their keywords and the data that they need."""
+"""Look up problems by name, with their keywords and data files."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ FACTORIES: dict[str, Callable[..., Problem]] = {
     "growing-data-svm": growing_data_svm,
 }
 
-# What the names of a problem's data files begin with; the others need no data.
+# Prefixes of the names of data files; other problems need no data.
 DATA_OF = {"intel-temperature": "intel_temperature", "cmu-light": "cmu_light", "multi-task-svm": "tst_svm/"}
 
-# Presets hand their keywords to the factory whose defaults they change.
+# Presets pass their keywords to the factory whose defaults they change.
 PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
     gp: synthetic,
     rkhs: synthetic,
@@ -71,11 +71,14 @@ PRESET_OF: dict[Callable[..., Problem], Callable[..., Problem]] = {
 
 
 class UnknownKeywordError(TypeError, ValueError):
-    """A keyword that the problem does not take: a TypeError as in Python, a ValueError as everywhere here."""
+    """Report a keyword that the problem does not take.
+
+    It is a TypeError as in Python, and a ValueError as in the rest of this package.
+    """
 
 
 def build(problem: str | Problem, keywords: dict[str, Any]) -> Problem:
-    """Return the named problem with the given keyword arguments, or a `Problem` as it is."""
+    """Return the named problem with the given keyword arguments, or a `Problem` unchanged."""
     if isinstance(problem, Problem):
         if keywords:
             raise UnknownKeywordError(f"a Problem takes no further keywords, got {', '.join(keywords)}")
@@ -94,26 +97,26 @@ def build(problem: str | Problem, keywords: dict[str, Any]) -> Problem:
 
 
 def data_files(problem: str) -> list[str]:
-    """The data files that a named problem needs, as `bandit_envs.data.find` takes them."""
+    """Return the data files that a named problem needs, as `bandit_envs.data.find` takes them."""
     from bandit_envs.data.files import sources
 
     return [file for file in sources() if problem in DATA_OF and file.startswith(DATA_OF[problem])]
 
 
 def keywords_of(problem: str) -> list[str]:
-    """The keyword arguments that a named problem takes."""
+    """Return the keyword arguments that a named problem takes."""
     return list(_of_factory(problem))
 
 
 def defaults_of(problem: str) -> dict[str, Any]:
-    """The keyword arguments that a named problem takes, and their defaults; the problem is made, once."""
+    """Return the keyword arguments of a named problem with their defaults; it makes the problem once."""
     with noted_defaults() as own:
         build(problem, {})
     return {key: own.get(key, default) for key, default in _of_factory(problem).items()}
 
 
 def _of_factory(problem: str) -> dict[str, Any]:
-    """Return the keywords with the defaults of the factory that a preset hands them to."""
+    """Return the keywords with the defaults of the factory to which a preset passes them."""
     factory = FACTORIES[problem]
     own = inspect.signature(PRESET_OF.get(factory, factory)).parameters.values()
     taken = {p.name: p.default for p in own if p.kind is p.KEYWORD_ONLY and p.name != "name"}

@@ -1,4 +1,4 @@
-"""From `change_points`, `num_segments` or `changes` to the law of the change-points."""
+"""Make the law of the change-points from `change_points`, `num_segments` or `changes`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ WAYS = ("changes", "change_points", "num_segments")
 
 
 def changes_of(changes: Any, change_points: Any, num_segments: Any) -> laws.Changes:
-    """The law that one of the keywords describes; stationary where all are None.
+    """Return the law that one of the keywords describes; stationary if all are None.
 
     Args:
         changes: {"law": "stationary" | "at" | "evenly" | "geometric" | "recurring", ...}.
-        change_points: the rounds from which on there is another function, as {"law": "at"} takes them.
+        change_points: the first rounds of new functions, as {"law": "at"} takes them.
         num_segments: the number of segments of equal length, as {"law": "evenly"} takes it.
     """
     given = dict(zip(WAYS, (changes, change_points, num_segments), strict=True))

@@ -1,4 +1,4 @@
-"""Problems whose functions change: Avanesov's, and one with every feature at once."""
+"""Define problems whose functions change: Avanesov's, and one with every feature at once."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from bandit_envs.problems.synthetic import synthetic
 
 
 def piecewise_stationary(**keywords: Any) -> Problem:
-    """GP samples on 1000 points of [0, 5] that change three times in 1200 rounds (Avanesov 2020).
+    """Track GP samples on 1000 points of [0, 5] that change three times in 1200 rounds (Avanesov 2020).
 
-    Matern 5/2 kernel of length-scale 1, noise deviation 0.05; segment i = 1..4 ends after round(i T / 4)
+    Matern 5/2 kernel of length-scale 1, noise std 0.05; segment i = 1..4 ends after round(i T / 4)
     rounds, and each has a function of its own, f ~ GP(0, k). Action: `Discrete(num_arms)`. Observation: a
-    constant 0; nothing announces a change. Reward: f(arm) + noise. Info: as everywhere, see the README;
+    constant 0; changes are not announced. Reward: f(arm) + noise. Info: as everywhere, see the README;
     "segment" in `oracle` counts the changes so far. Regret: max f - f(arm) of the segment's function,
     noiseless, which is dynamic regret. The paper's other experiments are `num_segments=3` with horizons 900
     to 2400, and `num_segments` 3 to 9 with horizon 2700.
 
     Args:
-        **keywords: see `synthetic`. `num_segments=K`, `change_points=[300, 900]` and `changes={...}` say
-            when functions change.
+        **keywords: see `synthetic`. `num_segments=K`, `change_points=[300, 900]` or `changes={...}` sets
+            the change-points.
 
     Example:
         >>> env = gym.make("GPBandit-PiecewiseStationary-v0", num_segments=3, horizon=900)
@@ -33,15 +33,15 @@ def piecewise_stationary(**keywords: Any) -> Problem:
 
 
 def composite(**keywords: Any) -> Problem:
-    """GP samples with delays, constraints, contexts and change-points, each of which can be switched off.
+    """Maximise GP samples with delays, constraints, contexts and change-points, each of which can be off.
 
     100 arms of [0, 1] in 5 contexts; three segments of 200 rounds with functions of their own; one cost that
-    30 % of the arms satisfy in the tightest context; feedback about 5 rounds late. SE kernels on contexts
-    and arms, multiplied. `delay=None`, `context=None`, `changes=None` and `constraints=None` switch a
-    feature off, so that all 16 subsets are one call. Action: `Discrete(num_arms)`. Observation: the context
-    in [0, 1], without contexts a constant 0. With `continuous=True` the arms are all of [0, 1], and a reset
-    searches the optimum of every segment and context for some seconds. Reward: the sum of what arrives. Info:
-    as everywhere, see the README. Regret: of the best feasible arm in the round's segment and context,
+    30 % of the arms satisfy in the tightest context; feedback is about 5 rounds late. SE kernels on contexts
+    and arms, multiplied. `delay=None`, `context=None`, `changes=None` and `constraints=None` each switch a
+    feature off, so that any of the 16 subsets takes one call. Action: `Discrete(num_arms)`. Observation: the
+    context in [0, 1], without contexts a constant 0. With `continuous=True` the arms are all of [0, 1], and
+    a reset takes seconds to find the optimum of every segment and context. Reward: the delivered sum.
+    Info: as everywhere, see the README. Regret: to the best feasible arm in the round's segment and context,
     noiseless, charged at play time, negative while violating. The setting is ours.
 
     Args:

@@ -1,4 +1,4 @@
-"""From `constraints={"law": "gp", "quantile": 0.3}` and `num_constraints` to the laws of the costs."""
+"""Make the laws of the costs from `constraints={"law": "gp", "quantile": 0.3}` and `num_constraints`."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ MOST = 1000  # costs
 
 
 class Constraints(NamedTuple):
-    """The laws of the costs, and what shifts them."""
+    """Hold the laws of the costs and the law that shifts them."""
 
     laws: tuple[FunctionLaw, ...] = ()
     feasibility: Feasibility = AS_DRAWN
 
 
 def constraints_of(spec: Any, count: int | None) -> Constraints:
-    """The constraints that the keywords describe; none where both are None, or `count` is 0.
+    """Return the constraints that the keywords describe; none if both are None, or `count` is 0.
 
     Args:
         spec: a law's name or dict, for `count` costs (default 1) that are shifted together; or a sequence
-            of laws, one a cost, that are taken as they are.
+            of laws, one a cost, used unshifted.
         count: number of costs C.
     """
     valid = count is None or (is_integer(count) and 0 <= count <= MOST)
@@ -39,14 +39,14 @@ def constraints_of(spec: Any, count: int | None) -> Constraints:
         return Constraints()
     if isinstance(spec, Sequence) and not isinstance(spec, str):
         require(all(isinstance(law, FunctionLaw) for law in spec), "constraints", "a dict or laws", spec)
-        require(count in (None, len(spec)), "num_constraints", f"{len(spec)}, as many as there are", count)
+        require(count in (None, len(spec)), "num_constraints", f"{len(spec)}, the number of laws", count)
         return Constraints(tuple(spec))
     law, feasibility = _drawn(DEFAULT if spec is None else spec)
     return Constraints((law,) * (1 if count is None else count), feasibility)
 
 
 def _drawn(spec: Any) -> tuple[FunctionLaw, Feasibility]:
-    """The law of each cost, and the feasible share."""
+    """Return the law of each cost, and the feasible share."""
     spec = {"law": spec} if isinstance(spec, str) else spec
     if not isinstance(spec, Mapping):
         return parse("constraints", spec, functions.LAWS), FeasibleShare()

@@ -1,4 +1,4 @@
-"""Contexts for problems whose functions live on (context, arm) pairs."""
+"""Define contexts for problems whose functions take (context, arm) pairs."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _WRITTEN = {name: f'context_kernel["{name}"]' for name in ("combine", "kernel", 
 
 @dataclass(frozen=True)
 class ContextKernel:
-    """How rewards vary over contexts, and how that joins their variation over arms.
+    """Define the kernel over contexts, and its combination with the kernel over arms.
 
     Args:
-        combine: "product" (contexts alike have functions alike) or "sum" (a function of the context
+        combine: "product" (similar contexts have similar functions) or "sum" (a function of the context
             plus one of the arm; the prior variances add up).
         kernel, length_scale: a name of `bandit_envs.kernels.kernels.NAMED`, or a scikit-learn kernel.
     """
@@ -36,7 +36,7 @@ class ContextKernel:
 
     @classmethod
     def of(cls, spec: Any) -> ContextKernel:
-        """From {"combine": ..., "kernel": ..., "length_scale": ...}, each with a default, or None."""
+        """Make it from {"combine": ..., "kernel": ..., "length_scale": ...}, each with a default, or None."""
         spec = {} if spec is None else spec
         require(isinstance(spec, Mapping), "context_kernel", "None or a dict", spec)
         allowed = [field.name for field in fields(cls)]
@@ -46,7 +46,7 @@ class ContextKernel:
             return cls(**spec)
 
     def join(self, over_arms: Kernel, context_columns: Sequence[int], arm_columns: Sequence[int]) -> Kernel:
-        """The kernel over (context, arm) features (Krause & Ong 2011)."""
+        """Return the kernel over (context, arm) features (Krause & Ong 2011)."""
         with written_as(_WRITTEN):
             over_contexts = make_kernel(self.kernel, self.length_scale)
         of_context = OnColumns(over_contexts, list(context_columns))
@@ -55,14 +55,14 @@ class ContextKernel:
 
 
 def context_grid(num_contexts: int, context_dim: int) -> Floats | None:
-    """Evenly spread contexts in [0, 1]^context_dim, (Z, dz); None where there is only one."""
+    """Return evenly spread contexts in [0, 1]^context_dim, (Z, dz); None if there is only one."""
     require_size("num_contexts", num_contexts)
     require_size("context_dim", context_dim, num_contexts)
     return None if num_contexts == 1 else unit_grid(num_contexts, context_dim)
 
 
 def joint_kernel(over_arms: Kernel, context_kernel: Any, contexts: Floats | None, dim: int) -> Kernel:
-    """The kernel over contexts and arms of `dim` features; the arms' own without contexts."""
+    """Return the kernel over contexts and arms of `dim` features; the arms' kernel without contexts."""
     joint = ContextKernel.of(context_kernel)
     if contexts is None:
         return over_arms

@@ -1,4 +1,4 @@
-"""The keyword arguments that every problem takes, turned into laws in one place."""
+"""Turn the keyword arguments that every problem takes into laws, in one place."""
 
 from __future__ import annotations
 
@@ -59,43 +59,43 @@ def compose(
     """Compose a problem from its decision set, its reward and the features that all problems share.
 
     Args:
-        decisions, reward, kernel, name: as the problem's factory chose them.
+        decisions, reward, kernel, name: chosen by the problem's factory.
         signal_variance: factor of the kernel, and so of the variance of functions that are drawn from it.
-            Default: 1 where they are, else what gives the published prior the variance of the values; 1
+            Default: 1 for these, else the factor that gives the published prior the variance of the values; 1
             publishes the kernel as it is.
-        prior_mean: publish the mean that values are known to have as the model's (0 of functions that are
-            drawn from the kernel); False publishes 0, a number that number.
+        prior_mean: publish the known mean of the values as the model's (0 for functions that are drawn from
+            the kernel); False publishes 0, a number itself.
         horizon: rounds a trial.
         noise_std: standard deviation of the reward noise.
         noise: {"law": "gaussian" | "uniform" | "student-t" | "pareto" | "by-arm" | "none", "std": ...,
             "share": ...}, see `bandit_envs.laws.noise`; `share` is the noise variance as a share of the
-            function's range, which only for functions of deviation 1 has no unit. `noise_std` is its "std".
-        normalize: rescale each function to have minimum 0 and maximum 1; its prior is then of such functions.
+            function's range, which suits functions of std 1. `noise_std` is its "std".
+        normalize: rescale each function to minimum 0 and maximum 1; the published prior follows.
         delay: {"law": "immediate" | "constant" | "cyclic" | "poisson" | "geometric" | "uniform" |
             "heavy-tailed" | "exponential" | "log-normal" | "by-arm" | "by-reward", ...}, each with "lost",
-            the probability of never arriving; see `bandit_envs.laws.delays`.
-        max_delay: delay beyond which feedback never arrives.
-        aggregated: `info` has the sum of what arrives, and not whose it is, in one slot of step -1; agents
-            with the feature `aggregated` take part.
+            the probability that feedback is never delivered; see `bandit_envs.laws.delays`.
+        max_delay: delay beyond which feedback is never delivered.
+        aggregated: `info` has the sum of delivered feedback, without its rounds, in one slot of step -1; for
+            agents with the feature `aggregated`.
         context: {"law": "uniform" | "blocks" | "recorded" | "walk", ...}, the sequence of contexts.
-        changes: {"law": "stationary" | "at" | "evenly" | "geometric" | "recurring", ...}: when all functions
-            change, to independent ones or, where they recur, back to earlier ones; see
+        changes: {"law": "stationary" | "at" | "evenly" | "geometric" | "recurring", ...}: change-points, at
+            which all functions change to independent ones or, where they recur, back to earlier ones; see
             `bandit_envs.laws.changes`. None is never.
-        change_points: instead, the rounds (the first is 0) from which on there are other functions.
+        change_points: instead, the first rounds of new functions (round 0 is the first).
         num_segments: instead, the number of segments of equal length.
-        drift: {"law": "ornstein-uhlenbeck", "epsilon": 0.01, "costs": True}: how functions drawn from a GP
-            change from round to round within a segment; see `bandit_envs.laws.drift`. "segment" in
+        drift: {"law": "ornstein-uhlenbeck", "epsilon": 0.01, "costs": True}: law by which functions drawn
+            from a GP change from round to round within a segment; see `bandit_envs.laws.drift`. "segment" in
             `oracle` counts change-points alone.
         misspecification: eps: m with |m| = eps at every point, of random sign, is added to the function, so
-            that it leaves the kernel's space; the norm that is published is that of the rest. None is off.
-        corruption: {"law": "near-optimal" | "random" | "start", "budget": 3, "by": 0.6, ...}: rewards are
-            changed by `by` after a play is seen, until the budget is spent; see `laws.corruption`.
-            "corruption" in `oracle` says by how much.
-        availability: {"law": "bernoulli", "p": 0.8}: arms may be missing from a round, but not all that are
-            feasible, and none from the first. `info["action_mask"]` says which may be played next; regret is
-            to the best of them. See `laws.availability`. None is "all".
+            that it leaves the kernel's space; the published norm excludes m. None is off.
+        corruption: {"law": "near-optimal" | "random" | "start", "budget": 3, "by": 0.6, ...}: an attack
+            changes rewards by `by` after a play, until the budget is spent; see `laws.corruption`.
+            "corruption" in `oracle` is the change.
+        availability: {"law": "bernoulli", "p": 0.8}: arms may be unavailable in a round, but never all
+            feasible ones, and all are available in the first. `info["action_mask"]` marks those of the next
+            round; regret is to the best of them. See `laws.availability`. None is "all".
         budget: {"law": "gp" | "log-gp" | "unit", "budget": 50, "known": False, "noise_std": 0, ...}: plays
-            cost k(x) > 0, and the episode ends when the next one does not fit into the budget; see
+            cost k(x) > 0, and the episode ends when the next one exceeds the budget; see
             `bandit_envs.laws.play_costs`. A number is the budget of the law "gp". None is off.
         constraints: {"law": "gp" | "rkhs", "quantile": 0.3, "kernel": ..., "length_scale": ...}: cost
             functions like the reward's, less a constant that leaves this share of the arms feasible under
@@ -103,14 +103,14 @@ def compose(
             kernel, over (context, arm) features, is the model's unless one is given. None is off.
         num_constraints: the number of such costs; 1 with `constraints` alone, 0 is off.
         constraint_noise, constraint_noise_std: as for the reward, without "share"; None is none.
-        rkhs_bound: "true", "paper", a number or None; what is published of the function's norm.
-        publish_model: whether learners are told prior, noise, bound and the law of the delays.
+        rkhs_bound: "true", "paper", a number or None: the published bound on the function's norm.
+        publish_model: whether prior, noise, bound and the law of the delays are published.
         function_seed: freezes the functions.
-        safe_seed: publish `setting.safe_seed`, an arm that is drawn among all that keep all costs by 0.1
-            prior deviations in every context and segment ("safest": the one with the most slack); costs are
-            drawn until there is one. With the model `setting.lipschitz` is published too, a bound on the
-            slopes of each cost's law. Where arms are volatile the seed is never missing. For agents that must
-            keep costs in every round.
+        safe_seed: publish `setting.safe_seed`, an arm drawn among all that satisfy all costs by 0.1 prior
+            stds in every context and segment ("safest": the one with the most slack); costs are redrawn
+            until there is one. With the model `setting.lipschitz` is published too, a bound on the slopes of
+            each cost's law. Where arms are volatile the seed is always available. For agents that must
+            satisfy costs in every round.
     """
     require_switch("normalize", normalize)
     law = Normalized.of(reward, decisions.points) if normalize else reward
@@ -152,9 +152,9 @@ def compose(
 
 
 def with_defaults(keywords: dict[str, Any], **defaults: Any) -> dict[str, Any]:
-    """Keywords over defaults; a noise of the user's own (not None) replaces the default noise altogether.
+    """Return keywords over defaults; a noise of the user's (not None) replaces the default noise altogether.
 
-    So does any of the user's words on change-points, None (which is never) among them.
+    So does any keyword of the user's on change-points, also None (which is never).
     """
     noise = {key: keywords[key] for key in ("noise", "noise_std") if keywords.get(key) is not None}
     replaced = ("noise", "noise_std") if noise else ()
@@ -170,9 +170,9 @@ def with_defaults(keywords: dict[str, Any], **defaults: Any) -> dict[str, Any]:
 
 @contextmanager
 def noted_defaults() -> Iterator[dict[str, Any]]:
-    """Note what a problem that is made within, of no keywords, takes in place of its factory's defaults.
+    """Record the keywords of a problem made in this block without any, which replace its factory's defaults.
 
-    Some of it is computed on the way: noise of data, the horizon of a budget. So it is noted, not declared.
+    They are recorded, not declared, because some are computed: noise of data, the horizon of a budget.
     """
     noted: dict[str, Any] = {}
     before = _noted.set(noted)
@@ -183,13 +183,13 @@ def noted_defaults() -> Iterator[dict[str, Any]]:
 
 
 def play_costs_of(spec: Any) -> play_costs.PlayCosts:
-    """What plays cost, from a budget, a dict or None."""
+    """Return the law of the costs of plays, from a budget, a dict or None."""
     spec = {"law": "gp", "budget": spec} if isinstance(spec, Real) and not isinstance(spec, bool) else spec
     return parse("budget", "none" if spec is None else spec, play_costs.LAWS)
 
 
 def noise_law(spec: Any, std: float | None, argument: str = "noise") -> noise.Noise:
-    """The noise law of `argument` and `argument`_std, which is its standard deviation where it has one."""
+    """Return the noise law of `argument` and of `argument`_std, its standard deviation."""
     if isinstance(spec, str):
         spec = {"law": spec}
     if isinstance(spec, Mapping) or spec is None:

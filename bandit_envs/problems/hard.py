@@ -1,4 +1,4 @@
-"""Functions that are hard for every algorithm."""
+"""Define problems whose functions are hard for every algorithm."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from bandit_envs.problems.synthetic import unit_box
 
 LAWS: dict[str, type[FunctionLaw]] = {"hard": HardFunctions, "bumps": Bumps}
 EPS = 0.1
-# Functions that are hard for all of 1000 rounds are at most .0026 high under noise .1, and no agent differs
-# from random play. Made for 25 rounds they are .0145 high: in 1000 rounds random play has regret 12.7, gp-ucb
+# Functions hard for all of 1000 rounds have height .0026 at most under noise .1, and no agent differs from
+# random play. Made for 25 rounds they have .0145: in 1000 rounds random play has regret 12.7, gp-ucb
 # 11.4 (paired t 6.6, 16 trials) and gp-ei 6.1 (6.3), and at 25 the bound is .29 of random play's regret.
 HARD_FOR = 25
 
@@ -47,28 +47,28 @@ def hard(
     name: str = "hard",
     **features: Any,
 ) -> Problem:
-    """Functions on which every algorithm has regret, with the exact lower bound (after Ma & Scarlett).
+    """Maximise a function on which every algorithm has regret, with the exact lower bound (Ma & Scarlett).
 
     Action: `Discrete(num_arms)`. Observation: a constant 0. Reward: f(arm) + noise, f one of a family that
     is made for this kernel, set, norm B and noise R so that its members are hard to distinguish in
-    T = `hard_for` rounds; later they can be.
+    T = `hard_for` rounds; later they can be distinguished.
     Info: as everywhere, see the README. Regret: max f - f(arm), noiseless, charged at play time; averaged
     over the family no algorithm's is below (R / 16) sqrt(T d_T), which `bound("hard", problem)` of
     `gpbandits.theory.overlays` draws. The class of functions is published, no prior: its kernel and B, which
-    say nothing of a function's own norm.
+    does not reveal a function's own norm.
 
     Args:
-        function: "hard", see `bandit_envs.laws.hard.HardFunctions`, or "bumps" of height 2 eps and of exactly
-            the norm, see `bandit_envs.laws.bumps.Bumps`, for which there is no bound with constants.
+        function: "hard", see `bandit_envs.laws.hard.HardFunctions`, or "bumps" of height 2 eps and of norm
+            exactly B, see `bandit_envs.laws.bumps.Bumps`, for which there is no bound with constants.
         kernel, length_scale: see `synthetic`; "bumps" take "rbf" and the Matern kernels.
         rkhs_norm: B.
-        hard_for: with "hard", T: the rounds that no algorithm does well in; default 25, at most the horizon.
+        hard_for: with "hard", T: the rounds in which no algorithm does well; default 25, at most the horizon.
         rescaled: with "hard", scale each function from B / 4 at most to the norm B, without the bound.
         eps: with "bumps", half their height; default 0.1.
         num_arms, dim, points, points_seed: see `synthetic`.
         continuous: play the whole box, with "bumps".
         name: of the problem, for tables.
-        **features: see `bandit_envs.problems.features.compose`; `noise_std` makes the functions.
+        **features: see `bandit_envs.problems.features.compose`; the functions depend on `noise_std`.
 
     Example:
         >>> env = gym.make("GPBandit-Hard-v0", kernel="matern52", horizon=1000)

@@ -1,4 +1,4 @@
-"""The two problems of Shi & Eryilmaz (2022), Appendix E: a reward, and a cost to be <= 0 on average."""
+"""Define the two problems of Shi & Eryilmaz (2022), Appendix E: a reward, and a cost <= 0 on average."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ LARGEST_RATE = 2.0
 
 
 def two_discs_reward(x: Floats) -> Floats:
-    """-sin x1 - x2, (n, 2) -> (n,)."""
+    """Return -sin x1 - x2, (n, 2) -> (n,)."""
     return -np.sin(x[:, 0]) - x[:, 1]
 
 
 def two_discs_cost(x: Floats) -> Floats:
-    """A cost sin x1 sin x2 + 0.95, (n, 2) -> (n,); <= 0 in two discs, 1.8 % of [0, 6]^2."""
+    """Return the cost sin x1 sin x2 + 0.95, (n, 2) -> (n,); <= 0 in two discs, 1.8 % of [0, 6]^2."""
     return np.sin(x[:, 0]) * np.sin(x[:, 1]) + 0.95
 
 
 def utility(x: Floats) -> Floats:
-    """sum_i U_i(x_i), (n, 4) -> (n,); each U_i rises from U_i(0) = 0 to U_i(2) = 1.
+    """Return sum_i U_i(x_i), (n, 4) -> (n,); each U_i rises from U_i(0) = 0 to U_i(2) = 1.
 
     Servers 1 and 3 are sigmoidal, c (1 / (1 + exp(-a (x - b))) + d), 2 and 4 logarithmic,
     c (log(a x + b) + d), with (a, b) = (6, 0.8), (2, 1), (8, 1.2), (6, 1).
@@ -45,12 +45,12 @@ def utility(x: Floats) -> Floats:
 
 
 def spending(x: Floats) -> Floats:
-    """0.2 x1 + 0.4 x2 + 0.8 x3 + 1.2 x4 - 2, (n, 4) -> (n,)."""
+    """Return 0.2 x1 + 0.4 x2 + 0.8 x3 + 1.2 x4 - 2, (n, 4) -> (n,)."""
     return x @ PRICES - BUDGET
 
 
 class Parts(NamedTuple):
-    """A reward and a cost on [0, side]^dim."""
+    """Hold a reward and a cost on [0, side]^dim."""
 
     reward: Callable[[Floats], Floats]
     cost: Callable[[Floats], Floats]
@@ -76,12 +76,12 @@ def long_term(
     continuous: bool = False,
     **features: Any,
 ) -> Problem:
-    """A known reward and cost on points of [0, side]^d, or on the box.
+    """Maximise a known reward under a known cost on points of [0, side]^d, or on the box.
 
     Args:
-        name: of `PROBLEMS`.
+        name: in `PROBLEMS`.
         kernel, length_scale: the model's, in units of the box; no kernel is the right one. The published
-            prior has the mean and the deviation of the reward over the box.
+            prior has the mean and the std of the reward over the box.
         num_arms, points, points_seed, continuous, **features: as for `synthetic`; `constraints` replaces
             the problem's own.
     """
@@ -94,14 +94,14 @@ def long_term(
 
 
 def small_feasible_region(**keywords: Any) -> Problem:
-    """Two small feasible discs in [0, 6]^2, one a decoy (Shi & Eryilmaz 2022, Appendix E).
+    """Find the better of two small feasible discs in [0, 6]^2 (Shi & Eryilmaz 2022, Appendix E).
 
     f(x) = -sin x1 - x2, and g(x) = sin x1 sin x2 + 0.95 <= 0 in two equal discs, 1.8 % of the box: around
     (3 pi / 2, pi / 2), where the best feasible point (3 pi / 2, asin 0.95) is, with f* = 1 - asin 0.95 =
-    -0.25324; and around (pi / 2, 3 pi / 2), where nothing is better than f* by less than 5.14. Action:
+    -0.25324; and around (pi / 2, 3 pi / 2), where every point is worse than f* by at least 5.14. Action:
     `Discrete(num_arms)`, a 101 x 101 grid whose own best feasible point, -0.2604, counts; or the box with
     `continuous=True`. Observation: a constant 0. Reward: f + noise of variance 0.01. Info: as everywhere,
-    see the README, with "cost" and "feedback_cost"; costs are seen exactly, as Algorithm 2 supposes, and
+    see the README, with "cost" and "feedback_cost"; costs are observed exactly, as Algorithm 2 assumes, or
     with `constraint_noise_std=0.1` as in the paper's experiment with Algorithm 3. Regret: f* - f(x),
     noiseless, negative while violating; read it with the violation. T = 350 = 17.5 epochs of 20. The
     paper's kernel is Matern 5/2; the length-scale of 1.5 is our reading, for it states none.
@@ -117,12 +117,12 @@ def small_feasible_region(**keywords: Any) -> Problem:
 
 
 def data_rate_allocation(**keywords: Any) -> Problem:
-    """Data rates of four servers under a budget on average (Shi & Eryilmaz 2022, Appendix E).
+    """Allocate data rates to four servers under a budget on average (Shi & Eryilmaz 2022, Appendix E).
 
     f(x) = sum_i U_i(x_i) of rates in [0, 2]^4, two utilities sigmoidal and two logarithmic, and g(x) =
     0.2 x1 + 0.4 x2 + 0.8 x3 + 1.2 x4 - 2 <= 0. Action: `Discrete(num_arms)`, 7 rates a server; or the box
     with `continuous=True`, where a solver finds f* = 2.7696 (a mixture of points could have 2.8202).
-    Observation: a constant 0. Reward: f + noise of deviation 0.2, the sum of four of variance 0.01. Info:
+    Observation: a constant 0. Reward: f + noise of std 0.2, the sum of four of variance 0.01. Info:
     as everywhere, see the README, with "cost" and "feedback_cost" under noise uniform on [-0.2, 0.2].
     Regret: f* - f(x), noiseless, negative while overspending. The constants of the utilities are not
     public: those of `utility` are ours, as are the length-scale, 1, of the Matern 5/2 kernel and T = 350.
@@ -148,6 +148,6 @@ def _logarithmic(a: float, b: float) -> Callable[[Floats], Floats]:
 
 
 def _scaled(shape: Callable[[Floats], Floats], x: Floats) -> Floats:
-    """Shift and scale such that 0 is worth 0 and the largest rate 1."""
+    """Shift and scale so that rate 0 has utility 0 and the largest rate 1."""
     none, full = shape(np.array([0.0, LARGEST_RATE]))
     return (shape(x) - none) / (full - none)

@@ -1,4 +1,4 @@
-"""Tuning support vector machines on one task after the other (Verma et al. 2022, Section 6.3)."""
+"""Define tuning of support vector machines on a sequence of tasks (Verma et al. 2022, Section 6.3)."""
 
 from __future__ import annotations
 
@@ -25,16 +25,15 @@ def multi_task_svm(
     continuous: bool = False,
     **features: Any,
 ) -> Problem:
-    """SVM tuning on 50 tasks x 288 configurations, three rounds late (Verma et al. 2022, Figure 4a and b).
+    """Tune SVMs on 50 tasks x 288 configurations, three rounds late (Verma et al. 2022, Figure 4a and b).
 
     The tables of Wistuba et al. (2016). Action: `Discrete(288)`, a configuration of kernel, C, gamma and
     degree. Observation: the six first meta-features of the round's task, and its number / 49: two pairs of
-    tasks have the same features but different accuracies, and the seventh entry tells them apart. The
-    model does not see it: its kernel is on the six features and the configuration, as in the paper. Reward:
-    the sum of what arrives, accuracy + noise of deviation 0.01 (our reading; the tables have none); each
-    task for 30 rounds, in byte order of their names; Poisson delays of mean 3; 1500 rounds. Info: as
-    everywhere, see the README. Regret: best accuracy on the round's task - that of the configuration,
-    charged at play time.
+    tasks have the same features but different accuracies, and the seventh entry distinguishes them. The
+    model ignores it: its kernel is on the six features and the configuration, as in the paper. Reward: the
+    sum of delivered rewards, accuracy + noise of std 0.01 (our reading; the tables have none); each task for
+    30 rounds, in byte order of their names; Poisson delays of mean 3; 1500 rounds. Info: as everywhere, see
+    the README. Regret: best accuracy on the round's task - that of the configuration, charged at play time.
 
     Args:
         kernel, length_scale: the model's over configurations; the paper states none.

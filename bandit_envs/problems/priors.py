@@ -1,4 +1,4 @@
-"""The prior that a problem publishes: the model's kernel, with mean and deviation of the law's functions."""
+"""Derive the prior that a problem publishes: the model's kernel, with mean and std of the law's functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OF_THE_KERNEL = Moments(0.0)
 
 
 class Prior(NamedTuple):
-    """What a model assumes of a function before it is played."""
+    """Hold a model's assumptions about a function before it is played."""
 
     kernel: Any
     mean: Floats | float
@@ -24,14 +24,14 @@ class Prior(NamedTuple):
 def published_prior(
     law: FunctionLaw, kernel: Any, points: Floats, signal_variance: float | None, prior_mean: bool | float
 ) -> Prior:
-    """The prior of a problem, whose functions are drawn under its kernel if they are drawn under any.
+    """Return the prior of a problem; functions drawn under a kernel use the problem's kernel.
 
     Args:
         law: of the reward.
         kernel: a scikit-learn kernel over the points.
         points: (N, dz + d).
         signal_variance: factor of the kernel, None for the one that gives it the law's own variance.
-        prior_mean: whether it has the law's own mean, or a number.
+        prior_mean: True for the law's own mean, False for 0, or a number.
     """
     valid = signal_variance is None or (is_number(signal_variance) and signal_variance > 0)
     require(valid, "signal_variance", "None or positive", signal_variance)

@@ -1,4 +1,4 @@
-"""Recorded sensors: find the sensor that reads most, at one moment of the test period."""
+"""Define problems on recorded sensors: find the sensor with the largest reading at one test time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bandit_envs.data import Recordings
 
 NOISE_SHARE = 0.05  # of the average empirical variance
-DARK = 0.0  # the least reading of a light sensor
+DARK = 0.0  # the least possible reading of a light sensor
 
 
 def intel_temperature(
@@ -29,22 +29,23 @@ def intel_temperature(
     continuous: bool = False,
     **features: Any,
 ) -> Problem:
-    """Temperatures of 50 sensors in the Intel Berkeley lab (Srinivas et al. 2010; Chowdhury & Gopalan 2017).
+    """Find the warmest of 50 sensors in the Intel Berkeley lab (Srinivas et al. 2010).
 
     Each trial is one of 96 test times; the kernel is the empirical covariance between sensors over 144
-    training times; the noise variance is 5 % of the average variance. Action: `Discrete(50)`, a sensor.
-    Observation: a constant 0. Reward: its reading + noise. Info: as everywhere, see the README. Regret:
+    training times; the noise variance is 5 % of the average variance (also Chowdhury & Gopalan 2017).
+    Action: `Discrete(50)`, a sensor. Observation: a constant 0. Reward: its reading + noise. Info: as
+    everywhere, see the README. Regret:
     warmest reading - that of the sensor. The horizon is the number of sensors, as in Srinivas et al.
 
     Args:
         standardize: rewards in standard deviations around the training mean, not degrees C: widths mix
-            B and R, and in degrees R swamps everything.
-        replay: play the test times in their order, as one problem that changes, instead of one time a trial;
-            the trials then differ in their noise alone.
+            B and R, and in degrees R dominates.
+        replay: play the test times in their order, as one changing problem, instead of one time a trial; the
+            trials then differ in their noise alone.
         hold: rounds for which each time lasts; the horizon is at most, and by default, `hold` times 96.
         continuous: must be False; sensors have no positions between them.
-        **features: see `bandit_envs.problems.features.compose`; the mean of the prior is that
-            of each sensor over the training times.
+        **features: see `bandit_envs.problems.features.compose`; the prior mean is that of each sensor over
+            the training times.
 
     Example:
         >>> env = gym.make("GPBandit-IntelTemperature-v0")  # needs the data, see the README
@@ -62,11 +63,11 @@ def cmu_light(
     continuous: bool = False,
     **features: Any,
 ) -> Problem:
-    """Light of 41 sensors in the CMU Intelligent Workplace (Chowdhury & Gopalan 2017, Figure 4b).
+    """Find the brightest of 41 sensors in the CMU Intelligent Workplace (Chowdhury & Gopalan 2017, Fig. 4b).
 
     Each trial is one of 192 test times; the noise variance is 5 % of the average variance over 601 training
-    times. No model is published: the test times are brighter than the training times by a prior deviation,
-    and single sensors by up to 13. `publish_model=True` publishes the paper's, whose kernel is the empirical
+    times. No model is published: the test times are brighter than the training times by a prior std, and
+    single sensors by up to 13. `publish_model=True` publishes the paper's, whose kernel is the empirical
     covariance between sensors over the training times. Action: `Discrete(41)`, a sensor. Observation: a
     constant 0. Reward: its reading + noise. Info: as everywhere, see the README. Regret: brightest reading -
     that of the sensor.

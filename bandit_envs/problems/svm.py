@@ -1,4 +1,4 @@
-"""Tuning a support vector machine while results come late (Verma et al. 2022, Sections 6.2 and 6.3)."""
+"""Define tuning of a support vector machine with late results (Verma et al. 2022, Sections 6.2 and 6.3)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bandit_envs.problems.tables import from_table
 if TYPE_CHECKING:
     from bandit_envs.data.svm_tuning import Grid
 
-NOISE_STD = 0.01  # our reading: the paper's accuracies have none, its model has
+NOISE_STD = 0.01  # our reading: the paper's accuracies have no noise, its model does
 MOST_ARMS = 10_000
 
 
@@ -35,20 +35,20 @@ def svm_tuning(
     continuous: bool = False,
     **features: Any,
 ) -> Problem:
-    """Validation accuracy of an SVM over C and gamma, seen about ten rounds late (Verma et al. 2022, Fig. 2).
+    """Tune an SVM over C and gamma for validation accuracy, ten rounds late (Verma et al. 2022, Fig. 2).
 
     Real training runs at points of (x_1, x_2) in [0, 1]^2, C = 1e-4 + x_1 (100 - 1e-4) and gamma = 1e-4 +
-    x_2 (10 - 1e-4), spaced evenly as the authors search it, 0.1 and 0.004 apart, and three values of x_2 more
+    x_2 (10 - 1e-4), spaced evenly as the authors search it, 0.1 and 0.004 apart, and three more values of x_2
     below 0.004: all of the square but its edge x_2 = 0 is a plateau on which the machine learns nothing, or
-    less. Action: `Discrete(A)`, a configuration; A = 2794. Observation: a constant 0. Reward: the sum of what
-    arrives, accuracy + noise of deviation 0.01 (our reading; `noise_std=0` is the table itself); Poisson
+    worse. Action: `Discrete(A)`, a configuration; A = 2794. Observation: a constant 0. Reward: the sum of
+    delivered rewards, accuracy + noise of std 0.01 (our reading; `noise_std=0` is the table itself); Poisson
     delays of mean 10; 100 rounds. Info: as everywhere, see the README. Regret: best accuracy - that of the
     configuration, charged at play time.
 
     Args:
         data: "diabetes" (768 patients, as in the paper) or "breast-cancer" (569, bundled with scikit-learn).
-        grid: "uniform", or "log": log-spaced towards both edges, which spreads out what can be learnt, so
-            that a fifth of the configurations learn and random play is hard to beat.
+        grid: "uniform", or "log": log-spaced towards both edges, where a fifth of the configurations learn
+            and random play is hard to beat.
         shape: values of C and of gamma; (11, 251) of the uniform grid and (30, 30) of the other ship, others
             need `train`, or a table by `scripts/svm_tables.py`; at most 10,000 configurations.
         train: train now instead, a hundredth of a second a configuration, once a process; diabetes is
@@ -84,12 +84,12 @@ def growing_data_svm(
     continuous: bool = False,
     **features: Any,
 ) -> Problem:
-    """SVM tuning on 20 growing data sets, seen about three rounds late (Verma et al. 2022, Figure 4c, d).
+    """Tune an SVM on 20 growing data sets, three rounds late (Verma et al. 2022, Figure 4c, d).
 
     The diabetes data in one random order; data set i is the first (i + 1) / 20 of the patients, split as
     for `GPBandit-SVMTuning-v0`, and its context is i / 19. Action: `Discrete(A)`, a configuration of C and
     gamma, evenly spaced, 0.2 and 0.008 apart, with the same three more; A = 774. Observation: the context.
-    Reward: the sum of what arrives, accuracy + noise of deviation 0.01 (our reading); each data set for 30
+    Reward: the sum of delivered rewards, accuracy + noise of std 0.01 (our reading); each data set for 30
     rounds, one after the other; Poisson delays of mean 3; 600 rounds. Info: as everywhere, see the README.
     Regret: best accuracy on the round's data set - that of the configuration, charged at play time.
 
@@ -116,7 +116,7 @@ def growing_data_svm(
 def _table(
     data: str, spacing: str, shape: Sequence[int] | None, train: bool, scale: str
 ) -> tuple[Floats, Floats]:
-    """Accuracies (Z, A) and the features of the configurations (A, 2)."""
+    """Return accuracies (Z, A) and the features of the configurations (A, 2)."""
     from bandit_envs.data.svm_tuning import svm_accuracy, svm_unit, train_svm
 
     require_switch("train", train)

@@ -1,4 +1,4 @@
-"""Functions drawn from a Gaussian process or from its RKHS."""
+"""Define problems whose functions are drawn from a Gaussian process or from its RKHS."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def synthetic(
     name: str = "synthetic",
     **features: Any,
 ) -> Problem:
-    """A random function on a decision set in [0, side]^dim.
+    """Maximise a random function on a decision set in [0, side]^dim.
 
     Args:
         function: "gp" (f ~ GP(0, k)) or "rkhs" (a member of the kernel's RKHS of known norm).
         kernel, length_scale: a name of `bandit_envs.kernels.kernels.NAMED`, or a scikit-learn kernel.
-        random_features: declare the kernel of so many random features of `kernel` to be the problem's, drawn
-            with `points_seed`: functions are drawn from it and learners are told it. An even number; for more
+        random_features: declare a kernel of this many random features of `kernel` to be the problem's, drawn
+            with `points_seed`: functions are drawn from it and it is published. An even number; for more
             than 20,000 points that are no grid, and 512 at most for the fastest posterior.
         rkhs_norm: with function="rkhs", scale each function to exactly this norm.
         num_arms: in total, also where `dim` > 1.
@@ -79,10 +79,10 @@ def synthetic(
 
 
 def gp(**keywords: Any) -> Problem:
-    """GP sample on 1000 points of [0, 1], SE kernel, noise variance 0.025 (Srinivas et al. 2010, Section 6).
+    """Maximise a GP sample on 1000 points of [0, 1], noise variance 0.025 (Srinivas et al. 2010, Section 6).
 
     Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0. Reward:
-    f(arm) + noise, f ~ GP(0, k).
+    f(arm) + noise, f ~ GP(0, k), k the SE kernel.
     Info: as everywhere, see the README. Regret: max f - f(arm), noiseless, charged at play time.
     The paper's noise is "0.025 or 5 % of the signal variance", which agree at signal_variance=0.5.
 
@@ -96,10 +96,10 @@ def gp(**keywords: Any) -> Problem:
 
 
 def rkhs(**keywords: Any) -> Problem:
-    """RKHS function of known norm on 100 uniform points of [0, 1] (Chowdhury & Gopalan 2017, Section 6).
+    """Maximise an RKHS function of known norm on 100 uniform points (Chowdhury & Gopalan 2017, Section 6).
 
-    Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0. Reward:
-    f(arm) + noise, whose variance is 1 % of the range of f; f is the posterior mean given y ~ N(0, K)
+    Action: `Discrete(num_arms)` in [0, 1], or the box with `continuous=True`. Observation: a constant 0.
+    Reward: f(arm) + noise, whose variance is 1 % of the range of f; f is the posterior mean given y ~ N(0, K)
     with ridge 1 % of the range of y. Info: as everywhere, see the README. Regret: max f - f(arm),
     noiseless, charged at play time. T = 30,000. `function="gp"` draws f ~ GP(0, K) on the same points,
     which is the paper's Figure 2.
@@ -116,14 +116,13 @@ def rkhs(**keywords: Any) -> Problem:
 
 
 def delayed(**keywords: Any) -> Problem:
-    """GP sample on 1000 points of [0, 1], seen about ten rounds late (Verma et al. 2022, Section 6.1).
+    """Maximise a GP sample on 1000 points of [0, 1], ten rounds late (Verma et al. 2022, Section 6.1).
 
-    SE kernel of length-scale 0.02, functions rescaled to [0, 1], of which the published prior says 0.5 +-
-    0.25; Poisson delays of mean 10. Action:
-    `Discrete(num_arms)`, or a box. Observation: a constant 0. Reward: what arrives in sum; that of round t
-    is in the `info` of round t + delay. Info: as everywhere, see the README. Regret: max f - f(arm),
-    noiseless, charged at play time. The paper states neither noise nor horizon: a deviation of 0.02 and
-    500 rounds are our reading.
+    SE kernel of length-scale 0.02, functions rescaled to [0, 1] with the published prior 0.5 +- 0.25;
+    Poisson delays of mean 10. Action: `Discrete(num_arms)`, or a box. Observation: a constant 0. Reward: the
+    sum of delivered rewards; that of round t is in the `info` of round t + delay. Info: as everywhere, see
+    the README. Regret: max f - f(arm), noiseless, charged at play time. The paper states neither noise nor
+    horizon: a noise std of 0.02 and 500 rounds are our reading.
 
     Args:
         **keywords: see `synthetic`; `signal_variance=1, prior_mean=False` publishes the prior of functions
@@ -139,11 +138,11 @@ def delayed(**keywords: Any) -> Problem:
 
 
 def contextual(**keywords: Any) -> Problem:
-    """GP sample over 10 contexts x 100 arms, seen three rounds late (after Verma et al. 2022, Section 5).
+    """Maximise a GP sample over 10 contexts x 100 arms, three rounds late (after Verma et al. 2022, 5).
 
     SE kernels on contexts and arms, multiplied; uniform contexts; Poisson delays of mean 3. Action:
-    `Discrete(num_arms)`, or a box. Observation: the context in [0, 1]. Reward: what arrives, of functions
-    rescaled to [0, 1]. Info: as everywhere, see the README. Regret: max over arms of g(context, arm) -
+    `Discrete(num_arms)`, or a box. Observation: the context in [0, 1]. Reward: the delivered sum; functions
+    are rescaled to [0, 1]. Info: as everywhere, see the README. Regret: max over arms of g(context, arm) -
     g(context, arm played), noiseless, charged at play time. The setting is ours; the paper's own are
     `GPBandit-MultiTaskSVM-v0` and `GPBandit-GrowingDataSVM-v0`.
 
@@ -159,11 +158,11 @@ def contextual(**keywords: Any) -> Problem:
 
 
 def constrained(**keywords: Any) -> Problem:
-    """GP samples on 1000 points of [0, 1]: a reward, and a cost that 30 % of the arms satisfy.
+    """Maximise a GP sample on 1000 points of [0, 1] under a cost that 30 % of the arms satisfy.
 
     Action: `Discrete(num_arms)`, or a box with `continuous=True`. Observation: a constant 0. Reward:
     f(arm) + noise, f ~ GP(0, k). Info: as everywhere, see the README; "feedback_cost" are the costs g(arm)
-    of the plays whose feedback arrives, feasible where <= 0, exact unless `constraint_noise` is given;
+    of plays with delivered feedback, feasible where <= 0, exact unless `constraint_noise` is given;
     g ~ GP(0, k) less its 30 % quantile over the arms.
     Regret: f of the best feasible arm - f(arm), noiseless, negative while violating; read it with
     `result.violation`. The problem is ours, in the setting of Shi & Eryilmaz (2022).
@@ -183,7 +182,7 @@ def constrained(**keywords: Any) -> Problem:
 def unit_box(
     points: str, num_arms: int, dim: int, points_seed: int, continuous: bool, contexts: Floats | None = None
 ) -> Decisions:
-    """`num_arms` points of [0, 1]^dim, or the box itself with these points as anchors, in some contexts."""
+    """Return `num_arms` points of [0, 1]^dim, or that box with these points as anchors, in some contexts."""
     require_size("num_arms", num_arms)
     require_size("dim", dim, num_arms)
     require_seed("points_seed", points_seed)

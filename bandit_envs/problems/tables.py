@@ -1,4 +1,4 @@
-"""Problems whose reward is one recorded table of accuracies over (context, arm) pairs."""
+"""Make problems whose reward is one recorded table of accuracies over (context, arm) pairs."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from bandit_envs.problems.features import compose
 
 
 def from_table(table: Floats, decisions: Decisions, kernel: Kernel, **features: Any) -> Problem:
-    """A problem of known values; the published prior has their mean and variance.
+    """Return a problem of known values; the published prior has their mean and variance.
 
     Args:
         table: accuracy of each arm in each context, (Z, A).
         decisions: those contexts and arms.
-        kernel: of the model, as far as its shape goes.
+        kernel: of the model, without its amplitude.
         **features: see `bandit_envs.problems.features.compose`.
     """
     moments = Moments(float(table.mean()), float(table.std()))

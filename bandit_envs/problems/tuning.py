@@ -1,4 +1,4 @@
-"""Tuning the hyperparameters of real learners, from tables of training runs."""
+"""Define tuning of hyperparameters of real learners, from tables of training runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bandit_envs.problems.tables import from_table
 if TYPE_CHECKING:
     from bandit_envs.data import TuningTable
 
-TRAINED, CNN_TRAINED = 0.9, 0.8  # accuracy of settings that learn
+TRAINED, CNN_TRAINED = 0.9, 0.8  # accuracy above which a setting counts as trained
 
 
 def logistic_tuning(
@@ -29,12 +29,12 @@ def logistic_tuning(
     continuous: bool = False,
     **features: Any,
 ) -> Problem:
-    """Validation accuracy of logistic regression over batch size, step size and decay (Verma et al. 2022).
+    """Tune logistic regression over batch size, step size and decay (Verma et al. 2022).
 
     Real training runs on scikit-learn's breast-cancer data, on a grid of batch size [32, 128], step size
     and decay [1e-6, 1], all on log scales in [0, 1]. Action: `Discrete(N)`, a setting. Observation: a
-    constant 0. Reward: mean accuracy over the training seeds + noise of the deviation between seeds,
-    pooled over the settings that reach 0.9 (those that barely train scatter more, around a coin's 0.5).
+    constant 0. Reward: mean validation accuracy over the training seeds + noise of the std between seeds,
+    pooled over the settings that reach 0.9 (those that barely train scatter more, around 0.5).
     Info: as everywhere, see the README. Regret: best mean accuracy - that of the setting.
 
     Args:
@@ -61,13 +61,13 @@ def cnn_tuning(
     continuous: bool = False,
     **features: Any,
 ) -> Problem:
-    """Accuracy of a small convolutional network, seen about ten rounds late (Verma et al. 2022, Fig. 2e-h).
+    """Tune a small convolutional network, with results ten rounds late (Verma et al. 2022, Fig. 2e-h).
 
     Real training runs on the digits that scikit-learn ships (the paper's data are MNIST), see
     `bandit_envs.data.cnn_training`, on a grid of batch size [128, 512], step size and decay [1e-6, 1], all on
     log scales in [0, 1] (our reading). Action: `Discrete(N)`, a setting; N = 468. Observation: a constant 0.
-    Reward: the sum of what arrives, mean accuracy over the training seeds + noise of the deviation between
-    seeds, pooled over the settings that reach 0.8; settings that learn nothing are tied, at a guess's 0.1.
+    Reward: the sum of delivered rewards, mean accuracy over the training seeds + noise of the std between
+    seeds, pooled over the settings that reach 0.8; settings that learn nothing are tied at chance, 0.1.
     Poisson delays of mean 10; 100 rounds. Info: as everywhere, see the README. Regret: best mean accuracy -
     that of the setting, charged at play time.
 

@@ -1,1 +1,1 @@
-"""Pictures of what was played."""
+"""Draw pictures of a trial."""

@@ -1,4 +1,4 @@
-"""Where something is drawn: a figure that notebooks show without pyplot, or axes that were given."""
+"""Provide figures that notebooks show without pyplot, and check axes that users pass."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from bandit_envs.basics.arguments import is_number, require
 
 
 class ShownFigure(Figure):
-    """A figure that a cell of a notebook shows; it is in no global list, and needs no window system."""
+    """Define a figure that notebooks show; it has no global state and needs no window system."""
 
-    printed: bool = False  # whether its size is one of print, which saving keeps
+    printed: bool = False  # whether its size is meant for print and kept when saved
 
     @classmethod
     def of_size(cls, width: float, height: float) -> ShownFigure:
-        """An empty one, in inches."""
+        """Return an empty figure of this size in inches."""
         figure = cls(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(figure)
         return figure
@@ -33,7 +33,7 @@ class ShownFigure(Figure):
 
 
 def given_axes(ax: Any, count: int) -> list[Axes]:
-    """The axes of somebody's figure, so many of them."""
+    """Return a user's axes as a list, or raise unless there are `count`."""
     axes = list(np.ravel(np.asarray(ax, dtype=object)))
     usable = len(axes) == count and all(isinstance(each, Axes) for each in axes)
     require(usable, "ax", f"{count} axes of matplotlib", ax)
@@ -41,12 +41,12 @@ def given_axes(ax: Any, count: int) -> list[Axes]:
 
 
 def figure_of(axes: Axes) -> Figure:
-    """The figure that axes are in; of a subfigure, the whole."""
+    """Return the figure of axes; of a subfigure, the whole figure."""
     return axes.figure.canvas.figure
 
 
 def require_size(size: Any) -> None:
-    """Raise unless it is a width and a height in inches."""
+    """Raise unless the size is a width and a height in inches."""
     usable = isinstance(size, Sequence) and len(size) == 2
     usable = usable and all(is_number(side) and side > 0 for side in size)
     require(usable, "size", "a positive width and height in inches", size)

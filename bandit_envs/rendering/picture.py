@@ -1,4 +1,4 @@
-"""A scene as an RGB array; the only module of the environments that needs matplotlib."""
+"""Draw a scene as an RGB array; only this module of the environments needs matplotlib."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.rendering.scene import Scene
 
 SIZE = (6.4, 4.8)  # inches of 100 pixels
-# Fixed, in shares of the figure: a computed layout takes as long as the drawing, and moves from picture to
-# picture of a film.
+# Fixed, in shares of the figure: a computed layout takes as long as the drawing, and moves between the
+# frames of a film.
 MARGINS = {"left": 0.125, "right": 0.975, "bottom": 0.14, "top": 0.93, "hspace": 0.35}
-BESIDE = {"right": 0.87, "top": 0.88, "wspace": 0.4, "hspace": 0.5}  # of a plane, with room for colour bars
+BESIDE = {"right": 0.87, "top": 0.88, "wspace": 0.4, "hspace": 0.5}  # of a plane, with space for colour bars
 TRUTH, PLAYS, BEST, BELIEF, SHADE = "tab:blue", "tab:orange", "tab:red", "tab:purple", "0.85"
-EXPONENTS = (-3, 3)  # of values that are written out: labels of others would be cut off at the left
-TILED = 1000  # points of a plane, from which on they are drawn as tiles
-_DEVIATIONS = 2.0  # of the band
+EXPONENTS = (-3, 3)  # of values written out; longer labels would be cut off at the left
+TILED = 1000  # points of a plane above which they are drawn as tiles
+_DEVIATIONS = 2.0  # stds of the band
 
 
 def draw(scene: Scene) -> NDArray[np.uint8]:
@@ -29,7 +29,7 @@ def draw(scene: Scene) -> NDArray[np.uint8]:
     figure = Figure(figsize=SIZE, dpi=100)
     canvas = FigureCanvasAgg(figure)
     plane = scene.features.shape[1] == 2
-    places: Any  # pyright takes lists of lists of texts for something else than matplotlib does
+    places: Any  # pyright and matplotlib disagree on the type of lists of lists of texts
     if plane and scene.belief is not None:
         places, heights, widths = [["truth", "mean"], ["truth", "std"], ["time", "time"]], (2, 2, 1), (3, 2)
     else:
@@ -57,7 +57,7 @@ def draw(scene: Scene) -> NDArray[np.uint8]:
 
 
 def _draw_line(places: dict[str, Any], scene: Scene) -> None:
-    """Reward over the feature of an arm, or over its rank where it has several."""
+    """Draw the reward over an arm's feature, or over its rank if it has several."""
     axes = places["truth"]
     line = np.argsort(scene.order)
     x, truth = scene.order[line], scene.truth[line]
@@ -85,7 +85,7 @@ def _draw_line(places: dict[str, Any], scene: Scene) -> None:
 
 
 def _draw_cost(axes: Any, scene: Scene, j: int, belief: tuple[Floats, Floats]) -> None:
-    """A cost, which is kept below 0, over the same line, and what is believed of it."""
+    """Draw a cost, feasible below 0, over the same line, with its posterior."""
     line = np.argsort(scene.order)
     x, truth, (mean, std) = scene.order[line], scene.costs[j][line], (part[line] for part in belief)
     reach = _DEVIATIONS * std
@@ -99,7 +99,7 @@ def _draw_cost(axes: Any, scene: Scene, j: int, belief: tuple[Floats, Floats]) -
 
 
 def _draw_plane(places: dict[str, Any], scene: Scene) -> None:
-    """Reward as colour over two features; beside it an agent's mean on the same scale, and its deviation."""
+    """Draw the reward as colour over two features; beside it an agent's mean on that scale, and its std."""
     mean, std = scene.belief or (scene.truth, None)
     limits = (min(scene.truth.min(), mean.min()), max(scene.truth.max(), mean.max()))
     _draw_values(places["truth"], scene.features, scene.truth, "mean reward", limits)
@@ -125,7 +125,7 @@ def _draw_values(
     limits: tuple[float | None, float | None],
     bar: bool = True,
 ) -> None:
-    """One tile or dot a point, in blue alone, so that plays of any other colour are seen on it."""
+    """Draw one tile or dot a point, in blue alone, so that plays of any other colour stand out."""
     tiled = len(points) > TILED
     look = {"marker": "s", "lw": 0.8, "edgecolors": "face"} if tiled else {"lw": 0.3, "edgecolors": "0.5"}
     low, high = limits
@@ -141,7 +141,7 @@ def _draw_values(
 
 
 def _draw_region(axes: Any, infeasible: Floats, size: int) -> None:
-    """Cross out what is infeasible among so many points; where they are tiles, veil it."""
+    """Cross out infeasible points; shade them where points are tiles."""
     if not len(infeasible):
         return
     if size > TILED:
@@ -149,31 +149,31 @@ def _draw_region(axes: Any, infeasible: Floats, size: int) -> None:
     else:
         look = {"marker": "x", "s": 25, "color": "0.5", "lw": 1.0}
     axes.scatter(*infeasible.T, zorder=2, **look)
-    axes.scatter([], [], label="infeasible", **look | {"s": 25})  # in the legend a tile would be too small
+    axes.scatter([], [], label="infeasible", **look | {"s": 25})  # a tile would be too small in the legend
 
 
 def _area(axes: Any, size: int) -> float:
-    """Square points of a marker, of which so many fill the axes."""
+    """Return the area of a marker in square points, so that `size` of them fill the axes."""
     extent = axes.get_window_extent()
     inches = extent.width * extent.height / axes.figure.dpi**2
     return float(min(inches * 72**2 * 0.9 / size, 120.0))
 
 
 def _draw_plays(axes: Any, scene: Scene, x: Any, y: Any) -> None:
-    """Arrived plays filled, pending ones hollow, lost ones crossed."""
+    """Draw plays with delivered feedback filled, pending ones hollow, lost ones crossed."""
     style = {"color": PLAYS, "ls": "none", "zorder": 3}
     kinds = (
-        (scene.arrived, "arrived", {"marker": "o", "ms": 6, "mec": "white", "mew": 0.5}),
+        (scene.arrived, "delivered", {"marker": "o", "ms": 6, "mec": "white", "mew": 0.5}),
         (~scene.arrived & ~scene.lost, "pending", {"marker": "o", "ms": 6, "mfc": "none"}),
         (scene.lost, "lost", {"marker": "x", "ms": 6}),
     )
     for chosen, label, look in kinds:
-        if chosen.any() or label == "arrived":
+        if chosen.any() or label == "delivered":
             axes.plot(x[chosen], y[chosen], label=label, **style, **look)
 
 
 def _draw_time(axes: Any, scene: Scene) -> None:
-    """The regret of each round so far, and the change-points of the whole trial."""
+    """Draw the regret of each round so far, and the change-points of the whole trial."""
     axes.stairs(scene.regrets, np.arange(scene.total + 1) - 0.5, fill=True, color="0.45")
     for change in scene.changes:
         axes.axvline(change - 0.5, color=BEST, lw=1.0, ls=":")
@@ -191,5 +191,5 @@ def _draw_time(axes: Any, scene: Scene) -> None:
 
 
 def _shorten(axes: Any) -> None:
-    """Take powers of ten out of the labels of the upright axis where they are large or small."""
+    """Move powers of ten out of the labels of the vertical axis where they are large or small."""
     axes.ticklabel_format(axis="y", scilimits=EXPONENTS)

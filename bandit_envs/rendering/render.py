@@ -1,4 +1,4 @@
-"""A trial for people: as a picture or as text."""
+"""Render a trial as a picture or as text."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 def render(simulator: SingleSimulator, mode: str, agent: object = None) -> Any:
-    """Show the truth in the current context and segment, the plays there and what has arrived.
+    """Render the truth in the current context and segment, the plays there and their delivered feedback.
 
     Args:
         simulator: of one trial, after its reset.
         mode: "rgb_array" for a uint8 array (480, 640, 3), or "ansi" for text; notebooks show both.
-        agent: whose posterior is drawn, if it has a method `posterior(observation)`.
+        agent: its posterior is drawn if it has a method `posterior(observation)`.
     """
     scene = Scene.of(simulator, agent)
     if mode == "ansi":
@@ -34,16 +34,16 @@ def render(simulator: SingleSimulator, mode: str, agent: object = None) -> Any:
 
 
 def text(scene: Scene) -> str:
-    """The figures of the last round, and the truth as a line of blocks with the last play marked below."""
+    """Return the last round in numbers, and the truth as a line of blocks above a mark of the last play."""
     head = f"{scene.name}: {scene.total} of {scene.horizon} rounds, regret {scene.regret:.4g}"
-    news = f"arrived in the last round: {scene.arrivals}, reward {scene.reward:.4g}"
+    news = f"delivered in the last round: {scene.arrivals}, reward {scene.reward:.4g}"
     news += f"; {scene.since}" if scene.since else ""
     place = scene.places[-1:] if len(scene.places) else None
     return "\n".join([head, news, *_sparkline(scene.order, scene.truth, place)]) + "\n"
 
 
 def _sparkline(order: Floats, truth: Floats, place: Floats | None) -> list[str]:
-    """One block a column, as high as the best truth in it; and the line of the mark."""
+    """Return one block a column, as high as the best truth in it, and the line of the mark."""
     edges = np.linspace(order.min(), order.max(), min(COLUMNS, len(order)) + 1)
     column = _column(edges, order)
     best = np.full(len(edges) - 1, -np.inf)

@@ -1,4 +1,4 @@
-"""What a picture of a trial shows: the truth, the plays and what has arrived of them."""
+"""Collect the contents of a picture of a trial: the truth, the plays and their delivered feedback."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from bandit_envs.problem.decisions import Decisions, unit_grid
 from bandit_envs.problem.single import SingleSimulator
 from bandit_envs.problem.trial import Trial
 
-FINENESS = {1: 201, 2: 48**2}  # points at which a function on a box is drawn; beyond, its anchors
+FINENESS = {1: 201, 2: 48**2}  # points at which a function on a box is drawn; in more dimensions, its anchors
 
 
 @runtime_checkable
 class Believer(Protocol):
-    """An agent that says what it believes of the arms of a finite set."""
+    """Require an agent with a posterior on the arms of a finite set."""
 
     def posterior(self, observation: Any) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of the mean reward in the observed context, (A,) each."""
+        """Return mean and std of the mean reward in the observed context, (A,) each."""
         ...
 
 
 @runtime_checkable
 class CostBeliever(Protocol):
-    """An agent that says what it believes of the reward and of the costs, each by itself."""
+    """Require an agent with separate posteriors of the reward and of each cost."""
 
     def beliefs(self, observation: Any) -> list[tuple[Floats, Floats]] | None:
-        """Mean and standard deviation of the reward and of each cost, (A,) each; None if it has one model."""
+        """Return mean and std of the reward and of each cost, (A,) each; None if there is one model."""
         ...
 
 
 class Scene(NamedTuple):
-    """A trial in its current context and segment; M drawn points, n plays in that context and segment."""
+    """Hold a trial in its current context and segment; M drawn points, n plays there."""
 
     name: str
     features: Floats  # (M, d)
@@ -42,25 +42,23 @@ class Scene(NamedTuple):
     feasible: Bools  # (M,)
     plays: Floats  # (n, d)
     means: Floats  # (n,) mean reward of each play
-    observed: Floats  # (n,) what was or will be observed
+    observed: Floats  # (n,) observations, delivered or not
     arrived: Bools  # (n,)
-    lost: Bools  # (n,) never arrives; the others that have not arrived are pending
-    optimum: float  # NaN where no round has this context and these functions
+    lost: Bools  # (n,) never delivered; the other undelivered ones are pending
+    optimum: float  # NaN if no round has this context and these functions
     total: int  # plays in all contexts and segments
     horizon: int
     regrets: Floats  # (total,) of the plays in all contexts and segments
-    changes: Ints  # rounds in which a segment begins, past and future, the first one apart
-    belief: tuple[Floats, Floats] | None  # an agent's mean and deviation at the drawn points, (M,) each
+    changes: Ints  # rounds in which a segment begins, past and future, without the first
+    belief: tuple[Floats, Floats] | None  # an agent's mean and std at the drawn points, (M,) each
     costs: Floats  # (C, M) mean costs
-    cost_beliefs: tuple[
-        tuple[Floats, Floats], ...
-    ]  # the same of each cost, where the agent models them apart
-    reward: float  # that arrived in the last round
+    cost_beliefs: tuple[tuple[Floats, Floats], ...]  # of each cost, if modelled separately
+    reward: float  # delivered in the last round
     arrivals: int  # in the last round
 
     @classmethod
     def of(cls, simulator: SingleSimulator, agent: object = None) -> Scene:
-        """The scene of a simulator of one trial; with the belief of an agent, if it has one to tell."""
+        """Return the scene of a simulator of one trial, with the posterior of an agent, if it has one."""
         trial = simulator.trials[0]
         if trial is None:
             raise RuntimeError("render was called before reset; call reset first")
@@ -97,25 +95,25 @@ class Scene(NamedTuple):
 
     @property
     def since(self) -> str:
-        """Since when the functions are as they are, in words; empty before any change."""
+        """Return the round of the last change in words; "" before any change."""
         past = self.changes[self.changes <= min(self.total, self.horizon - 1)]
         return f"last change at round {past[-1]}" if len(past) else ""
 
     @property
     def regret(self) -> float:
-        """Of all plays."""
+        """Return the regret of all plays."""
         return float(self.regrets.sum())
 
     @property
     def order(self) -> Floats:
-        """Positions of the drawn points on a line, (M,): the feature itself, or the rank of the truth."""
+        """Return positions of the drawn points on a line, (M,): the feature, or the rank of the truth."""
         if self.features.shape[1] == 1:
             return self.features[:, 0]
         return np.argsort(np.argsort(self.truth, kind="stable"), kind="stable").astype(np.float64)
 
     @property
     def places(self) -> Floats:
-        """Positions of the plays on the same line, (n,)."""
+        """Return positions of the plays on that line, (n,)."""
         if self.features.shape[1] == 1:
             return self.plays[:, 0]
         # A play is found by its mean, which rounding may have moved; on a box it lies between drawn points.
@@ -124,12 +122,12 @@ class Scene(NamedTuple):
 
     @property
     def best(self) -> int:
-        """Index of the best feasible drawn point."""
+        """Return the index of the best feasible drawn point."""
         return int(np.where(self.feasible, self.truth, -np.inf).argmax())
 
 
 def _truth(decisions: Decisions, trial: Trial, version: int, context: int) -> tuple[Floats, Floats]:
-    """Drawn points, (M, d), and mean reward and costs there, (1 + C, M)."""
+    """Return the drawn points, (M, d), and mean reward and costs there, (1 + C, M)."""
     if not decisions.continuous:
         here = slice(context * decisions.num_arms, (context + 1) * decisions.num_arms)
         return decisions.arms, trial.means[version][:, here]
@@ -139,10 +137,10 @@ def _truth(decisions: Decisions, trial: Trial, version: int, context: int) -> tu
 
 
 def _beliefs(agent: object, observation: Floats, size: int, costs: int) -> tuple[tuple[Floats, Floats], ...]:
-    """What the agent believes of the reward and of each cost; nothing if it does not say.
+    """Return the agent's posteriors of the reward and of each cost; () if it has none at the drawn points.
 
-    Nothing either where it says it of other points than those drawn. Under constraints `beliefs` goes first:
-    `posterior` of one that has both may be of a penalised sum, which is no belief about the reward.
+    Under constraints `beliefs` is preferred: if an agent has both, `posterior` may be of a penalised sum,
+    not of the reward.
     """
     if costs and isinstance(agent, CostBeliever):
         told = agent.beliefs(observation) or []
@@ -167,6 +165,6 @@ def _drawn_points(decisions: Decisions) -> Floats:
 
 
 def _points(simulator: SingleSimulator, trial: Trial, here: Bools) -> Floats:
-    """Features of the chosen plays, (n, d)."""
+    """Return the features of the chosen plays, (n, d)."""
     actions = simulator.actions[0, : len(here)][here]
     return trial.setting.to_point(actions if trial.setting.continuous else actions.astype(np.int64))

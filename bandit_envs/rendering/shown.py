@@ -1,4 +1,4 @@
-"""A trial as what a notebook shows: an array that is a picture, and text that keeps its lines."""
+"""Show a trial in notebooks: an array as a picture, and text with its line breaks."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from bandit_envs.basics.extras import from_extra
 
 
 class Picture(np.ndarray):
-    """An RGB array, (height, width, 3), that the cell of a notebook shows."""
+    """Hold an RGB array, (height, width, 3), that notebooks show as a picture."""
 
     def _repr_png_(self) -> bytes | None:
         if self.ndim != 3 or self.shape[2] != 3 or self.dtype != np.uint8:
-            return None  # a part of a picture is an array like any other
+            return None  # a slice of a picture is shown as an array
         with from_extra("eval", "pictures"):
             from PIL import Image
 
@@ -25,7 +25,7 @@ class Picture(np.ndarray):
 
 
 class Text(str):
-    """Lines of equally wide letters that the cell of a notebook shows as such."""
+    """Hold lines that notebooks show in a fixed-width font."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""When the feedback of a round is seen: in rounds, in units of time, later for some arms or rewards."""
+"""Draw the delays of feedback: in rounds, in units of time, longer for some arms or rewards."""
 
 from bandit_envs.laws.delays.base import TAIL, Delay
 from bandit_envs.laws.delays.by_arm import BASES, ByArm

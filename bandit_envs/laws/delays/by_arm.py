@@ -1,4 +1,4 @@
-"""Delays that depend on what is played."""
+"""Draw delays that depend on the play."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ BASES: dict[str, type[Delay]] = {**in_rounds.LAWS, **in_time.LAWS}
 
 @dataclass(frozen=True)
 class ByArm(Delay):
-    """Another law's wait times 1 + (slowest - 1) x_1, rounded as that law rounds.
+    """Multiply another law's wait by 1 + (slowest - 1) x_1, rounded as that law rounds.
 
-    x_1 is the play's first feature, scaled to [0, 1] over the decision set: its far end waits longest.
+    x_1 is the play's first feature, scaled to [0, 1] over the decision set: x_1 = 1 waits longest.
 
     Args:
         base: the other law, or its description.
@@ -36,19 +36,19 @@ class ByArm(Delay):
         object.__setattr__(self, "base", parse("base", self.base, BASES))
 
     def slowdown(self, features: Floats) -> Floats:
-        """1 + (slowest - 1) x_1, (n, d) -> (n,)."""
+        """Return 1 + (slowest - 1) x_1, (n, d) -> (n,)."""
         return 1.0 + (self.slowest - 1.0) * features[:, 0]
 
     def in_rounds(self, waits: Floats) -> Floats:
-        """As the other law."""
+        """Round as the other law."""
         return self.base.in_rounds(waits)
 
     def query_times(self, horizon: int) -> Floats | None:
-        """As the other law."""
+        """Return the other law's times."""
         return self.base.query_times(horizon)
 
     def quantile(self, late: float = TAIL) -> float:
-        """Of the other law at the slowest arm: no arm is late more often."""
+        """Return the other law's quantile at the slowest arm: no arm is late more often."""
         return self.slowest * self.base.quantile(late)
 
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:

@@ -1,4 +1,4 @@
-"""Delays that depend on what is earned."""
+"""Draw delays that depend on the reward."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from bandit_envs.laws.delays.in_rounds import Poisson
 
 @dataclass(frozen=True)
 class ByReward(Delay):
-    """Poisson delays of mean `mean` + `more` s: what disappoints comes late.
+    """Draw Poisson delays of mean `mean` + `more` s, which grow with the reward's shortfall s.
 
     s in [0, 1] is how far the reward y that will be observed falls short of the best mean of its round, as a
     share of the range of the means: s = min(max((max f - y) / (max f - min f), 0), 1). A round draws one
     uniform u, and its delay is the u-quantile of the law of its play, so a better reward is never later.
 
-    What has arrived by some round is a biased sample: noise that helps comes first, and so estimates of
-    feedback that has come, censored ones too, are too high until all of it has. No guarantee for delays that
-    are independent of rewards holds.
+    The feedback delivered by some round is a biased sample: favourable noise is delivered first, so estimates
+    from delivered feedback, censored ones too, are too high until all is delivered. No guarantee for delays
+    that are independent of rewards holds.
 
     Args:
         mean: delay of the best rewards.
-        more: how much longer the worst take, on average.
+        more: additional mean delay of the worst.
     """
 
     mean: float = 10.0
@@ -42,23 +42,23 @@ class ByReward(Delay):
         require(is_number(self.more) and self.more >= 0, "more", "0 or positive", self.more)
 
     def wait(self, drawn: Any, shortfall: Any) -> Any:
-        """The quantiles at the uniforms, (n,) each -> (n,); infinite where it is."""
+        """Return the quantiles at the uniforms, (n,) each -> (n,); infinite where the draw is."""
         lost = np.isinf(drawn)
         return np.where(
             lost, np.inf, _quantile(np.where(lost, 0.0, drawn), self.mean + self.more * shortfall)
         )
 
     def quantile(self, late: float = TAIL) -> float:
-        """Of the worst rewards: none are late more often."""
+        """Return the quantile of the worst rewards: none are late more often."""
         return Poisson(self.mean + self.more).quantile(late)
 
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Uniforms, (T,)."""
+        """Draw uniforms, (T,)."""
         return rng.random(horizon)
 
 
 def _quantile(uniform: Any, mean: Any) -> Any:
-    """The smallest k with P(Poisson(mean) <= k) >= u, (n,) each -> (n,)."""
+    """Return the smallest k with P(Poisson(mean) <= k) >= u, (n,) each -> (n,)."""
     above = np.ceil(pdtrik(uniform, mean))
-    below = np.maximum(above - 1.0, 0.0)  # where rounding has gone one too far
+    below = np.maximum(above - 1.0, 0.0)  # rounding may make `above` one too large
     return np.where(pdtr(below, mean) >= uniform, below, above)

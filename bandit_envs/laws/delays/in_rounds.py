@@ -1,4 +1,4 @@
-"""How many further rounds are started before the feedback of a round is seen."""
+"""Draw delays in rounds: the number of later rounds that start before the feedback is seen."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from bandit_envs.basics.arguments import LARGEST_COUNT, is_count, is_integer, is
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws.delays.base import TAIL, Delay, require_positive
 
-LARGEST_MEAN = 1e9  # of a Poisson law, whose quantiles are counted up to
+LARGEST_MEAN = 1e9  # of a Poisson law: `quantile` counts up from the mean
 
 
 @dataclass(frozen=True)
 class Immediate(Delay):
-    """No delay."""
+    """Deliver feedback in the round itself."""
 
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
         return np.zeros(horizon)
 
     def quantile(self, late: float = TAIL) -> float:
-        """0."""
+        """Return 0."""
         return 0.0
 
 
 @dataclass(frozen=True)
 class Constant(Delay):
-    """Every feedback takes `rounds` rounds: asynchronous batches of rounds + 1."""
+    """Delay every feedback by `rounds` rounds: asynchronous batches of rounds + 1."""
 
     rounds: int = 10
 
@@ -42,13 +42,13 @@ class Constant(Delay):
         return np.full(horizon, float(self.rounds))
 
     def quantile(self, late: float = TAIL) -> float:
-        """The constant."""
+        """Return the constant."""
         return float(self.rounds)
 
 
 @dataclass(frozen=True)
 class Cyclic(Delay):
-    """b - 1, b - 2, ..., 0, and again: the feedback of b = `batch` plays arrives together (batch BO)."""
+    """Delay by b - 1, b - 2, ..., 0, and again: b = `batch` plays get their feedback together (batch BO)."""
 
     batch: int = 10
 
@@ -60,13 +60,13 @@ class Cyclic(Delay):
         return (self.batch - 1 - np.arange(horizon) % self.batch).astype(np.float64)
 
     def quantile(self, late: float = TAIL) -> float:
-        """One less than the batch, whatever may be late: nothing of a batch is left to chance."""
+        """Return batch - 1 for every `late`: the delays are not random."""
         return self.batch - 1.0
 
 
 @dataclass(frozen=True)
 class Poisson(Delay):
-    """Independent Poisson delays (Verma et al. 2022, Section 6)."""
+    """Draw independent Poisson delays (Verma et al. 2022, Section 6)."""
 
     mean: float = 10.0
 
@@ -81,8 +81,8 @@ class Poisson(Delay):
         return rng.poisson(self.mean, horizon).astype(np.float64)
 
     def quantile(self, late: float = TAIL) -> float:
-        """The Poisson quantile."""
-        k = int(self.mean)  # the median is no less
+        """Return the Poisson quantile."""
+        k = int(self.mean)  # the median is at least this
         while pdtrc(k, self.mean) > late:
             k += 1
         return float(k)
@@ -90,7 +90,7 @@ class Poisson(Delay):
 
 @dataclass(frozen=True)
 class Geometric(Delay):
-    """P(d = k) = p (1 - p)^k with mean (1 - p) / p: each further round brings the feedback with chance p."""
+    """Draw P(d = k) = p (1 - p)^k, mean (1 - p) / p: each later round delivers with probability p."""
 
     mean: float = 10.0
 
@@ -102,13 +102,13 @@ class Geometric(Delay):
         return (rng.geometric(1.0 / (1.0 + self.mean), horizon) - 1).astype(np.float64)
 
     def quantile(self, late: float = TAIL) -> float:
-        """Solve P(d > k) = (1 - p)^(k + 1), where -log(1 - p) = log(1 + 1 / mean)."""
+        """Solve P(d > k) = (1 - p)^(k + 1) <= late, where -log(1 - p) = log(1 + 1 / mean)."""
         return max(math.ceil(-math.log(late) / math.log1p(1.0 / self.mean)) - 1.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Uniform(Delay):
-    """Every whole number of rounds from `low` to `high`, both included, is as likely."""
+    """Draw every whole number of rounds from `low` to `high`, both included, with equal probability."""
 
     low: int = 0
     high: int = 20
@@ -123,16 +123,16 @@ class Uniform(Delay):
         return rng.integers(self.low, self.high, horizon, endpoint=True).astype(np.float64)
 
     def quantile(self, late: float = TAIL) -> float:
-        """P(d > k) = (high - k) / n, n the number of delays."""
+        """Solve P(d > k) = (high - k) / n <= late, n the number of delays."""
         number = self.high - self.low + 1
         return float(self.high - math.floor(late * number * (1.0 + 1e-12)))  # 0.05 * 20 must be 1
 
 
 @dataclass(frozen=True)
 class HeavyTailed(Delay):
-    """Discrete Pareto delays: P(d >= k) = (1 + k / scale)^(-tail), the floor of a Lomax variable.
+    """Draw discrete Pareto delays: P(d >= k) = (1 + k / scale)^(-tail), the floor of a Lomax variable.
 
-    The mean is infinite where `tail` is 1 or less; some feedback is then never waited for long enough.
+    The mean is infinite where `tail` is 1 or less; some feedback then exceeds any practical window.
     """
 
     tail: float = 1.0

@@ -1,4 +1,4 @@
-"""Continuous delays: round t starts at time t * interval, whatever has arrived (Verma et al. 2022, A.4)."""
+"""Draw continuous delays: round t starts at time t * interval, without waiting (Verma et al. 2022, A.4)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from bandit_envs.basics.arguments import is_number, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.laws.delays.base import TAIL, Delay, require_positive
 
-LARGEST_SIGMA = 100.0  # of logarithms: waits of a larger one are 0 or beyond every float
+LARGEST_SIGMA = 100.0  # std of logarithms: with a larger one waits are 0 or overflow
 
 
 @dataclass(frozen=True)
 class DelayInTime(Delay):
-    """Waits of a continuous law, of the stated mean.
+    """Draw waits of a continuous law with the stated mean.
 
-    The play of round s starts at tau_s and its feedback is there from tau_s + w on. The `info` of round r
-    is what is known when round r + 1 starts, so it holds that feedback if tau_s + w <= tau_{r+1}, in
+    The play of round s starts at tau_s and its feedback is available from tau_s + w on. The `info` of round r
+    holds what is available when round r + 1 starts, so it holds that feedback if tau_s + w <= tau_{r+1}, in
     rounds d = max(ceil(w / interval) - 1, 0): never before the round itself is over.
 
     Args:
@@ -38,11 +38,11 @@ class DelayInTime(Delay):
         require_positive("interval", self.interval)
 
     def in_rounds(self, waits: Floats) -> Floats:
-        """max(ceil(w / interval) - 1, 0), (n,) -> (n,)."""
+        """Return max(ceil(w / interval) - 1, 0), (n,) -> (n,)."""
         return np.maximum(np.ceil(waits / self.interval) - 1.0, 0.0)
 
     def query_times(self, horizon: int) -> Floats:
-        """tau_t = t * interval, (T,)."""
+        """Return tau_t = t * interval, (T,)."""
         return self.interval * np.arange(horizon, dtype=np.float64)
 
     def _draw_waits(self, horizon: int, rng: np.random.Generator) -> Floats:
@@ -50,24 +50,24 @@ class DelayInTime(Delay):
 
     @abc.abstractmethod
     def _draw_relative(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Waits of mean 1, (T,)."""
+        """Draw waits of mean 1, (T,)."""
 
 
 @dataclass(frozen=True)
 class Exponential(DelayInTime):
-    """Exponential waits, without memory."""
+    """Draw exponential waits, which are memoryless."""
 
     def _draw_relative(self, horizon: int, rng: np.random.Generator) -> Floats:
         return rng.standard_exponential(horizon)
 
     def quantile(self, late: float = TAIL) -> float:
-        """-mean log(late)."""
+        """Return -mean log(late)."""
         return -self.mean * math.log(late)
 
 
 @dataclass(frozen=True)
 class LogNormal(DelayInTime):
-    """Waits whose logarithm is normal with deviation `sigma`: mean exp(sigma z - sigma^2 / 2)."""
+    """Draw waits whose logarithm is normal with std `sigma`: mean exp(sigma z - sigma^2 / 2)."""
 
     sigma: float = 1.0
 
@@ -80,7 +80,7 @@ class LogNormal(DelayInTime):
         return np.exp(self.sigma * rng.standard_normal(horizon) - self.sigma**2 / 2.0)
 
     def quantile(self, late: float = TAIL) -> float:
-        """Mean exp(sigma z - sigma^2 / 2) at the normal quantile z of 1 - late."""
+        """Return mean exp(sigma z - sigma^2 / 2) at the normal quantile z of 1 - late."""
         return float(self.mean * np.exp(-self.sigma * ndtri(late) - self.sigma**2 / 2.0))
 
 

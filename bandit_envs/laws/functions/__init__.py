@@ -1,4 +1,4 @@
-"""Where the unknown reward and constraint functions come from."""
+"""Define the laws of the unknown reward and constraint functions."""
 
 from bandit_envs.laws.functions.base import SELDOM_BELOW, FunctionLaw, Moments
 from bandit_envs.laws.functions.given import KnownFunction, Recorded

@@ -1,4 +1,4 @@
-"""What a law of functions draws, and what it says of them before."""
+"""Define the interface of function laws: draws, and facts that hold for every draw."""
 
 from __future__ import annotations
 
@@ -12,57 +12,57 @@ from bandit_envs.kernels.gram import Gram
 from bandit_envs.kernels.slopes import steepest
 from bandit_envs.laws.drawn import Drawn
 
-SELDOM_BELOW = 3.0  # prior deviations under the prior mean that a Gaussian process is seldom below
+SELDOM_BELOW = 3.0  # prior stds below the prior mean, which a Gaussian process seldom falls under
 
 
 class Moments(NamedTuple):
-    """What is known of the values of a law's functions before one is drawn, over points and draws."""
+    """Hold the mean and std of a law's values over points and draws."""
 
     mean: Floats | float  # one number, or (N,)
     deviation: float | None = None  # None: that of the kernel
 
 
 class FunctionLaw(abc.ABC):
-    """The law of a random function on the points of a problem.
+    """Draw random functions on the points of a problem.
 
-    What it says of its functions before one is drawn may be published: it is the same for every draw.
+    The other properties hold for every draw, so they may be published before one is made.
     """
 
     @property
     def norm_is_drawn(self) -> bool:
-        """Whether each function comes with an RKHS norm of its own."""
+        """Return whether each draw has an RKHS norm of its own."""
         return False
 
     @property
     def norm_bound(self) -> float | None:
-        """Return a bound on all norms in the RKHS of the problem's kernel; None if it states none."""
+        """Return a bound on all norms in the RKHS of the problem's kernel; None if there is none."""
         return None
 
     @property
     def moments(self) -> Moments | None:
-        """What a prior should say of its functions; None if they are as the kernel says, of mean 0."""
+        """Return the moments that a prior should use; None for mean 0 and the kernel's variance."""
         return None
 
     @property
     def least(self) -> float | None:
-        """What no function is below by its nature, as no accuracy is below 0; None if there is none."""
+        """Return a lower bound by the nature of the values, such as 0 for accuracies; None without one."""
         return None
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
-        """What functions are never or seldom below: the prior mean less 3 prior deviations, or `least`.
+        """Return a level that functions never or seldom fall below: prior mean - 3 prior stds, or `least`.
 
-        The larger of both: where all accuracies are near 0.7, that none is below 0 says little.
+        The larger of both is taken: where all accuracies are near 0.7, the bound 0 is uninformative.
 
         Args:
             gram: the kernel's on the points.
-            prior_mean: what is published of the mean, one number or (N,).
-            norm: what is published of the norm in the kernel's RKHS, None if nothing is.
+            prior_mean: the published mean, one number or (N,).
+            norm: the published norm in the kernel's RKHS, None if there is none.
         """
         seldom = float((prior_mean - SELDOM_BELOW * np.sqrt(gram.diagonal)).min())
         return seldom if self.least is None else max(seldom, self.least)
 
     def steepest(self, gram: Gram) -> float | None:
-        """Return L, |f(x) - f(x')| <= L |x - x'| for nearly all of its functions; None if it states none.
+        """Return L, |f(x) - f(x')| <= L |x - x'| for nearly all functions; None if there is none.
 
         Args:
             gram: the kernel's on the points.
@@ -72,26 +72,26 @@ class FunctionLaw(abc.ABC):
 
     @property
     def misspecification(self) -> float | None:
-        """How far, at most, its functions are from those that the kernel is for; None if they are such."""
+        """Return a bound on the distance of functions to the kernel's space; None if they lie in it."""
         return None
 
     @property
     def has_box_form(self) -> bool:
-        """Whether a draw can be evaluated between the points."""
+        """Return whether a draw can be evaluated between the points."""
         return False
 
     @property
     def is_fixed(self) -> bool:
-        """Whether every draw is the same function, so that its optimum need be found only once."""
+        """Return whether every draw is one function, so that its optimum is computed only once."""
         return False
 
     @property
     def is_gaussian(self) -> bool:
-        """Whether it is a Gaussian process of mean zero, so that mixtures of draws are draws."""
+        """Return whether it is a Gaussian process of mean zero, so that mixtures of draws are draws."""
         return False
 
     def among(self, points: Floats) -> Floats:
-        """All functions that it can be at points, (M, N), where they are given; else none, (0, N)."""
+        """Return all possible functions at points, (M, N), if they are given; else none, (0, N)."""
         return np.empty((0, len(points)))
 
     @abc.abstractmethod
@@ -99,5 +99,5 @@ class FunctionLaw(abc.ABC):
         """Draw one function; `gram` is the kernel's on the points."""
 
     def draws(self, gram: Gram, rng: np.random.Generator, count: int) -> Floats:
-        """Values of independent draws, (count, N)."""
+        """Return the values of independent draws, (count, N)."""
         return np.array([self.draw(gram, rng).values for _ in range(count)])

@@ -1,4 +1,4 @@
-"""Functions that are given: a formula, or what was recorded."""
+"""Take functions that are given: by a formula or by a record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bandit_envs.laws.functions.base import FunctionLaw, Moments
 
 @dataclass(frozen=True)
 class KnownFunction(FunctionLaw):
-    """A given function, such as a test function of optimisation.
+    """Use a given function, such as a test function of optimisation.
 
     Args:
         function: vectorised, (n, dz + d) -> (n,), finite everywhere on the decision set.
@@ -30,25 +30,25 @@ class KnownFunction(FunctionLaw):
 
     @property
     def has_box_form(self) -> bool:
-        """It is a formula."""
+        """Return True: it is a formula."""
         return True
 
     @property
     def is_fixed(self) -> bool:
-        """It is given."""
+        """Return True: it is given."""
         return True
 
     def among(self, points: Floats) -> Floats:
-        """Itself, (1, N)."""
+        """Return the function's values, (1, N)."""
         return self._values(points)[None]
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """The function itself."""
+        """Return the function itself."""
         return Drawn(self._values(gram.points), between=self._values)
 
     def _values(self, points: Floats) -> Floats:
         returned, given = self.function(points), np.array(None)
-        with suppress(ValueError):  # of lists of different lengths; what the function raises is its own
+        with suppress(ValueError):  # of lists of different lengths; errors of the function itself pass
             given = np.asarray(returned)
         require(given.dtype.kind in "biuf", "known function", "an array of real numbers", given)
         values = given.astype(np.float64)
@@ -61,11 +61,11 @@ class KnownFunction(FunctionLaw):
 
 @dataclass(frozen=True, eq=False)
 class Recorded(FunctionLaw):
-    """One of M recorded objectives, drawn uniformly.
+    """Draw one of M recorded objectives uniformly.
 
     Args:
         values: (M, N), one row an objective.
-        least: the least value that the metric can have, whatever was recorded: 0 of an accuracy.
+        least: the least value that the metric can have, whatever was recorded: 0 for an accuracy.
         moments: of the values, as far as they are known beforehand.
     """
 
@@ -79,10 +79,10 @@ class Recorded(FunctionLaw):
         require(np.isfinite(self.values).all(), "recorded values", "finite", "NaN or infinity")
 
     def among(self, points: Floats) -> Floats:
-        """All rows."""
+        """Return all rows."""
         return self.values
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """A row."""
+        """Return a random row."""
         require(self.values.shape[1] == gram.size, "recorded values", f"(M, {gram.size})", self.values.shape)
         return Drawn(self.values[rng.integers(len(self.values))])

@@ -1,4 +1,4 @@
-"""Functions drawn from a Gaussian process."""
+"""Draw functions from a Gaussian process."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from bandit_envs.laws.functions.base import FunctionLaw
 
 @dataclass(frozen=True)
 class GPSample(FunctionLaw):
-    """f ~ GP(0, k) (Srinivas et al. 2010, Section 6).
+    """Draw f ~ GP(0, k) (Srinivas et al. 2010, Section 6).
 
-    Between the points f is what its values there say of it, the posterior mean: one function on the whole
-    box, that of the finite set on its points. It differs from a full draw by the deviation that the points
-    leave: nothing for a smooth kernel on points closer than its length-scale, and for others a draw
-    smoothed below the distance of neighbours. A kernel of `RandomFeatures` determines f everywhere.
+    Between the points f is the posterior mean given its values there: one function on the whole box, equal to
+    the finite set's at the points. A full draw differs from it by the posterior std that the points leave:
+    nothing for a smooth kernel on points closer than its length-scale; for others f is a draw smoothed below
+    the distance of neighbours. A kernel of `RandomFeatures` determines f everywhere.
 
-    A draw uses what kernel and points allow (`Gram.structure`): the root of the covariance on up to 20,000
-    points, and of a low-rank kernel on more while that takes seconds, O(r N); beyond, the factors of a
+    The method follows kernel and points (`Gram.structure`): the root of the covariance on up to 20,000
+    points, and for a low-rank kernel on more while that takes seconds, O(r N); beyond, the factors of a
     product kernel on a product of sets, O(N n_i), or Fourier transforms for a stationary kernel on a
-    regular grid, O(N log N). On other points that many only random features are drawn.
+    regular grid, O(N log N). On other sets of that size only random features are drawn.
     """
 
     @property
     def has_box_form(self) -> bool:
-        """Its values at the points determine it."""
+        """Return True: its values at the points determine it."""
         return True
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Z @ R with R'R = K, or as kernel and points allow."""
+        """Return z @ R with R'R = K, or a draw by the structure of kernel and points."""
         waves = Waves.drawn(gram.kernel, rng)
         if waves is not None:
             return Drawn(waves(gram.points), between=waves)
@@ -50,11 +50,11 @@ class GPSample(FunctionLaw):
 
     @property
     def is_gaussian(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def draws(self, gram: Gram, rng: np.random.Generator, count: int) -> Floats:
-        """Z @ R in one product, where that is how one is drawn."""
+        """Return Z @ R in one product, where single draws are z @ R."""
         if gram.structure is not None or feature_count(gram.kernel) is not None:
             return super().draws(gram, rng, count)
         return np.array([gram.white(rng) for _ in range(count)]) @ gram.root

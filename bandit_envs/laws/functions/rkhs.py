@@ -1,4 +1,4 @@
-"""Functions of the kernel's RKHS, of exactly known norm."""
+"""Draw functions of the kernel's RKHS with exactly known norm."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from bandit_envs.kernels.slopes import of_samples, of_unit_norm
 from bandit_envs.laws.drawn import Drawn, Expansion
 from bandit_envs.laws.functions.base import FunctionLaw
 
-ROUNDING = 1e-9  # of the size of a function: what varies by less is a constant
-CENTRES = 1000  # of an expansion on points too many for their covariance
+ROUNDING = 1e-9  # of the size of a function, below which its variation counts as none
+CENTRES = 1000  # of an expansion where the points are too many for a covariance matrix
 
 
 @dataclass(frozen=True)
 class RKHSFunction(FunctionLaw):
-    r"""f = sum_i alpha_i k(x_i, .), a posterior mean given y ~ N(0, K) (Chowdhury & Gopalan 2017, section 6).
+    r"""Draw f = sum_i alpha_i k(x_i, .), the posterior mean for y ~ N(0, K) (Chowdhury & Gopalan 2017, 6).
 
     alpha = (K + rho I)^{-1} y and ||f||^2 = alpha' K alpha, with rho = `ridge` times the range of y and the
-    prior deviation, which the paper takes as 1. In the basis P = Q R of `Gram.eigen_rotation`, y = z @ P and
+    prior std, which the paper takes as 1. In the basis P = Q R of `Gram.eigen_rotation`, y = z @ P and
     f = w @ P with w_i = z_i e_i / (e_i + rho), so that ||f|| = |w|; O(r N). z is drawn for the pivoted root
-    and rotated, for the signs of eigenvectors differ from machine to machine. The range of a constant y, as
-    that of a single point, counts as its size.
+    and rotated, because the signs of eigenvectors differ between machines. If y is constant, as on a single
+    point, |y| replaces its range.
 
     Where the root would take too long (`Gram.has_quick_root`: on more than 20,000 points, unless the kernel
     is of low rank), y is drawn on 1000 of the points, and f is the posterior mean given these: its norm is as
     exact, and f(x) = k(x, X) alpha is computed in blocks, or by the structure of kernel and points.
 
     Args:
-        ridge: rho as a share of the range of y times the prior deviation.
+        ridge: rho as a share of the range of y times the prior std.
         norm: if given, f is scaled to have exactly this RKHS norm.
     """
 
@@ -48,21 +48,21 @@ class RKHSFunction(FunctionLaw):
 
     @property
     def has_box_form(self) -> bool:
-        """The expansion holds everywhere."""
+        """Return True: the expansion holds everywhere."""
         return True
 
     @property
     def norm_is_drawn(self) -> bool:
-        """Unless all have the same."""
+        """Return True unless `norm` fixes all norms."""
         return self.norm is None
 
     @property
     def norm_bound(self) -> float | None:
-        """The norm of all, where they have the same."""
+        """Return `norm`, which all functions share if it is given."""
         return self.norm
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Draw y and shrink it."""
+        """Draw y and return its posterior mean f."""
         drawn = self._shrunk(gram, rng) if gram.has_quick_root else self._spread(gram, rng)
         if self.norm is None:
             return drawn
@@ -83,17 +83,17 @@ class RKHSFunction(FunctionLaw):
         return Drawn(values, float(np.linalg.norm(weights)), Expansion(gram.kernel, gram.points, alpha))
 
     def _spread(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """That of some points, at all of them."""
+        """Draw on some of the points and evaluate at all of them."""
         drawn = self._shrunk(gram.some(CENTRES), rng)
         assert isinstance(drawn.between, Expansion)
         return drawn._replace(values=gram.combine(spread(gram.size, CENTRES), drawn.between.alpha))
 
     def steepest(self, gram: Gram) -> float:
-        """B max d(x, x') / |x - x'|; where norms are drawn, that of the samples y, of which f is shrunk."""
+        """Return B max d(x, x') / |x - x'|; where norms are drawn, the slope of the samples y."""
         return of_samples(gram) if self.norm is None else self.norm * of_unit_norm(gram)
 
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
-        """-B s, s the largest prior deviation: |f(x)| = |<f, k(x, .)>| <= ||f|| sqrt(k(x, x))."""
+        """Return -B s, s the largest prior std: |f(x)| = |<f, k(x, .)>| <= ||f|| sqrt(k(x, x))."""
         if norm is None:
             return super().lower_bound(gram, prior_mean, norm)
         return -norm * float(np.sqrt(gram.diagonal.max()))

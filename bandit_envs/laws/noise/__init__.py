@@ -1,4 +1,4 @@
-"""Observation noise: each law draws at standard deviation 1, trial and play set the scale."""
+"""Draw observation noise at standard deviation 1; trial and play set the scale."""
 
 from bandit_envs.laws.noise.base import Noise
 from bandit_envs.laws.noise.by_arm import ByArm

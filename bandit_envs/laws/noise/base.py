@@ -1,4 +1,4 @@
-"""Observation noise: each law draws at standard deviation 1, the trial sets the scale."""
+"""Define the interface of noise laws: draws at standard deviation 1, which the trial scales."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from bandit_envs.basics.types import Floats
 
 @dataclass(frozen=True)
 class Noise(abc.ABC):
-    """Independent noise of a stated standard deviation.
+    """Draw independent noise of a stated standard deviation.
 
     Args:
         std: standard deviation in units of the reward.
         share: if given, the noise *variance* is this share of the function's range, max f - min f,
-            and differs from trial to trial (Chowdhury & Gopalan 2017, Section 6: 0.01). As the paper has it
-            a variance is compared with a range, so that it holds for functions of deviation 1: those that are
-            c times as large have noise that is sqrt(c) times as large, and are easier. Give `std` there.
+            and differs from trial to trial (Chowdhury & Gopalan 2017, Section 6: 0.01). Comparing a variance
+            with a range suits functions of std 1: functions c times as large get noise only sqrt(c) times as
+            large, and are easier. Give `std` for those.
     """
 
     std: float = 0.1
@@ -33,41 +33,41 @@ class Noise(abc.ABC):
         require(valid, "share", "None or positive", self.share)
 
     def scale(self, values: Floats) -> float:
-        """Standard deviation in a trial whose mean rewards are `values`."""
+        """Return the noise std in a trial whose mean rewards are `values`."""
         return self.std if self.share is None else float(np.sqrt(self.share * np.ptp(values)))
 
     @property
     def stated_std(self) -> float | None:
-        """Standard deviation that holds for all trials, None where it is a share of each one's range."""
+        """Return the noise std of all trials; None if it is a share of each trial's range."""
         return self.std if self.share is None else None
 
     @property
     def relative_bound(self) -> float | None:
-        """Almost sure bound on |noise| in standard deviations, None if there is none."""
+        """Return an almost sure bound on |noise| in noise stds; None if there is none."""
         return None
 
     @property
     def sub_gaussian(self) -> float | None:
-        """R in standard deviations: E exp(s noise) <= exp(s^2 R^2 / 2) for all s; None if none is known."""
+        """Return R in noise stds, E exp(s noise) <= exp(s^2 R^2 / 2) for all s; None if none is known."""
         return None
 
     @property
     def is_gaussian(self) -> bool:
-        """Say whether it is normal, of one std at every play."""
+        """Return whether the noise is normal with one std at every play."""
         return False
 
     @property
     def tells_shape(self) -> bool:
-        """Whether learners are told how the deviation differs from play to play."""
+        """Return whether the setting publishes how the noise std differs from play to play."""
         return False
 
     def shape(self, features: Floats) -> Floats:
-        """Deviation of plays in units of the stated one, at most 1, by features in [0, 1]^d; here 1.
+        """Return the noise std of plays over the stated one, at most 1, by features in [0, 1]^d; here 1.
 
-        (n, d) -> (n,). What a round draws is multiplied by it, so all agents meet the same draws.
+        (n, d) -> (n,). A round's draw is multiplied by it, so the draws are the same for all agents.
         """
         return np.ones(len(features))
 
     @abc.abstractmethod
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Noise of standard deviation 1 for each round, (T,)."""
+        """Return noise of standard deviation 1 for each round, (T,)."""

@@ -1,4 +1,4 @@
-"""Noise that depends on what is played."""
+"""Draw noise whose std depends on the play."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ BASES: dict[str, type[Noise]] = {
 
 @dataclass(frozen=True)
 class ByArm(Noise):
-    """Another law's noise, of deviation rho(x) = std (q + (1 - q) x_1): heteroscedastic.
+    """Scale another law's noise to std rho(x) = std (q + (1 - q) x_1): heteroscedastic noise.
 
-    x_1 is the play's first feature, scaled to [0, 1] over the decision set: its far end is the noisiest, and
-    has the deviation that is stated. A declared law is published: `Setting.noise_profile` on a finite set,
-    and in the `info` of a round "feedback_std", the deviation of each value that arrives. One that is not
-    declared publishes the largest deviation alone, which bounds them all.
+    x_1 is the play's first feature, scaled to [0, 1] over the decision set: x_1 = 1 is noisiest, with the
+    stated std. A declared law is published: `Setting.noise_profile` on a finite set, and "feedback_std" in
+    the `info` of a round, the noise std of each delivered value. An undeclared one publishes the largest std
+    alone, which bounds all others.
 
     Args:
-        base: the other law, or its description without a deviation.
-        quietest: q in (0, 1], the share of the deviation that is left at x_1 = 0.
-        declared: whether learners are told rho.
+        base: the other law, or its description without a std.
+        quietest: q in (0, 1], the share of the stated std at x_1 = 0.
+        declared: whether rho is published.
     """
 
     base: Any = "gaussian"
@@ -52,23 +52,23 @@ class ByArm(Noise):
 
     @property
     def relative_bound(self) -> float | None:
-        """That of the other law."""
+        """Return the other law's bound."""
         return self.base.relative_bound
 
     @property
     def sub_gaussian(self) -> float | None:
-        """Return the constant of the other law, for no play's std is above the stated one."""
+        """Return the other law's constant, for no play's std is above the stated one."""
         return self.base.sub_gaussian
 
     @property
     def tells_shape(self) -> bool:
-        """Whether it is declared."""
+        """Return whether rho is declared."""
         return self.declared
 
     def shape(self, features: Floats) -> Floats:
-        """q + (1 - q) x_1, (n, d) -> (n,)."""
+        """Return q + (1 - q) x_1, (n, d) -> (n,)."""
         return self.quietest + (1.0 - self.quietest) * np.clip(features[:, 0], 0.0, 1.0)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """As the other law."""
+        """Draw as the other law."""
         return self.base.draw(horizon, rng)

@@ -1,4 +1,4 @@
-"""Noise of the same law at every arm."""
+"""Draw noise of the same law at every arm."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bandit_envs.laws.noise.base import Noise
 
 @dataclass(frozen=True)
 class NoNoise(Noise):
-    """Observations are exact."""
+    """Observe the reward exactly."""
 
     std: float = 0.0
 
@@ -23,61 +23,63 @@ class NoNoise(Noise):
 
     @property
     def relative_bound(self) -> float:
-        """0."""
+        """Return 0."""
         return 0.0
 
     @property
     def sub_gaussian(self) -> float:
-        """0."""
+        """Return 0."""
         return 0.0
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Zeros, (T,)."""
+        """Return zeros, (T,)."""
         return np.zeros(horizon)
 
 
 @dataclass(frozen=True)
 class Gaussian(Noise):
-    """N(0, std^2), std-sub-Gaussian."""
+    """Draw N(0, std^2), which is std-sub-Gaussian."""
 
     @property
     def sub_gaussian(self) -> float:
-        """1."""
+        """Return 1."""
         return 1.0
 
     @property
     def is_gaussian(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Standard normal, (T,)."""
+        """Draw standard normals, (T,)."""
         return rng.standard_normal(horizon)
 
 
 @dataclass(frozen=True)
 class Uniform(Noise):
-    """Uniform on [-a, a] with a = sqrt(3) std: bounded, as Theorem 3 of Srinivas et al. 2010 asks, and
-    std-sub-Gaussian."""
+    """Draw uniformly on [-a, a], a = sqrt(3) std: std-sub-Gaussian.
+
+    It is bounded, as Theorem 3 of Srinivas et al. 2010 requires.
+    """
 
     @property
     def relative_bound(self) -> float:
-        """sqrt(3)."""
+        """Return sqrt(3)."""
         return float(np.sqrt(3.0))
 
     @property
     def sub_gaussian(self) -> float:
-        """1: E exp(s a u) = sinh(s a) / (s a) <= exp(s^2 a^2 / 6), u uniform on [-1, 1]."""
+        """Return 1: E exp(s a u) = sinh(s a) / (s a) <= exp(s^2 a^2 / 6), u uniform on [-1, 1]."""
         return 1.0
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Uniform of variance 1, (T,)."""
+        """Draw uniforms of variance 1, (T,)."""
         return rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), horizon)
 
 
 @dataclass(frozen=True)
 class StudentT(Noise):
-    """Student's t of the stated standard deviation: heavy tails, sub-Gaussian for no R."""
+    """Draw Student's t of the stated standard deviation: heavy tails, sub-Gaussian for no R."""
 
     degrees: float = 3.0
 
@@ -87,13 +89,13 @@ class StudentT(Noise):
         require(valid, "degrees", "above 2, where the variance is finite", self.degrees)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Student t of variance 1, (T,)."""
+        """Draw Student's t of variance 1, (T,)."""
         return rng.standard_t(self.degrees, horizon) * np.sqrt((self.degrees - 2.0) / self.degrees)
 
 
 @dataclass(frozen=True)
 class Pareto(Noise):
-    """Pareto's law of a tail index, centred and of the stated deviation: one heavy tail, upwards.
+    """Draw from Pareto's law of a tail index, centred and of the stated std: one heavy upper tail.
 
     P(y > u) falls as u^-index, so E|y|^p is finite for p < index alone, and no R makes it sub-Gaussian.
     """
@@ -106,7 +108,7 @@ class Pareto(Noise):
         require(valid, "index", "above 2, where the variance is finite", self.index)
 
     def draw(self, horizon: int, rng: np.random.Generator) -> Floats:
-        """Mean 0 and variance 1, (T,): x of mean a / (a - 1), variance a / ((a - 1)^2 (a - 2)), x >= 1."""
+        """Draw with mean 0 and variance 1, (T,): x >= 1 has mean a/(a-1), variance a/((a-1)^2 (a-2))."""
         a = self.index
         from_mean = 1.0 + rng.pareto(a, horizon) - a / (a - 1.0)
         return from_mean * (a - 1.0) * np.sqrt((a - 2.0) / a)

@@ -1,4 +1,4 @@
-"""What plays cost, and how much may be spent: the episode ends with the budget."""
+"""Define the costs of plays and the budget that ends an episode."""
 
 from bandit_envs.laws.play_costs.base import PlayCosts
 from bandit_envs.laws.play_costs.constant import ConstantCosts, Free, UnitCosts

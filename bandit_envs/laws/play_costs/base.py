@@ -1,4 +1,4 @@
-"""What plays cost, and how much may be spent: the episode ends with the budget."""
+"""Define the interface of play costs, and the budget that ends an episode."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from bandit_envs.laws.drawn import Drawn
 
 @dataclass(frozen=True)
 class PlayCosts(abc.ABC):
-    """The law of k(x) > 0, what a play of x takes from the budget; the same throughout a trial.
+    """Draw k(x) > 0, the amount that a play of x takes from the budget, constant throughout a trial.
 
-    Change-points and drift concern rewards and constraints. In a context a play costs what its (context,
-    arm) pair costs.
+    Change-points and drift affect rewards and constraints only. In a context a play costs k of its (context,
+    arm) pair.
 
     Args:
-        budget: B, what may be spent in a trial, at least the most that a play can cost.
+        budget: B, the amount that may be spent in a trial, at least the largest possible cost of a play.
         known: whether the costs are published before the first round.
-        noise_std: of what is seen of a cost, N(0, noise_std^2) on k, or on ln k where costs are
-            `logarithmic`; independent of the rewards' noise. The budget pays the true cost.
+        noise_std: of observed costs, N(0, noise_std^2) on k, or on ln k where costs are `logarithmic`;
+            independent of the rewards' noise. The budget pays the true cost.
     """
 
     budget: float
@@ -43,28 +43,28 @@ class PlayCosts(abc.ABC):
         require(valid, "noise_std", "0 or positive", self.noise_std)
         if not self.is_free:
             enough = is_number(self.budget) and self.budget >= self.most
-            require(enough, "budget", f"at least {self.most:g}, what a play can cost", self.budget)
+            require(enough, "budget", f"at least {self.most:g}, the largest cost of a play", self.budget)
 
     @property
     @abc.abstractmethod
     def least(self) -> float:
-        """What no play costs less than."""
+        """Return a lower bound on the cost of a play."""
 
     @property
     @abc.abstractmethod
     def most(self) -> float:
-        """What no play costs more than."""
+        """Return an upper bound on the cost of a play."""
 
     @property
     @abc.abstractmethod
     def prior(self) -> tuple[float, float]:
-        """Mean and deviation of k over draws and points, or of ln k where it is `logarithmic`."""
+        """Return mean and std of k over draws and points, or of ln k where it is `logarithmic`."""
 
     @abc.abstractmethod
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw k; `gram` is the model's on the points."""
 
     def seen(self, cost: Floats | float, normal: Floats | float) -> Floats | float:
-        """What is seen of true costs, given standard normals, of one shape."""
+        """Return the observed values of true costs, given standard normals of the same shape."""
         noise = self.noise_std * normal
         return cost * np.exp(noise) if self.logarithmic else cost + noise

@@ -1,4 +1,4 @@
-"""Costs that are the same wherever one plays."""
+"""Define costs that are equal for all plays."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from bandit_envs.laws.play_costs.base import PlayCosts
 
 
 class ConstantCosts(PlayCosts):
-    """k = `value` at every play."""
+    """Charge k = `value` for every play."""
 
     value: ClassVar[float]
     is_fixed: ClassVar[bool] = True
 
     @property
     def least(self) -> float:
-        """The value."""
+        """Return the value."""
         return self.value
 
     @property
     def most(self) -> float:
-        """The value."""
+        """Return the value."""
         return self.value
 
     @property
     def prior(self) -> tuple[float, float]:
-        """The value, without a doubt."""
+        """Return the value, with std 0."""
         return self.value, 0.0
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """The value at every point."""
+        """Return the value at every point."""
         return Drawn(np.full(gram.size, self.value), between=_Constant(self.value))
 
 
 @dataclass(frozen=True)
 class Free(ConstantCosts):
-    """Plays cost nothing."""
+    """Charge nothing."""
 
     budget: float = math.inf
 
@@ -53,7 +53,7 @@ class Free(ConstantCosts):
 
 @dataclass(frozen=True)
 class UnitCosts(ConstantCosts):
-    """k = 1: a budget of B plays."""
+    """Charge k = 1: the budget is a number of plays."""
 
     known: bool = True
 

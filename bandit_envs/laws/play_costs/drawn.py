@@ -1,4 +1,4 @@
-"""Costs that are drawn: a Gaussian process, or the exponential of one, between known bounds."""
+"""Draw costs from a Gaussian process, or the exponential of one, between known bounds."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import GPSample
 from bandit_envs.laws.play_costs.base import PlayCosts
 
-MOST_DEVIATIONS = 3.0  # beyond which log-GP costs are cut, so that their bounds are bounds
+MOST_DEVIATIONS = 3.0  # prior stds at which log-GP costs are clipped, so that they are bounded
 
 
 @dataclass(frozen=True)
 class GPCosts(PlayCosts):
-    """A draw from the model's GP, rescaled to have this minimum and maximum on the points.
+    """Draw from the model's GP, rescaled to this minimum and maximum on the points.
 
     Args:
         low, high: the minimum, which is positive, and the maximum.
@@ -38,21 +38,21 @@ class GPCosts(PlayCosts):
 
     @property
     def least(self) -> float:
-        """The minimum."""
+        """Return the minimum."""
         return self.low
 
     @property
     def most(self) -> float:
-        """The maximum."""
+        """Return the maximum."""
         return self.high
 
     @property
     def prior(self) -> tuple[float, float]:
-        """The middle of the range, and a deviation of which two reach its ends."""
+        """Return the middle of the range, and a quarter of the range as std."""
         return (self.low + self.high) / 2.0, (self.high - self.low) / 4.0
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Draw and rescale; what lies between the points of a box is cut at both ends."""
+        """Draw and rescale; values between the points of a box are clipped at both ends."""
         drawn = GPSample().draw(gram, rng)
         span = float(np.ptp(drawn.values))
         factor = (self.high - self.low) / span if span else 0.0
@@ -62,11 +62,11 @@ class GPCosts(PlayCosts):
 
 @dataclass(frozen=True)
 class LogGPCosts(PlayCosts):
-    """ln k = ln median + deviation h, h a draw from the model's GP of unit variance, cut at 3 deviations.
+    """Draw ln k = ln median + deviation h, h a draw from the model's GP of unit variance, clipped at 3 stds.
 
     Args:
         median: of the costs.
-        deviation: of their logarithms.
+        deviation: std of their logarithms.
     """
 
     _: KW_ONLY
@@ -83,21 +83,21 @@ class LogGPCosts(PlayCosts):
 
     @property
     def least(self) -> float:
-        """That of 3 deviations below the median."""
+        """Return the cost 3 stds below the median."""
         return self.median * math.exp(-MOST_DEVIATIONS * self.deviation)
 
     @property
     def most(self) -> float:
-        """That of 3 deviations above the median."""
+        """Return the cost 3 stds above the median."""
         return self.median * math.exp(MOST_DEVIATIONS * self.deviation)
 
     @property
     def prior(self) -> tuple[float, float]:
-        """Of the logarithm."""
+        """Return mean and std of the logarithm."""
         return math.log(self.median), self.deviation
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
-        """Draw, cut, and take the exponential."""
+        """Draw, clip, and take the exponential."""
         factor = self.deviation / math.sqrt(gram.diagonal.max())
         low, high = math.log(self.least), math.log(self.most)
         return _mapped(GPSample().draw(gram, rng), factor, math.log(self.median), low, high, np.exp)
@@ -105,7 +105,7 @@ class LogGPCosts(PlayCosts):
 
 @dataclass(frozen=True, eq=False)
 class _Mapped:
-    """A function of another's values, (n, dz + d) -> (n,)."""
+    """Transform another function's values, (n, dz + d) -> (n,)."""
 
     function: Callable[[Floats], Floats]
     change: Callable[[Floats], Floats]
@@ -116,7 +116,7 @@ class _Mapped:
 
 @dataclass(frozen=True)
 class _Cut:
-    """outer(factor * value + shift, cut to [low, high])."""
+    """Return outer(factor * value + shift, clipped to [low, high])."""
 
     factor: float
     shift: float

@@ -127,7 +127,7 @@ def test_noise_that_is_given_twice_must_agree():
     model = Model.of(SETTING, kernel=noisy, noise_std=0.2)
     assert model.noise_variance == pytest.approx(0.04)
     assert Model.of(SETTING, kernel=noisy, noise_variance=0.04).noise_variance == 0.04
-    message = r"{} must agree with the WhiteKernel in kernel, which says {}, got 0.5; give one of them alone"
+    message = r"{} must agree with the WhiteKernel in kernel, which has {}, got 0.5; give one of them alone"
     with pytest.raises(ValueError, match=message.format("noise_std", "0.2")):
         Model.of(SETTING, kernel=noisy, noise_std=0.5)
     with pytest.raises(ValueError, match=message.format("noise_variance", "0.04")):
@@ -147,7 +147,7 @@ def test_a_white_term_that_is_neither_noise_nor_independent_arms_is_refused(kern
         lambda: Problem(Decisions(ARMS), GPSample(), kernel),
     ):
         with pytest.raises(
-            ValueError, match=r"kernel must have a WhiteKernel as a term of its own.*got .*White"
+            ValueError, match=r"kernel must have a WhiteKernel as a term of its sum.*got .*White"
         ):
             call()
 

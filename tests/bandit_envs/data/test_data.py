@@ -122,7 +122,7 @@ def test_a_damaged_file_in_the_cache_is_downloaded_again(server, places, monkeyp
 def test_a_damaged_file_of_the_user_is_an_error_that_names_it(places, monkeypatch):
     know(monkeypatch, "x.csv", "http://127.0.0.1:1/x.csv")
     (places[0] / "x.csv").write_bytes(b"damaged")
-    with pytest.raises(ValueError, match=rf"{places[0] / 'x.csv'} is not the file we know.*{SHA256}"):
+    with pytest.raises(ValueError, match=rf"{places[0] / 'x.csv'} is not the expected file.*{SHA256}"):
         data.locate("x.csv")
 
 

@@ -246,7 +246,7 @@ def test_making_resetting_and_playing_need_no_matrix_over_all_pairs(name):
         ("svm-tuning", {"shape": 30}, "shape must be two integers from 2 on .*, got 30"),
         ("svm-tuning", {"shape": (1, 9)}, r"shape must be two integers from 2 on .*, got \(1, 9\)"),
         ("svm-tuning", {"shape": (101, 101)}, r"product of at most 10000, got \(101, 101\)"),
-        ("svm-tuning", {"shape": (7, 7)}, r"a table that ships .* got \(7, 7\); compute it by .* 7 7"),
+        ("svm-tuning", {"shape": (7, 7)}, r"computed table.* got \(7, 7\); compute it by .* 7 7"),
         ("growing-data-svm", {"shape": [9, 9]}, "compute it by .* or train at once with train=True"),
         ("svm-tuning", {"train": 1}, "train must be True or False, got 1"),
         ("svm-tuning", {"scale": "sqrt"}, "scale must be \"linear\" or \"log\", got 'sqrt'"),

@@ -138,7 +138,7 @@ def test_a_kernel_that_no_torus_fits_is_not_drawn(monkeypatch):
     circulant = Circulant.of(RationalQuadratic(5.0, alpha=0.1), unit_grid(100))
     assert circulant is not None
     with pytest.raises(
-        ValueError, match=r"kernel must be one whose covariances fall off .* got .*RationalQuadratic"
+        ValueError, match=r"kernel must have covariances that decay .* got .*RationalQuadratic"
     ):
         circulant.draw(np.random.default_rng(0))
 

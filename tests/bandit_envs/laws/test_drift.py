@@ -200,7 +200,7 @@ def test_the_sensors_are_replayed_time_by_time():
         (
             {"drift": OrnsteinUhlenbeck(), "reward": KnownFunction(np.sum),
              "decisions": Decisions(unit_grid(5), continuous=True)},
-            "continuous must be False: drifting functions are only known at their points",
+            "continuous must be False: drifting functions are defined at their points only",
         ),
         ({"drift": Replay()}, "drift must be other than a replay where nothing is recorded"),
         (

@@ -146,7 +146,7 @@ def test_the_noise_of_costs_is_a_keyword_and_its_deviation_is_published(keywords
         ({"constraints": [1]}, "constraints must be a dict or laws"),
         ({"constraints": {"law": "gp", "kernel": "rfb"}}, "kernel.. must be one of diagonal, .* got 'rfb'"),
         ({"num_constraints": -1}, "num_constraints must be None or an integer in 0..1000, got -1"),
-        ({"num_constraints": 2, "constraints": (GPSample(),)}, "num_constraints must be 1, as many"),
+        ({"num_constraints": 2, "constraints": (GPSample(),)}, "must be 1, the number of laws"),
         ({"num_constraints": 1, "constraint_noise": {"share": 0.1}}, 'must be without "share"'),
         (
             {"constraint_noise": {"std": 0.1}, "constraint_noise_std": 0.2},

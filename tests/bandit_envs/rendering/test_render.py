@@ -59,7 +59,7 @@ def test_text_has_a_line_of_blocks_and_marks_the_last_play_of_this_context(probl
     env = started(problem, rounds, "ansi")
     head, news, line, *mark = env.render().splitlines()
     assert head.startswith(f"custom: {rounds} of {HORIZON} rounds, regret")
-    assert news.startswith("arrived in the last round:")
+    assert news.startswith("delivered in the last round:")
     assert 0 < len(line) <= COLUMNS
     assert bool(mark) == bool(len(Scene.of(env.simulator).plays))
     if mark:
@@ -88,7 +88,7 @@ def test_text_tells_the_regret_and_the_reward_that_arrived():
         regret += info["oracle"]["regret"]
     head, news, _, mark = env.render().splitlines()
     assert head == f"gp: 2 of 5 rounds, regret {regret:.4g}"
-    assert news == f"arrived in the last round: 1, reward {reward:.4g}"
+    assert news == f"delivered in the last round: 1, reward {reward:.4g}"
     assert mark.index("^") == 20
 
 
