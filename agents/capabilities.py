@@ -37,6 +37,17 @@ class Features(NamedTuple):
     horizon: bool = False
 
 
+def demanded(setting: Any) -> set[str]:
+    """Name the `Features` that an agent must have to play a setting as it is meant."""
+    demands = {
+        "delay": setting.max_delay > 0,
+        "context": setting.has_contexts,
+        "constraint": setting.num_constraints > 0,
+        "change": setting.may_change,
+    }
+    return {feature for feature, is_there in demands.items() if is_there}
+
+
 def handles(*names: str) -> Callable[[Factory], Factory]:
     """Declare the features of a factory of agents: @handles("delay", "context")."""
     declared = Features(**dict.fromkeys(names, True))

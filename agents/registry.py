@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from importlib import import_module
@@ -52,6 +52,11 @@ class AgentFactory:
         """What the agent says of itself; nothing, if it has no features."""
         said = getattr(self.make, "features", None)
         return said if isinstance(said, Features) else Features()  # a class may have another attribute
+
+    def lacking(self, demanded: Iterable[str]) -> list[str]:
+        """The demanded features that the agent says it lacks; none where it says nothing of itself."""
+        said = getattr(self.make, "features", None)
+        return sorted(x for x in demanded if not getattr(said, x)) if isinstance(said, Features) else []
 
     @property
     def missing(self) -> list[str]:

@@ -30,6 +30,7 @@ def result(
     privileged=frozenset(),
     approximate=frozenset(),
     assuming=frozenset(),
+    unfit=frozenset(),
     labels=("GP-UCB", "GP-TS", "random"),
     **shape,
 ):
@@ -44,4 +45,5 @@ def result(
         frozenset(privileged),
         approximate=frozenset(approximate),
         assuming=frozenset(assuming),
+        unfit=frozenset(unfit),
     )

@@ -45,6 +45,7 @@ class Composition:
     publish_model: bool = True
     function_seed: int | None = None
     safe_seed: bool | str = False
+    long_term: bool = False
     name: str = field(default="custom")
 
     @cached_property

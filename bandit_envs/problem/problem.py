@@ -66,6 +66,8 @@ class Problem(Composition):
         safe_seed: publish an arm drawn among all whose costs are at most -0.1 prior stds in every context
             and segment; "safest" publishes the one with the most slack. With the model a bound on the slopes
             of each cost's law is published too. Costs are redrawn until there is such an arm.
+        long_term: whether costs are to be kept on average, and not in each round; evaluators then order
+            agents by the violation for which slack makes up.
     """
 
     def __post_init__(self) -> None:

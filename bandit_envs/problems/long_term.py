@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,7 +91,8 @@ def long_term(
     decisions = Decisions(side * unit.arms, low=np.zeros(dim), high=np.full(dim, side), continuous=continuous)
     keywords = with_defaults(features, constraints=(KnownFunction(cost),))
     law = KnownFunction(reward, moments)
-    return compose(decisions, law, make_kernel(kernel, length_scale), name=name, **keywords)
+    problem = compose(decisions, law, make_kernel(kernel, length_scale), name=name, **keywords)
+    return replace(problem, long_term=True)
 
 
 def small_feasible_region(**keywords: Any) -> Problem:

@@ -15,6 +15,7 @@ from gpbandits.evaluation.record import Record, check_shapes
 from gpbandits.evaluation.thinning import check_rounds
 
 PRETRAINED = "pretrained"  # the track of policies that have learnt on other functions
+_SETS = ("privileged", "approximate", "assuming", "unfit")  # of labels
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -35,6 +36,9 @@ class Comparison:
         approximate: labels of the agents whose posterior is not exact.
         assuming: labels of the agents that rest on a bound that was neither given nor published.
         entropy: of the environments beside the seed, where agents were isolated or it was given.
+        unfit: labels of the agents that say that they do not handle a feature of the environment: its
+            constraints, delays, contexts or changes.
+        long_term: whether costs are to be kept on average, and not in each round.
     """
 
     environment: str
@@ -48,11 +52,13 @@ class Comparison:
     approximate: frozenset[str] = frozenset()
     assuming: frozenset[str] = frozenset()
     entropy: int | None = None
+    unfit: frozenset[str] = frozenset()
+    long_term: bool = False
 
     def __post_init__(self) -> None:
         if not self.records:
             raise ValueError("a result needs the record of at least one agent, got none")
-        for name in ("privileged", "tracks", "windows", "approximate", "assuming"):
+        for name in (*_SETS, "tracks", "windows"):
             if unknown := set(getattr(self, name)) - self.records.keys():
                 raise ValueError(f"{name} names agents without a record: {', '.join(sorted(unknown))}")
         for label, record in self.records.items():
@@ -127,11 +133,9 @@ class Comparison:
         return dataclasses.replace(
             self,
             records={label: self.records[label] for label in labels},
-            privileged=self.privileged & set(labels),
-            approximate=self.approximate & set(labels),
-            assuming=self.assuming & set(labels),
             tracks={label: track for label, track in self.tracks.items() if label in labels},
             windows={label: window for label, window in self.windows.items() if label in labels},
+            **{name: getattr(self, name) & set(labels) for name in _SETS},
         )
 
     def at(self, rounds: Ints | Sequence[int]) -> Self:

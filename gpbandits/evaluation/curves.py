@@ -13,6 +13,7 @@ from bandit_envs.laws.changes import segments_of
 from gpbandits.evaluation.comparison import Comparison
 from gpbandits.evaluation.detection import Detection, detection
 from gpbandits.evaluation.measures import MEASURES, NEVER
+from gpbandits.evaluation.statistics import ordered
 
 Metric = Literal[
     "cumulative",
@@ -204,6 +205,33 @@ class Curves(Comparison):
     def main(self) -> dict[str, Floats]:
         """The curves of `main_metric`, (B, T) each."""
         return self.curves(self.main_metric)
+
+    @property
+    def asked(self) -> Metric | None:
+        """What the problem asks before regret, None without constraints.
+
+        It is hard violation, and violation, for which slack makes up, where costs are to be kept on average.
+        """
+        if not self.num_constraints:
+            return None
+        return "violation" if self.long_term else "hard-violation"
+
+    @cached_property
+    def ordered(self) -> list[str]:
+        """Labels in the one order of tables, legends and standings: by `asked`, then by `main_metric`.
+
+        See `statistics.ordered`: regret decides among those whose violations do not differ significantly.
+        """
+        curves = [self.main] + ([self.curves(self.asked)] if self.asked else [])
+        return ordered(*({label: curve[:, -1] for label, curve in each.items()} for each in curves))
+
+    @property
+    def baseline(self) -> str:
+        """The agent against which differences are by default: the first in order that is comparable.
+
+        Agents that do not handle a feature of the environment are the last resort.
+        """
+        return min(self.ordered, key=lambda label: (label in self.unfit, not self.comparable(label)))
 
     def curves(self, metric: Metric = "cumulative") -> dict[str, Floats]:
         """Regret or violation by metric, (B, T) each; the averages are over the rounds played so far."""

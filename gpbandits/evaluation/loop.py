@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from agents.capabilities import demanded
 from agents.registry import AgentFactory, AgentSpec, resolve_agent
 from bandit_envs.basics.arguments import is_count, is_integer, is_text, require, require_seed, require_size
 from bandit_envs.basics.threads import one_thread
@@ -124,6 +125,8 @@ def evaluate(
         approximate=approximate,
         assuming=frozenset(name for name, each in traits.items() if each.assumes_bound),
         entropy=None if entropy is None else int(entropy),
+        unfit=frozenset(name for name, each in factories.items() if each.lacking(demanded(stage.setting))),
+        long_term=stage.problem is not None and stage.problem.long_term,
     )
 
 

@@ -36,6 +36,7 @@ MARKS = (
     Mark("‡", "pretrained", "pretrained: learnt on other functions beforehand"),
     Mark("≈", "approximate", "approximate: the posterior is not exact"),
     Mark("§", "assuming", "default bound: rests on one that was neither given nor published"),
+    Mark("¶", "unfit", "unfit: does not handle a feature of the environment"),
 )
 
 

@@ -122,6 +122,8 @@ def _arguments(header: dict[str, Any], table: pa.Table) -> tuple[Any, ...]:
         frozenset(header.get("approximate", ())),
         frozenset(header.get("assuming", ())),
         header.get("entropy"),
+        frozenset(header.get("unfit", ())),
+        header.get("long_term", False),
     )
 
 
@@ -155,7 +157,8 @@ def _of_some(result: Curves) -> dict[str, Any]:
     covered = [covered.tolist() for covered in result.coverage.values()]
     entropy = {} if result.entropy is None else {"entropy": result.entropy}
     totals = {name: np.shape(parts[0])[2:] for name, parts in _totals(result).items()}
-    some = {"played": played if result.spent else [], "covered": covered, "totals": totals}
+    some: dict[str, Any] = {"played": played if result.spent else [], "covered": covered, "totals": totals}
+    some |= {"unfit": sorted(result.unfit), "long_term": result.long_term}
     return {name: values for name, values in some.items() if values} | entropy
 
 

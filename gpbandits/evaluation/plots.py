@@ -54,6 +54,7 @@ def regret_figure(
     ax: Axes | Sequence[Axes] | None = None,
     size: Size = None,
     title: str | None = None,
+    order: Sequence[str] | None = None,
 ) -> Figure:
     """Mean over trials of each agent's regret or violation, with its 95 % bootstrap interval as a band.
 
@@ -64,6 +65,7 @@ def regret_figure(
     Args:
         result: whose agents are drawn.
         scale, metric, bounds, x, ax, size, title: see `Result.plot`.
+        order: of the legend; None is `result.ordered`.
     """
     if scale not in _SPACINGS:
         raise ValueError(f"unknown scale {scale!r}; choose one of {', '.join(_SPACINGS)}")
@@ -89,7 +91,7 @@ def regret_figure(
             _draw_panel(axes, result, scale, values, [bound for bound in bounds if bound.metric == each])
         axes.set_ylabel(LABELS[each])
     _head(panels, result.environment if title is None else title, own=ax is None)
-    _explain(panels, result)
+    _explain(panels, result, order or result.ordered)
     panels.fit()
     return panels.figure
 
@@ -232,7 +234,7 @@ def _finish(axes: Axes, result: Curves, scale: Scale) -> None:
         axes.set_ylim(bottom=min(0.0, float(np.nanmin(_heights(axes)))))  # below 0: regret while violating
 
 
-def _explain(panels: Panels, result: Curves) -> None:
+def _explain(panels: Panels, result: Curves, order: Sequence[str]) -> None:
     """One legend of all panels, right of the last, or beneath them where the figure is as wide as print."""
     last = panels.axes[-1]
     marks = marks_in([result])
@@ -242,6 +244,8 @@ def _explain(panels: Panels, result: Curves) -> None:
     for axes in panels.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
+    place = {literal(result.marked(label)): i for i, label in enumerate(order)}
+    handles = {label: handles[label] for label in sorted(handles, key=lambda x: place.get(x, len(place)))}
     title = f"mean of {result.num_trials} trials\nand 95 % interval" if result.num_trials > 1 else "one trial"
     given = list(handles.values()), list(handles)
     look: dict[str, Any] = {"title": title, "frameon": False, "alignment": "left", "handlelength": 3}

@@ -38,7 +38,10 @@ class Result(Curves):
         return self.table()._repr_html_()
 
     def table(self, baseline: str | None = None) -> Table:
-        """Final regret of each agent with intervals; differences are to `baseline`, or to the best agent."""
+        """Final regret of each agent with intervals; differences are to `baseline`, or to the best agent.
+
+        Where there are constraints violation decides who is best, see `ordered` and `baseline` of a result.
+        """
         from gpbandits.evaluation.table import Table, summarise
 
         known = baseline is None or (isinstance(baseline, str) and baseline in self.records)
@@ -69,7 +72,8 @@ class Result(Curves):
             bounds: what theory says beside it, by `gpbandits.theory.overlays.bound`; rates ask for "log-log"
                 axes, on which they are slopes.
             x: "round", or "spent" for what plays have cost, where there is a budget.
-            agents: labels of those that are drawn, in this order; default all.
+            agents: labels of those that are drawn, in this order; default all, with the legend in the order
+                of tables.
             ax: axes of your own, one a metric, instead of a figure of ours.
             size: "column" (3.3 inches wide) or "page" (6.9) for print, with the legend beneath and text of
                 7 points; or width and height in inches.
@@ -83,7 +87,7 @@ class Result(Curves):
 
         require(not isinstance(agents, str), "agents", "a list of labels", agents)
         shown = self if agents is None else self.select(agents)
-        figure = regret_figure(shown, scale, metric, bounds, x=x, ax=ax, size=size, title=title)
+        figure = regret_figure(shown, scale, metric, bounds, x=x, ax=ax, size=size, title=title, order=agents)
         if path is not None:
             save_figure(figure, path)
         return figure

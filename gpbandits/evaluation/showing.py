@@ -9,15 +9,20 @@ LONGEST = 60  # characters of a label
 
 
 def result_text(result: Curves) -> str:
-    """What was played, and the mean regret of the agents, of the budget where there is one, least first."""
+    """What was played, and the agents in order, each with its mean regret and what the problem asks first."""
     trials = "1 trial" if result.num_trials == 1 else f"{result.num_trials} trials"
     finals = {label: float(regret[:, -1].mean()) for label, regret in result.main.items()}
-    ranked = sorted(finals, key=lambda label: finals[label])
-    lines = [f"  {_short(result.marked(label))}: {finals[label]:.4g}" for label in ranked[:MOST]]
+    asked = result.curves(result.asked) if result.asked else {}
+    beside = {label: f", {curve[:, -1].mean():.4g}" for label, curve in asked.items()}
+    lines = [
+        f"  {_short(result.marked(label))}: {finals[label]:.4g}{beside.get(label, '')}"
+        for label in result.ordered[:MOST]
+    ]
     played = f"{trials} of {result.horizon} rounds, seed {result.seed}"
     what = "mean budget regret" if result.spent else "mean regret"
+    what += f", mean {result.asked.replace('-', ' ')}" if result.asked else ""
     first = f"Result of {_short(result.environment)}, {played}; {what}:"
-    left = len(ranked) - MOST
+    left = len(finals) - MOST
     return "\n".join([first, *lines, *([f"  and {left} more agents"] if left > 0 else [])])
 
 

@@ -62,15 +62,10 @@ class Summary(NamedTuple):
 
 
 def summarise(result: Curves, baseline: str | None = None) -> list[Summary]:
-    """One summary an agent, least regret first; differences are to `baseline`, or to the best agent.
-
-    The best agent is the one with the least mean among those that are neither privileged nor pretrained, if
-    there are any.
-    """
+    """One summary an agent, in order; differences are to `baseline`, or to that of the result."""
     final = {label: regret[:, -1] for label, regret in result.main.items()}
     average, violation = result.curves("average"), result.curves("average-violation")
-    ranked = sorted(final, key=lambda label: final[label].mean())
-    baseline = baseline or next((label for label in ranked if result.comparable(label)), ranked[0])
+    baseline = baseline or result.baseline
     if baseline not in final:
         raise ValueError(f"unknown baseline {baseline!r}; choose one of {', '.join(result.agents)}")
     return [
@@ -85,7 +80,7 @@ def summarise(result: Curves, baseline: str | None = None) -> list[Summary]:
             bootstrap_interval(result.hard_violation[label][:, -1]),
             float(result.seconds_per_decision[label].mean()),
         )
-        for label in ranked
+        for label in result.ordered
     ]
 
 
@@ -214,7 +209,8 @@ def detection_table(result: Curves) -> Table:
             number(found.false_alarm_rate),
             number(found.false_run_share),
         )
-        for label, found in result.detections.items()
+        for label in result.ordered
+        if (found := result.detections.get(label))
     )
     changes = sum(map(len, result.changes))
     notes = (
@@ -247,10 +243,20 @@ def safety_table(result: Curves) -> Table:
             _interval(bootstrap_interval(result.hard_violation[label][:, -1])),
             *((_interval(bootstrap_interval(result.coverage[label])),) if result.coverage else ()),
         )
-        for label, plays in result.unsafe_plays.items()
+        for label in result.ordered
+        for plays in [result.unsafe_plays[label]]
     )
     notes = (SAFETY, COVERAGE) if result.coverage else (SAFETY,)
     return Table(f"{result.environment}: safety", header, rows, notes)
+
+
+def order_of(result: Curves) -> str:
+    """Say in which order tables list the agents of a result with constraints."""
+    asked = "violation" if result.long_term else "hard violation"
+    return (
+        f"In order: the least mean {asked} and what does not differ significantly from it (paired 95 % "
+        "intervals), by regret; then the rest likewise."
+    )
 
 
 def unsafe_share(plays: Ints) -> Interval:
@@ -296,7 +302,7 @@ def _notes(result: Curves) -> tuple[str, ...]:
     violation = (
         "Hard violation: the sum over rounds of the norms of the positive parts of the costs; violation: the "
         "norm of the positive part of their sums, which cancel over rounds. Regret may be negative while a "
-        "constraint is violated."
+        f"constraint is violated. {order_of(result)}"
     )
     notes = {
         size: True,

@@ -20,6 +20,8 @@ def joined(environment: str, seed: int, rows: Rows) -> Result:
         windows={label: window for label, row in rows.items() for window in row[0].windows.values()},
         approximate=frozenset(label for label, row in rows.items() if row[0].approximate),
         assuming=frozenset(label for label, row in rows.items() if row[0].assuming),
+        unfit=frozenset(label for label, row in rows.items() if row[0].unfit),
+        long_term=any(row[0].long_term for row in rows.values()),
     )
 
 

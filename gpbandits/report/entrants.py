@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import gymnasium as gym
 
-from agents.capabilities import Features
+from agents.capabilities import demanded as demanded_by
 from agents.registry import names as agent_names
 from agents.registry import resolve_agent
 from bandit_envs.environment.making import make
 from bandit_envs.environment.registration import IDS
-from bandit_envs.laws.changes import Stationary
 from bandit_envs.laws.functions import Recorded
 from bandit_envs.laws.play_costs import Free
 from bandit_envs.problem.problem import Problem
@@ -81,7 +80,7 @@ def enter(
         env.close()
         entrants = []
         for name in names:
-            if missing := _missing(name, demanded):
+            if missing := resolve_agent(name).lacking(demanded):
                 if name in agents:  # who names an agent wants to know where it is
                     excluded.append((f"{name} on {env_id}", f"it does not handle {', '.join(missing)}"))
                 continue
@@ -101,16 +100,8 @@ def enter(
 
 def features_of(problem: Problem) -> set[str]:
     """What an agent must handle to play a problem as it is meant."""
-    demands = {
-        "delay": problem.window > 0,
-        "context": problem.decisions.num_contexts > 1,
-        "constraint": bool(problem.constraints),
-        "change": not isinstance(problem.changes, Stationary),
-        "availability": problem.volatile,
-        "box": problem.decisions.continuous,
-        "finite": not problem.decisions.continuous,
-    }
-    return {feature for feature, is_there in demands.items() if is_there}
+    actions = {"box" if problem.decisions.continuous else "finite"}
+    return demanded_by(problem.setting()) | actions | ({"availability"} if problem.volatile else set())
 
 
 def class_of(problem: Problem) -> str:
@@ -134,14 +125,6 @@ def _problem(env_id: str) -> Problem:
     problem = env.unwrapped.problem  # type: ignore[attr-defined]
     env.close()
     return problem
-
-
-def _missing(name: str, demanded: set[str]) -> list[str]:
-    """The demanded features that an agent says it lacks; one that says nothing of itself is tried."""
-    features = getattr(resolve_agent(name).make, "features", None)
-    if not isinstance(features, Features):
-        return []
-    return sorted(feature for feature in demanded if not getattr(features, feature))
 
 
 def _is_slow(name: str) -> bool:

@@ -21,6 +21,7 @@ _ESCAPES = str.maketrans(
         "‡": r"$^\ddagger$",
         "≈": r"$^\approx$",
         "§": r"$^\S$",
+        "¶": r"$^\P$",
         "τ": r"$\tau$",
         "µ": r"$\mu$",
         "λ": r"$\lambda$",

@@ -17,7 +17,7 @@ from gpbandits.report.across import Across, across, reference_of
 from gpbandits.report.chart import style_of
 from gpbandits.report.grid import Grid
 from gpbandits.report.holdings import Holdings
-from gpbandits.report.tables import absence, comparison, growth, ordered, safety, spending, summary, timing
+from gpbandits.report.tables import absence, comparison, growth, safety, spending, summary, timing
 from gpbandits.report.views import View, metrics_of, views
 
 
@@ -72,7 +72,7 @@ class Section:
     @property
     def legend(self) -> list[tuple[int, str]]:
         """Number and label of each agent, in the order of the summary."""
-        return [(self.numbers[label], self.result.marked(label)) for label in ordered(self.result)]
+        return [(self.numbers[label], self.result.marked(label)) for label in self.result.ordered]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -41,6 +41,11 @@ _INTERVALS = (
     "the same trials by a studentised bootstrap, so all these sets hold the true ranks with probability 95 % "
     f"({RESAMPLES} resamples; Mogstad et al. 2024)."
 )
+_FIRST = (
+    "Where there are constraints ranks are by violation first, relative to the reference's: the least and "
+    "what does not differ significantly from it, by regret, then the rest likewise. Of a pair regret decides "
+    "where violations do not differ significantly, and both are tested together."
+)
 _SAME = "Agents joined by = played the same in every trial and count as one."
 
 
@@ -70,7 +75,10 @@ class Standings:
             label: Interval(*(np.round(end, 12) + 0.0 for end in bootstrap_interval(1 - loss)))
             for label, loss in mean.items()
         }
-        self.ranks = rank_sets(mean)
+        if self.constrained:
+            self.ranks = rank_sets(self._regrets(), first=self._violations())
+        else:
+            self.ranks = rank_sets(mean)
 
     @property
     def agents(self) -> list[str]:
@@ -99,6 +107,23 @@ class Standings:
             for each in self.same.get(label, (label,))
         )
 
+    def _regrets(self) -> dict[str, Floats]:
+        """Regret relative to the reference's losses, which are positive, (B,) an agent."""
+        return self._relative([(each.main, each.running("lost")) for each in self.results])
+
+    def _violations(self) -> dict[str, Floats]:
+        """What environments with constraints ask first, relative to the reference's, (B,) an agent."""
+        asked = [each.curves(each.asked) for each in self.results if each.asked]
+        return self._relative([(curves, curves) for curves in asked])
+
+    def _relative(self, curves: Sequence[tuple[dict[str, Floats], dict[str, Floats]]]) -> dict[str, Floats]:
+        """Ends of curves over the reference's mean of a second kind, averaged where that is not 0."""
+        trials = min(result.num_trials for result in self.results)
+        scales = [scale[self.reference][:, -1].mean() for _, scale in curves]
+        usable = [(own, scale) for (own, _), scale in zip(curves, scales, strict=True) if scale > 0]
+        shares = {x: [own[x][:trials, -1] / scale for own, scale in usable] for x in self.same}
+        return {label: np.mean([*each] or [np.zeros(trials)], axis=0) for label, each in shares.items()}
+
     def _comparable(self, label: str) -> bool:
         return all(result.comparable(label) for result in self.results)
 
@@ -120,6 +145,7 @@ class Standings:
             f"n = {self._trials()} of each agent on each environment.",
             _METHOD.format(self.reference),
             _INTERVALS,
+            *([_FIRST] if self.constrained else []),
             self._apart(),
             *([_SAME] if any(len(group) > 1 for group in self.same.values()) else []),
             *self._unranked(),
@@ -132,7 +158,7 @@ class Standings:
         return Grid("overall", "Across environments", header, tuple(rows), notes)
 
     def improvement(self) -> Grid:
-        """Every agent against the best of those that are neither privileged nor trained beforehand."""
+        """Every agent against the first of those that are neither privileged nor trained beforehand."""
         plain = [label for label in self.agents if self._comparable(label)]
         best = (plain or self.agents)[0]
         rows = tuple(
@@ -142,7 +168,7 @@ class Standings:
         )
         name = self.marked(best)
         method = (
-            f"The probability of a smaller loss than {name}, the best score: the share of trials, "
+            f"The probability of a smaller loss than {name}, the first by rank: the share of trials, "
             "ties half, of each environment, averaged over them (Agarwal et al. 2021); 95 % percentile "
             f"intervals of a bootstrap of trials within environments ({shares.RESAMPLES} resamples), which "
             "have no width where all trials agree."

@@ -18,7 +18,7 @@ from gpbandits.evaluation.statistics import (
     log_log_slope,
     quantile_band,
 )
-from gpbandits.evaluation.table import SAFETY, SIMPLE, SPENDING, first_of, unsafe_share
+from gpbandits.evaluation.table import SAFETY, SIMPLE, SPENDING, first_of, order_of, unsafe_share
 from gpbandits.report.grid import Grid, p_text
 from gpbandits.report.holdings import Count
 from gpbandits.report.views import NAMES
@@ -28,26 +28,13 @@ _SUMMARY = (
     f"Means with {BOOTSTRAP}; the interquartile mean is that of the middle half of the trials. {SIMPLE}"
 )
 _VIOLATION = (
-    "Violation pays for regret, so the two are read together, and regret alone ranks nobody: undominated, "
-    "and first, least violation on top, are those such that no other has both less mean regret and less "
-    "mean violation. Hard violation is the sum over rounds of the norms of the positive parts of the "
-    "costs; violation the norm of the positive part of their sums, which cancel over rounds. Regret may be "
-    "negative while a constraint is violated."
+    "Violation pays for regret, so the two are read together, and regret alone ranks nobody. {} Undominated "
+    "are those such that no other has both less mean regret and less mean violation. Hard violation is the "
+    "sum over rounds of the norms of the positive parts of the costs; violation the norm of the positive "
+    "part of their sums, which cancel over rounds. Regret may be negative while a constraint is violated."
 )
 HARD: dict[str, Metric] = {"hard violation": "hard-violation"}
 SOFT: dict[str, Metric] = {"violation a round": "average-violation"}
-
-
-def ranked(result: Result, metric: Metric | None = None) -> list[str]:
-    """Labels, the least mean of a metric first, by default of the main one."""
-    curves = result.curves(metric or result.main_metric)
-    return sorted(curves, key=lambda label: curves[label][:, -1].mean())
-
-
-def baseline_of(result: Result, metric: Metric | None = None) -> str:
-    """The agent of the least mean, see `ranked`, of those neither privileged nor pretrained."""
-    labels = ranked(result, metric)
-    return next((label for label in labels if result.comparable(label)), labels[0])
 
 
 def undominated(result: Result) -> list[str]:
@@ -63,14 +50,6 @@ def undominated(result: Result) -> list[str]:
             regret[other] < regret[label] and violation[other] < violation[label] for other in result.agents
         )
     ]
-
-
-def ordered(result: Result) -> list[str]:
-    """Labels, least mean regret first; where there are constraints the undominated, least violation first."""
-    if not result.num_constraints:
-        return ranked(result)
-    best = undominated(result)
-    return sorted(ranked(result, "violation"), key=lambda label: label not in best)
 
 
 def summary(result: Result) -> Grid:
@@ -89,22 +68,21 @@ def summary(result: Result) -> Grid:
             float(interquartile_mean(final[label])),
             *(bootstrap_interval(values[label]) for values in measures.values()),
         )
-        for label in ordered(result)
+        for label in result.ordered
     )
     header = (
         *("agent", *hard, NAMES[result.main_metric], *violations, *["undominated"] * constrained),
         *("median [10, 90 %]", "interquartile mean", *measures),
     )
-    notes = _notes(result, _SUMMARY, *[_VIOLATION] * constrained)
+    notes = _notes(result, _SUMMARY, *[_VIOLATION.format(order_of(result))] * constrained)
     return Grid("summary", f"{result.environment}: summary", header, rows, notes)
 
 
 def comparison(result: Result, metric: Metric | None = None) -> Grid:
-    """Each agent against the best on the same trials, by default by the main metric."""
+    """Each agent against the baseline on the same trials, by default by the main metric."""
     metric = metric or result.main_metric
-    baseline, what = baseline_of(result, metric), NAMES[metric]
-    curves = result.curves(metric)
-    compared = compare({label: curves[label][:, -1] for label in ranked(result, metric)}, baseline)
+    what, curves = NAMES[metric], result.curves(metric)
+    compared = compare({label: curves[label][:, -1] for label in result.ordered}, result.baseline)
     header = ("agent", "difference", "ratio", "P(less)", "p", "p (Holm)")
     rows = tuple(
         (
@@ -117,9 +95,9 @@ def comparison(result: Result, metric: Metric | None = None) -> Grid:
         )
         for label, against in compared.items()
     )
-    name = result.marked(baseline)
+    name = result.marked(result.baseline)
     method = (
-        f"{what.capitalize()} minus and over that of {name}, the least here, on the same trials, with "
+        f"{what.capitalize()} minus and over that of {name}, on the same trials, with "
         f"{BOOTSTRAP}; the share of trials with less, ties half, with Wilson's interval; two-sided p-values "
         "of the paired sign-flip test, then corrected for the number of rows (Holm)."
     )
@@ -132,7 +110,7 @@ def comparison(result: Result, metric: Metric | None = None) -> Grid:
 def growth(result: Result) -> Grid:
     """The exponent at which each agent's mean regret grows over the last decade of rounds."""
     window = (max(result.horizon // 10, 1), result.horizon)
-    rows = tuple((result.marked(label), _slope(result, label, window)) for label in ranked(result))
+    rows = tuple((result.marked(label), _slope(result, label, window)) for label in result.ordered)
     method = (
         f"Exponent b of mean regret ~ t^b by least squares on logarithms, in rounds {window[0]} to "
         f"{window[1]}, with its 95 % percentile bootstrap interval ({RESAMPLES} resamples); a dash "
@@ -151,7 +129,8 @@ def safety(result: Result) -> Grid:
             bootstrap_interval(plays[:, -1].astype(np.float64)),
             first_of(result.first_unsafe[label]),
         )
-        for label, plays in result.unsafe_plays.items()
+        for label in result.ordered
+        for plays in [result.unsafe_plays[label]]
     )
     header = ("agent", "runs with an unsafe play", "unsafe plays a run", "first unsafe round")
     return Grid("safety", f"{result.environment}: safety", header, rows, _notes(result, SAFETY))
@@ -159,7 +138,6 @@ def safety(result: Result) -> Grid:
 
 def spending(result: Result) -> Grid:
     """What each agent made of its budget."""
-    labels = sorted(result.budget_regret, key=lambda label: result.budget_regret[label][:, -1].mean())
     rows = tuple(
         (
             result.marked(label),
@@ -167,7 +145,7 @@ def spending(result: Result) -> Grid:
             bootstrap_interval(result.played[label].astype(np.float64)),
             bootstrap_interval(result.spent[label][:, -1]),
         )
-        for label in labels
+        for label in result.ordered
     )
     header = ("agent", "budget regret", "rounds", "spent")
     return Grid(
@@ -177,7 +155,6 @@ def spending(result: Result) -> Grid:
 
 def timing(result: Result) -> Grid:
     """The time that each agent took to act and update."""
-    labels = sorted(result.agents, key=lambda label: result.seconds[label].mean())
     rows = tuple(
         (
             result.marked(label),
@@ -185,7 +162,7 @@ def timing(result: Result) -> Grid:
             float(result.seconds[label].mean()),
             float(result.seconds[label].sum()),
         )
-        for label in labels
+        for label in result.ordered
     )
     header = ("agent", "µs a round", "s a trial", "s in all")
     method = (

@@ -10,6 +10,7 @@ from gpbandits.evaluation.statistics.across import (
 )
 from gpbandits.evaluation.statistics.bootstrap import bootstrap_interval
 from gpbandits.evaluation.statistics.interval import ENOUGH, FEW, RESAMPLES, Interval
+from gpbandits.evaluation.statistics.order import ordered
 from gpbandits.evaluation.statistics.pairs import (
     Comparison,
     compare,
@@ -39,6 +40,7 @@ __all__ = [
     "log_log_slope",
     "mean_improvement",
     "normalised_scores",
+    "ordered",
     "paired_difference",
     "paired_ratio",
     "performance_profile",

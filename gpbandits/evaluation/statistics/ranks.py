@@ -8,15 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bandit_envs.basics.types import Floats
+from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.statistics.interval import RESAMPLES, check_level, checked, resample_counts
+from gpbandits.evaluation.statistics.order import ordered
 
 TELLING = 6  # differences that are not 0, of which 2^-5 have one sign by chance: with fewer no p is below .06
 _ROWS = 500  # resamples at once: those of 1770 pairs of 60 agents are 7 MB
 
 
 class Rank(NamedTuple):
-    """An agent's place by its mean loss, and the least and the largest rank that trials leave open to it."""
+    """An agent's place in order, and the least and the largest rank that trials leave open to it."""
 
     place: int  # from 1; equal means share the least
     low: int
@@ -24,36 +25,58 @@ class Rank(NamedTuple):
 
 
 def rank_sets(
-    losses: Mapping[str, Floats], level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
+    losses: Mapping[str, Floats],
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    first: Mapping[str, Floats] | None = None,
 ) -> dict[str, Rank]:
     r"""Sets of ranks that together hold the true rank of every agent with probability `level`.
 
     The set of agent j among p is {1 + better_j, ..., p - worse_j}, where better_j and worse_j count the
     agents with significantly less and more mean loss (Mogstad, Romano, Shaikh & Wilhelm 2024, section 3). All
     p (p - 1) / 2 paired differences are tested together by `joint_tests`: unless one of them errs, at least
-    better_j agents are truly ahead of j, and worse_j behind.
+    better_j agents are truly ahead of j, and worse_j behind. Where something comes `first`, a pair is decided
+    by it where it differs significantly, and else by the loss; the differences of both are tested together,
+    and places are those of `ordered`.
 
     Args:
         losses: of each agent on the same trials, (B,) each; less is better.
         level: of all sets together.
         seed: of the resamples.
         resamples: their number.
+        first: what counts before losses, as for `ordered`.
 
     Example:
         >>> rank_sets({"a": np.arange(8.0), "b": np.arange(8.0) + 1})["b"]
         Rank(place=2, low=2, high=2)
     """
     check_level(level)
-    table = np.stack([checked(loss) for loss in losses.values()], axis=1)  # (B, p)
-    pairs = np.array(list(combinations(range(table.shape[1]), 2)), dtype=np.int64).reshape(-1, 2)
-    differences = table[:, pairs[:, 1]] - table[:, pairs[:, 0]]
+    size, criteria = len(losses), [losses] if first is None else [first, losses]
+    pairs = np.array(list(combinations(range(size), 2)), dtype=np.int64).reshape(-1, 2)
+    tables = [np.stack([checked(each[label]) for label in losses], axis=1) for each in criteria]  # (B, p)
+    differences = np.concatenate([table[:, pairs[:, 1]] - table[:, pairs[:, 0]] for table in tables], axis=1)
     apart = joint_tests(differences, seed, resamples) <= 1 - level
-    ahead = np.where(differences.mean(axis=0)[:, None] > 0, pairs, pairs[:, ::-1])[apart]  # (winner, loser)
-    worse, better = (np.bincount(column, minlength=table.shape[1]) for column in ahead.T)
-    means = table.mean(axis=0)
-    places = 1 + (means[:, None] - means > 1e-12 * np.abs(means).max()).sum(axis=1)  # not by the last bit
-    sets = zip(places.tolist(), (1 + better).tolist(), (table.shape[1] - worse).tolist(), strict=True)
+    signs = (np.sign(differences.mean(axis=0)) * apart).reshape(len(criteria), -1)
+    sign = signs[0] if first is None else np.where(signs[0], *signs)  # > 0: the first of the pair is ahead
+    ahead = np.where(sign[:, None] > 0, pairs, pairs[:, ::-1])[sign != 0]  # (winner, loser)
+    worse, better = (np.bincount(column, minlength=size) for column in ahead.T)
+    places = _places(tables[-1]) if first is None else 1 + _positions(losses, first)
+    lows, highs = np.minimum(1 + better, places), np.maximum(size - worse, places)
+    sets = zip(places.tolist(), lows.tolist(), highs.tolist(), strict=True)
     return {label: Rank(*each) for label, each in zip(losses, sets, strict=True)}
+
+
+def _places(losses: Floats) -> Ints:
+    """Places by mean loss, (B, p) -> (p,), from 1; equal means share the least."""
+    means = losses.mean(axis=0)
+    return 1 + (means[:, None] - means > 1e-12 * np.abs(means).max()).sum(axis=1)  # not by the last bit
+
+
+def _positions(losses: Mapping[str, Floats], first: Mapping[str, Floats]) -> Ints:
+    """Positions of the agents in order, (p,), from 0."""
+    order = ordered(losses, first)
+    return np.array([order.index(label) for label in losses])
 
 
 def joint_tests(differences: Floats, seed: int = 0, resamples: int = RESAMPLES) -> Floats:

@@ -34,9 +34,9 @@ def test_unsafe_plays_are_those_that_violate_a_cost(result):
 def test_the_table_counts_runs_and_plays(result):
     table = result.safety_table()
     share = (result.unsafe_plays["config"][:, -1] > 0).mean()
-    cells = dict(zip(table.header, table.rows[0], strict=True))
-    assert cells["runs with an unsafe play"].startswith(f"{share:.3f}"[:4])
-    assert dict(zip(table.header, table.rows[1], strict=True))["first unsafe round"] == "-"
+    config, safe = (dict(zip(table.header, row, strict=True)) for row in sorted(table.rows))
+    assert config["runs with an unsafe play"].startswith(f"{share:.3f}"[:4])
+    assert safe["first unsafe round"] == "-"
     assert "Wilson" in str(table)
 
 

@@ -259,19 +259,27 @@ def test_agents_that_pay_with_violation_do_not_lead_a_summary():
     res = synthetic_result(num_constraints=1)
     worse = {"GP-UCB": 3.0, "GP-TS": 1.0, "random": 2.0}  # regret is least for GP-UCB, then GP-TS
     records = {
-        label: record._replace(cost=np.full_like(record.cost, worse[label]))
+        label: record._replace(
+            cost=np.full_like(record.cost, worse[label]),
+            violation=np.full_like(record.violation, worse[label]),
+        )
         for label, record in res.records.items()
     }
     violating = dataclasses.replace(res, records=records)
     assert undominated(violating) == ["GP-UCB", "GP-TS"]  # random has more of both than GP-TS
     table = summary(violating)
-    assert [(row[0], row[4]) for row in table.rows] == [("GP-TS", "yes"), ("GP-UCB", "yes"), ("random", "no")]
+    assert [(row[0], row[4]) for row in table.rows] == [("GP-TS", "yes"), ("random", "no"), ("GP-UCB", "yes")]
     assert table.header[:5] == (
         "agent", "hard violation", "cumulative regret", "violation a round", "undominated",
     )  # fmt: skip
     assert "read together" in " ".join(table.notes)
     swapped = {"GP-UCB": 1.0, "GP-TS": 2.0, "random": 0.5}
-    records = {label: r._replace(cost=np.full_like(r.cost, swapped[label])) for label, r in records.items()}
+    records = {
+        label: r._replace(
+            cost=np.full_like(r.cost, swapped[label]), violation=np.full_like(r.violation, swapped[label])
+        )
+        for label, r in records.items()
+    }
     assert [row[0] for row in summary(dataclasses.replace(res, records=records)).rows] == [
         "random", "GP-UCB", "GP-TS",
     ]  # fmt: skip

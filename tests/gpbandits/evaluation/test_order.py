@@ -1,0 +1,143 @@
+"""One order of agents: in every table, legend, standing and default baseline."""
+
+import dataclasses
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+from synthetic import result as synthetic_result
+
+import agents
+from agents.capabilities import Features
+from bandit_envs import make
+from bandit_envs.data import find
+from bandit_envs.environment.registration import IDS
+from bandit_envs.problems.by_name import data_files
+from gpbandits.evaluation import Result, evaluate
+from gpbandits.evaluation.plots import regret_figure
+from gpbandits.evaluation.statistics import ordered, paired_difference, rank_sets
+from gpbandits.report.entrants import features_of
+from gpbandits.report.standings import Standings, distinct, has_loss
+from gpbandits.report.tables import comparison, growth, safety, spending, summary, timing
+
+PLAYABLE = [env_id for env_id, problem in IDS.items() if all(map(find, data_files(problem)))]
+AGENTS = ("gp-ucb", "gp-bucb", "config", "random")
+MARKED = ("constraint", "delay", "context", "change")
+
+
+@cache
+def played(env_id):
+    return evaluate(env_id, AGENTS, trials=6, seed=5, env_kwargs={"horizon": 20})
+
+
+def labels_in(texts):
+    return [re.sub(r"[^a-z-]", "", str(text)) for text in texts]
+
+
+@pytest.mark.parametrize("env_id", PLAYABLE)
+def test_every_place_has_the_agents_in_one_order(env_id):
+    result = played(env_id)
+    order = result.ordered
+    assert sorted(order) == sorted(AGENTS)
+    grids = [summary(result), growth(result), timing(result)]
+    grids += [safety(result), result.safety_table()] if result.num_constraints else []
+    grids += [spending(result)] if result.spent else []
+    for table in (result.table(), *grids):
+        assert labels_in(row[0] for row in table.rows) == order
+    assert labels_in(line.split(":")[0] for line in repr(result).splitlines()[1:]) == order
+    legend = regret_figure(result).axes[0].get_legend().get_texts()
+    assert labels_in(text.get_text() for text in legend)[: len(order)] == order
+    metrics = ["cumulative", *(["hard-violation"] if result.num_constraints else [])]
+    for grid in (comparison(result, metric) for metric in metrics):
+        assert labels_in(row[0] for row in grid.rows) == [
+            label for label in order if label != result.baseline
+        ]
+        assert f"against {result.marked(result.baseline)}" in grid.title
+    assert f"minus {result.baseline}" in result.table().header
+    if has_loss(result, "random") and distinct(result, "random"):
+        standings = Standings([result], "random")
+        assert standings.agents == [label for label in order if label in standings.same]
+
+
+@pytest.mark.parametrize("env_id", PLAYABLE)
+def test_who_lacks_a_feature_of_the_environment_is_marked_and_no_baseline(env_id, tmp_path):
+    result = played(env_id)
+    env = make(env_id)
+    wanted = features_of(env.unwrapped.problem) & {*MARKED}
+    lacking = {x for x in AGENTS if not all(getattr(agents.features(x), each) for each in wanted)}
+    assert result.unfit == lacking
+    assert result.baseline not in lacking
+    result.save(tmp_path / "r.parquet")
+    again = Result.load(tmp_path / "r.parquet")
+    assert (again.unfit, again.long_term, again.ordered) == (lacking, result.long_term, result.ordered)
+    assert all(("¶" in result.marked(label)) == (label in lacking) for label in AGENTS)
+
+
+def test_an_agent_that_is_blind_to_costs_is_not_first_by_its_regret():
+    result = evaluate(
+        "GPBandit-Constrained-v0", ["gp-ucb", "config"], trials=8, seed=5, env_kwargs={"horizon": 150}
+    )
+    kinds = result.main, result.hard_violation
+    regret, violation = ({x: curve[:, -1].mean() for x, curve in kind.items()} for kind in kinds)
+    assert regret["gp-ucb"] < regret["config"]
+    assert violation["gp-ucb"] > 2 * violation["config"]
+    assert result.ordered == ["config", "gp-ucb"]
+    assert result.baseline == "config"
+    assert [row[0] for row in result.table().rows] == ["config", "gp-ucb¶"]
+    assert "¶ unfit: does not handle a feature of the environment." in result.table().notes
+
+
+def test_an_unfit_agent_is_the_baseline_only_where_nobody_else_is():
+    res = synthetic_result(unfit={"GP-UCB"})
+    assert res.ordered[0] == "GP-UCB"
+    assert res.baseline == "GP-TS"
+    assert dataclasses.replace(res, unfit=frozenset(res.agents)).baseline == "GP-UCB"
+    assert synthetic_result(unfit={"GP-UCB", "random"}, privileged={"GP-TS"}).baseline == "GP-TS"
+
+
+def test_what_is_asked_first_is_what_the_problem_says():
+    assert [played(f"GPBandit-{name}-v0").asked for name in ("GP", "Constrained", "SmallFeasibleRegion")] == [
+        None, "hard-violation", "violation",
+    ]  # fmt: skip
+
+
+def test_regret_orders_those_whose_violations_do_not_differ_significantly():
+    """By the definition, agent by agent; the case has groups of several agents and more than one group."""
+    rng = np.random.default_rng(0)
+    levels = {f"a{i}": level for i, level in enumerate((0.0, 0.1, 5.0, 5.1, 5.2, 30.0))}
+    first = {label: level + rng.normal(size=20) for label, level in levels.items()}
+    losses = {label: rng.normal(-i, 1.0, size=20) for i, label in enumerate(levels)}
+    expected, left, groups = [], dict(first), 0
+    while left:
+        least = min(left, key=lambda label: left[label].mean())
+        group = [x for x in left if paired_difference(left[x], left[least]).low <= 0]
+        expected += sorted(group, key=lambda label: losses[label].mean())
+        left = {label: values for label, values in left.items() if label not in group}
+        groups += 1
+    assert ordered(losses, first) == expected == ["a1", "a0", "a4", "a3", "a2", "a5"]
+    assert groups == 3
+    assert ordered(losses) == sorted(losses, key=lambda label: losses[label].mean())
+
+
+def test_of_a_single_trial_the_difference_itself_decides():
+    losses = {"blind": np.array([1.0]), "safe": np.array([2.0])}
+    assert ordered(losses, {"blind": np.array([9.0]), "safe": np.array([0.0])}) == ["safe", "blind"]
+    assert ordered(losses, {"blind": np.array([0.0]), "safe": np.array([0.0])}) == ["blind", "safe"]
+
+
+def test_rank_sets_let_what_comes_first_decide_where_it_differs_significantly():
+    rng = np.random.default_rng(1)
+    losses = {label: rng.normal(level, 0.1, size=20) for label, level in zip("abc", (3, 2, 1), strict=True)}
+    first = {label: rng.normal(level, 0.1, size=20) for label, level in zip("abc", (0, 0, 5), strict=True)}
+    assert [tuple(rank) for rank in rank_sets(losses, first=first).values()] == [
+        (2, 2, 2),
+        (1, 1, 1),
+        (3, 3, 3),
+    ]
+    same = dict.fromkeys("abc", np.zeros(20))
+    assert rank_sets(losses, first=same) == rank_sets(losses)
+
+
+def test_the_features_that_are_asked_of_agents_have_names_among_theirs():
+    assert {*MARKED} <= set(Features._fields)
