@@ -21,7 +21,7 @@ def risk_averse_regret(
 
     Args:
         problem: on a finite set in one context, whose functions do not change.
-        actions: `result.actions[label]`, (B, T).
+        actions: `result.actions[label]` of every round of the problem, (B, T).
         alpha: how much variance costs, in the units of rewards: an agent's alpha counts in prior deviations.
         seed, entropy: of the evaluation.
     """
@@ -29,6 +29,10 @@ def risk_averse_regret(
     plain = not problem.decisions.continuous and problem.decisions.num_contexts == 1
     still = plain and not problem.setting().may_change
     require(still, "problem", "on a finite set in one context, without changes", problem.name)
+    whole = (
+        f"of all {problem.horizon} rounds, (trials, rounds); evaluate without checkpoints, which drop rounds"
+    )
+    require(np.ndim(actions) == 2 and np.shape(actions)[1] == problem.horizon, "actions", whole, actions)
     env = BanditVectorEnv(problem, len(actions), autoreset_mode="Disabled")
     env.reset(seed=[trial_seeds(seed, i, entropy)[0] for i in range(len(actions))])
     worth = np.array([_worth(problem, trial, alpha) for trial in env.simulator.trials])

@@ -19,6 +19,7 @@ from gpbandits.evaluation.statistics import (
     bootstrap_interval,
     paired_difference,
     quantile_band,
+    skew_notes,
     wilson_interval,
 )
 
@@ -134,7 +135,7 @@ class Table:
             )
             for summary in summaries
         )
-        return Table(result.environment, header, rows, _notes(result))
+        return Table(result.environment, header, rows, _notes(result, baseline))
 
     def __str__(self) -> str:
         widths = [max(map(len, column)) for column in zip(self.header, *self.rows, strict=True)]
@@ -292,7 +293,7 @@ def _line(cells: tuple[str, ...], widths: list[int]) -> str:
     return "  ".join([first.ljust(widths[0]), *padded])
 
 
-def _notes(result: Curves) -> tuple[str, ...]:
+def _notes(result: Curves, baseline: str) -> tuple[str, ...]:
     trials = "1 trial" if result.num_trials == 1 else f"{result.num_trials} trials"
     size = f"{trials} of {result.horizon} rounds, seed {result.seed}."
     method = (
@@ -312,4 +313,6 @@ def _notes(result: Curves) -> tuple[str, ...]:
         SIMPLE: bool(result.windows or result.num_constraints or any(map(len, result.changes))),
         SPENDING: bool(result.spent),
     }
-    return (*(note for note, applies in notes.items() if applies), *footnotes(result))
+    finals = {label: result.main[label][:, -1] for label in result.ordered}
+    skewed = skew_notes(finals, baseline)
+    return (*(note for note, applies in notes.items() if applies), *skewed, *footnotes(result))

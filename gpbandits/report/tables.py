@@ -17,6 +17,7 @@ from gpbandits.evaluation.statistics import (
     interquartile_mean,
     log_log_slope,
     quantile_band,
+    skew_notes,
 )
 from gpbandits.evaluation.table import SAFETY, SIMPLE, SPENDING, first_of, order_of, unsafe_share
 from gpbandits.report.grid import Grid, p_text
@@ -74,7 +75,8 @@ def summary(result: Result) -> Grid:
         *("agent", *hard, NAMES[result.main_metric], *violations, *["undominated"] * constrained),
         *("median [10, 90 %]", "interquartile mean", *measures),
     )
-    notes = _notes(result, _SUMMARY, *[_VIOLATION.format(order_of(result))] * constrained)
+    violation = [_VIOLATION.format(order_of(result))] * constrained
+    notes = _notes(result, _SUMMARY, *violation, *skew_notes(final, result.baseline))
     return Grid("summary", f"{result.environment}: summary", header, rows, notes)
 
 
@@ -82,7 +84,8 @@ def comparison(result: Result, metric: Metric | None = None) -> Grid:
     """Each agent against the baseline on the same trials, by default by the main metric."""
     metric = metric or result.main_metric
     what, curves = NAMES[metric], result.curves(metric)
-    compared = compare({label: curves[label][:, -1] for label in result.ordered}, result.baseline)
+    finals = {label: curves[label][:, -1] for label in result.ordered}
+    compared = compare(finals, result.baseline)
     header = ("agent", "difference", "ratio", "P(less)", "p", "p (Holm)")
     rows = tuple(
         (
@@ -104,7 +107,8 @@ def comparison(result: Result, metric: Metric | None = None) -> Grid:
     if result.num_constraints:
         method += " Violation pays for regret: read what is said of one beside what is said of the other."
     title = f"{result.environment}: {what} against {name}"
-    return Grid(f"comparison-{metric}", title, header, rows, _notes(result, method))
+    skewed = skew_notes(finals, result.baseline)
+    return Grid(f"comparison-{metric}", title, header, rows, _notes(result, method, *skewed))
 
 
 def growth(result: Result) -> Grid:

@@ -23,7 +23,7 @@ from gpbandits.evaluation.statistics.pairs import (
 )
 from gpbandits.evaluation.statistics.ranks import Rank, joint_tests, rank_sets
 from gpbandits.evaluation.statistics.slopes import log_log_slope
-from gpbandits.evaluation.statistics.spread import interquartile_mean, quantile_band
+from gpbandits.evaluation.statistics.spread import interquartile_mean, quantile_band, skew_notes, too_skewed
 
 __all__ = [
     "ENOUGH",
@@ -48,5 +48,7 @@ __all__ = [
     "quantile_band",
     "rank_sets",
     "sign_flip_test",
+    "skew_notes",
+    "too_skewed",
     "wilson_interval",
 ]

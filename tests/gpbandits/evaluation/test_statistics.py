@@ -22,8 +22,11 @@ from gpbandits.evaluation.statistics import (
     probability_of_improvement,
     quantile_band,
     sign_flip_test,
+    skew_notes,
+    too_skewed,
     wilson_interval,
 )
+from gpbandits.report.tables import comparison, summary
 
 
 @pytest.fixture
@@ -124,6 +127,47 @@ def test_how_few_trials_cover_is_what_tables_of_few_trials_say():
         assert 100 * ((low <= 0) & (high >= 0)).mean() == pytest.approx(share, abs=2)
     for number, said in ((1, False), (2, True), (ENOUGH - 1, True), (ENOUGH, False)):
         assert (FEW in result(num_trials=number).table().notes) is said
+
+
+LOGNORMAL = {sigma: np.exp(sigma**2 / 2) for sigma in (0.5, 1.0, 1.5)}  # means
+
+
+def of_lognormal(sigma, num_trials, count):
+    return np.random.default_rng(23).lognormal(0.0, sigma, size=(num_trials, count))
+
+
+def covered(values, mean, resamples=1500):
+    _, low, high = bootstrap_interval(values, resamples=resamples)
+    return ((low <= mean) & (high >= mean)).mean()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("sigma", "num_trials", "said"), [(1.0, 20, 0.87), (1.0, 30, 0.89), (1.5, 20, 0.81), (1.5, 30, 0.82)]
+)
+def test_intervals_of_lognormal_trials_cover_as_often_as_the_concepts_page_says(sigma, num_trials, said):
+    share = covered(of_lognormal(sigma, num_trials, 10_000), LOGNORMAL[sigma])
+    assert share == pytest.approx(said, abs=4 * np.sqrt(said * (1 - said) / 10_000) + 0.005)  # and rounding
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("num_trials", [20, 30])
+@pytest.mark.parametrize("sigma", LOGNORMAL)
+def test_laws_cover_nine_in_ten_unless_their_typical_sample_is_too_skewed(sigma, num_trials):
+    values = of_lognormal(sigma, num_trials, 4000)
+    flagged = np.mean([too_skewed(column) for column in values.T])
+    assert (covered(values, LOGNORMAL[sigma]) < 0.9) == (flagged > 0.5) == (sigma >= 1)
+
+
+def test_tables_name_the_agents_whose_trials_are_too_skewed():
+    res = result(num_trials=20)
+    assert not any("Skewed" in note for note in res.table().notes)
+    res.regret["GP-TS"][:, -1] = np.r_[np.ones(19), 1e6]
+    for table in (res.table(), summary(res), comparison(res)):
+        (note,) = [note for note in table.notes if "Skewed" in note]
+        assert "baseline: GP-TS. Intervals" in note
+    assert skew_notes({"a": np.r_[np.zeros(9), 1.0], "b": np.zeros(10)}, "b") == []  # FEW says more
+    assert not too_skewed(np.full(20, 0.1))
 
 
 def test_pairing_removes_what_the_trials_share():
