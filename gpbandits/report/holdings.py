@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gpbandits.evaluation.parquet import read_metadata
 from gpbandits.evaluation.result import Result
-from gpbandits.experiments.cell_file import fault, sound, stored_configuration
+from gpbandits.experiments.cell_file import fault, same_numbers, sound, stored_configuration
 from gpbandits.experiments.joining import joined, shape_of, usual_shape
 from gpbandits.experiments.store import Store
 from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Study, content_of
@@ -49,12 +49,28 @@ class Holdings:
         """Where the cell is, if it was computed; by the code of the store, if that computed it."""
         if self.store.holds(cell):
             return self.store.path(cell)
-        return None if self.by_installed else self._by_content.get(content_of(cell.content))
+        stored = [] if self.by_installed else self._by_content.get(content_of(cell.content), [])
+        return stored[-1] if stored else None
 
     @cached_property
     def outdated(self) -> int:
         """The number of cells that other code than that of the store computed."""
         return sum(path is not None and path != self.store.path(cell) for cell, path in self._located)
+
+    @cached_property
+    def conflicts(self) -> list[str]:
+        """Name the cells of which other code left several files whose numbers differ, as merged folders have.
+
+        The newest file is shown, unless the code of the store computed the cell too.
+        """
+        return [
+            f"{cell}: {other.resolve()} and {path.resolve()} hold different numbers, and the newer is shown; "
+            "move one of them away, or run the study again"
+            for cell, path in self._located
+            if path is not None and path != self.store.path(cell)
+            for other in self._by_content[content_of(cell.content)]
+            if not same_numbers(other, path)
+        ]
 
     @cached_property
     def missing(self) -> int:
@@ -114,8 +130,12 @@ class Holdings:
         return [(cell, self.path(cell)) for cell in self.study.cells()]
 
     @cached_property
-    def _by_content(self) -> dict[str, Path]:
-        """Every sound file by what it holds; the newest where several versions computed the same."""
+    def _by_content(self) -> dict[str, list[Path]]:
+        """Sound files by what they hold, the newest last: several versions may have computed a cell."""
         files = sorted(self.store.folder.glob("*.parquet"), key=lambda path: path.stat().st_mtime)
         stored = ((path, stored_configuration(path)) for path in files if fault(path) is None)
-        return {content_of(configuration): path for path, configuration in stored if configuration}
+        found: dict[str, list[Path]] = {}
+        for path, configuration in stored:
+            if configuration:
+                found.setdefault(content_of(configuration), []).append(path)
+        return found

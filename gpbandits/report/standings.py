@@ -44,7 +44,7 @@ _INTERVALS = (
 _FIRST = (
     "Where there are constraints ranks are by violation first, relative to the reference's: the least and "
     "what does not differ significantly from it, by regret, then the rest likewise. Of a pair regret decides "
-    "where violations do not differ significantly, and both are tested together."
+    "where violations do not differ significantly, which then count as equal; both are tested together."
 )
 _SAME = "Agents joined by = played the same in every trial and count as one."
 

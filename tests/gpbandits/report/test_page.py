@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tomllib
+from html import escape
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -15,8 +16,11 @@ from study_cases import called
 from synthetic import result as synthetic_result
 
 from gpbandits.evaluation.marks import MARKS
+from gpbandits.evaluation.parquet import read_metadata
+from gpbandits.evaluation.result import Result
 from gpbandits.experiments import run
 from gpbandits.experiments.folder import keep_study, open_results
+from gpbandits.experiments.study import key_of
 from gpbandits.experiments.toml import parse_study
 from gpbandits.report import write_report
 from gpbandits.report.across import across
@@ -213,6 +217,37 @@ def test_cells_of_older_code_are_reported_and_said_to_be(folder, monkeypatch):
     for old, new in zip(before.sections, after.sections, strict=True):
         np.testing.assert_array_equal(old.result.regret["random"], new.result.regret["random"])
     assert "8 cells were computed by other code" in after.html()
+
+
+def test_two_folders_whose_cells_conflict_are_told_with_both_files_and_the_cell(
+    folder, tmp_path, monkeypatch
+):
+    """Another version has computed other numbers; its files are linked into the folder of the first."""
+    study, store = open_results(folder)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert Holdings(study, store).conflicts == []
+    for cell in study.cells():
+        path, metadata = store.path(cell), read_metadata(store.path(cell))
+        metadata["configuration"] = metadata["configuration"] | {"sources": {"agents": "other"}}
+        found = Result.load(path)
+        changed = cell.agent.label == "random"
+        records = {x: y._replace(regret=y.regret + 0.5 * changed) for x, y in found.records.items()}
+        name = f"{key_of(metadata['configuration'])}.parquet"
+        dataclasses.replace(found, records=records).save(elsewhere / name, metadata)
+        (store.folder / name).symlink_to(elsewhere / name)
+    assert Holdings(*open_results(folder)).conflicts == []  # the code of the store computed all, and decides
+    monkeypatch.setattr(
+        "gpbandits.experiments.study.sources", lambda environment, agent: {"agents": "newest"}
+    )
+    report = Report.of(Holdings(*planned(folder)), STUDY, folder)
+    lines = report.holdings.conflicts
+    assert len(lines) == sum(cell.agent.label == "random" for cell in study.cells())
+    for line in lines:
+        assert line.startswith("random on ")
+        assert str(elsewhere) in line
+        assert str(store.folder.resolve()) in line
+        assert escape(line) in report.html()
 
 
 def test_environments_together_are_scored_against_a_random_agent_or_not_at_all(folder):
