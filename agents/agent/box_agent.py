@@ -30,6 +30,7 @@ from ..model.tie_breaking import argmax_with_ties
 from ..posteriors.play_factor import Factor
 from ..validation import require_context, require_reset
 from .gp_agent import TIE, GPAgent
+from .repeating import times
 
 COMPARED = 256  # plays whose means are compared in a context, those with the best values
 FORM = "pairs"  # the posterior that keeps the plays alone
@@ -92,7 +93,7 @@ class BoxAgent(GPAgent):
         arm = self._choose_on_box(context, uniform)
         _, std = Surface.of(self.belief).predict(with_context(context, arm[None]))
         trial = self.belief.rows
-        return trial, self.setting.to_action(arm)[None], self._times(trial, std**2)
+        return trial, self.setting.to_action(arm)[None], times(self, trial, std**2)
 
     def _choose_on_box(self, context: Floats, uniform: Floats) -> Floats:
         """The arm of the largest score, (d,)."""
@@ -171,7 +172,7 @@ class BoxAgent(GPAgent):
             worlds.best,
             deviate=lambda: none,
             weigh=lambda: none,
-            draw=self._rule_rngs,
+            draw=partial(self.streams.of_round, "rule", self.round),
             maximise=cache(lambda: self._sampled_maximum(surface, context, plays, facts)),
         )
         sampler, terms, unit = self.samplers[ONLY], self.objective.penalised_on_box, unit_of(rule, self.model)

@@ -46,10 +46,10 @@ TIE = 1e-9
 
 
 class GPAgent(Answers, Resumable, Shown):
-    """Scores the arms with a rule on its belief and plays the best.
+    """An agent that scores the arms with a rule on its belief and plays the best.
 
-    Without `num_trials` it plays one environment; with `num_trials=B`, B at once, a leading axis in every
-    array. The B trials play exactly the actions they would play alone.
+    With `num_trials=B` it plays a batch of B trials, with a leading axis in every array, and exactly the
+    actions of single trials.
 
     Args:
         model: kernel, noise and bounds that the agent assumes.
@@ -79,7 +79,6 @@ class GPAgent(Answers, Resumable, Shown):
         self._parts = belief, incumbent, objective, restart, assumptions
         self._given, self._size = model, num_trials or 1
         self._num_arms = 0 if self.setting.continuous else self.setting.decisions.num_arms
-        self._one = np.ones(self._size, dtype=np.int64)
         self._only_context = np.zeros(self._size, dtype=np.int64)
         unseeded = Streams([0] * self._size)
         self.privileged = build(restart, model, unseeded, "restart", self._size).privileged
@@ -90,7 +89,7 @@ class GPAgent(Answers, Resumable, Shown):
 
     @property
     def generators(self) -> dict[str, list[np.random.Generator]]:
-        """What questions draw from, beside the ties, by role."""
+        """The generators that `act` draws from, beside the ties, by role."""
         return {role: rngs for role, rngs in self.streams.made.items() if role != "ties"}
 
     def skip(self) -> None:
@@ -114,12 +113,12 @@ class GPAgent(Answers, Resumable, Shown):
 
     @property
     def leaves_traces(self) -> bool:
-        """Whether a question changes more than generators that the next fit does not make anew."""
+        """Return whether `act` changes more than generators, such as caches; not before a noted fit."""
         return not self.assumptions.will_change
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Within, rounds are told one after another; the model changes once, at the end, if it was time."""
+        """Replay several rounds within; the model changes once, at the end, if it was due in any."""
         self.assumptions.waits = True
         yield
         self.assumptions.waits = False
@@ -145,7 +144,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.book = self._new_book()
         self.holds = Holds(self._size) if self._given.repeat > 1.0 else None
         self.round = 0
-        self.t = self._one.copy()  # of each trial: rounds started since it began
+        self.t = np.ones(self._size, dtype=np.int64)  # of each trial: rounds started since it began
         self.declared = Declared(self._size)
         self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
         self.scores: Floats | None = None  # of the arms in the last choice, (B, A)
@@ -166,22 +165,20 @@ class GPAgent(Answers, Resumable, Shown):
         """Choose an arm for the observed context, (dz,) -> int, or (B, dz) -> (B,)."""
         context = self._contexts(observation)
         uniform = self.tie_breaker()  # in every round: a trial's draws do not depend on which others choose
-        if self.holds is None:
-            arm = self._choose(context, uniform)
-        else:
-            arm = self.holds.action_in(self.round, partial(self._begin_hold, context, uniform))
+        begin = partial(self._begin_hold, context, uniform)
+        arm = self.holds.action_in(self.round, begin) if self.holds else self._choose(context, uniform)
         return arm if self.num_trials else int(arm[0])
 
     def _choose(self, context: Ints, uniform: Floats, free: Bools | None = None) -> Ints:
-        """The arm of the largest score, (B,); only free trials, (B,), draw samples, by default all."""
+        """Return the arms of the largest scores, (B,); only free trials, (B,), draw samples, if given."""
         belief, rule = (self._opening, PosteriorMean()) if self._opening else (self.belief, self.rule)
         if self.setting.volatile:
             require_offered(self.offered, self.setting)
         safety = self.objective.safety(context, self.t, self.offered)
         offered = self.offered if safety is None else safety.playable
-        prices = partial(self.objective.prices, context)
-        draws = self.samplers, self._rule_rngs
-        view = View(belief, self.incumbent, context, self.t, *draws, offered, safety, prices)
+        draws = self.samplers, partial(self.streams.of_round, "rule", self.round)
+        more = offered, safety, partial(self.objective.prices, context)
+        view = View(belief, self.incumbent, context, self.t, *draws, *more)
         view = view if free is None else view.drawing(free)
         scores = self._worth(rule(view), context, offered)
         self.declared.note(self.round, self.objective.infeasible)
@@ -197,19 +194,14 @@ class GPAgent(Answers, Resumable, Shown):
         return self.objective.penalised(there, context, self.t)
 
     def _begin_hold(self, context: Ints, uniform: Floats, free: Bools) -> tuple[Ints, Ints, Ints]:
-        """The trials that are free, which are given as (B,), what they choose, and how often to play it."""
+        """Return the trials that are free, (n,) of (B,), their arms, and how often to play each."""
         (trial,) = free.nonzero()
         arm = self._choose(context, uniform, free)[trial]
         point = self.setting.decisions.point_index(context[trial], arm)
-        return trial, arm, self._times(trial, self.belief.spread.variance_of(trial, point))
-
-    def _times(self, trial: Ints, variance: Floats) -> Ints:
-        """How often to play arms with these variances, (n,) each."""
-        left = self.setting.horizon - self.round
-        return times(self.model, self.belief.spread.noise[trial], variance, left, self.t[trial])
+        return trial, arm, times(self, trial, self.belief.spread.variance_of(trial, point))
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
+        """Learn from a round: the observation that `act` saw, the action played, and the `info` returned."""
         point = self.points(observation, action)
         feedback = Feedback.arrived(info)
         std = deviations(info) if "feedback_std" in info else None
@@ -238,19 +230,17 @@ class GPAgent(Answers, Resumable, Shown):
 
     def _start_over(self, trial: Ints) -> None:
         kept_from, recalled = self.restart.kept_from, self.restart.recalled
-        if kept_from is None or not self._learns_again:
-            self.forget(trial)
-        else:
-            older = None if recalled is None else [recalled[i] for i in trial.tolist()]
-            self.forget(trial, kept_from[trial], older)
+        first = None if kept_from is None or not self._learns_again else kept_from[trial]
+        older = None if first is None or recalled is None else [recalled[i] for i in trial.tolist()]
+        self.forget(trial, first, older)
 
     def forget(self, trial: Ints, first: Ints | None = None, recalled: Sequence[Ints] | None = None) -> None:
-        """Begin anew in some trials, (n,), as after a reset; feedback of their earlier plays is stale.
+        """Begin anew in some trials, as after a reset; feedback of their earlier plays is stale.
 
         Args:
-            trial: ascending.
-            first: rounds from which plays are learnt again, (n,); None is none of them.
-            recalled: older rounds of each trial whose plays are learnt again too; None is none of them.
+            trial: (n,) ascending.
+            first: rounds from which plays count again, (n,); None is none of them.
+            recalled: older rounds of each trial whose plays count again too; None is none of them.
         """
         begun = np.full(len(trial), self.round) if first is None else first
         for part in (self.belief, self.incumbent, self.restart):
@@ -270,12 +260,7 @@ class GPAgent(Answers, Resumable, Shown):
             self._learn_again(trial)
 
     def drop(self, rounds: Ints, trial: Ints | None = None) -> None:
-        """Forget pending plays whose values will never come, as if they had not been played.
-
-        Args:
-            rounds: when they were played, counted from 0, (n,).
-            trial: whose plays they are, (n,); may be left out for one environment.
-        """
+        """Forget pending plays of some rounds, counted from 0, that will never be observed, (n,) each."""
         rounds = np.atleast_1d(np.asarray(rounds, dtype=np.int64))
         trial = np.zeros_like(rounds) if trial is None else np.asarray(trial, dtype=np.int64)
         played = self.book.drop(trial, rounds)
@@ -286,8 +271,7 @@ class GPAgent(Answers, Resumable, Shown):
 
     def _reconsider(self) -> None:
         """Go over to the model that is assumed from now on, for what was learnt too."""
-        model = self.assumptions.after(self)
-        if model is None:
+        if (model := self.assumptions.after(self)) is None:
             return
         self.belief.remodel(model)
         self._assume(model)
@@ -300,7 +284,7 @@ class GPAgent(Answers, Resumable, Shown):
         self.model, self._tie = model, TIE * unit_of(self.rule, model)
 
     def _revise(self, revision: Revision) -> None:
-        """Change what the objective says; its noise is that of the width, the posterior's stays."""
+        """Follow a change of the objective; its noise is that of the width, the posterior's stays."""
         if revision.noise_std is not None:
             self._assume(replace(self.model, noise_std=revision.noise_std))
         if revision.fresh_belief:
@@ -319,7 +303,7 @@ class GPAgent(Answers, Resumable, Shown):
     def _learn(
         self, point: Ints, feedback: Feedback, value: Floats, played: Ints, std: Floats | None
     ) -> None:
-        """Every trial played a point, (B,), and values of plays came, (n,) each, of known noise or not."""
+        """Condition all parts on a round: a point a trial, (B,), and feedback of plays, (n,) each."""
         trial, rounds, reward, cost = feedback
         delay = self.clock.delay(rounds, self.round)
         self.objective.played(point, self.t)
@@ -337,13 +321,10 @@ class GPAgent(Answers, Resumable, Shown):
         self.objective.receive(*came)
         self.restart.receive(trial, played, rounds, reward, cost)
         self.round += 1
-        self.t += self._one
+        self.t += 1
 
     def _new_book(self) -> Book:
-        """Return an empty book, which keeps feedback where a restart or the assumptions read it again.
-
-        Where first plays are uniform, a restart keeps none.
-        """
+        """Return an empty book; it keeps feedback for the assumptions, and for restarts that keep plays."""
         may = not self._given.initial and self.objective.keeps_plays
         self._learns_again = may and self.restart.kept_from is not None
         if not self._learns_again:
@@ -352,7 +333,7 @@ class GPAgent(Answers, Resumable, Shown):
         return Book(self._size, self.setting.horizon, self.setting.num_constraints if reads else None)
 
     def _learn_again(self, trial: Ints) -> None:
-        """Tell all parts of the plays of some trials, (n,), since they began."""
+        """Condition all parts on the rows of the book that count in some trials, (n,)."""
         plays = self.book.rows(trial)
         for part in (self.belief, self.objective):
             part.rejoin(self.round, plays.trial, plays.point, plays.round)
@@ -366,6 +347,3 @@ class GPAgent(Answers, Resumable, Shown):
         self.objective.receive(i[kept], point[kept], rounds[kept], reward[kept], cost[kept])
         own = self.book.counts(i, rounds)  # what is recalled it has seen
         self.restart.receive(i[own], point[own], rounds[own], reward[own], cost[own])
-
-    def _rule_rngs(self) -> list[np.random.Generator]:
-        return self.streams.of_round("rule", self.round)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -109,15 +109,26 @@ def plays_of(factor: float, noise: Floats, variance: Floats, left: int) -> Ints:
     return np.maximum(plays.astype(np.int64), 1)
 
 
-def times(model: Model, noise: Floats, variance: Floats, left: int, t: Ints) -> Ints:
-    """How often an agent plays the arms it has chosen, (n,); those of the first rounds once.
+class Holding(Protocol):
+    """An agent that may play an arm several times, as far as that depends on it."""
+
+    model: Model
+    belief: Belief
+    round: int
+    t: Ints
+
+
+def times(agent: Holding, trial: Ints, variance: Floats) -> Ints:
+    """Return how often an agent plays the arms it has chosen, (n,); those of the first rounds once.
 
     Args:
-        model: says C2, and how many first rounds are played at random.
-        noise, variance, left: see `plays_of`.
-        t: 1, 2, ..., of each trial, (n,).
+        agent: its model says C2, and how many first rounds are played at random.
+        trial: which trials have chosen, (n,).
+        variance: posterior variances of f at the arms, (n,).
     """
-    return np.where(t > model.initial, plays_of(model.repeat, noise, variance, left), 1)
+    left, t = agent.model.setting.horizon - agent.round, agent.t[trial]
+    plays = plays_of(agent.model.repeat, agent.belief.spread.noise[trial], variance, left)
+    return np.where(t > agent.model.initial, plays, 1)
 
 
 def require_repeatable(model: Model, rule: Rule, parts: dict[str, Any]) -> None:

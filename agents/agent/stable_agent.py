@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats, Ints
@@ -57,4 +59,5 @@ class StableAgent(GPAgent):
         return 2.0 * view.mean - self.rule(view)
 
     def _view(self, context: Ints) -> View:
-        return View(self.belief, self.incumbent, context, self.t, self.samplers, self._rule_rngs)
+        draws = self.samplers, partial(self.streams.of_round, "rule", self.round)
+        return View(self.belief, self.incumbent, context, self.t, *draws)

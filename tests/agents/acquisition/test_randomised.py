@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -37,7 +38,8 @@ BOX = Setting(
 def view_of(agent: Any) -> View:
     """What the agent's rule would see in the coming round."""
     context = np.zeros(1, dtype=np.int64)
-    return View(agent.belief, agent.incumbent, context, agent.t, agent.samplers, agent._rule_rngs)
+    draw = partial(agent.streams.of_round, "rule", agent.round)
+    return View(agent.belief, agent.incumbent, context, agent.t, agent.samplers, draw)
 
 
 def halfway(name: Any, rounds: int = 15) -> Any:
