@@ -13,6 +13,7 @@ from ..acquisition.of_model import WithWidth
 from ..acquisition.rules import UCB, Thompson
 from ..agent.assembly import Agent, assemble
 from ..capabilities import handles
+from ..model.units import known_per_cost
 from ..named import made
 from ..objectives.penalised_parts import EPOCH, dual, penalised_parts
 from ..objectives.penalties import PSI, Multiplicative, Penalty
@@ -47,10 +48,9 @@ def gp_ucb_noiseless_constraints(
         **options: see `parts_of`, and those of the model.
     """
     penalty = Multiplicative(made("psi", psi, PSI, psi_options))
-    given = options.get("constraint_noise_std")
-    noise = setting.constraint_noise_std if given is None else given
-    if noise:
-        _warn_of_noise(noise)
+    noise = known_per_cost("constraint_noise_std", setting, options.get("constraint_noise_std"))
+    if noise is not None and noise.any():
+        _warn_of_noise(float(noise.max()))
     return _assemble(setting, penalty, epoch, reading, inner, num_trials, **options)
 
 
