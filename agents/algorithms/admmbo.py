@@ -190,6 +190,9 @@ def admmbo(
 ) -> ADMMBO | SideBySide:
     """ADMMBO with its authors' constants (Ariafar et al. 2019); kernel Matern 5/2 where none is published.
 
+    Every constraint has a subproblem, with plays of its own: one more, even if it is never active or is there
+    twice, changes 63 to 78 % of the plays (50 arms, T = 120).
+
     Args:
         setting: what is published of the problem.
         rho: weight of the distances, on a box whose widest side has length 6, the authors'.

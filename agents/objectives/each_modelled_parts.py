@@ -51,7 +51,8 @@ def each_modelled(
 
     Args:
         setting: what is published of the problem.
-        delta: failure probability of all bands together, which share it alike.
+        delta: failure probability of all bands together, which share it alike: one constraint more widens
+            all bands that depend on delta, even if it is never active.
         cost_width: of the bands of the costs: "improved" (IGP-UCB), or what `make_width` takes.
         cost_belief: builds what is believed of each cost from the model and the number of trials.
         standardize: centre and scale reward and costs by uniform first plays; else they are in prior
