@@ -1,6 +1,6 @@
-"""The lab of the Gaussian-process bandits: `from gpbandits import evaluate, check_agent, Tuner`.
+"""The lab evaluates bandit agents: `from gpbandits import evaluate, check_agent, Tuner`.
 
-Nothing of it is imported before it is used.
+Each public name is imported at its first use.
 """
 
 from importlib import import_module
@@ -54,4 +54,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})  # names that are not imported yet are completed too
+    return sorted({*globals(), *__all__})  # completes names that are not imported yet

@@ -1,4 +1,4 @@
-"""`python -m gpbandits` is `gpbandits`."""
+"""Run the command line with `python -m gpbandits`."""
 
 from gpbandits.cli import main
 

@@ -1,4 +1,4 @@
-"""What there is to play and who can play it, as rows of text."""
+"""The catalogue describes every environment and every agent as rows of text."""
 
 import inspect
 import re
@@ -16,11 +16,11 @@ from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import FACTORIES, build, data_files, defaults_of, keywords_of
 
 Rows = list[tuple[str, ...]]
-_GIVEN = {"setting", "num_trials"}  # by whoever plays an agent
+_GIVEN = {"setting", "num_trials"}  # passed by the evaluation, not by the user
 
 
 class Entry(NamedTuple):
-    """One environment or agent: its name, what is documented of it, and tables (title, header, rows)."""
+    """An entry holds the name, docstring and tables (title, header, rows) of an environment or agent."""
 
     name: str
     text: str
@@ -28,10 +28,10 @@ class Entry(NamedTuple):
 
 
 def environment(env_id: str) -> Entry:
-    """What an environment is, what it is composed of, and its keywords.
+    """Describe an environment: its docstring, the parts it is composed of, and its keywords.
 
     Raises:
-        ValueError: there is no environment of that id.
+        ValueError: no environment has that id.
     """
     if env_id not in IDS:
         close = hint(env_id, list(IDS))
@@ -40,17 +40,17 @@ def environment(env_id: str) -> Entry:
     text, header = documented(FACTORIES[problem]), ("keyword", "default")
     if any(find(file) is None for file in data_files(problem)):
         unknown = [(keyword, "?") for keyword in keywords_of(problem)]
-        return Entry(env_id, text, [("Keywords; defaults are known once the data are here", header, unknown)])
+        return Entry(env_id, text, [("Keywords; defaults need the data files", header, unknown)])
     composed = list(build(problem, {}).composed.items())
-    parts = ("Composed of, unless keywords say otherwise", ("part", "value"), composed)
+    parts = ("Parts by default", ("part", "value"), composed)
     return Entry(env_id, text, [parts, ("Keywords", header, _defaults(defaults_of(problem)))])
 
 
 def agent(name: str) -> Entry:
-    """What an agent is, what it handles, and its keywords; of a name or a class path.
+    """Describe the agent of a name or class path: its docstring, the features it handles, and its keywords.
 
     Raises:
-        ValueError: there is no agent of that name.
+        ValueError: no agent has that name.
     """
     factory = resolve_agent(name)
     keywords = {
@@ -60,8 +60,8 @@ def agent(name: str) -> Entry:
     }
     declares = isinstance(getattr(factory.make, "features", None), Features)
     handled = [
-        (feature, ("yes" if known else "no") if declares else "not said, and tried")
-        for feature, known in factory.features._asdict().items()
+        (feature, ("yes" if handles else "no") if declares else "not declared, assumed")
+        for feature, handles in factory.features._asdict().items()
     ]
     place = f"{factory.make.__module__}.{factory.make.__qualname__}"
     return Entry(
@@ -76,21 +76,21 @@ def agent(name: str) -> Entry:
 
 
 def _options_of(make: Callable[..., Any]) -> Iterator[tuple[str, tuple[str, ...], Rows]]:
-    """What `**options` takes, a table a function that the docstring names, and one of the model's."""
-    said = documented(make).partition("**options:")[2].partition("\n\n")[0]
-    taken, _, excepted = said.partition("but for")
+    """Yield the keywords of each function that the docstring names at `**options`, and the model's."""
+    described = documented(make).partition("**options:")[2].partition("\n\n")[0]
+    taken, _, excepted = described.partition("but for")
     without = {*re.findall(r"`(\w+)`", excepted), *inspect.signature(make).parameters}
     others = {f"see `{name}`": _function(name) for name in re.findall(r"`(\w+)`", taken)}
     others["those of the model"] = Model.of if re.search("of (the|all) models?", taken) else None
     for title, function in others.items():
         if function is not None:
             keywords = {k: v for k, v in _keyword_only(function).items() if k not in without}
-            without |= keywords.keys()  # the first to take it decides
+            without |= keywords.keys()  # a keyword appears in the first table only
             yield f"**options, {title}", ("keyword", "default"), _defaults(keywords)
 
 
 def _function(name: str) -> Callable[..., Any] | None:
-    """The function of the agents that has this name; None where a word in code is no function."""
+    """Return the function of this name in `agents`; None where the word names no function."""
     modules = [vars(module) for path, module in sorted(sys.modules.items()) if path.startswith("agents.")]
     return next((each[name] for each in modules if inspect.isfunction(each.get(name))), None)
 
@@ -101,8 +101,8 @@ def _keyword_only(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def documented(made: Callable[..., Any]) -> str:
-    """All that is documented."""
-    return inspect.getdoc(made) or "Nothing is documented."
+    """Return the docstring, or a sentence that there is none."""
+    return inspect.getdoc(made) or "No documentation."
 
 
 def _defaults(keywords: Mapping[str, Any]) -> Rows:
@@ -116,17 +116,17 @@ def _default(name: str, value: Any) -> str:
 
 
 def environment_rows() -> list[tuple[str, ...]]:
-    """Id, problem, number of arms, horizon, whether it has a box form, and its data, of each environment."""
+    """Return (id, problem, number of arms, horizon, has a box form, data) of each environment."""
     return [(env_id, *_problem_row(problem)) for env_id, problem in IDS.items()]
 
 
 def agent_rows() -> list[tuple[str, ...]]:
-    """Name, algorithm, and the features that it handles, of each registered agent."""
+    """Return (name, algorithm, features handled) of each registered agent."""
     return [(name, *_agent_row(name)) for name in names()]
 
 
 def first_line(documented: object) -> str:
-    """The first line of a docstring, without its full stop."""
+    """Return the first line of a docstring without its full stop."""
     return (documented.__doc__ or "").strip().partition("\n")[0].removesuffix(".")
 
 
@@ -156,7 +156,7 @@ def _has_box(name: str) -> bool:
 def _agent_row(name: str) -> tuple[str, ...]:
     try:
         factory = resolve_agent(name).make
-    except Exception as error:  # somebody's broken package must not hide everybody else
+    except Exception as error:  # one broken package must not hide the other agents
         return (f"cannot be loaded: {error}", "")
     features = getattr(factory, "features", None)
     handled = features._asdict() if features is not None else {}

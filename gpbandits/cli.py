@@ -1,4 +1,4 @@
-"""The console script `gpbandits`: checks that its packages are there and turns errors into one line."""
+"""The console script `gpbandits` checks that its packages are installed and prints an error as one line."""
 
 import os
 import sys
@@ -14,14 +14,14 @@ PACKAGES = ("jinja2", "joblib", "matplotlib", "pandas", "pyarrow", "rich", "type
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command; bad input ends in one line and exit code 2, or in its traceback with --debug."""
+    """Run a command; an error ends in one line and exit code 2, or in its traceback with --debug."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
         _stop(f"{', '.join(missing)} not found; the command line needs pip install 'gpbandits[eval]'")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without † is no reason to stop
+            stream.reconfigure(errors="replace")  # a terminal that lacks † must not stop the command
     from gpbandits.commands import app
 
     try:
@@ -37,10 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 @contextmanager
 def _modules_of_this_folder() -> Iterator[None]:
-    """Find `my_agent:Mine` beside the study, as `python` would, but after everything that is installed."""
+    """Let `my_agent:Mine` be imported from the current folder, searched after all installed packages."""
     folder = os.getcwd()
     sys.path.append(folder)
-    invalidate_caches()  # a module may be as young as its folder's time stamp is coarse
+    invalidate_caches()  # a module may be newer than the resolution of its folder's time stamp
     try:
         yield
     finally:

@@ -1,7 +1,6 @@
-"""The command line in a process that ends with the one that began it, however that one ends.
+"""Run the command line in a child process that ends when its parent ends, even if the parent is killed.
 
-Who begins it holds the other end of its standard input and writes nothing there: the system closes it even
-where the process is killed.
+The parent holds the other end of standard input and writes nothing; the system closes it when that ends.
 """
 
 import os
@@ -13,7 +12,7 @@ from gpbandits.cli import main
 
 
 def _end_with_starter() -> None:
-    sys.stdin.buffer.read()  # returns when nobody holds the other end
+    sys.stdin.buffer.read()  # returns when the parent's end is closed
     os.kill(os.getpid(), signal.SIGTERM)
 
 

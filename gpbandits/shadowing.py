@@ -1,4 +1,4 @@
-"""The name `agents` is common: who has another package of that name is told so before it is imported."""
+"""The name `agents` is common: another package of that name is reported before it is imported."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from pathlib import Path
 
 
 def check_not_shadowed() -> None:
-    """Raise an ImportError if `import agents` would find somebody else's package.
+    """Raise an ImportError if `import agents` would find another project's package.
 
-    Ours is beside this package, in a wheel as in a checkout; in a zip file, which has no files to compare, by
-    its path.
+    Ours lies beside this package, in a wheel as in a checkout; inside a zip file the paths are compared.
     """
     spec = find_spec("agents")
     if spec is None:

@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.safety import Safety
+from ..validation import PerTrial
 from .safe_masks import SafeMask
 
 
@@ -99,12 +100,12 @@ class ByPlays(ByLipschitz):
 
     Args:
         seed, points, slopes: see `ByLipschitz`.
-        noise_bound: E of each cost in prior deviations, (C,) or (B, 1).
+        noise_bound: E in prior deviations, a number or (B,).
     """
 
-    def __init__(self, seed: Bools, points: Floats, slopes: Floats, noise_bound: Floats):
+    def __init__(self, seed: Bools, points: Floats, slopes: Floats, noise_bound: PerTrial):
         super().__init__(seed, points, slopes)
-        self._noise_bound = np.broadcast_to(noise_bound, self.slopes.shape)
+        self._noise_bound = np.broadcast_to(noise_bound, len(seed))
         self._least = np.full((self.slopes.shape[1], len(seed), len(points)), np.inf)
 
     def kept(self, safety: Safety) -> Bools:
@@ -113,7 +114,7 @@ class ByPlays(ByLipschitz):
 
     def receive(self, trial: Ints, point: Ints, cost: Floats) -> None:
         """Certify what lies around the plays whose costs came."""
-        most = cost + self._noise_bound[trial]
+        most = cost + self._noise_bound[trial, None]
         for i, x, c in zip(trial.tolist(), point, most, strict=True):
             said = self.from_points(i, np.array([x]), c[None])
             self._least[:, i] = np.minimum(self._least[:, i], said)

@@ -1,1 +1,1 @@
-"""A page on this machine that shows a study while it runs."""
+"""The board is a local web page that shows a study while it runs."""

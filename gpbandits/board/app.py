@@ -1,4 +1,4 @@
-"""The server: a page, and what it asks for as JSON."""
+"""The board's server delivers one page, and the data it requests as JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gpbandits.board.state import curves_of, state_of
 from gpbandits.evaluation.styles import PALETTE
 from gpbandits.experiments.folder import open_results
 
-HOST = "127.0.0.1"  # nobody else's machine is served
+HOST = "127.0.0.1"  # serves this machine only
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
     "frame-ancestors 'none'"
@@ -31,7 +31,7 @@ SAFE = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
 
 
 def make_app(folder: Path, title: str) -> Starlette:
-    """The application of a folder of results; requests for any host but this machine are refused."""
+    """Return the application for a folder of results; it refuses requests for any other host name."""
     templates = Environment(
         loader=PackageLoader("gpbandits.board"), autoescape=True, undefined=StrictUndefined
     )
@@ -41,23 +41,23 @@ def make_app(folder: Path, title: str) -> Starlette:
         return HTMLResponse(page, headers=SAFE)
 
     async def state(request: Request) -> Response:
-        return await _told(lambda: state_of(folder))
+        return await _answer(lambda: state_of(folder))
 
     async def curves(request: Request) -> Response:
         label = request.query_params.get("environment", "")
-        return await _told(lambda: curves_of(folder, label))
+        return await _answer(lambda: curves_of(folder, label))
 
     async def frames(request: Request) -> Response:
         asked = dict(request.query_params)
-        return await _told(lambda: film(open_results(folder)[0], choice_of(asked)))
+        return await _answer(lambda: film(open_results(folder)[0], choice_of(asked)))
 
     routes = [Route("/", index), Route("/state", state), Route("/curves", curves), Route("/film", frames)]
-    guard = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])  # no rebinding of names
+    guard = Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])  # against DNS rebinding
     return Starlette(routes=routes, middleware=[guard])
 
 
 def choice_of(asked: dict[str, str]) -> Choice:
-    """What a request wants filmed; ValueError names what is missing, unknown or no number."""
+    """Parse a request for a film; a ValueError names the missing, unknown or non-numeric field."""
     kinds: dict[str, Callable[[str], Any]] = {"environment": str, "agent": str, "seed": int, "rounds": int}
     kinds |= {"delay": float, "noise": float}
     for name in asked:
@@ -77,8 +77,8 @@ def serve(folder: Path, title: str, port: int) -> None:
     uvicorn.run(make_app(folder, title), host=HOST, port=port, log_level="warning")
 
 
-async def _told(find: Callable[[], dict[str, Any]]) -> Response:
-    """What is found, or why it is not; the search has a thread of its own."""
+async def _answer(find: Callable[[], dict[str, Any]]) -> Response:
+    """Run `find` in a thread and return its dict as JSON, or the error message with status 400."""
     try:
         return JSONResponse(await run_in_threadpool(find), headers=SAFE)
     except (ValueError, TypeError, OSError, ImportError, gym.error.Error) as error:

@@ -1,4 +1,4 @@
-"""One trial of an agent as numbers, round by round, which the page draws."""
+"""A film is one trial of an agent as numbers, round by round, for the page to draw."""
 
 from __future__ import annotations
 
@@ -17,35 +17,33 @@ from gpbandits.experiments.study import AgentEntry, Study
 from gpbandits.report.film import moments
 
 MOST_ROUNDS, MOST_POINTS, FRAMES = 200, 400, 60
-MOST_SECONDS = 60.0  # of play, after which a film is cut
+MOST_SECONDS = 60.0  # of computation, after which a film is cut
 
 
 class Choice(NamedTuple):
-    """What is filmed; None leaves the delay or the noise as the study has it."""
+    """A choice selects one trial to film; None keeps the study's delay or noise."""
 
     environment: str
     agent: str
     seed: int = 0
     rounds: int = 40
     delay: float | None = None  # mean of a Poisson law, in rounds
-    noise: float | None = None  # standard deviation
+    noise: float | None = None  # noise std
 
 
 @one_thread()
 def film(study: Study, choice: Choice) -> dict[str, Any]:
-    """The frames of trial 0 of a seed, the first before the first round, cut where the agent takes too long.
+    """Return the frames of trial 0 of a seed from before the first round on, cut after MOST_SECONDS.
 
     Raises:
-        ValueError: the choice is not of this study, or cannot be played.
+        ValueError: the study lacks the chosen labels, or the trial cannot be run.
     """
     require(1 <= choice.rounds <= MOST_ROUNDS, "rounds", f"in 1..{MOST_ROUNDS}", choice.rounds)
     require(choice.seed >= 0, "seed", "an integer >= 0", choice.seed)
     entry, agent = entry_of(study, choice.environment), _agent_of(study, choice.agent)
     for name in (entry.id, agent.name):
         if ":" in name:
-            raise ValueError(
-                f"the board imports nothing that a study names, got {name!r}; film it with `gpbandits watch`"
-            )
+            raise ValueError(f"the board imports no modules of a study, got {name!r}; use `gpbandits watch`")
     keywords = _changed(entry.kwargs, choice)
     spec = (agent.name, agent.options)
     frames: list[dict[str, Any]] = []
@@ -60,7 +58,7 @@ def film(study: Study, choice: Choice) -> dict[str, Any]:
 
 
 def frame(env: Any, player: Any) -> dict[str, Any]:
-    """What there is to draw at one moment; panels are of the reward and of each cost."""
+    """Return one frame: panels of the reward and of each cost, the acquisition function, and the plays."""
     scene = Scene.of(env.unwrapped.simulator, player)
     line = np.argsort(scene.order, kind="stable")
     line = line[np.unique(np.linspace(0, len(line) - 1, min(len(line), MOST_POINTS)).astype(int))]
@@ -110,5 +108,5 @@ def _agent_of(study: Study, label: str) -> AgentEntry:
 
 
 def _plain(values: Floats) -> list[float | None]:
-    """As JSON knows it: what is not finite is null."""
+    """Convert to JSON numbers, with null for values that are not finite."""
     return [round(float(value), 6) if np.isfinite(value) else None for value in values]

@@ -1,4 +1,4 @@
-"""What a folder of results holds at this moment, as JSON for the page."""
+"""The current content of a folder of results, as JSON for the board's page."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ STATES = ("done", "running", "failed", "missing")
 
 
 def state_of(folder: Path) -> dict[str, Any]:
-    """The study's cells, failures and legend; nothing but `waiting` before a run has made its plan.
+    """Return the study's cells, failures and legend; only `waiting` before a run has written its plan.
 
-    Nothing that the study names is imported, as by `open_results`.
+    Modules that the study names are not imported (see `open_results`).
     """
     if not (folder / PLAN).is_file():
         return {"waiting": True}
@@ -47,7 +47,7 @@ def state_of(folder: Path) -> dict[str, Any]:
 
 
 def cell_state(store: Store, cell: Cell) -> str:
-    """One of STATES; what another process computes is running, also when it failed before."""
+    """Return one of STATES; a cell that another process computes is running, even if it failed before."""
     path = store.path(cell)
     if store.holds(cell):
         return "done"
@@ -57,7 +57,7 @@ def cell_state(store: Store, cell: Cell) -> str:
 
 
 def curves_of(folder: Path, label: str) -> dict[str, Any]:
-    """The curves of an environment as drawings, each by its measure; none before a cell is done."""
+    """Return the curves of an environment as SVG, one a measure; none before a cell is done."""
     study, store = open_results(folder)
     result = Holdings(study, store).result(entry_of(study, label))
     if result is None:
@@ -72,7 +72,7 @@ def curves_of(folder: Path, label: str) -> dict[str, Any]:
 
 
 def entry_of(study: Study, label: str) -> EnvironmentEntry:
-    """The environment of this label; ValueError names those there are."""
+    """Return the environment of this label; a ValueError lists the known labels."""
     for entry in study.environments:
         if entry.label == label:
             return entry

@@ -1,6 +1,6 @@
-"""The command line: one module a group of commands, registered here in the order in which help shows them.
+"""The command line has one module a group of commands, registered here in the order of the help text.
 
-A command imports what computes inside its function, so that help and a typing error come at once.
+A command imports the numerical code inside its function, so that help and a mistyped option take no time.
 """
 
 from importlib.metadata import version
@@ -25,7 +25,7 @@ app = typer.Typer(
     epilog="Any command takes --debug, which shows the traceback of an error.",
     no_args_is_help=True,
     add_completion=True,
-    pretty_exceptions_enable=False,  # `cli.main` says what is wrong in one line
+    pretty_exceptions_enable=False,  # `cli.main` prints an error as one line
 )
 
 
@@ -41,7 +41,7 @@ def _options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """What all commands take."""
+    """Take the options that stand before any command."""
 
 
 for command in (

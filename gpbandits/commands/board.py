@@ -1,4 +1,4 @@
-"""A page that shows a study while it runs."""
+"""The command `board` serves a page that shows a study while it runs."""
 
 import signal
 import subprocess
@@ -18,18 +18,18 @@ def board(
     run: Annotated[
         bool, typer.Option("--run", help="Run the study file too, and end it with the page.")
     ] = False,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Of 127.0.0.1.")] = 8765,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port at 127.0.0.1.")] = 8765,
 ) -> None:
-    """Show a study's curves, cells, failures and a film of an agent, in a page on this machine alone.
+    """Show a study's curves, cells, failures and a film of an agent on a web page of this machine.
 
-    The page follows a study that another `gpbandits run` computes, or with --run one of its own.
+    The page follows a study that another `gpbandits run` computes, or computes it itself with --run.
     """
     with from_extra("board", "live boards"):
         from gpbandits.board.app import HOST, serve
 
     is_study = source.suffix == ".toml"
     folder = _folder_of(source, out, run, is_study)
-    # The server raises the signal that ended it again, which by default would skip the `finally` below.
+    # The server re-raises the signal that ended it; its default action would skip the `finally` below.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     command = [sys.executable, "-m", "gpbandits.leashed", "run", str(source), "--out", str(folder)]
     runner = subprocess.Popen(command, stdin=subprocess.PIPE) if run else None
@@ -46,7 +46,7 @@ def _folder_of(source: Path, out: Path | None, run: bool, is_study: bool) -> Pat
     from gpbandits.experiments import load_study, open_results
 
     if is_study:
-        load_study(source)  # says what is wrong with it
+        load_study(source)  # raises where the file is faulty
         if out is None:
             raise ValueError(
                 f"--out must be given with a study file: the folder of its results, got {source} alone"

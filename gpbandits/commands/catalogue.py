@@ -1,4 +1,4 @@
-"""What there is: the environments and the agents, all of them or one with its keywords."""
+"""The commands `envs` and `agents` list environments and agents, or describe one with its keywords."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -29,15 +29,12 @@ ONE = "One of them, with its keywords."
 Environment = Annotated[str | None, typer.Argument(metavar="[ID]", help=ONE, autocompletion=_ids)]
 Agent = Annotated[str | None, typer.Argument(metavar="[NAME]", help=ONE, autocompletion=_names)]
 Picture = Annotated[Path | None, typer.Option(help="Write a picture (.png) of it after 20 rounds.")]
-EXTRA = ("data",)  # column without which the table fits a narrow terminal
-PLAYER, STAGE = (
-    "gp-agent",
-    "GPBandit-GP-v0",
-)  # what plays an environment in its picture, and where an agent plays
+EXTRA = ("data",)  # columns that a narrow terminal omits
+PLAYER, STAGE = ("gp-agent", "GPBandit-GP-v0")  # agent in an environment's picture, environment in an agent's
 
 
 def envs(name: Environment = None, picture: Picture = None) -> None:
-    """List the environments, or say what one is and takes."""
+    """List the environments, or describe one with its keywords."""
     from gpbandits.catalogue import environment, environment_rows
 
     if name is not None:
@@ -47,11 +44,11 @@ def envs(name: Environment = None, picture: Picture = None) -> None:
     _require_one(picture, "ID")
     header = ("id", "problem", "arms", "horizon", "box", "data")
     print_rows("Environments", header, environment_rows(), EXTRA)
-    console().print("gpbandits envs ID says what one is and takes.")
+    console().print("`gpbandits envs ID` describes one with its keywords.")
 
 
 def agents(name: Agent = None, picture: Picture = None) -> None:
-    """List the agents, or say what one is and takes."""
+    """List the agents, or describe one with its keywords."""
     from gpbandits.catalogue import agent, agent_rows
 
     if name is not None:
@@ -60,13 +57,13 @@ def agents(name: Agent = None, picture: Picture = None) -> None:
         return
     _require_one(picture, "NAME")
     print_rows("Agents", ("name", "algorithm", "handles"), agent_rows())
-    console().print("gpbandits agents NAME says what one is and takes.")
+    console().print("`gpbandits agents NAME` describes one with its keywords.")
 
 
 def _print_entry(entry: "Entry") -> None:
     terminal = console()
     terminal.print(Text(entry.name, style="bold"))
-    terminal.print(filled(entry.text, terminal.width), "", sep="\n", soft_wrap=True)  # code can be pasted
+    terminal.print(filled(entry.text, terminal.width), "", sep="\n", soft_wrap=True)  # keeps code pasteable
     for title, header, rows in entry.tables:
         print_rows(title, header, rows)
         console().print()
@@ -74,11 +71,11 @@ def _print_entry(entry: "Entry") -> None:
 
 def _require_one(picture: Path | None, what: str) -> None:
     if picture is not None:
-        raise ValueError(f"--picture is of one of them; give its {what} too, got {picture} alone")
+        raise ValueError(f"--picture needs {what} as well, got {picture} alone")
 
 
 def _draw(environment: str, agent: str, picture: Path | None) -> None:
-    """Write the last of the pictures that `watch` takes."""
+    """Write the last frame of a film of 20 rounds."""
     if picture is None:
         return
     from PIL import Image

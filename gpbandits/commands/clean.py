@@ -1,4 +1,4 @@
-"""Removing what a study no longer needs, so that it can be had back."""
+"""The command `clean` moves files that a study no longer needs to a trash folder."""
 
 import shlex
 from typing import Annotated
@@ -17,7 +17,7 @@ def clean(
         bool, typer.Option("--other-code", help="Also cells of the study that other code computed.")
     ] = False,
 ) -> None:
-    """Move cells that the study no longer names, and unfinished files, to a trash folder.
+    """Move cells that the study no longer has, and unfinished files, to a trash folder.
 
     Cells of the study that other versions or other code computed stay, unless --other-code is given.
     """
@@ -35,5 +35,5 @@ def clean(
         raise typer.Exit(1)
     place = move_to_trash(folder, files)
     back = f"mv {shlex.quote(str(place))}/* {shlex.quote(str(store.folder))}"
-    console().print(Text(f"Moved {len(files)} files to {place}. To have them back: {back}"), soft_wrap=True)
-    console().print(Text(f"Delete {place.parent} when nothing in it is needed."), soft_wrap=True)
+    console().print(Text(f"Moved {len(files)} files to {place}. To restore them: {back}"), soft_wrap=True)
+    console().print(Text(f"Delete {place.parent} when you no longer need its files."), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""All agents on all environments."""
+"""The command `leaderboard` ranks all agents on all environments."""
 
 import shlex
 from pathlib import Path
@@ -13,26 +13,29 @@ from gpbandits.commands.where import Kind, KindOption, Scheduler, TimeLimit, Wor
 
 def leaderboard(
     out: Annotated[Path, typer.Option(help="Folder of the page, its figures and its tables.")] = Path("docs"),
-    store: Annotated[Path, typer.Option(help="Folder of the results; nothing is computed twice.")] = Path(
-        "results/leaderboard"
-    ),
-    env: Annotated[list[str] | None, typer.Option(help="An id; all of them by default.")] = None,
+    store: Annotated[
+        Path, typer.Option(help="Folder of the results; its cells are not computed again.")
+    ] = Path("results/leaderboard"),
+    env: Annotated[
+        list[str] | None, typer.Option(help="Id of an environment; by default all of them.")
+    ] = None,
     agent: Annotated[
-        list[str] | None, typer.Option(help="A name; all but sb3-* and other libraries' by default.")
+        list[str] | None,
+        typer.Option(help="Name of an agent; by default all but sb3-* and other libraries' agents."),
     ] = None,
     trials: Annotated[
-        int, typer.Option(min=6, help="Of every pair; fewer than 10 hardly rank anybody.")
+        int, typer.Option(min=6, help="Trials of every pair; with fewer than 10 few differences show.")
     ] = 20,
     horizon: Annotated[
-        int, typer.Option(min=1, help="Rounds a trial at most, but of GrowingDataSVM (600).")
+        int, typer.Option(min=1, help="Most rounds a trial (GrowingDataSVM always has 600).")
     ] = 200,
-    seed: Annotated[int, typer.Option(min=0, help="Of the trials.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the trials.")] = 0,
     workers: Workers = None,
     backend: KindOption = Kind.LOCAL,
     scheduler: Scheduler = None,
     time_limit: TimeLimit = None,
 ) -> None:
-    """Play every agent on every environment that it handles, and rank them by class of problems."""
+    """Run every agent on every environment that it handles, and rank the agents in each class of problems."""
     from gpbandits.commands.progress import print_failures, run_with_progress
     from gpbandits.experiments import Store
     from gpbandits.experiments.folder import CELLS
@@ -44,7 +47,7 @@ def leaderboard(
     where = chosen_backend(backend, scheduler, workers)
     out.mkdir(parents=True, exist_ok=True)
     with TemporaryFile(dir=out):
-        pass  # raises now, and not when all is computed, where nothing can be written
+        pass  # an unwritable folder raises here, before anything is computed
     entries = enter(trials, horizon, env or (), agent or (), seed)
     cells = Store(store / CELLS)
     failed = [

@@ -1,4 +1,4 @@
-"""Computing a study with a bar that says how long it will take and who leads."""
+"""A progress bar shows the remaining time of a study and the current ranking."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -26,14 +26,14 @@ INTERRUPTED = 130  # what shells return after Ctrl-C
 
 
 class Standing:
-    """Mean regret of the trials that this run has finished, on the environment whose cell came last."""
+    """A standing is the mean regret of this run's finished trials on the environment of the latest cell."""
 
     def __init__(self) -> None:
         self._regret: dict[str, dict[str, list[Floats]]] = defaultdict(lambda: defaultdict(list))
         self._latest = ""
 
     def add(self, outcome: Outcome) -> None:
-        """Count a cell."""
+        """Add the regret of a finished cell."""
         if outcome.regret is not None:
             self._latest = outcome.cell.environment.label
             self._regret[self._latest][outcome.cell.agent.label].append(outcome.regret)
@@ -41,7 +41,7 @@ class Standing:
     def __str__(self) -> str:
         if not self._latest:
             return ""
-        parts = list(self._regret[self._latest].items())  # rich asks from a thread of its own
+        parts = list(self._regret[self._latest].items())  # a copy: rich calls this from its own thread
         finals = {label: np.concatenate(each) for label, each in parts}
         ranked = sorted(finals, key=lambda label: finals[label].mean())
         return f"mean regret on {self._latest} (trials of this run): " + ", ".join(
@@ -50,7 +50,7 @@ class Standing:
 
 
 class Bars(Progress):
-    """A bar of cells with the time left, and the standing below it."""
+    """A progress bar counts cells and shows the remaining time, with the standing below it."""
 
     def __init__(self) -> None:
         self.standing = Standing()
@@ -64,7 +64,7 @@ class Bars(Progress):
         super().__init__(*columns, *times, console=console())
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """The bar, and until all is there, which has a table of its own, who leads."""
+        """Yield the bar and, until the run is finished, the standing."""
         yield from super().get_renderables()
         if not self.finished:
             yield Text(str(self.standing), style="dim", overflow="ellipsis", no_wrap=True)
@@ -73,7 +73,7 @@ class Bars(Progress):
 def run_with_progress(
     study: Study, store: Store, backend: Backend, time_limit: float | None = None
 ) -> list[Outcome]:
-    """Compute what is missing and return the failures; Ctrl-C ends with a word on how to go on."""
+    """Compute the missing cells and return the failures; Ctrl-C prints how to continue and exits with 130."""
     print_faults(store.faults(study))
     total, done = len(list(study.cells())), sum(map(store.holds, study.cells()))
     with Bars() as bars:
@@ -88,15 +88,17 @@ def run_with_progress(
         except KeyboardInterrupt:
             bars.stop()
             kept = sum(map(store.holds, study.cells()))
-            console().print(f"Interrupted: {kept} of {total} cells are kept; run it again to go on.")
+            console().print(
+                f"Interrupted: {kept} of {total} cells are kept; run the command again to continue."
+            )
             raise typer.Exit(INTERRUPTED) from None
 
 
 def print_failures(failed: list[Outcome]) -> None:
-    """Say on the error stream what raised, with a list of it at the end, and what becomes of it."""
+    """Print the tracebacks of failed cells on the error stream, then one line for each."""
     errors = console(stderr=True)
     for outcome in failed:
         errors.print(Text(escaped(f"\n{outcome.cell} failed:\n{outcome.failure}")))
-    errors.print(Text(f"{len(failed)} cells failed; run the same command again to repeat them alone."))
+    errors.print(Text(f"{len(failed)} cells failed; run the same command again to repeat only these."))
     for outcome in failed:
         errors.print(Text(escaped(f"  {outcome.cell}: {outcome.reason}")), soft_wrap=True)

@@ -1,18 +1,18 @@
-"""Docstrings at the width of a terminal: prose is filled, formulas and code stay as they are."""
+"""Docstrings are wrapped to the width of a terminal; formulas and code stay as they are."""
 
 import re
 from collections.abc import Callable
 from textwrap import fill
 
-_ITEM = re.compile(r" +(\*{0,2}\w+(, )?)+: ")  # "    name, other: what it is"
-_TITLES = ("Args:", "Returns:", "Raises:")  # of blocks of prose; others, such as examples, hold code
+_ITEM = re.compile(r" +(\*{0,2}\w+(, )?)+: ")  # "    name, other: description"
+_TITLES = ("Args:", "Returns:", "Raises:")  # blocks of prose; other blocks, such as examples, hold code
 _STEP = "    "
 
 
 def filled(text: str, width: int) -> str:
-    """A cleaned docstring whose paragraphs and items are filled anew.
+    """Wrap the paragraphs and items of a cleaned docstring.
 
-    Lines of a paragraph that are indented, or that begin an enumeration, are no prose.
+    A paragraph with indented lines or list items stays as it is.
     """
     return "\n\n".join("\n".join(_block(block.split("\n"), width)) for block in text.split("\n\n"))
 
@@ -30,7 +30,7 @@ def _begins_item(line: str) -> bool:
 
 
 def _joined(lines: list[str], begins: Callable[[str], bool]) -> list[str]:
-    """Each item on one line."""
+    """Join the lines of each item into one."""
     items: list[str] = []
     for line in lines:
         if not items or begins(line):

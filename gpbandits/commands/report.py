@@ -1,4 +1,4 @@
-"""Reporting on a study."""
+"""The command `report` writes a report of a study."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +15,7 @@ def report(
     ],
     figures: Annotated[bool, typer.Option(help="Write figures as PNG and PDF too.")] = True,
 ) -> None:
-    """Write a page, tables and figures of what a folder holds, however far its study has come."""
+    """Write a page, tables and figures of the results in a folder, also of an unfinished study."""
     with from_extra("eval", "reports"):
         from gpbandits.experiments import open_results
         from gpbandits.report import write_report
@@ -24,4 +24,4 @@ def report(
     print_faults(store.faults(study))
     page = write_report(folder, figures)
     places = f"Report in {page}; tables in {folder}/tables" + (f", figures in {folder}/figures." * figures)
-    console().print(places, soft_wrap=True)  # a path is one word
+    console().print(places, soft_wrap=True)  # a path must not be broken

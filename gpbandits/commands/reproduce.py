@@ -1,4 +1,4 @@
-"""Reproducing a figure of a paper."""
+"""The command `reproduce` computes a figure of a paper and judges its claims."""
 
 from os import cpu_count
 from pathlib import Path
@@ -27,20 +27,22 @@ def _figures(incomplete: str) -> list[str]:
 def reproduce(
     name: Annotated[
         str | None,
-        typer.Argument(help="A figure, or all; without, they are listed.", autocompletion=_figures),
+        typer.Argument(
+            help="Name of a figure, or `all`; by default the figures are listed.", autocompletion=_figures
+        ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="At most 5 trials of at most 1000 rounds: no claim is judged.")
+        bool, typer.Option("--quick", help="At most 5 trials of at most 1000 rounds; no claim is judged.")
     ] = False,
     out: Annotated[Path, typer.Option(help="Folder of results.")] = Path("results/reproductions"),
     page: Annotated[
-        Path | None, typer.Option(help="Write this Markdown page of what the folder holds, at the end.")
+        Path | None, typer.Option(help="Write the results of the folder to this Markdown page.")
     ] = None,
     workers: Workers = None,
     backend: KindOption = Kind.LOCAL,
     scheduler: Scheduler = None,
 ) -> None:
-    """Reproduce a figure of a paper, and say what of it holds; without a name, list them."""
+    """Reproduce a figure of a paper and judge its claims; without a name, list the figures."""
     from gpbandits.reproductions import REPRODUCTIONS, find
     from gpbandits.reproductions.page import write_page
 
@@ -80,7 +82,12 @@ def _reproduce(reproduction: "Reproduction", out: Path, quick: bool, compute: "C
 
 
 def _computing(backend: "Backend", announced: int) -> "Compute":
-    """What computes a part, and says before how long it will take on so many processes, unless they are 0."""
+    """Return a function that computes a part; unless `announced` is 0, it first prints the expected duration.
+
+    Args:
+        backend: where cells are computed.
+        announced: number of processes that the duration is estimated for.
+    """
     from gpbandits.commands.progress import print_failures, run_with_progress
     from gpbandits.experiments import check_study, keep_study
     from gpbandits.experiments.written import study_text

@@ -1,4 +1,4 @@
-"""Running a study."""
+"""The command `run` computes a study."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,28 +11,30 @@ from gpbandits.commands.where import Kind, KindOption, Scheduler, TimeLimit, Wor
 
 
 def run(
-    study: Annotated[Path, typer.Argument(help="A study file; examples/studies has some.")],
-    out: Annotated[Path, typer.Option(help="Folder of the results; what it holds is not computed again.")],
+    study: Annotated[Path, typer.Argument(help="A study file, such as those in examples/studies.")],
+    out: Annotated[Path, typer.Option(help="Folder of the results; its cells are not computed again.")],
     workers: Workers = None,
     backend: KindOption = Kind.LOCAL,
     scheduler: Scheduler = None,
     time_limit: TimeLimit = None,
 ) -> None:
-    """Play every agent of a study on every environment, and show who did better.
+    """Run every agent of a study on every environment, and print tables that compare the agents.
 
-    This imports the modules that the study names: run studies of people you trust.
+    The modules that the study names are imported: run only studies from people you trust.
     """
     from gpbandits.commands.progress import print_failures, run_with_progress
     from gpbandits.experiments import check_study, keep_study, load_study, write_tables
     from gpbandits.report.write import write_figures
 
-    loaded, text = load_study(study), study.read_bytes()  # as it is now: it may be edited during the run
+    loaded, text = load_study(study), study.read_bytes()  # read now: the file may be edited during the run
     where = chosen_backend(backend, scheduler, workers)
     if loaded.modules:
         names = ", ".join(loaded.modules)
-        console().print(Text(f"Importing {names}, as {study} says: run studies of people you trust."))
+        console().print(
+            Text(f"Importing {names}, which {study} names: run only studies from people you trust.")
+        )
     check_study(loaded, time_limit)
-    store = keep_study(out, loaded, text)  # before anything is computed, for `status` and for who resumes
+    store = keep_study(out, loaded, text)  # before anything is computed: `status` and a resumed run read it
     failed = run_with_progress(loaded, store, where, time_limit)
     results = store.load(loaded)
     write_tables(out, results)

@@ -1,4 +1,4 @@
-"""How far a study has come."""
+"""The command `status` counts the trials of a study."""
 
 from itertools import product
 from pathlib import Path
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from gpbandits.experiments import Store, Study
     from gpbandits.experiments.status import Count
 
-FOLDER = Annotated[Path, typer.Argument(help="Folder of results, as `gpbandits run` or `reproduce` made it.")]
+FOLDER = Annotated[Path, typer.Argument(help="Folder of results, made by `gpbandits run` or `reproduce`.")]
 
 
 def status(folder: FOLDER) -> None:
-    """Count the trials that are done, failed and missing, and show what raised."""
+    """Count the trials that are done, failed and missing, and print the tracebacks."""
     from gpbandits.experiments import count_trials, failures, open_results
 
     study, store = open_results(folder)
@@ -37,14 +37,14 @@ def status(folder: FOLDER) -> None:
     _print_parts(study, store)
     print_faults(store.faults(study))
     for cell, failure in failures(study, store):
-        said = f"\n{cell} failed ({store.failure_path(cell)}):\n{failure.strip()}"
-        console().print(Text(escaped(said)))  # before lines are broken, which then have room for it
+        shown = f"\n{cell} failed ({store.failure_path(cell)}):\n{failure.strip()}"
+        console().print(Text(escaped(shown)))  # escaped first, since lines are broken by their final width
     done, failed, missing = (sum(column) for column in zip(*counts.values(), strict=True))
     console().print(f"{done} trials done, {failed} failed, {missing} missing.{_superfluous(study, store)}")
 
 
 def _print_parts(study: "Study", store: "Store") -> None:
-    """Count each figure by itself: a reproduction computes its own part of a study alone."""
+    """Print the trials done of each figure: a reproduction computes only its part of a study."""
     from gpbandits.experiments import count_trials
     from gpbandits.reproductions.parts import parts_of
 

@@ -1,4 +1,4 @@
-"""What every command prints with."""
+"""All commands print through these functions."""
 
 import os
 import sys
@@ -11,29 +11,29 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-NARROW = 100  # columns, below which a table spares some of its own
+NARROW = 100  # columns of the terminal, below which a table omits some of its own
 
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
 
 
 class _PlainConsole(Console):
-    """Prints control characters of texts as escapes: errors and labels may come from a stranger's folder."""
+    """A plain console prints control characters as escapes: labels and errors of a study are untrusted."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Yield the segments; those that rich controls the terminal with are left as they are."""
+        """Yield the segments with escaped text; rich's own control segments stay as they are."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else escaped(text), style, control)
 
 
 def escaped(text: str) -> str:
-    """Write the C0 and C1 control characters of a text as escapes, but for tabs and ends of lines."""
+    """Replace C0 and C1 control characters by escapes, except tabs and ends of lines."""
     return text.translate(_CONTROLS)
 
 
 def console(stderr: bool = False) -> Console:
-    """Standard output or errors; a file or a pipe has the width that COLUMNS says, or a wide one.
+    """Return a console on standard output or errors; for a file or pipe its width is COLUMNS or 140.
 
-    Text is what it is, also "[bold": names of studies are no markup.
+    Markup is off, so that a study may be named "[bold".
     """
     known = stderr or sys.stdout.isatty() or "COLUMNS" in os.environ
     return _PlainConsole(stderr=stderr, highlight=False, markup=False, width=None if known else 140)
@@ -42,12 +42,12 @@ def console(stderr: bool = False) -> Console:
 def print_rows(
     title: str, header: tuple[str, ...], rows: list[tuple[str, ...]], spared: tuple[str, ...] = ()
 ) -> None:
-    """Print a table of text, of which the first column, what one types, is never broken.
+    """Print a table of text whose first column, the name to type, is never broken.
 
     Args:
-        title: above.
-        header, rows: of all columns.
-        spared: names of columns for which a narrow terminal has no room.
+        title: printed above the table.
+        header, rows: the text of all columns.
+        spared: names of columns that a narrow terminal omits.
     """
     terminal = console()
     shown = [i for i, name in enumerate(header) if terminal.width >= NARROW or name not in spared]
@@ -61,8 +61,8 @@ def print_rows(
 
 
 def print_faults(faults: list[str]) -> None:
-    """Say which files of cells do not count, and why."""
+    """Print which files of cells are not used, and why."""
     for reason in faults:
         console().print(
-            Text(f"{reason}; the cell counts as missing, and a run computes it anew."), soft_wrap=True
+            Text(f"{reason}; the cell counts as missing, and the next run computes it."), soft_wrap=True
         )

@@ -1,4 +1,4 @@
-"""Watching an agent play."""
+"""The command `watch` draws a trial of an agent as a GIF."""
 
 import json
 from pathlib import Path
@@ -13,13 +13,15 @@ def watch(
     env: Annotated[str, typer.Argument(help="Id of an environment; `gpbandits envs` lists them.")],
     agent: Annotated[str, typer.Argument(help="Name of an agent; `gpbandits agents` lists them.")],
     gif: Annotated[Path, typer.Option(help="The file to write.")],
-    count: Annotated[int, typer.Option("--frames", min=2, help="Pictures, spread over the rounds.")] = 40,
-    fps: Annotated[float, typer.Option(help="Pictures a second.")] = 5.0,
-    seed: Annotated[int, typer.Option(min=0, help="Of the trial.")] = 0,
-    kwargs: Annotated[str, typer.Option(help="""Of the environment, as in '{"horizon": 50}'.""")] = "{}",
-    options: Annotated[str, typer.Option(help="""Of the agent, as in '{"delta": 0.1}'.""")] = "{}",
+    count: Annotated[int, typer.Option("--frames", min=2, help="Frames, spread over the rounds.")] = 40,
+    fps: Annotated[float, typer.Option(help="Frames a second.")] = 5.0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the trial.")] = 0,
+    kwargs: Annotated[
+        str, typer.Option(help="""Keywords of the environment, as in '{"horizon": 50}'.""")
+    ] = "{}",
+    options: Annotated[str, typer.Option(help="""Options of the agent, as in '{"delta": 0.1}'.""")] = "{}",
 ) -> None:
-    """Draw the truth, the plays and what the agent believes, round by round, into a GIF."""
+    """Draw the true mean, the actions and the agent's posterior, round by round, as a GIF."""
     from gpbandits.report.film import frames, save_gif
 
     pictures = frames(env, (agent, _table("--options", options)), seed, count, _table("--kwargs", kwargs))

@@ -1,4 +1,4 @@
-"""Where a command computes: the options of all commands that do."""
+"""Commands that compute share these options of where they do."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +8,7 @@ import typer
 if TYPE_CHECKING:
     from gpbandits.experiments.backends import Backend
 
-Workers = Annotated[int | None, typer.Option(min=1, help="Processes; by default one a core.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Number of processes; by default one a core.")]
 Scheduler = Annotated[
     str | None,
     typer.Option(help="Address of a Dask scheduler, as in tcp://10.0.0.1:8786, for --backend dask."),
@@ -17,29 +17,29 @@ Scheduler = Annotated[
 
 TimeLimit = Annotated[
     float | None,
-    typer.Option(min=0.001, help="Seconds after which a cell has failed, or what it needs cannot be made."),
+    typer.Option(min=0.001, help="Seconds that a cell, or making its environment or agent, may take."),
 ]
 
 
 class Kind(StrEnum):
-    """Of a backend."""
+    """The kind of a backend is local processes or a Dask cluster."""
 
     LOCAL = "local"
     DASK = "dask"
 
 
-KindOption = Annotated[Kind, typer.Option("--backend", help="Processes of this machine, or a Dask cluster.")]
+KindOption = Annotated[
+    Kind, typer.Option("--backend", help="Compute in processes of this machine, or on a Dask cluster.")
+]
 
 
 def chosen_backend(kind: Kind, scheduler: str | None, workers: int | None) -> "Backend":
-    """The backend that the options name."""
+    """Return the backend that the options select."""
     from gpbandits.experiments.backends import local
     from gpbandits.experiments.cluster import dask
 
     if (kind is Kind.DASK) != (scheduler is not None):
-        raise ValueError(
-            f"--scheduler must be given with --backend dask and with it alone, got {scheduler!r}"
-        )
+        raise ValueError(f"--scheduler must be given with --backend dask, and only then, got {scheduler!r}")
     if scheduler is None:
         return local(workers)
     if workers is not None:

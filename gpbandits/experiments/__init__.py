@@ -1,4 +1,4 @@
-"""Studies: environments x agents x trials from a TOML file, computed once and kept."""
+"""A study runs environments x agents x trials from a TOML file and stores each result once."""
 
 from gpbandits.experiments.check import check_study
 from gpbandits.experiments.checkpoints import Checkpoints

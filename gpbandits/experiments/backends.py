@@ -1,4 +1,4 @@
-"""Where cells are computed: here, processes of this machine."""
+"""Backends compute cells; this one does in processes of this machine."""
 
 import os
 import sys
@@ -14,22 +14,22 @@ from joblib import Parallel, cpu_count, delayed
 from gpbandits.experiments.limits import make_expendable
 from gpbandits.experiments.work import Outcome, Task, failed, settle
 
-Backend = Callable[[Sequence[Task]], Iterator[Outcome]]  # yields outcomes as they come, in any order
-_PATIENCE = 0.5  # seconds between looks at the parent
+Backend = Callable[[Sequence[Task]], Iterator[Outcome]]  # yields outcomes as they finish, in any order
+_PATIENCE = 0.5  # seconds between checks that the parent is alive
 _DIED = (
-    "the process that computed it died, alone as well as beside others; perhaps for want of memory, or at a "
-    "time limit that compiled code ran over"
+    "the process that computed it died, alone as well as beside others; perhaps it lacked memory, or "
+    "compiled code exceeded the time limit"
 )
 
 
 def local(workers: int | None = None) -> Backend:
-    """Processes of this machine; with one worker, the calling one.
+    """Return a backend of processes of this machine; with one worker it is the calling process.
 
-    A process that dies, for want of memory for instance, takes the others of its pool with it. What they had
-    begun is computed again, each cell alone: one that kills its process then as well has failed.
+    A process that dies, for lack of memory for instance, ends the others of its pool. The cells they had
+    begun are computed again one by one; a cell whose process dies again has failed.
 
     Args:
-        workers: how many; by default one a core.
+        workers: number of processes; by default one a core.
     """
 
     def compute_all(tasks: Sequence[Task]) -> Iterator[Outcome]:
@@ -41,16 +41,17 @@ def local(workers: int | None = None) -> Backend:
                     del left[i]
                     yield outcome
             except BrokenProcessPool:
-                for i in list(left)[:processes]:  # they are begun in order
+                for i in list(left)[:processes]:  # cells begin in order
                     yield _alone(i, left.pop(i), processes)
 
     return compute_all
 
 
 def _in_processes(tasks: dict[int, Task], processes: int) -> Iterator[tuple[int, Outcome]]:
-    # loky replaces a worker whose memory has grown, after its cell; nothing is lost and nothing to be done
+    # loky replaces a worker whose memory has grown, after its cell; nothing is lost, so the warning is noise
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
-    begun = {"initializer": _begin, "initargs": (os.getpid(), tuple(sys.path))}  # else old workers are taken
+    # loky reuses old workers unless the initializer differs
+    begun = {"initializer": _begin, "initargs": (os.getpid(), tuple(sys.path))}
     options: dict[str, Any] = {"batch_size": 1, "return_as": "generator_unordered", **begun}
     pool = Parallel(processes, "loky", **options)
     outcomes: Any = pool([delayed(_settle_as)(i, task) for i, task in tasks.items()])
@@ -70,7 +71,7 @@ def _settle_as(i: int, task: Task) -> tuple[int, Outcome]:
 
 
 def _begin(parent: int, path: tuple[str, ...]) -> None:
-    """Find the modules that the parent finds, and end soon after it, whose death nobody else would tell."""
+    """Set the parent's module path, and end this process soon after the parent, which sends no signal."""
     sys.path[:] = path
     make_expendable()
     threading.Thread(target=_watch, args=(parent,), name="parent", daemon=True).start()

@@ -1,4 +1,4 @@
-"""The file of a cell: it counts if its numbers are those that its name stands for."""
+"""A cell's file is valid if its stored configuration hashes to its name and its numbers are finite."""
 
 import os
 import stat
@@ -15,15 +15,15 @@ from gpbandits.experiments.study import key_of
 
 
 class UnfitFileError(ValueError):
-    """A file that is damaged, or not the cell that its name stands for."""
+    """A file is damaged, or holds another cell than its name says."""
 
 
 def read_cell(path: Path) -> Result:
-    """The numbers of the cell at `path`, whose stored configuration is compared with its name.
+    """Read the result of the cell at `path`, and check that the stored configuration fits the file's name.
 
     Raises:
-        UnfitFileError: it is damaged or another's; it names the file.
-        FileNotFoundError: there is none.
+        UnfitFileError: the file is damaged or holds another cell; the message names it.
+        FileNotFoundError: there is no file.
     """
     _check_regular(path)
     try:
@@ -38,7 +38,7 @@ def read_cell(path: Path) -> Result:
 
 
 def sound(path: Path) -> Result | None:
-    """The numbers of the cell at `path`; None where it is missing or unfit."""
+    """Return the result of the cell at `path`; None where the file is missing or invalid."""
     try:
         return read_cell(path)
     except (UnfitFileError, FileNotFoundError):
@@ -46,7 +46,7 @@ def sound(path: Path) -> Result | None:
 
 
 def same_numbers(one: Path, other: Path) -> bool:
-    """Return whether two sound files hold the same numbers, but for the time that they took."""
+    """Return True if two valid files hold the same numbers, apart from seconds."""
     first, second = (next(iter(read_cell(path).records.values())) for path in (one, other))
     pairs = zip(
         first[:6], second[:6], strict=True
@@ -55,7 +55,7 @@ def same_numbers(one: Path, other: Path) -> bool:
 
 
 def fault(path: Path) -> str | None:
-    """Why the file at `path` does not count; None where it does, or where there is none."""
+    """Return why the file at `path` is invalid; None where it is valid or missing."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -64,7 +64,7 @@ def fault(path: Path) -> str | None:
 
 
 def stored_configuration(path: Path) -> dict[str, Any] | None:
-    """What the file at `path` says that it was computed from; None where it cannot be read."""
+    """Return the configuration stored in the file at `path`; None where it cannot be read."""
     try:
         _check_regular(path)
         return read_metadata(path).get("configuration")
@@ -84,13 +84,13 @@ def _fault(path: Path, *_identity: int) -> str | None:
 
 
 def _check_regular(path: Path) -> None:
-    """Raise at once where reading would wait for a writer: a FIFO or a device."""
+    """Raise for a FIFO or a device, from which a read would block."""
     if not stat.S_ISREG(path.stat().st_mode):
-        raise UnfitFileError(f"{os.fspath(path)} is no regular file; remove it")
+        raise UnfitFileError(f"{os.fspath(path)} is not a regular file; remove it")
 
 
 def _check_finite(path: Path, result: Result) -> None:
-    """Raise where what every play has is not finite; simple regret and observed costs may be missing."""
+    """Raise where a value is not finite; only simple regret and observed costs may be NaN."""
     for record in result.records.values():
         always = (record.regret, record.cost, record.violation, record.action, *(record.spending or ())[:2])
         if not all(np.isfinite(values).all() for values in always):
@@ -99,9 +99,9 @@ def _check_finite(path: Path, result: Result) -> None:
 
 def _check_bound(path: Path, result: Result, stored: Any) -> None:
     if not isinstance(stored, Mapping):
-        raise UnfitFileError(f"{os.fspath(path)} has the numbers of no cell of a study")
+        raise UnfitFileError(f"{os.fspath(path)} does not hold a cell of a study")
     if key_of(stored) != path.stem:
-        raise UnfitFileError(f"{os.fspath(path)} has the numbers of another cell: {_described(stored)}")
+        raise UnfitFileError(f"{os.fspath(path)} holds another cell: {_described(stored)}")
     named = tuple(stored.get(name) for name in ("seed", "first_trial", "trials"))
     if named != (found := (result.seed, result.first_trial, result.num_trials)):
         raise UnfitFileError(

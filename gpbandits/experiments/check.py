@@ -1,4 +1,4 @@
-"""Whether a study can run at all, found out before anything is computed."""
+"""A study is checked before it runs: every environment and every agent for it must be constructible."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,10 +16,10 @@ from gpbandits.experiments.study import EnvironmentEntry, Study
 
 
 def check_study(study: Study, time_limit: float | None = None) -> None:
-    """Make every environment and every agent for it once; the error names the entry that cannot be made.
+    """Make every environment and every agent for it once; an error names the entry that cannot be made.
 
     Args:
-        study: to be run.
+        study: the study to check.
         time_limit: seconds that making one of them may take, as for `run`.
     """
     for environment in study.environments:
@@ -41,7 +41,7 @@ def _check_environment(study: Study, environment: EnvironmentEntry, time_limit: 
 
 @contextmanager
 def naming(entry: str, time_limit: float | None = None) -> Iterator[None]:
-    """Say of whatever is raised, or takes too long, in the block that this entry cannot be made."""
+    """Turn an error or a timeout in the block into a ValueError that this entry cannot be made."""
     try:
         with within(time_limit, "it"):
             yield

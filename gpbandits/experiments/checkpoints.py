@@ -1,4 +1,4 @@
-"""The rounds of a result that a study keeps."""
+"""Checkpoints are the rounds of a result that a study records."""
 
 import dataclasses
 from collections.abc import Callable
@@ -13,7 +13,7 @@ SPACINGS = ("log", "every")
 
 @dataclasses.dataclass(frozen=True)
 class Checkpoints:
-    """The rounds that are kept: about `per_decade` a decade of t ("log"), or each of them ("every")."""
+    """Record about `per_decade` rounds in each decade of t ("log"), or all rounds ("every")."""
 
     spacing: str = "log"
     per_decade: int = 50
@@ -25,10 +25,10 @@ class Checkpoints:
 
     @property
     def of_run(self) -> Callable[[int], Ints] | None:
-        """What makes the rounds of a run from its horizon; None is all of them."""
+        """Return the function from a horizon to the recorded rounds; None records all."""
         return None if self.spacing == "every" else self.rounds
 
     def rounds(self, horizon: int) -> Ints:
-        """Logarithmically spaced rounds, the first and the last among them, (R,)."""
+        """Return logarithmically spaced rounds from 1 to the horizon, (R,)."""
         count = 1 + int(np.ceil(self.per_decade * np.log10(horizon)))
         return np.unique(np.rint(np.geomspace(1, horizon, count)).astype(np.int64))

@@ -1,4 +1,4 @@
-"""A Dask cluster as the place where cells are computed."""
+"""This backend computes cells on a Dask cluster."""
 
 import asyncio
 import os
@@ -18,13 +18,13 @@ from gpbandits.experiments.limits import make_expendable
 from gpbandits.experiments.locks import is_locked
 from gpbandits.experiments.work import Outcome, Task, failed, settle
 
-_ANSWER = 10.0  # seconds within which a scheduler answers
-_GATHERING = 5.0  # seconds until it is said that there is no worker yet
-_GATHERED = 60.0  # seconds more until that is an error: workers that died take a while to come back
-_IMPORTED = 60.0  # seconds within which a worker answers, which imports this module first
-_PAUSE = 0.05  # seconds between looks for outcomes
-_LOOK = 2.0  # seconds between looks at the workers
-_SILENCE = 30.0  # seconds without a heartbeat, beyond what a cell may take, that a worker in order never has
+_ANSWER = 10.0  # seconds within which a scheduler must answer
+_GATHERING = 5.0  # seconds without workers until a warning
+_GATHERED = 60.0  # further seconds without workers until an error: a restarted worker takes a while
+_IMPORTED = 60.0  # seconds within which a worker must answer, which imports this module first
+_PAUSE = 0.05  # seconds between checks for outcomes
+_LOOK = 2.0  # seconds between checks of the workers
+_SILENCE = 30.0  # seconds without a heartbeat, beyond a cell's time limit, after which a worker is stuck
 _TWICE = 2  # workers that one cell may stop
 _TOKEN = uuid.uuid4().hex  # of this process, or of the one that it was forked from
 _SHARED = (
@@ -39,10 +39,10 @@ _playing = threading.Lock()  # one cell at a time in a process
 
 
 def dask(scheduler: str) -> Backend:
-    """Compute on the workers of a Dask cluster, which see the same folders; others take a lost one's cells.
+    """Return a backend of Dask workers, which share the folders; others take over a lost one's cells.
 
-    A worker without a heartbeat for longer than a cell's time limit is restarted. A cell fails that stops two
-    workers so, or whose workers die as often as the cluster's `allowed-failures` says.
+    A worker without a heartbeat for longer than a cell's time limit is restarted. A cell fails if it stops
+    two workers in this way, or if its workers die more often than the cluster's `allowed-failures`.
 
     Args:
         scheduler: its address, such as "tcp://10.0.0.1:8786".
@@ -59,18 +59,18 @@ def dask(scheduler: str) -> Backend:
 
 
 class _Cells:
-    """Cells on a cluster, whose workers are restarted where they stand still."""
+    """The cells of a run on a cluster, whose workers are restarted if they are stuck."""
 
     def __init__(self, client: Any, tasks: Sequence[Task]):
         self._client = client
         self._futures = {each.key: each for each in client.map(_settle_there, tasks, pure=False)}
         self._tasks = dict(zip(self._futures, tasks, strict=True))
         self._longest = max((task.longest for task in tasks), default=0.0) + _SILENCE
-        self._stopped: Counter[str] = Counter()  # workers that stood still with a cell
+        self._stopped: Counter[str] = Counter()  # number of workers stuck in each cell
         self._next_look = time.monotonic() + _LOOK
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Yield outcomes as they come."""
+        """Yield outcomes as they finish."""
         from distributed import as_completed
 
         finished: Any = as_completed(list(self._futures.values()), loop=self._client.loop)
@@ -95,14 +95,14 @@ class _Cells:
             return failed(task, str(error))
         except TimeoutError as error:
             if future.status == "error":
-                raise  # the worker's
+                raise  # the worker's own error
             raise CancelledError from error
 
     def _restart_standing(self) -> None:
-        """Restart workers that stand still, and give up cells that have stopped two."""
+        """Restart workers that are stuck, and give up cells that have stopped two."""
         try:
             silent = self._client.run_on_scheduler(_silent, self._longest, callback_timeout=_GATHERED)
-        except OSError as error:  # no answer in time, or none any more
+        except OSError as error:  # no answer in time, or the connection is lost
             raise CancelledError from error
         standing = {address: keys & self._tasks.keys() for address, keys in silent.items()}
         for keys in filter(None, standing.values()):
@@ -113,13 +113,13 @@ class _Cells:
         _restart(self._client, [address for address, keys in standing.items() if keys])
 
     def _is_begun(self, key: str) -> bool:
-        """Whether a worker holds the cell, rather than keep it for later."""
+        """Return True if a worker is computing the cell, rather than queueing it."""
         path = self._tasks[key].path
         return is_locked(path.parent, path.stem)
 
 
 def _silent(longest: float, dask_scheduler: Any) -> dict[str, set[str]]:
-    """Keys of the tasks of each worker that has sent no heartbeat for so long; this runs on the scheduler."""
+    """Return the keys of the tasks of each worker without a heartbeat for so long; runs on the scheduler."""
     from distributed.metrics import time as now
 
     return {
@@ -130,7 +130,7 @@ def _silent(longest: float, dask_scheduler: Any) -> dict[str, set[str]]:
 
 
 def _restart(client: Any, workers: list[str]) -> None:
-    """Have workers killed and started anew by their nannies; those without one are only given up."""
+    """Have workers restarted by their nannies; workers without a nanny are only given up."""
     if workers:
         text = f"workers that stand still are restarted: {', '.join(sorted(workers))}"
         warnings.warn(text, stacklevel=2)
@@ -138,7 +138,7 @@ def _restart(client: Any, workers: list[str]) -> None:
 
 
 async def _restart_there(workers: list[str], dask_scheduler: Any) -> None:
-    # by the scheduler itself: the client's `restart_workers` refuses workers without nannies
+    # called on the scheduler, since the client's `restart_workers` refuses workers without nannies
     options = {"wait_for_workers": False, "on_error": "return", "stimulus_id": "gpbandits-stood-still"}
     await dask_scheduler.restart_workers(workers, **options)
 
@@ -151,8 +151,8 @@ def _client(scheduler: str) -> Iterator[Any]:
     try:
         client.__init__(scheduler, timeout=_ANSWER, set_as_default=False)
     except (OSError, ValueError) as error:
-        with suppress(Exception):  # now: later the garbage collector does it, perhaps while another starts,
-            client.close(timeout=_ANSWER)  # whose lock it then waits for, for ever
+        with suppress(Exception):  # else the garbage collector closes it, perhaps while another starts,
+            client.close(timeout=_ANSWER)  # and waits for that client's lock for ever
         raise ValueError(
             f"scheduler must be the address of a Dask scheduler that answers, such as tcp://10.0.0.1:8786, "
             f"got {scheduler!r}: {error}"
@@ -163,7 +163,7 @@ def _client(scheduler: str) -> Iterator[Any]:
 
 
 def _check_workers(client: Any, scheduler: str) -> None:
-    """Raise unless there are workers, each of which has a process and a thread of its own."""
+    """Raise unless there are workers, each with a process of its own and one thread."""
     _wait_for_workers(client, scheduler)
     threads = client.nthreads()
     if any(count > 1 for count in threads.values()):
@@ -191,7 +191,7 @@ async def _ask(client: Any, workers: list[str]) -> dict[str, tuple[str, int]]:
 
 
 def _wait_for_workers(client: Any, scheduler: str) -> None:
-    """Say after a few seconds that there are no workers, and give up when none has come for long."""
+    """Warn after a few seconds without workers, and raise after a minute."""
     remedy = f"start some with `dask worker {scheduler} --nthreads 1`"
     with suppress(TimeoutError):
         client.wait_for_workers(1, timeout=_GATHERING)
@@ -205,12 +205,12 @@ def _wait_for_workers(client: Any, scheduler: str) -> None:
 
 
 def _this_process() -> tuple[str, int]:
-    """A name of this process that no other has: a token, since containers may share hosts' names and ids."""
+    """Identify this process by a token and its id, since containers may share host names and ids."""
     return _TOKEN, os.getpid()
 
 
 def _settle_there(task: Task) -> Outcome:
-    if not _playing.acquire(blocking=False):  # a worker that came after the run began
+    if not _playing.acquire(blocking=False):  # a worker that joined after the check
         raise ValueError(_SHARED.format("the cluster"))
     try:
         make_expendable()

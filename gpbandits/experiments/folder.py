@@ -1,4 +1,4 @@
-"""The folder of a study's results: the study, its cells, and the tables that are made of them."""
+"""The folder of a study's results holds the study, its plan, its cells and the tables made from them."""
 
 import csv
 import io
@@ -22,17 +22,17 @@ STUDY, CELLS, TIMINGS, RESULTS, TRASH = "study.toml", "cells", "timings.csv", "r
 
 
 def open_results(folder: str | os.PathLike[str]) -> tuple[Study, Store]:
-    """The study whose results a folder keeps, and its store, as the last run planned them.
+    """Return the study of a folder of results and its store, by the plan of the last run.
 
-    Nothing that the study names is imported.
+    Modules that the study names are not imported.
 
     Raises:
-        ValueError: the folder keeps no results.
+        ValueError: the folder holds no plan.
     """
     path = Path(folder) / PLAN
     if not path.is_file():
         raise ValueError(
-            f"folder must hold the {PLAN} that `gpbandits run --out` keeps there, got {folder} without one; "
+            f"folder must hold the {PLAN} that `gpbandits run --out` writes, got {folder} without one; "
             "where it has results, run their study again: what is computed is kept"
         )
     plan = load_plan(path)
@@ -40,12 +40,12 @@ def open_results(folder: str | os.PathLike[str]) -> tuple[Study, Store]:
 
 
 def keep_study(folder: str | os.PathLike[str], study: Study, text: bytes) -> Store:
-    """Keep the file and the plan of a study in the folder of its results, and return their store.
+    """Write the file and the plan of a study to the folder of its results, and return its store.
 
     The modules that the study names are imported for the plan.
 
     Raises:
-        ValueError: the folder has the results of a study of another name, which `clean` would then remove.
+        ValueError: the folder has the results of another study, which `clean` would then remove.
     """
     path = Path(folder) / STUDY
     if path.is_file() and (other := load_study(path).name) != study.name:
@@ -61,21 +61,21 @@ def keep_study(folder: str | os.PathLike[str], study: Study, text: bytes) -> Sto
 
 
 def move_to_trash(folder: str | os.PathLike[str], files: Sequence[Path]) -> Path:
-    """Move files into a folder of its own in the trash of a folder of results, and return it."""
+    """Move files into a new folder in the trash of a folder of results, and return that folder."""
     trash = Path(folder) / TRASH
     trash.mkdir(exist_ok=True)
     place = Path(mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=trash))
     for path in files:
-        with suppress(FileNotFoundError):  # another process was quicker
+        with suppress(FileNotFoundError):  # another process has moved it
             shutil.move(path, place / path.name)
     return place
 
 
 def write_tables(folder: Path, results: Sequence[tuple[EnvironmentEntry, Result]]) -> None:
-    """Write every recorded round of each environment, and the timings apart: the former never vary.
+    """Write the recorded rounds of each environment, and the timings to a file of their own.
 
-    `results/LABEL.parquet` depends on the study alone, byte for byte, however often its run was interrupted;
-    `timings.csv` says how long each agent took for each trial, in seconds.
+    `results/LABEL.parquet` is a function of the study, byte for byte, however often a run was interrupted;
+    `timings.csv` has the seconds that each agent took for each trial.
     """
     (folder / RESULTS).mkdir(parents=True, exist_ok=True)
     sweep(folder / RESULTS)

@@ -1,4 +1,4 @@
-"""Cells put together: the result of an environment from the blocks of its agents."""
+"""The blocks of trials of all agents are joined into the result of an environment."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ Rows = Mapping[str, Sequence[Result]]  # the blocks of trials of each agent, in 
 
 
 def joined(environment: str, seed: int, rows: Rows) -> Result:
-    """All trials of all agents, which have the same trials and the same recorded rounds."""
+    """Join the blocks of all agents; callers guarantee equal trials and equal recorded rounds."""
     return Result(
         environment,
         seed,
@@ -26,17 +26,17 @@ def joined(environment: str, seed: int, rows: Rows) -> Result:
 
 
 def usual_shape(rows: Rows) -> tuple[int, ...]:
-    """The recorded rounds and the number of constraints that most blocks have; others do not compare."""
+    """Return the most frequent shape; blocks of another shape cannot be compared."""
     shapes = Counter(shape_of(block) for row in rows.values() for block in row)
     return max(shapes, key=shapes.__getitem__)
 
 
 def shape_of(block: Result) -> tuple[int, ...]:
-    """The recorded rounds and the number of constraints of a block."""
+    """Return the recorded rounds and the number of constraints of a block."""
     return *block.rounds.tolist(), block.num_constraints
 
 
 def _only(block: Result) -> Record:
-    """The record of the one agent of a cell, which the store does not know by label."""
+    """Return the record of the single agent of a cell; cells are stored without labels."""
     (record,) = block.records.values()
     return record

@@ -1,6 +1,6 @@
-"""Shared memory and folders that a killed run leaves outside of its own, removed by the next run.
+"""A run removes the shared memory and temporary folders of earlier runs that were killed.
 
-A process that is killed alone is tidied up after by its helpers; a whole group is not.
+The helpers of a single killed process remove them; they do not survive when the whole group is killed.
 """
 
 import os
@@ -18,19 +18,18 @@ NOTE = ".run-{pid}-{started}-{world}"
 
 
 class Process(NamedTuple):
-    """One that no other is mistaken for."""
+    """A process is identified by its number, its start time and its system, since numbers are used again."""
 
     pid: int
-    started: int  # ticks since the machine began
-    world: str  # of this start of the machine and these numbers of processes: containers have their own
+    started: int  # ticks since the machine was started
+    world: str  # identifies the boot and the namespace of process numbers: containers have their own
 
 
 @contextmanager
 def tidied(folder: Path) -> Iterator[None]:
-    """Note this run in a folder of cells for the time of the block, and remove what killed ones have left.
+    """Note this run in a folder of cells during the block, and remove what killed runs have left.
 
-    Only what is named by the number of a run that was noted here and is gone; nothing where the system has
-    no /proc.
+    Only files named by the number of a noted run that has ended are removed; without /proc, none.
     """
     own = _process(os.getpid())
     if own is None:
@@ -50,8 +49,8 @@ def _tidy(note: Path) -> None:
     pid, started = map(int, note.name.split("-")[1:3])
     now = _process(pid)
     if now is not None and now.started == started:
-        return  # it runs
-    if now is None:  # else the number is somebody else's by now
+        return  # the run is still alive
+    if now is None:  # else the number belongs to another process by now
         for place in PLACES:
             for pattern in PATTERNS:
                 _remove(place.glob(pattern.format(pid=pid)))
@@ -60,14 +59,14 @@ def _tidy(note: Path) -> None:
 
 def _remove(paths: Iterator[Path]) -> None:
     for path in paths:
-        with suppress(OSError):  # another run was quicker, or it is another user's
+        with suppress(OSError):  # another run has removed it, or it belongs to another user
             if path.lstat().st_uid != os.getuid():
                 continue
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _process(pid: int) -> Process | None:
-    """The process of this number, None if there is none or the system does not say."""
+    """Return the process of this number; None if there is none, or no /proc."""
     try:
         started = (PROCESSES / str(pid) / "stat").read_text().rpartition(")")[2].split()[19]
         boot = (PROCESSES / "sys/kernel/random/boot_id").read_text()[:8]

@@ -1,4 +1,4 @@
-"""A time limit for whatever a cell does."""
+"""A time limit ends the computation of a cell."""
 
 import os
 import signal
@@ -6,26 +6,30 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-GRACE = 5.0  # seconds that compiled code, which no signal interrupts, has beyond the limit
+GRACE = 5.0  # seconds beyond the limit for compiled code, which signals do not interrupt
 _AGAIN = 0.5  # seconds until code that caught the first interrupt is interrupted again
 _expendable = threading.Event()
 
 
 class OverdueError(BaseException):
-    """Time is up; no Exception, so that nobody who catches those goes on."""
+    """A time limit has passed; not an Exception, so that `except Exception` does not catch it."""
 
 
 def make_expendable() -> None:
-    """Say that this process may be ended together with a cell that hangs: others are started in its place."""
+    """Allow this process to be ended with a cell that hangs, since the pool starts another in its place."""
     _expendable.set()
 
 
 @contextmanager
 def within(seconds: float | None, what: str = "the cell") -> Iterator[None]:
-    """Raise OverdueError, which says what took too long, in the block after so many seconds, if any.
+    """Raise OverdueError in the block after so many seconds; None sets no limit.
 
-    Where the block cannot be interrupted (compiled code, another thread than the main one, Windows), the
-    process ends a little later if it is expendable, and otherwise nothing happens.
+    Where the block cannot be interrupted (compiled code, a thread other than the main one, Windows), an
+    expendable process ends GRACE seconds later; any other process continues.
+
+    Args:
+        seconds: the limit.
+        what: subject of the error message.
     """
     if seconds is None:
         yield

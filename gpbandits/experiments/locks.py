@@ -1,8 +1,8 @@
-"""One process at a time computes a cell: locks that the operating system drops when their owner dies.
+"""A lock lets one process at a time compute a cell; the operating system drops it when its owner ends.
 
-All cells of a folder share one file, of which each locks a byte of its own: nothing is left to clean up after
-a killed process. Where the system or the file system has no such locks (Windows, some network folders), two
-runs at once may compute a cell twice and keep it once.
+All cells of a folder share one file, in which each locks its own byte, so a killed process leaves nothing to
+clean up. Without such locks (Windows, some network folders), two runs may compute a cell twice and store it
+once.
 """
 
 import os
@@ -27,12 +27,12 @@ _OWNER = "hhqqi4x"  # struct flock of Linux: type, whence, start, length, proces
 
 @contextmanager
 def locked(folder: Path, key: str, wait: bool = True, seconds: float | None = None) -> Iterator[bool]:
-    """Hold the cell of this key (hexadecimal) in the block, and yield whether it is held.
+    """Lock a cell during the block, and yield True if the lock was obtained.
 
     Args:
-        folder: of the cells.
-        key: of the cell.
-        wait: as long as another process holds it; False then yields False at once.
+        folder: folder of the cells.
+        key: hexadecimal key of the cell.
+        wait: wait while another process holds the lock; without, yield False at once.
         seconds: the longest wait, after which it yields False.
     """
     with _opened(folder) as descriptor:
@@ -45,7 +45,7 @@ def locked(folder: Path, key: str, wait: bool = True, seconds: float | None = No
 
 
 def holder(folder: Path, key: str) -> str:
-    """Name the process that holds the cell of this key, by its number where the system tells it."""
+    """Name the process that holds the lock of a cell, by its number where the system has it (Linux)."""
     if fcntl and sys.platform == "linux":
         with _opened(folder) as descriptor, suppress(OSError):
             asked = struct.pack(_OWNER, fcntl.F_WRLCK, os.SEEK_SET, _offset(key), 1, 0)
@@ -56,7 +56,7 @@ def holder(folder: Path, key: str) -> str:
 
 
 def is_locked(folder: Path, key: str) -> bool:
-    """Whether another process holds the cell of this key now."""
+    """Return True if another process holds the lock of this cell now."""
     if not (folder / FILE).exists():
         return False
     with _opened(folder) as descriptor:
@@ -64,7 +64,7 @@ def is_locked(folder: Path, key: str) -> bool:
 
 
 def _lock(descriptor: int, key: str, wait: bool) -> bool:
-    """Lock the byte of a cell until the file is closed; where there are no locks, everything is free."""
+    """Lock the byte of a cell until the file is closed; always True where the system has no locks."""
     if fcntl:
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB), 1, _offset(key))
@@ -86,5 +86,5 @@ def _opened(folder: Path) -> Iterator[int]:
 
 
 def _offset(key: str) -> int:
-    """A byte of the file, far beyond its end: 2^60 of them, so that two cells hardly ever share one."""
+    """Return the byte of a cell, one of 2^60 beyond the file's end, so that collisions are negligible."""
     return int(key[:15], 16)

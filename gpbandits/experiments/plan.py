@@ -1,6 +1,6 @@
-"""The plan of a run: its study, and the code that each cell is named by, as data.
+"""The plan of a run stores its study, and the code versions that are part of each cell's name, as data.
 
-Whoever reads results reads the plan, and imports nothing that the study names.
+Results are read by the plan, without importing the modules that the study names.
 """
 
 import dataclasses
@@ -16,34 +16,29 @@ from gpbandits.experiments.toml import parse_study
 from gpbandits.experiments.written import document_of
 
 FORMAT = 1
-_UNREADABLE = (
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    RecursionError,
-)  # of a file of whatever kind
+# raised for arbitrary content of the file
+_UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What a run computes.
+    """A plan holds a study and the code that computes its cells.
 
     Args:
-        study: whose cells.
-        codes: of each agent on each environment, by `_pair`; what `Cell.code` was when the run began.
+        study: the study of the run.
+        codes: `Cell.code` at the start of the run, for each agent on each environment, by `_pair`.
     """
 
     study: Study
     codes: Mapping[str, dict[str, Any]]
 
     def code(self, cell: Cell) -> dict[str, Any]:
-        """What the cell is named by beside its content; nothing for one that is not in the plan."""
+        """Return the code part of a cell's configuration; empty for a cell that is not in the plan."""
         return self.codes.get(_pair(cell.environment, cell.agent), {})
 
 
 def write_plan(path: Path, study: Study) -> None:
-    """Write the plan of a study; the modules that it names are imported for that."""
+    """Write the plan of a study, which imports the modules that it names."""
     codes = [
         [study.cells_of(environment, agent)[0].code for agent in study.agents]
         for environment in study.environments
@@ -53,7 +48,7 @@ def write_plan(path: Path, study: Study) -> None:
 
 
 def load_plan(path: Path) -> Plan:
-    """Read a plan; ValueError where the file is damaged, or of another format."""
+    """Read a plan; a damaged file or another format is a ValueError."""
     text = path.read_bytes()
     try:
         content = json.loads(text)

@@ -1,4 +1,4 @@
-"""Which code computed a cell: a version number does not change while one edits, so sources are hashed too."""
+"""The provenance of a cell is its code: package versions and, since code is edited between them, hashes."""
 
 import hashlib
 import inspect
@@ -24,11 +24,11 @@ from gpbandits.experiments.source_code import digest
 OURS = ("bandit_envs", "agents", "gpbandits")
 VERSIONED = ("gpbandits", "gymnasium", "numpy", "scipy", "scikit-learn")
 _PATH = re.compile(r"\bPathLike\b")  # in an annotation, which may be text
-REQUIRED = "__distributions__"  # what else the agents of a package rest on, in its `__init__`
+REQUIRED = "__distributions__"  # further distributions that the agents of a package use, in its `__init__`
 
 
 def installed_version(distribution: str) -> str:
-    """The version of an installed distribution; a checkout that is not installed has none."""
+    """Return the version of a distribution, "uninstalled" for a mere checkout."""
     try:
         return version(distribution)
     except PackageNotFoundError:
@@ -37,7 +37,7 @@ def installed_version(distribution: str) -> str:
 
 @cache
 def versions(agent: str) -> dict[str, str]:
-    """The versions of Python and of what the numbers of an agent rest on.
+    """Return the versions of Python and of the distributions that an agent's numbers depend on.
 
     A package of agents names further distributions in `__distributions__ = ("torch",)`.
     """
@@ -46,14 +46,14 @@ def versions(agent: str) -> dict[str, str]:
 
 
 def _required(module: str) -> set[str]:
-    """What a module and the packages around it name in `__distributions__`."""
+    """Return the names in `__distributions__` of a module and its parent packages."""
     parts = module.split(".")
     around = (sys.modules.get(".".join(parts[:end])) for end in range(1, 1 + len(parts)))
     return {name for each in around for name in getattr(each, REQUIRED, ())}
 
 
 def environment_spec(env_id: str) -> dict[str, Any]:
-    """What Gymnasium has registered under an id."""
+    """Return Gymnasium's registration of an id as JSON."""
     spec = _spec(env_id)
     return {
         "id": spec.id,
@@ -65,7 +65,7 @@ def environment_spec(env_id: str) -> dict[str, Any]:
 
 @cache
 def sources(environment: str, agent: str) -> dict[str, str]:
-    """Digests of our packages, and of those that the environment and the agent are made of, by name."""
+    """Return digests of our packages and of those that define the environment and the agent, by name."""
     modules = {*OURS, *_modules_of_environment(environment), *agent_modules(agent)}
     packages = {module.split(".")[0] for module in modules}
     return {package: digest(package) for package in sorted(packages)}
@@ -74,10 +74,9 @@ def sources(environment: str, agent: str) -> dict[str, str]:
 def named_files(
     environment: str, kwargs: Mapping[str, Any], agent: str, options: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Digests of the files that options name, by their paths as given: weights may be trained again.
+    """Return digests of the files that options name, by path as given, since weights may be trained again.
 
-    An option names a file where its parameter is annotated with `os.PathLike`; a file of the current folder
-    that is called like any other option means nothing.
+    Only the values of parameters annotated with `os.PathLike` name files.
     """
     made = [(make, kwargs) for make in _makers_of_environment(environment)]
     made.append((resolve_agent(agent).make, options))
@@ -88,7 +87,7 @@ def named_files(
 
 @cache
 def _paths(make: Callable[..., Any]) -> frozenset[str]:
-    """The parameters that are declared to be paths."""
+    """Return the parameters annotated as paths."""
     parameters = inspect.signature(make).parameters.values()
     return frozenset(each.name for each in parameters if _PATH.search(str(each.annotation)))
 
@@ -100,12 +99,12 @@ def _digest_of_file(path: str, _modified: int) -> str:
 
 
 def _texts(value: Any) -> list[str]:
-    """A text, or those of an array."""
+    """Return the strings of a value: itself or the elements of an array."""
     return [each for each in (value if isinstance(value, list | tuple) else [value]) if isinstance(each, str)]
 
 
 def _makers_of_environment(env_id: str) -> list[Callable[..., Any]]:
-    """Its class, and the factory of the named problem where it is one of ours."""
+    """Return the class of an environment and, for ours, the factory of its named problem."""
     spec = _spec(env_id)
     made, problem = spec.entry_point, spec.kwargs.get("problem")
     makers = [load_env_creator(made) if isinstance(made, str) else made]
@@ -114,7 +113,7 @@ def _makers_of_environment(env_id: str) -> list[Callable[..., Any]]:
 
 
 def _modules_of_environment(env_id: str) -> set[str]:
-    """Of the class, and the module that registers it."""
+    """Return the module of the environment's class and the module that registers it."""
     made, registering = _entry_point(_spec(env_id)), env_id.rpartition(":")[0]
     return {made.split(":")[0], *([registering] if registering else [])}
 
@@ -123,12 +122,12 @@ def _spec(env_id: str) -> EnvSpec:
     module, _, name = env_id.rpartition(":")
     if module:
         import_module(module)
-    known = name in gym.registry  # which also makes "X" of the latest "X-v1", whose meaning would change
+    known = name in gym.registry  # without a version gym.spec would take the latest, which may change
     require(known, "id", "a registered one with its version, such as 'GPBandit-GP-v0'", env_id)
     return gym.spec(name)
 
 
 def _entry_point(spec: EnvSpec) -> str:
-    """Where the environment's code is, "package.module:Class"."""
+    """Return the place of the environment's code, "package.module:Class"."""
     made = spec.entry_point
     return made if isinstance(made, str) else f"{made.__module__}:{getattr(made, '__qualname__', made)}"

@@ -1,4 +1,4 @@
-"""Computing the cells that a store does not hold yet."""
+"""A run computes the cells of a study that its store does not hold yet."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -23,17 +23,16 @@ def run(
     backend: Backend | None = None,
     time_limit: float | None = None,
 ) -> list[Outcome]:
-    """Compute the cells that are missing or unfit, and return those that failed, which stop no others.
+    """Compute the cells that are missing or invalid, and return those that failed; the others continue.
 
     Args:
-        study: whose cells are computed.
-        store: keeps each cell as soon as it is computed, so that a run can be interrupted and resumed.
+        study: the study whose cells are computed.
+        store: stores each cell as soon as it is computed, so that a run can be interrupted and resumed.
         workers: number of processes on this machine; by default one a core.
         report: called in this process after each cell.
         backend: where the cells are computed instead, such as `cluster.dask("tcp://10.0.0.1:8786")`.
-        time_limit: seconds after which a cell has failed, or the wait for another run's ends. One that no
-            signal interrupts, as in compiled code, ends with the process that computes it, unless that is
-            this one.
+        time_limit: seconds after which a cell, or the wait for another run's cell, has failed. Compiled code,
+            which signals do not interrupt, ends with its process, unless that is the calling one.
     """
     require(time_limit is None or time_limit > 0.0, "time_limit", "a number of seconds above 0", time_limit)
     store.folder.mkdir(parents=True, exist_ok=True)
@@ -48,12 +47,12 @@ def run(
         failed = _computed(backend, tasks, report, left.append)
         names = {id(cell) for cell in left}
         waiting = [task._replace(wait=True) for task in tasks if id(task.cell) in names]
-        _say(waiting)
+        _warn_of(waiting)
         return failed + _computed(backend, waiting, report, left.append)
 
 
-def _say(waiting: Sequence[Task]) -> None:
-    """Warn of the wait for cells that other runs are computing."""
+def _warn_of(waiting: Sequence[Task]) -> None:
+    """Warn that cells are computed by other runs, which this run waits for."""
     if waiting:
         whom = sorted({holder(task.path.parent, task.path.stem) for task in waiting})
         text = f"waiting for {', '.join(whom)} of another run, computing {len(waiting)} cells of this one"
@@ -63,9 +62,9 @@ def _say(waiting: Sequence[Task]) -> None:
 def _computed(
     backend: Backend, tasks: Sequence[Task], report: Report, leave: Callable[[Cell], None]
 ) -> list[Outcome]:
-    """Return the outcomes that failed, and leave cells that another run is computing for the end.
+    """Return the outcomes that failed, and pass cells that another run is computing to `leave`.
 
-    Two runs at once so share the work; waiting for each other's cells, they would go on in step.
+    Concurrent runs share the work this way; if they waited at once, they would proceed in step.
     """
     failed = []
     for outcome in backend(tasks):

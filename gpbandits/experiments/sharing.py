@@ -1,4 +1,4 @@
-"""Environments that one process made for its cells: what was computed of a large one serves the next cell."""
+"""A process keeps the environments of its cells, so that a large one is set up once."""
 
 import json
 from collections import OrderedDict
@@ -9,15 +9,15 @@ import numpy as np
 from gpbandits.evaluation.play import Stage
 from gpbandits.experiments.study import Cell
 
-MOST_BYTES = 2**30  # in environments that are kept while another is made
-_kept: OrderedDict[str, Stage] = OrderedDict()  # the latest last
+MOST_BYTES = 2**30  # of the environments kept while another is made
+_kept: OrderedDict[str, Stage] = OrderedDict()  # least recently used first
 
 
 def stage_of(cell: Cell) -> Stage:
-    """The environment of a cell, which the cells before it may have made.
+    """Return the environment of a cell, made by an earlier cell or now.
 
-    A prior covariance is factorised once in a process, for all agents and blocks of trials. Trials are drawn
-    from their seeds whatever was played before, so that results are the same.
+    A prior covariance is thus factorised once in a process, for all agents and blocks of trials. Results do
+    not depend on this, since each trial is drawn from its own seed.
     """
     kwargs, files = cell.environment.kwargs, cell.code["files"]
     key = json.dumps([cell.environment.id, kwargs, files], sort_keys=True, default=repr)
@@ -29,7 +29,7 @@ def stage_of(cell: Cell) -> Stage:
 
 
 def forget_stages() -> None:
-    """Make all environments anew for the next cells."""
+    """Drop all environments, so that the next cells make new ones."""
     _kept.clear()
 
 
@@ -39,11 +39,11 @@ def _make_room() -> None:
 
 
 def nbytes(thing: Any, seen: set[int]) -> int:
-    """The memory of all arrays that can be reached through attributes and collections, each once.
+    """Return the bytes of all arrays reachable through attributes and collections, each counted once.
 
     Args:
-        thing: anything.
-        seen: ids of what is counted already.
+        thing: the root object.
+        seen: ids of the objects already counted; extended in place.
     """
     if id(thing) in seen:
         return 0

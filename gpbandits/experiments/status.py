@@ -1,4 +1,4 @@
-"""How far a study has come."""
+"""The status of a study counts its trials and collects its failures."""
 
 from typing import NamedTuple
 
@@ -7,20 +7,20 @@ from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Stud
 
 
 class Count(NamedTuple):
-    """Trials of one agent on one environment."""
+    """A count divides the trials of one agent on one environment by their state."""
 
     done: int
-    failed: int  # the last attempt raised, and the next run repeats it
+    failed: int  # the last attempt raised; the next run repeats it
     missing: int  # not attempted yet
 
     @property
     def total(self) -> int:
-        """All that the study asks for."""
+        """Return the number of trials in the study."""
         return sum(self)
 
 
 def count_trials(study: Study, store: Store, environment: EnvironmentEntry, agent: AgentEntry) -> Count:
-    """What the store has of one agent on one environment."""
+    """Count the trials of one agent on one environment in the store."""
     cells = study.cells_of(environment, agent)
     done = sum(cell.trials for cell in cells if store.holds(cell))
     failed = sum(cell.trials for cell in cells if store.failure(cell) is not None)
@@ -28,6 +28,6 @@ def count_trials(study: Study, store: Store, environment: EnvironmentEntry, agen
 
 
 def failures(study: Study, store: Store) -> list[tuple[Cell, str]]:
-    """The cells whose last attempt raised, with the tracebacks."""
+    """Return the cells whose last attempt raised, with the tracebacks."""
     attempts = [(cell, store.failure(cell)) for cell in study.cells()]
     return [(cell, failure) for cell, failure in attempts if failure is not None]

@@ -1,4 +1,4 @@
-"""A folder of computed cells: one Parquet file each, named by the hash of the cell's configuration."""
+"""A store keeps one Parquet file a computed cell, named by the hash of the cell's configuration."""
 
 import os
 import re
@@ -20,13 +20,13 @@ _OURS = re.compile(r"[0-9a-f]{32}\.(parquet|failed\.txt)|\.[0-9a-f]{32}\..*\.par
 
 
 class Store:
-    """A folder of computed cells; a file in it is whole, so what exists need not be computed again.
+    """A store is a folder of computed cells, whose files are written whole.
 
     Any number of processes may read and write it at once.
 
     Args:
-        folder: of the files.
-        code: what computes a cell, part of its name; by default the installed code.
+        folder: folder of the files.
+        code: returns the code of a cell, which is part of its name; by default the installed code.
     """
 
     def __init__(
@@ -35,31 +35,31 @@ class Store:
         self.folder, self._code = Path(folder), code
 
     def path(self, cell: Cell) -> Path:
-        """Where the cell is, or will be."""
+        """Return the path of the cell's file, present or not."""
         return self.folder / f"{key_of(cell.content | self._code(cell))}.parquet"
 
     def failure_path(self, cell: Cell) -> Path:
-        """Where the traceback is, if computing the cell raised."""
+        """Return the path of the traceback of a failed cell."""
         return failure_beside(self.path(cell))
 
     def holds(self, cell: Cell) -> bool:
-        """Whether the cell has been computed, and its file is what was written there."""
+        """Return True if the cell has a valid file."""
         path = self.path(cell)
         return path.exists() and fault(path) is None
 
     def faults(self, study: Study) -> list[str]:
-        """What is wrong with files at the places of cells; each names its file."""
+        """Return a message for each invalid file of a cell, which names the file."""
         found = (fault(self.path(cell)) for cell in study.cells())
         return [reason for reason in found if reason is not None]
 
     def failure(self, cell: Cell) -> str | None:
-        """The traceback of the last attempt at a cell that is not there; None if none is known."""
+        """Return the traceback of the last attempt at a cell without a valid file; None if there is none."""
         path = self.failure_path(cell)
         return path.read_text(encoding="utf-8") if path.is_file() and not self.holds(cell) else None
 
     @staticmethod
     def metadata(cell: Cell) -> dict[str, Any]:
-        """What is kept beside a cell's numbers: its configuration, what computed it, and from which seeds."""
+        """Return the metadata of a cell's file: configuration, environment, versions and seeds."""
         trials = range(cell.first_trial, cell.first_trial + cell.trials)
         return {
             "configuration": cell.configuration,
@@ -69,16 +69,16 @@ class Store:
         }
 
     def load(self, study: Study) -> list[tuple[EnvironmentEntry, Result]]:
-        """Each environment's result, with the agents whose trials are all there; none, no result."""
+        """Return the result of each environment with its complete agents; omit environments without any."""
         loaded = ((environment, self._load(study, environment)) for environment in study.environments)
         return [(environment, result) for environment, result in loaded if result is not None]
 
     def superfluous(self, study: Study, other_code: bool = False) -> list[Path]:
-        """Our files that the study does not need: other cells and their tracebacks, what killed runs left.
+        """Return files that the study does not need: other cells, their tracebacks, remains of killed runs.
 
         Args:
-            study: whose cells are needed.
-            other_code: whether the study's cells as other versions or other code computed them count, too.
+            study: the study whose cells are needed.
+            other_code: include cells of the study that other versions or other code computed.
         """
         cells = list(study.cells())
         needed = {self.path(cell) for cell in cells}
@@ -114,11 +114,11 @@ class Store:
 
 
 def failure_beside(path: Path) -> Path:
-    """Where the traceback of the cell at `path` is, if it has one."""
+    """Return the path of the traceback of the cell at `path`."""
     return path.with_suffix(".failed.txt")
 
 
 def _content_at(path: Path) -> str | None:
-    """What the cell in a file computes; None where that is unknown."""
+    """Return the content part of the configuration stored in a file; None where it cannot be read."""
     stored = stored_configuration(path) if path.suffix == ".parquet" else None
     return None if stored is None else content_of(stored)

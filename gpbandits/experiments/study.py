@@ -14,27 +14,27 @@ from bandit_envs.basics.arguments import require
 from gpbandits.experiments.checkpoints import Checkpoints
 from gpbandits.experiments.provenance import OURS, named_files, sources, versions
 
-OF_CODE = ("versions", "sources", "files")  # what a configuration says of the code
+OF_CODE = ("versions", "sources", "files")  # the keys of a configuration that describe the code
 MOST_CELLS = 1_000_000  # files, which one folder can hold
 MOST_TRIALS = 100_000  # in a cell, whose records are in memory together
-_LONGEST = 120  # bytes of a file name, which gets endings; file systems allow 255
+_LONGEST = 120  # bytes of a file name without its suffixes; file systems allow 255
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # devices on Windows
 
 
 def key_of(configuration: Mapping[str, Any]) -> str:
-    """The name of the cell of this configuration."""
+    """Return the name of the cell of this configuration, the first 128 bits of its SHA-256 in hexadecimal."""
     return hashlib.sha256(json.dumps(configuration, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def content_of(configuration: Mapping[str, Any]) -> str:
-    """The content of the cell of this configuration, as one text."""
+    """Return the configuration without its code, as canonical JSON."""
     content = {name: value for name, value in configuration.items() if name not in OF_CODE}
     return json.dumps(content, sort_keys=True)
 
 
 @dataclasses.dataclass(frozen=True)
 class EnvironmentEntry:
-    """An environment of a study: `gymnasium.make(id, **kwargs)`, printed as `label`."""
+    """An environment entry is `gymnasium.make(id, **kwargs)`, printed as `label`."""
 
     id: str
     label: str
@@ -42,7 +42,7 @@ class EnvironmentEntry:
 
     @property
     def file_name(self) -> str:
-        """The label with what file systems do not like replaced; a long one ends in its hash."""
+        """Return the label as a portable file name; a long one ends in its hash."""
         name = re.sub(r"[^\w.]+", "-", self.label).strip("-.") or "environment"
         if _RESERVED.fullmatch(name):
             return f"{name}-"
@@ -54,7 +54,7 @@ class EnvironmentEntry:
 
 @dataclasses.dataclass(frozen=True)
 class AgentEntry:
-    """An agent of a study: a registered name or a class path with its options, printed as `label`."""
+    """An agent entry is a registered name or a class path with its options, printed as `label`."""
 
     name: str
     label: str
@@ -63,7 +63,7 @@ class AgentEntry:
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """One agent on one environment for one block of trials."""
+    """A cell is one agent on one environment for one block of trials."""
 
     environment: EnvironmentEntry
     agent: AgentEntry
@@ -74,7 +74,7 @@ class Cell:
 
     @property
     def content(self) -> dict[str, Any]:
-        """What is computed, whatever the code that does, as JSON; labels may change, and are not in it."""
+        """Return the computation as JSON, without the code and without labels, which may change."""
         return {
             "environment": self.environment.id,
             "kwargs": self.environment.kwargs,
@@ -88,7 +88,7 @@ class Cell:
 
     @property
     def code(self) -> dict[str, Any]:
-        """What computes it in this process; to know it, the modules that the study names are imported."""
+        """Return the code that computes the cell here; imports the modules that the study names."""
         return {
             "versions": versions(self.agent.name),
             "sources": sources(self.environment.id, self.agent.name),
@@ -99,12 +99,12 @@ class Cell:
 
     @property
     def configuration(self) -> dict[str, Any]:
-        """Everything the numbers depend on, as JSON."""
+        """Return all that the numbers depend on, as JSON."""
         return self.content | self.code
 
     @property
     def key(self) -> str:
-        """The hash of the configuration."""
+        """Return the hash of the configuration."""
         return key_of(self.configuration)
 
     def __str__(self) -> str:
@@ -114,17 +114,17 @@ class Cell:
 
 @dataclasses.dataclass(frozen=True)
 class Study:
-    """Environments and agents by label; every agent meets the same trials of every environment.
+    """A study runs every agent on the same trials of every environment.
 
     Args:
         name: of the study.
-        trials: of each agent on each environment.
+        trials: number of trials of each agent on each environment.
         environments: at least one, with different labels.
         agents: at least one, with different labels.
         seed: trial i is drawn from (seed, i).
         description: free text.
-        block_size: trials in a cell; blocks start at its multiples, so that more trials reuse what exists.
-        checkpoints: the rounds that are kept.
+        block_size: trials in a cell; blocks start at its multiples, so that more trials reuse stored cells.
+        checkpoints: the recorded rounds.
     """
 
     name: str
@@ -148,18 +148,18 @@ class Study:
 
     @property
     def modules(self) -> list[str]:
-        """The modules, but for ours, that entries name ("module:Agent", "module:Id-v0") and a run imports."""
+        """Return the modules outside our packages that entries name ("module:Agent", "module:Id-v0")."""
         names = [entry.id for entry in self.environments] + [entry.name for entry in self.agents]
         paths = {name.partition(":")[0] for name in names if ":" in name}
         return sorted(path for path in paths if path.split(".")[0] not in OURS)
 
     def cells(self) -> Iterator[Cell]:
-        """Every cell; everybody's first block comes first, so that an interrupted run is of use."""
+        """Yield every cell, first blocks first, so that an interrupted run can be compared."""
         pairs = itertools.product(self.environments, self.agents)
         return itertools.chain.from_iterable(zip(*(self.cells_of(*pair) for pair in pairs), strict=True))
 
     def cells_of(self, environment: EnvironmentEntry, agent: AgentEntry) -> list[Cell]:
-        """The blocks of trials of one agent on one environment, in order."""
+        """Return the blocks of trials of one agent on one environment, in order."""
         firsts = range(0, self.trials, self.block_size)
         sizes = (min(self.block_size, self.trials - first) for first in firsts)
         return [
@@ -179,7 +179,7 @@ def _check_labels(what: str, labels: list[str]) -> None:
 
 
 def _check_size(study: Study) -> None:
-    """Raise where there are more cells than a folder can hold, or more trials in one than memory."""
+    """Raise for more cells than a folder can hold, or more trials in a cell than fit in memory."""
     block = min(study.trials, study.block_size)
     require(block <= MOST_TRIALS, "block_size", f"at most {MOST_TRIALS} trials in a cell", block)
     pairs = len(study.environments) * len(study.agents)
@@ -195,7 +195,7 @@ def _check_size(study: Study) -> None:
 def _check_file_names(environments: Sequence[EnvironmentEntry]) -> None:
     known: dict[str, str] = {}
     for entry in environments:
-        name = unicodedata.normalize("NFKC", entry.file_name).casefold()  # some file systems know no other
+        name = unicodedata.normalize("NFKC", entry.file_name).casefold()  # some file systems ignore case
         if name in known:
             raise ValueError(
                 f"labels of [[environments]] must differ as names of files, got {known[name]!r} and "

@@ -1,4 +1,4 @@
-"""Studies from TOML files; whatever is not understood is one clear error that names the file and the key."""
+"""Studies are read from TOML files; a mistake is one error that names the file and the key."""
 
 import dataclasses
 import json
@@ -33,7 +33,7 @@ def parse_study(document: dict[str, Any]) -> Study:
         environments=_entries(EnvironmentEntry, "environments", "id", document),
         agents=_entries(AgentEntry, "agents", "name", document),
         checkpoints=Checkpoints(**_checked(Checkpoints, "[checkpoints]", document.get("checkpoints", {}))),
-        **_checked(Study, "[study]", document.get("study", {}), apart=list(_SECTIONS)),
+        **_checked(Study, "[study]", document.get("study", {}), without=list(_SECTIONS)),
     )
 
 
@@ -48,9 +48,9 @@ def _entries(entry: type, section: str, named_by: str, document: dict[str, Any])
     )
 
 
-def _checked(made: type, place: str, table: dict[str, Any], apart: Sequence[str] = ()) -> dict[str, Any]:
-    """The table itself, if it has the keys and kinds of the dataclass `made`, but for the fields `apart`."""
-    fields = [field for field in dataclasses.fields(made) if field.name not in apart]
+def _checked(made: type, place: str, table: dict[str, Any], without: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the table if its keys and kinds are those of the dataclass `made`, `without` some fields."""
+    fields = [field for field in dataclasses.fields(made) if field.name not in without]
     _check_keys(place, table, [field.name for field in fields])
     kinds = get_type_hints(made)
     for field in fields:
@@ -83,5 +83,5 @@ def _check_plain(place: str, table: dict[str, Any]) -> None:
         json.dumps(table)
     except TypeError as error:
         raise ValueError(
-            f"{place} must hold text, numbers, booleans, arrays and tables alone: {error}"
+            f"{place} must hold only text, numbers, booleans, arrays and tables: {error}"
         ) from error

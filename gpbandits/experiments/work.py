@@ -1,4 +1,4 @@
-"""Computing one cell, in whatever process: what runs side by side, on this machine or on others."""
+"""A worker process computes one cell at a time and writes it to the store."""
 
 import errno
 import math
@@ -25,45 +25,45 @@ from gpbandits.experiments.study import Cell
 
 
 class Task(NamedTuple):
-    """A cell, the file that is to hold it, and what is kept there beside the numbers.
+    """A task is a cell, the path of its file, and the metadata stored in it.
 
-    Settled before the run: editing the code in the meantime must not rename what the old code computes.
+    It is fixed before the run: an edit of the code during the run must not rename what the old code computes.
     """
 
     cell: Cell
     path: Path
     metadata: dict[str, Any]
-    wait: bool = False  # for another run that is computing the cell, rather than leave it for later
-    time_limit: float | None = None  # seconds, of the wait and of the work
+    wait: bool = False  # wait for another run that is computing the cell, rather than skip it
+    time_limit: float | None = None  # seconds, for the wait and for the work
 
     @property
     def longest(self) -> float:
-        """Seconds after which a process that runs is done with it."""
+        """Return the seconds after which a working process has finished the task."""
         return math.inf if self.time_limit is None else (1 + self.wait) * self.time_limit + GRACE
 
 
 class Outcome(NamedTuple):
-    """What became of a cell."""
+    """An outcome is a cell's final regret, its failure, or that another run is computing it."""
 
     cell: Cell
     failure: str | None = None  # the traceback, if it raised
-    regret: Floats | None = None  # (trials,) at the horizon, of the budget where there is one, if it did not
+    regret: Floats | None = None  # (trials,) at the horizon, else None; budget regret where there is a budget
     elsewhere: bool = False  # another run is computing it
 
     @property
     def reason(self) -> str:
-        """The failure in one line: what stands below the last frame of its traceback."""
+        """Return the first line below the last frame of the traceback."""
         lines = (self.failure or "").strip().splitlines() or [""]
         below = 1 + max((i for i, line in enumerate(lines) if line.startswith("  ")), default=-1)
         return lines[min(below, len(lines) - 1)]
 
 
 def settle(task: Task) -> Outcome:
-    """Compute a cell and keep its numbers, or its traceback; take what another process has kept meanwhile.
+    """Compute a cell and store its numbers or its traceback, unless another process has stored it meanwhile.
 
     Raises:
-        OSError: of the folder or the disk, which every other cell would meet as well; it names the file.
-        ValueError: this process runs other code than the one that settled the task.
+        OSError: the folder or the disk fails, as it would for every other cell; the error names the file.
+        ValueError: this process runs other code than the one that made the task.
     """
     _check_code(task)
     _check_folder(task.path.parent)
@@ -78,14 +78,14 @@ def settle(task: Task) -> Outcome:
                 result = compute(task.cell)
         except KeyboardInterrupt:  # ends the run
             raise
-        except BaseException:  # whatever else it is, the other cells go on and the caller reports it
+        except BaseException:  # the other cells continue, and the caller reports it
             return failed(task, traceback.format_exc())
         _keep(task, result, time.perf_counter() - begun)
         return _done(task, result)
 
 
 def _left(task: Task) -> Outcome:
-    """Leave a cell to another run, which may still finish it: no failure of the cell is kept."""
+    """Leave a cell to another run, which may still finish it; no failure is stored."""
     if not task.wait:
         return Outcome(task.cell, elsewhere=True)
     whom = f"{holder(task.path.parent, task.path.stem)} of another run, which is computing the cell"
@@ -93,7 +93,7 @@ def _left(task: Task) -> Outcome:
 
 
 def compute(cell: Cell) -> Result:
-    """Play one cell: the same numbers as those trials of that agent in one `evaluate` of everything."""
+    """Run one cell; its numbers equal those of the same trials in one `evaluate` of the whole study."""
     try:
         return evaluate(
             stage_of(cell),
@@ -104,7 +104,7 @@ def compute(cell: Cell) -> Result:
             checkpoints=cell.checkpoints.of_run,
         )
     except BaseException:
-        forget_stages()  # one may be half made where a time limit struck, or too large
+        forget_stages()  # a time limit may leave one half made, or one may be too large
         raise
 
 
@@ -116,9 +116,9 @@ def _keep(task: Task, result: Result, seconds: float) -> None:
 
 
 def failed(task: Task, failure: str) -> Outcome:
-    """Keep the reason why a cell could not be computed."""
+    """Store the reason why a cell could not be computed."""
     path = failure_beside(task.path)
-    text = failure.encode(errors="backslashreplace").decode()  # messages may have halves of surrogate pairs
+    text = failure.encode(errors="backslashreplace").decode()  # messages may hold lone surrogates
     with _writing(path):
         write_whole(path, f"{task.cell}\n\n{text}".encode())
     return Outcome(task.cell, failure=text)
@@ -126,22 +126,24 @@ def failed(task: Task, failure: str) -> Outcome:
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Say what to do about an error of the disk: it would meet every other cell as well."""
+    """Add a remedy to an error of the disk, which ends the run."""
     try:
         yield
     except OSError as error:
-        reason = f"{error.strerror or error}; mend that and run again, what is computed is kept"
+        reason = f"{error.strerror or error}; fix this and run again, what is computed is kept"
         raise OSError(error.errno, reason, str(path)) from error
 
 
 def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
-        reason = "the folder of the cells is gone, or not shared with this worker; run again when it is there"
+        reason = (
+            "the folder of the cells is missing, or not shared with this worker; restore it and run again"
+        )
         raise FileNotFoundError(errno.ENOENT, reason, str(folder))
 
 
 def _check_code(task: Task) -> None:
-    """Raise unless this process has the code that the cell is named by: a cluster may have another."""
+    """Raise unless this process has the code that is part of the cell's name: a cluster's may differ."""
     settled, here = task.metadata["configuration"], task.cell.configuration
     names = ("versions", "sources", "files")
     other = [

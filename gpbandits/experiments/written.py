@@ -1,4 +1,4 @@
-"""Studies as text: what `load_study` and `parse_study` read the same study from."""
+"""A study is written as a document or TOML text that `parse_study` and `load_study` read back."""
 
 import dataclasses
 import json
@@ -11,7 +11,7 @@ _APART = ("environments", "agents", "checkpoints")  # sections of their own
 
 
 def document_of(study: Study) -> dict[str, Any]:
-    """The study as `toml.parse_study` reads it."""
+    """Return the study as the document that `toml.parse_study` reads."""
     values = {
         field.name: getattr(study, field.name)
         for field in dataclasses.fields(study)
@@ -26,7 +26,7 @@ def document_of(study: Study) -> dict[str, Any]:
 
 
 def study_text(study: Study) -> str:
-    """The study as TOML; ValueError where an option is None, which TOML cannot say."""
+    """Return the study as TOML; an option that is None, which TOML lacks, is a ValueError."""
     sections = [
         (f"[[{name}]]" if isinstance(content, list) else f"[{name}]", values)
         for name, content in document_of(study).items()
@@ -40,7 +40,7 @@ def _section(head: str, values: dict[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    """A value of TOML: JSON's but for tables, infinities and one character that it has to escape."""
+    """Return a value in TOML, which is JSON except for tables, infinities and the character DEL."""
     match value:
         case bool() | str():
             return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

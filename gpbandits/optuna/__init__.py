@@ -1,4 +1,4 @@
-"""Our agents as samplers of Optuna: `optuna.create_study(sampler=GPBanditSampler())`."""
+"""Agents propose the trials of Optuna studies: `optuna.create_study(sampler=GPBanditSampler())`."""
 
 from bandit_envs.basics.extras import from_extra
 

@@ -1,4 +1,4 @@
-"""Optuna's distributions as parameters of a tuner, and values of the one as values of the other."""
+"""Optuna's distributions are converted to parameters of a tuner, and values in both directions."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ Values = dict[str, Any]
 
 
 class Dimension:
-    """One parameter of a study, whose steps and choices a tuner counts from 0.
+    """A dimension is one parameter of a study, whose steps and choices the tuner counts from 0.
 
-    So choices may be anything that Optuna takes, and a float with a step is a whole number.
+    Choices may thus be anything that Optuna takes, and a float with a step is an integer.
 
     Args:
-        distribution: of more than one value.
+        distribution: Optuna's distribution, with more than one value.
     """
 
     def __init__(self, distribution: BaseDistribution):
         self.distribution = distribution
         self.kind, self.origin, self.step = _counted(distribution)
 
-    def told(self, value: Any) -> Any:
-        """The tuner's value of one of Optuna's.
+    def to_tuner(self, value: Any) -> Any:
+        """Convert a value of Optuna to the tuner's.
 
         Raises:
-            ValueError: the distribution does not have it, as enqueued trials may.
+            ValueError: the value, such as an enqueued one, is not in the distribution.
         """
         place = (self.distribution.to_internal_repr(value) - self.origin) / self.step
         return self.kind.check("a parameter", place if isinstance(self.kind, Linear | Log) else round(place))
 
-    def asked(self, value: Any) -> Any:
-        """Optuna's value of one of the tuner's."""
-        most = getattr(self.distribution, "high", math.inf)  # which rounding of steps may pass
+    def to_optuna(self, value: Any) -> Any:
+        """Convert a value of the tuner to Optuna's."""
+        most = getattr(self.distribution, "high", math.inf)  # the rounding of steps may exceed it
         return self.distribution.to_external_repr(min(self.origin + value * self.step, most))
 
 
-def is_told_apart(distribution: BaseDistribution) -> bool:
-    """Whether a tuner can take a distribution: floats may not hold all of its values."""
+def is_tunable(distribution: BaseDistribution) -> bool:
+    """Return True if a tuner can take a distribution; ranges beyond the precision of floats it cannot."""
     try:
         Dimension(distribution)
     except ValueError:
@@ -57,7 +57,7 @@ def is_told_apart(distribution: BaseDistribution) -> bool:
 
 
 class Dimensions:
-    """The parameters that a tuner chooses in a study.
+    """The dimensions are the parameters of a study that a tuner chooses.
 
     Args:
         space: name -> distribution.
@@ -68,23 +68,23 @@ class Dimensions:
 
     @property
     def kinds(self) -> dict[str, Parameter]:
-        """What a tuner takes them for."""
+        """Return the tuner's parameters by name."""
         return {name: each.kind for name, each in self._each.items()}
 
-    def told(self, values: Values) -> Values | None:
-        """The tuner's values of a trial's; None of one that has not all of them, or impossible ones."""
+    def to_tuner(self, values: Values) -> Values | None:
+        """Convert a trial's values to the tuner's; None if one is missing or out of range."""
         try:
-            return {name: each.told(values[name]) for name, each in self._each.items()}
+            return {name: each.to_tuner(values[name]) for name, each in self._each.items()}
         except (KeyError, ValueError):
             return None
 
-    def asked(self, values: Values) -> Values:
-        """Optuna's values of the tuner's."""
-        return {name: each.asked(values[name]) for name, each in self._each.items()}
+    def to_optuna(self, values: Values) -> Values:
+        """Convert the tuner's values to Optuna's."""
+        return {name: each.to_optuna(values[name]) for name, each in self._each.items()}
 
 
 def _counted(distribution: BaseDistribution) -> tuple[Parameter, float, float]:
-    """What a tuner takes a distribution for, and of what value and step it is the number."""
+    """Return the tuner's parameter of a distribution, and the origin and step that map it back."""
     if isinstance(distribution, CategoricalDistribution):
         return Categorical(range(len(distribution.choices))), 0, 1
     if not isinstance(distribution, FloatDistribution | IntDistribution):

@@ -1,4 +1,4 @@
-"""What the trials of a study tell a tuner, in the order in which it happened."""
+"""The trials of a study are passed to a tuner in the order of their events."""
 
 from __future__ import annotations
 
@@ -12,63 +12,63 @@ from optuna.trial import FrozenTrial, TrialState
 from agents.tuning import Tuner
 from gpbandits.optuna.dimensions import Dimensions, Values
 
-ASKED = "gpbandits:asked"  # attribute of a trial that runs: what it was asked for, also before it suggests it
+ASKED = "gpbandits:asked"  # attribute of a running trial: its proposal, before the trial suggests each value
 ENQUEUED = "fixed_params"  # Optuna's attribute of a trial that was enqueued
 FAILURES = ("worst", "forget")
 
 
 class Outcome(NamedTuple):
-    """What a trial came to."""
+    """An outcome is the value and the costs of a finished trial."""
 
     value: float
     costs: dict[str, float]
 
 
 class Event(NamedTuple):
-    """A trial that is over."""
+    """An event is the end of a trial."""
 
     time: datetime
     ticket: int
-    outcome: Outcome | None  # None where it failed
+    outcome: Outcome | None  # None if the trial failed
 
 
 def constraint_names(trials: Iterable[FrozenTrial]) -> list[str]:
-    """The names of all constraints that some trial was given a value of."""
+    """Return the names of all constraints that have a value in some trial."""
     return sorted({name for trial in trials for name in trial.constraints})
 
 
 def inform(
     tuner: Tuner, dimensions: Dimensions, trials: Sequence[FrozenTrial], failures: str, goal: str
 ) -> None:
-    """Tell a tuner of a study's trials, those that run included.
+    """Pass the trials of a study to a tuner, running ones included.
 
-    A trial's news come after those trials that had started before it was over: to agents that think of
-    delays, trials that run side by side are late feedback.
+    The outcome of a trial follows all trials that started before it ended, so that agents see parallel trials
+    as delayed feedback.
 
     Args:
-        tuner: which was told nothing yet.
-        dimensions: what it tunes.
-        trials: in the order of their numbers, without those that are waiting.
+        tuner: a new tuner without observations.
+        dimensions: the parameters that it tunes.
+        trials: in the order of their numbers, without waiting ones.
         failures: "worst" or "forget", see `GPBanditSampler`.
         goal: "maximise" or "minimise".
     """
     names = constraint_names(trials)
     bad = _worst([outcome(trial, names) for trial in trials], goal) if failures == "worst" else None
-    news: list[Event] = []
+    ended: list[Event] = []
     for trial in trials:
         begun = trial.datetime_start or trial.datetime_complete
-        news = _tell(tuner, news, begun, bad)
-        parameters = dimensions.told(_parameters(trial))
+        ended = _tell(tuner, ended, begun, bad)
+        parameters = dimensions.to_tuner(_parameters(trial))
         if parameters is None:
             continue
         ticket = tuner.start(parameters)
         if trial.state.is_finished():
-            news.append(Event(trial.datetime_complete or datetime.max, ticket, outcome(trial, names)))
-    _tell(tuner, news, None, bad)
+            ended.append(Event(trial.datetime_complete or datetime.max, ticket, outcome(trial, names)))
+    _tell(tuner, ended, None, bad)
 
 
 def about_to_begin(trials: Iterable[FrozenTrial], number: int) -> int:
-    """How many trials before this number were given no parameters yet: other processes think of them."""
+    """Count the running trials before this number without parameters, which other processes are computing."""
     return sum(
         trial.state == TrialState.RUNNING and trial.number < number and not _parameters(trial)
         for trial in trials
@@ -76,10 +76,10 @@ def about_to_begin(trials: Iterable[FrozenTrial], number: int) -> int:
 
 
 def outcome(trial: FrozenTrial, names: Sequence[str]) -> Outcome | None:
-    """What a trial came to; None if it failed, or is not over.
+    """Return the outcome of a trial; None if it failed or still runs.
 
-    A pruned one came to the value it was pruned at. A value that is infinite, and constraints of which one is
-    missing, are failures: no model can be told of them.
+    A pruned trial has the value at which it was pruned. An infinite value and a missing constraint are
+    failures, since no model can use them.
     """
     value, costs = trial.values, trial.constraints
     if trial.state not in (TrialState.COMPLETE, TrialState.PRUNED) or not value:
@@ -88,20 +88,20 @@ def outcome(trial: FrozenTrial, names: Sequence[str]) -> Outcome | None:
     return Outcome(value[0], {name: costs[name] for name in names}) if all(map(isfinite, numbers)) else None
 
 
-def _tell(tuner: Tuner, news: list[Event], until: datetime | None, bad: Outcome | None) -> list[Event]:
-    """Tell of the trials that were over before some time, in that order; return the others."""
-    due = [each for each in news if until is None or each.time <= until]
+def _tell(tuner: Tuner, ended: list[Event], until: datetime | None, bad: Outcome | None) -> list[Event]:
+    """Pass the trials that ended up to some time to the tuner, in that order; return the others."""
+    due = [each for each in ended if until is None or each.time <= until]
     for _, ticket, known in sorted(due, key=lambda event: (event.time, event.ticket)):
-        told = known or bad
-        if told is None:
+        outcome = known or bad
+        if outcome is None:
             tuner.drop(ticket)
         else:
-            tuner.tell(ticket, *told) if told.costs else tuner.tell(ticket, told.value)
-    return [each for each in news if each not in due]
+            tuner.tell(ticket, *outcome) if outcome.costs else tuner.tell(ticket, outcome.value)
+    return [each for each in ended if each not in due]
 
 
 def _worst(outcomes: Iterable[Outcome | None], goal: str) -> Outcome | None:
-    """The worst value and the largest of each cost; None where nothing is known."""
+    """Return the worst value and the largest of each cost; None without outcomes."""
     known = [each for each in outcomes if each is not None]
     if not known:
         return None
@@ -111,7 +111,7 @@ def _worst(outcomes: Iterable[Outcome | None], goal: str) -> Outcome | None:
 
 
 def _parameters(trial: FrozenTrial) -> Values:
-    """Values by name; of a trial that runs, also those that it has not suggested yet."""
+    """Return a trial's values by name; for a running trial also proposed and enqueued ones."""
     if trial.state.is_finished():
         return trial.params
     return {**trial.system_attrs.get(ASKED, {}), **trial.system_attrs.get(ENQUEUED, {}), **trial.params}

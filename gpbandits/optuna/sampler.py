@@ -1,4 +1,4 @@
-"""The sampler: an agent that is told all of a study proposes the next trial."""
+"""The sampler lets an agent propose the next trial of a study from all earlier ones."""
 
 from __future__ import annotations
 
@@ -17,46 +17,44 @@ from optuna.trial import FrozenTrial, TrialState
 from agents.tuning import Linear, Tuner
 from agents.tuning.told import as_number
 from bandit_envs.basics.arguments import is_integer, require, require_choice
-from gpbandits.optuna.dimensions import Dimensions, is_told_apart
+from gpbandits.optuna.dimensions import Dimensions, is_tunable
 from gpbandits.optuna.experience import ASKED, FAILURES, about_to_begin, constraint_names, inform
 
 CONSTRAINTS = "constraints"  # attribute of a trial, from which `FrozenTrial.constraints` reads
 
 
 class GPBanditSampler(BaseSampler):
-    """Lets any of our agents propose the trials of an Optuna study.
+    """A sampler lets an agent propose the trials of an Optuna study.
 
         >>> import optuna
         >>> from gpbandits.optuna import GPBanditSampler
         >>> study = optuna.create_study(sampler=GPBanditSampler(seed=0))
         >>> study.optimize(lambda trial: trial.suggest_float("x", -1, 1) ** 2, n_trials=20)
 
-    The study is its only memory: each proposal is that of a new agent which is told all trials, so that it
-    does not matter which process asks, after which pause, or which one was killed. Trial n of a study depends
-    on the seed, on n and on the other trials alone. Trials that run are pending feedback, also those of other
-    processes. What is left to chance is drawn anew for each trial.
+    The study holds all state: each proposal is made by a new agent that is given all trials, so processes may
+    be stopped, restarted and added at any time. Trial n depends on the seed, n and the other trials, with its
+    own random draws. Running trials, also those of other processes, are pending feedback.
 
-    An agent proposes the parameters that all completed trials have, with the same ranges; parameters of a
-    branch that not all of them took, or whose range changes, are sampled one by one. Kernels see whole
-    numbers, steps and choices as they are used, see `Tuner`. Trials with parameters out of range, which may
-    be enqueued, are left out. A proposal takes 0.1 to 0.3 s at 20 to 200 trials.
+    The agent proposes the parameters that all completed trials have, with the same ranges; parameters of a
+    branch that some trials lack, or whose range changes, are sampled one by one. Kernels see integers, steps
+    and choices as they are used, see `Tuner`. Trials with parameters out of range, which may be enqueued, are
+    left out. A proposal takes 0.1 to 0.3 s at 20 to 200 trials.
 
     Args:
-        agent: a name, or (name, options), as for `Tuner`: by default GP-BUCB with a width of 2 and
-            hyperparameters learnt from the trials, or constrained EI where trials have constraints, which
-            other agents must take into account. Not one that only learns from plays of its own choice.
-        seed: of all that is drawn; None for an accidental one.
+        agent: a name, or (name, options), as for `Tuner`; by default GP-BUCB with a width of 2 and
+            hyperparameters learnt from the trials, or constrained EI if trials have constraints. It must
+            handle constraints if there are any, and learn from trials that others chose.
+        seed: seed of all random draws; None takes entropy from the system.
         constraints_func: trial -> values of the constraints, each feasible at most 0, called after each trial
             that completed or was pruned. `trial.set_constraint(name, value)` in the objective does the same.
-        failures: what is thought of a trial that failed, was pruned before it reported a value, came to an
-            infinite one, or lacks one of the constraints. "worst": it came to the worst value and the
-            largest costs of the study, so that it is not tried again. "forget": nothing, as where a
-            machine died and the parameters are not to blame.
-        independent_sampler: of the parameters that the agent does not propose; random ones by default.
+        failures: treatment of a trial that failed, was pruned before it reported a value, has an infinite
+            value, or lacks a constraint. "worst" gives it the worst value and the largest costs of the study,
+            so that it is not tried again; "forget" drops it, for instance if the machine was the cause.
+        independent_sampler: samples the parameters that the agent does not propose; by default at random.
         budget, num_arms, noise_std, standardise: see `Tuner`.
 
     Raises:
-        ValueError: an argument is impossible; the message names it.
+        ValueError: an argument is invalid; the message names it.
     """
 
     def __init__(
@@ -85,21 +83,21 @@ class GPBanditSampler(BaseSampler):
             "standardise": standardise,
         }
         probe = Tuner({"x": Linear(0, 1)}, **self._options)
-        for _ in range(2 if agent is not None else 0):  # raises now what it would raise in the second trial
+        for _ in range(2 if agent is not None else 0):  # raises now rather than in the second trial
             probe.tell(probe.ask()[0], 0.0)
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """The parameters that all completed trials have, those of a single value apart.
+        """Return the parameters that all completed trials have.
 
-        So are ranges that no kernel tells apart, such as seeds up to 2**60.
+        Single values are left out, and ranges beyond the precision of floats, such as seeds up to 2**60.
         """
         space = intersection_search_space(study.get_trials(deepcopy=False))
-        return {name: each for name, each in space.items() if not each.single() and is_told_apart(each)}
+        return {name: each for name, each in space.items() if not each.single() and is_tunable(each)}
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """The agent's proposal, which other processes are told at once."""
+        """Return the agent's proposal, and store it for other processes."""
         if not search_space:
             return {}
         others = [each for each in study.get_trials(deepcopy=False) if each.number != trial.number]
@@ -111,7 +109,7 @@ class GPBanditSampler(BaseSampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """A value of a parameter that the agent does not propose."""
+        """Sample a parameter that the agent does not propose."""
         seed = self._seed(trial, zlib.crc32(param_name.encode()))
         sampler = self._independent_sampler or RandomSampler(seed)
         return sampler.sample_independent(study, trial, param_name, param_distribution)
@@ -125,7 +123,7 @@ class GPBanditSampler(BaseSampler):
     def after_trial(
         self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
-        """Keep the constraints of a trial with it, where every process reads them."""
+        """Store the constraints of a trial in the study, where every process reads them."""
         if self._constraints_func is not None and state in (TrialState.COMPLETE, TrialState.PRUNED):
             returned = self._constraints_func(trial)
             costs = [as_number(cost) for cost in returned] if isinstance(returned, Iterable) else [None]
@@ -143,11 +141,11 @@ class GPBanditSampler(BaseSampler):
         tuner = Tuner(dimensions.kinds, goal=goal, constraints=constraints, seed=seed, **self._options)
         inform(tuner, dimensions, begun, self._failures, goal)
         for _ in range(about_to_begin(begun, trial.number)):
-            tuner.ask()  # what these are likely to be asked for, so that nobody is asked for it twice
+            tuner.ask()  # guesses the proposals that other processes are computing, to avoid repeating them
         _, parameters = tuner.ask()
-        return dimensions.asked(parameters)
+        return dimensions.to_optuna(parameters)
 
     def _seed(self, trial: FrozenTrial, *words: int) -> int:
-        """A seed of one trial, and of one of its parameters."""
+        """Return the seed of a trial, or with `words` of one of its parameters."""
         entropy: Any = self._entropy
         return int(np.random.SeedSequence([entropy, trial.number, *words]).generate_state(1)[0])

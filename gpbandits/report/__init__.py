@@ -1,4 +1,4 @@
-"""Reports of what a store holds: one HTML page, figures and tables; nothing here makes numbers of its own."""
+"""A report shows the results in a store as one HTML page, figures and tables; it runs no trials."""
 
 from gpbandits.report.write import write_report
 

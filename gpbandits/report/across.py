@@ -1,4 +1,4 @@
-"""The section of a report that looks at all environments together."""
+"""A section of a report compares the agents across all environments."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from gpbandits.report.standings import INDISTINCT, THRESHOLDS, Standings, distin
 
 @dataclasses.dataclass(frozen=True)
 class Across:
-    """Who stands where across the environments of a study.
+    """A section ranks the agents of one track across the environments of a study.
 
-    Agents of different tracks do not share one: what was learnt beforehand is not comparable.
+    Agents of different tracks are not comparable, since some are trained beforehand.
 
     Args:
-        standings: of the agents.
-        track: "" where there is one at most.
-        numbers: of the agents, for colour and dashes.
+        standings: scores and ranks of the agents.
+        track: name of the track, "" if there is at most one.
+        numbers: number of each agent, for colour and dashes.
     """
 
     standings: Standings
@@ -35,22 +35,22 @@ class Across:
 
     @property
     def name(self) -> str:
-        """Of its place in the page and of its files."""
+        """Return the name of the section's anchor and files."""
         return "-".join(["across", *self.track.split()])
 
     @property
     def title(self) -> str:
-        """The heading."""
+        """Return the heading."""
         return "Across environments" + (f", {self.track}" if self.track else "")
 
     @cached_property
     def tables(self) -> list[Grid]:
-        """What the section prints, and the folder of tables keeps."""
+        """Return the tables of the section, which are also written to files."""
         return [self.standings.overall(), self.standings.improvement()]
 
     @property
     def svg(self) -> str:
-        """Performance profiles."""
+        """Draw the performance profiles."""
         lines = [
             Line(
                 self.numbers[label], self.standings.marked(label), THRESHOLDS, *self.standings.profile(label)
@@ -62,22 +62,22 @@ class Across:
 
     @property
     def start(self) -> int:
-        """The index of the threshold that is read off first: half of the way to optimal play."""
+        """Return the index of the threshold shown first, 0.5, halfway to optimal play."""
         return int(np.abs(THRESHOLDS - 0.5).argmin())
 
     @property
     def legend(self) -> list[tuple[int, str]]:
-        """Number and label of each agent, best rank first."""
+        """Return the number and label of each agent, best rank first."""
         return [(self.numbers[label], self.standings.marked(label)) for label in self.standings.agents]
 
 
 def across(results: Sequence[Result], numbers: Mapping[str, int], reference: str) -> list[Across]:
-    """One section a track; none where fewer than two environments have results of the reference agent.
+    """Return a section for each track with results of the reference agent on at least two environments.
 
     Args:
-        results: one an environment.
-        numbers: of the study's agents, for colour and dashes.
-        reference: the label that scores 0.
+        results: one for each environment.
+        numbers: number of each agent of the study, for colour and dashes.
+        reference: label of the agent that scores 0.
     """
     tracks = {label: track for result in results for label, track in result.tracks.items()}
     several = sorted(set(tracks.values()))
@@ -86,19 +86,19 @@ def across(results: Sequence[Result], numbers: Mapping[str, int], reference: str
     sections = []
     for track, parts in by_track.items():
         usable = [part for part in parts if part is not None and has_loss(part, reference)]
-        telling = [part for part in usable if part.num_trials < ENOUGH or distinct(part, reference)]
-        notes = [f"Left out: {part.environment}; {INDISTINCT}." for part in usable if part not in telling]
-        if len(telling) > 1:
-            sections.append(Across(Standings(telling, reference, notes), track, numbers))
+        kept = [part for part in usable if part.num_trials < ENOUGH or distinct(part, reference)]
+        notes = [f"Left out: {part.environment}; {INDISTINCT}." for part in usable if part not in kept]
+        if len(kept) > 1:
+            sections.append(Across(Standings(kept, reference, notes), track, numbers))
     return sections
 
 
 def _part(result: Result, tracks: Mapping[str, str], track: str) -> Result | None:
-    """The agents of a track, and those of none; all where the track is none."""
+    """Select the agents of a track and those without one; all agents if the track is ""."""
     labels = [label for label in result.agents if not track or tracks.get(label, track) == track]
     return result.select(labels) if labels else None
 
 
 def reference_of(study: Study) -> str | None:
-    """The label of the first agent that plays at random; None where none does."""
+    """Return the label of the first agent that plays at random; None if there is none."""
     return next((agent.label for agent in study.agents if agent.name == REFERENCE), None)

@@ -1,4 +1,4 @@
-"""One axis of a chart: what it shows, where, and its ticks."""
+"""An axis maps the values of a chart to pixels and places the ticks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class Axis(NamedTuple):
-    """A range of values on a range of pixels, even in the value or in its logarithm."""
+    """An axis maps a range of values, or of their logarithms, linearly to a range of pixels."""
 
     low: float
     high: float
@@ -22,13 +22,13 @@ class Axis(NamedTuple):
     logarithmic: bool
 
     def place(self, values: Floats | float) -> Floats:
-        """Pixels of values, (n,); what lies below the range is put at its end, as log 0 must be."""
+        """Return the pixels of values, (n,); values outside the range, such as log 0, are put at its ends."""
         inside = np.clip(np.nan_to_num(values, nan=self.low), self.low, self.high)
         low, high, at = (self._scaled(part) for part in (self.low, self.high, inside))
         return self.start + (at - low) / (high - low) * (self.end - self.start)
 
     def ticks(self, count: int = 5) -> list[tuple[float, str]]:
-        """Pixels and texts of about so many round values."""
+        """Return the pixels and texts of about `count` round values."""
         if self.logarithmic:
             subs = (1.0,) if self.high > 20 * self.low else (1.0, 2.0, 5.0)
             values = LogLocator(subs=subs, numticks=count + 2).tick_values(self.low, self.high)
@@ -51,7 +51,7 @@ class Axis(NamedTuple):
 
 
 def padded(values: Floats, logarithmic: bool, start: float, end: float) -> Axis:
-    """An axis with room for 0 and all values or, where it is logarithmic, for the positive ones."""
+    """Return an axis that contains 0 and all values or, if it is logarithmic, the positive ones."""
     finite = values[np.isfinite(values) & ((values > 0) | (not logarithmic))]
     if not finite.size:
         return Axis(0.1, 1.0, start, end, logarithmic) if logarithmic else Axis(0.0, 1.0, start, end, False)

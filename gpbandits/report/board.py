@@ -1,4 +1,4 @@
-"""The leaderboard as a page in Markdown, with a table and a figure for each class of problems."""
+"""The leaderboard is a Markdown page with a table and a figure for each class of problems."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def write_board(
     """Write `leaderboard.md`, its figures and its tables, and return the path of the page.
 
     Args:
-        classes: the standings of each class of problems, by its name; no list is over several classes.
-        folder: of the page; figures go into its `figures`, CSV and LaTeX into its `tables`.
-        command: that makes the page, printed in it.
-        excluded: who does not take part, and why.
+        classes: the standings of each class of problems, by name; classes are ranked separately.
+        folder: folder of the page; figures go into its `figures`, CSV and LaTeX into its `tables`.
+        command: the command that makes the page, printed in it.
+        excluded: (agent or environment, reason) of those that do not take part.
     """
     place = Path(folder)
     (place / "figures").mkdir(parents=True, exist_ok=True)
@@ -58,15 +58,15 @@ def write_board(
 
 
 def _section(name: str, grid: Grid, shared: Sequence[str]) -> list[str]:
-    """A class of problems with its figure, its table and the notes that only it has."""
+    """Return the section of a class of problems: its figure, its table and its own notes."""
     own = dataclasses.replace(grid, notes=tuple(note for note in grid.notes if note not in shared))
     figure = f"![Ranks, scores and performance profiles, {name}](figures/leaderboard-{name}.png)"
     return ["", f"## {name.capitalize()}", "", figure, "", own.markdown().rstrip()]
 
 
 def _exclusions(excluded: Sequence[tuple[str, str]]) -> list[str]:
-    """A line for those who are left out of the same environments for the same reason."""
-    places: dict[str, dict[str, list[str]]] = {}  # of each reason, by agent
+    """Return a line for all agents that are left out of the same environments for the same reason."""
+    places: dict[str, dict[str, list[str]]] = {}  # reason -> agent -> environments
     for who, why in excluded:
         name, _, place = who.partition(" on ")
         reason = why.removeprefix(f"agent {name!r}: ")
@@ -76,7 +76,7 @@ def _exclusions(excluded: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _together(left_out: dict[str, list[str]]) -> list[str]:
-    """Say "a, b on c, d" for the agents that are left out of c and d."""
+    """Return "a, b on c, d" for agents a and b that are left out of c and d."""
     names: dict[str, list[str]] = {}
     for name, places in left_out.items():
         names.setdefault(", ".join(places), []).append(name)

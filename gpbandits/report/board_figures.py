@@ -1,4 +1,4 @@
-"""The figures of a leaderboard: an agent a row, so that fifty agents need no legend."""
+"""The figures of a leaderboard have one row an agent, so that fifty agents need no legend."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.styles import COLOURS
 from gpbandits.report.standings import THRESHOLDS, Standings
 
-ROW, HEAD = 0.24, 1.5  # inches of a row, and of what is above and below all
-LIMIT = 1.0  # of scores: what is worse than -1 is drawn as -1, lest one failure hides all other differences
+ROW, HEAD = 0.24, 1.5  # inches of a row, and of the margins above and below
+LIMIT = 1.0  # scores below -1 are drawn at -1, so that one failure does not hide all other differences
 
 
 def ranks_figure(standings: Standings) -> Figure:
-    """Draw the ranks left open, scores with intervals, and performance profiles as colours; best on top."""
+    """Draw sets of ranks, scores with intervals, and performance profiles as colours; best on top."""
     figure, (left, middle, right) = _figure(standings, 10, (2, 2, 3))
     _draw_intervals(left, [standings.ranks[label] for label in standings.agents])
     left.set(title="rank", xlabel="ranks that the trials leave open")
@@ -38,7 +38,7 @@ def ranks_figure(standings: Standings) -> Figure:
 
 
 def _figure(standings: Standings, width: float, widths: tuple[int, ...]) -> tuple[Figure, list[Axes]]:
-    """Panels side by side whose rows are the agents, named on the left."""
+    """Make panels in a row that share the agents as rows, labelled on the left."""
     labels = standings.agents
     figure = Figure(figsize=(width, HEAD + ROW * len(labels)), layout="constrained")
     FigureCanvasAgg(figure)
@@ -51,7 +51,7 @@ def _figure(standings: Standings, width: float, widths: tuple[int, ...]) -> tupl
 
 
 def _draw_intervals(axes: Axes, intervals: Sequence[Sequence[float]] | Floats) -> None:
-    """Draw an estimate and its ends a row, (agents, 3)."""
+    """Draw the estimate and interval of each row, (agents, 3)."""
     estimate, low, high = np.asarray(intervals, dtype=np.float64).T
     rows = np.arange(len(estimate))
     axes.hlines(rows, low, high, color=COLOURS[0], lw=2.5, alpha=0.5)

@@ -1,8 +1,8 @@
-"""Line charts as SVG that needs nothing else: the page's style sheet gives colours, for day and for night.
+"""Line charts are self-contained SVG, coloured by the page's style sheet in light or dark mode.
 
-Agent n is drawn in the classes that `style_of(n)` names, for colour and dashes; `band` and `line` say what is
-drawn, and the attribute data-agent whose it is. For reading values off a chart, data-x has the points across
-as text, and data-values those of a line's values, with their intervals.
+Each path has a class `band` or `line`, the classes `style_of(n)` for colour and dashes of agent n, and the
+attribute data-agent. To read values off a chart, data-x holds the points and data-values the values of a line
+with their intervals, as text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 14, 10, 40  # margins
 
 
 class Line(NamedTuple):
-    """A curve with its band."""
+    """A line is the curve of an agent with its band."""
 
     agent: int  # its number, for colour and dashes
     label: str
@@ -35,11 +35,11 @@ class Line(NamedTuple):
 
 
 def line_chart(lines: Sequence[Line], scale: Scale, title: str, x_label: str, y_label: str) -> str:
-    """An <svg> element of curves over the same points; its description says where every curve ends."""
+    """Return an <svg> element of curves over the same points; its description has the final values."""
     logarithmic = scale == "log-log"
     x = np.concatenate([line.x for line in lines])
     across = Axis(float(x.min()), max(float(x.max()), float(x.min()) + 1), LEFT, WIDTH - RIGHT, logarithmic)
-    # A band may reach zero, that is minus infinity: on a logarithm the curves alone decide the range.
+    # A band may reach zero, which is minus infinity on a logarithmic axis: there the curves set the range.
     shown = [line.y if logarithmic else np.concatenate([line.y, line.low, line.high]) for line in lines]
     up = padded(np.concatenate(shown), logarithmic, HEIGHT - BOTTOM, TOP)
     ends = "; ".join(f"{line.label} {number(float(line.y[-1]))}" for line in lines)
@@ -56,12 +56,12 @@ def line_chart(lines: Sequence[Line], scale: Scale, title: str, x_label: str, y_
 
 
 def style_of(agent: int) -> str:
-    """The classes of colour and dashes of an agent, in the style sheet: from a0 and d0 on."""
+    """Return the classes of an agent's colour and dashes in the style sheet, from a0 and d0 on."""
     return f"a{agent % len(PALETTE)} d{agent % len(DASHES)}"
 
 
 def _frame(across: Axis, up: Axis, x_label: str, y_label: str) -> list[str]:
-    """Grid, ticks and labels."""
+    """Draw the grid, ticks and labels."""
     lines = [f"M{at:.1f} {up.start}V{up.end}" for at, _ in across.ticks()]
     lines += [f"M{across.start} {at:.1f}H{across.end}" for at, _ in up.ticks()]
     below = [f'<text x="{at:.1f}" y="{up.start + 14}" class="x">{text}</text>' for at, text in across.ticks()]
@@ -93,7 +93,7 @@ def _curve(line: Line, across: Axis, up: Axis) -> str:
 
 
 def _values(line: Line) -> str:
-    """Points separated by commas; mean, low and high of each by blanks, the mean alone without interval."""
+    """Return "mean low high" of each point, separated by commas; only the mean without an interval."""
     parts = [line.y, line.low, line.high] if np.isfinite(line.low).all() else [line.y]
     return ",".join(" ".join(number(float(part)) for part in point) for point in zip(*parts, strict=True))
 

@@ -1,4 +1,4 @@
-"""Who enters the leaderboard: every agent on every environment whose features it handles, as studies."""
+"""The leaderboard's studies pair every agent with every environment whose features it handles."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from gpbandits.experiments.checkpoints import Checkpoints
 from gpbandits.experiments.study import AgentEntry, EnvironmentEntry, Study
 
 REFERENCE = "random"  # scores 0 in every environment
-# Its first 200 of 600 rounds are its smallest data sets, on which hardly an agent differs from random play.
+# Its first 200 of 600 rounds have the smallest data sets, on which agents hardly differ from random play.
 WHOLE = "GPBandit-GrowingDataSVM-v0"
-LEARNERS = "sb3-"  # begin the names of learners that would take longer than all other agents together
+LEARNERS = "sb3-"  # prefix of learners, which would take longer than all other agents together
 
-CLASSES = {  # of problems, by the feature that they are for
+CLASSES = {  # classes of problems, by their main feature
     "context": "contextual",
     "delay": "delayed",
     "change": "changing",
@@ -34,11 +34,11 @@ CLASSES = {  # of problems, by the feature that they are for
 
 
 class Entries(NamedTuple):
-    """One study an environment, what cannot take part, with the reason, and the class of each problem."""
+    """The entries are one study an environment, the excluded pairs, and the class of each problem."""
 
     studies: list[Study]
-    excluded: list[tuple[str, str]]  # (who, why)
-    classes: dict[str, str]  # of each environment's label, one of `CLASSES`
+    excluded: list[tuple[str, str]]  # (agent or environment, reason)
+    classes: dict[str, str]  # label of an environment -> name of its class
 
 
 def enter(
@@ -51,16 +51,16 @@ def enter(
     """Pair agents and environments.
 
     Args:
-        trials: of each pair.
-        horizon: rounds a trial at most, but of `WHOLE`; an environment's own horizon may be shorter.
-        environments: ids, each of which must be playable; all registered ones that are if empty.
-        agents: names, beside the reference; all registered ones but `LEARNERS` and those of other
-            libraries if empty. Those without `features` are tried everywhere.
-        seed: of the trials.
+        trials: number of trials of each pair.
+        horizon: most rounds a trial, except for `WHOLE`; an environment's own horizon may be shorter.
+        environments: ids, each of which must be available; if empty, all registered ones that are.
+        agents: names, beside the reference; if empty, all registered ones except `LEARNERS` and those of
+            other libraries. Agents without `features` are paired with every environment.
+        seed: seed of the trials.
     """
     studies, excluded, classes = [], [], {}
-    everybody = [name for name in agent_names() if not _is_slow(name)]
-    names = sorted({*(agents or everybody), REFERENCE})
+    registered = [name for name in agent_names() if not _is_slow(name)]
+    names = sorted({*(agents or registered), REFERENCE})
     if not agents:
         slow = f"{LEARNERS}* and optimisers of other libraries"
         excluded.append((slow, "they take longer than all others together; --agent names them"))
@@ -71,7 +71,7 @@ def enter(
             env = make(env_id, **kwargs)
             env.reset(seed=seed)
         except (ValueError, OSError, ImportError, gym.error.Error) as error:
-            if environments:  # who names an environment wants it
+            if environments:  # a named environment must not be skipped
                 raise
             excluded.append((env_id, _line(error)))
             continue
@@ -81,7 +81,7 @@ def enter(
         entrants = []
         for name in names:
             if missing := resolve_agent(name).lacking(demanded):
-                if name in agents:  # who names an agent wants to know where it is
+                if name in agents:  # a named agent must not be missing without a reason
                     excluded.append((f"{name} on {env_id}", f"it does not handle {', '.join(missing)}"))
                 continue
             try:
@@ -99,15 +99,15 @@ def enter(
 
 
 def features_of(problem: Problem) -> set[str]:
-    """What an agent must handle to play a problem as it is meant."""
+    """Return the features that an agent must handle on a problem."""
     actions = {"box" if problem.decisions.continuous else "finite"}
     return demanded_by(problem.setting()) | actions | ({"availability"} if problem.volatile else set())
 
 
 def class_of(problem: Problem) -> str:
-    """The class of problems within which agents are ranked: by its data, else by the feature that it is for.
+    """Return the class of problems within which agents are ranked: "real" for data, else by its main feature.
 
-    Contexts and delays come together; a problem of more features is "combined".
+    A problem with contexts and delays is "contextual"; one with several other features is "combined".
     """
     if isinstance(problem.reward, Recorded):
         return "real"
@@ -117,7 +117,7 @@ def class_of(problem: Problem) -> str:
     return next((name for feature, name in CLASSES.items() if feature in features), "plain")
 
 
-_EVERY = Checkpoints("every")  # what a round costs counts, and sums of rounds would hide it
+_EVERY = Checkpoints("every")  # the loss of each round counts, which sums over rounds would hide
 
 
 def _problem(env_id: str) -> Problem:
@@ -128,7 +128,7 @@ def _problem(env_id: str) -> Problem:
 
 
 def _is_slow(name: str) -> bool:
-    """Whether it is a learner, or an optimiser of another library."""
+    """Return True for learners and for optimisers of other libraries."""
     return name.startswith(LEARNERS) or hasattr(resolve_agent(name).make, "requires")
 
 

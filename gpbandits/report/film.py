@@ -1,4 +1,4 @@
-"""An agent at play, as pictures and as a moving one."""
+"""A film shows a trial of an agent, round by round, as pictures or as a GIF."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gpbandits.evaluation.loop import trial_seeds
 from gpbandits.evaluation.play import require_bandit
 from gpbandits.experiments.check import naming
 
-HOLD = 3  # times as long as the others is the last frame shown
+HOLD = 3  # the last frame is shown so many times as long as the others
 
 
 def frames(
@@ -29,14 +29,14 @@ def frames(
     count: int = 40,
     env_kwargs: Mapping[str, Any] | None = None,
 ) -> Iterator[NDArray[np.uint8]]:
-    """Pictures of trial 0 of `evaluate(seed=seed)`, the first before the first round, (480, 640, 3) each.
+    """Yield pictures of trial 0 of `evaluate(seed=seed)`, from before the first round, (480, 640, 3) each.
 
     Args:
         environment: as for `evaluate`.
         agent: as for `evaluate`; its posterior is drawn if it has a method `posterior(observation)`.
-        seed: of the trial.
-        count: of pictures at most, evenly spread over the rounds.
-        env_kwargs: of the environment.
+        seed: seed of the trial.
+        count: largest number of pictures, evenly spread over the rounds.
+        env_kwargs: keyword arguments of the environment.
     """
     keywords = {"render_mode": "rgb_array"} | dict(env_kwargs or {})
     for env, _ in moments(environment, agent, seed, count, keywords):
@@ -46,9 +46,9 @@ def frames(
 def moments(
     environment: EnvLike, agent: AgentSpec, seed: int, count: int, env_kwargs: Mapping[str, Any]
 ) -> Generator[tuple[Any, Any], None, None]:
-    """Play the trial of `frames`, and stop with the environment and the agent at each picture.
+    """Run the trial of `frames`, and yield the environment and the agent at each picture.
 
-    But for the last one the agent has chosen its next play, and the environment has not seen it.
+    Except at the last picture, the agent has chosen its next action and the environment has not run it yet.
     """
     if count < 2:
         raise ValueError(f"count must be at least 2, the first and the last picture, got {count}")
@@ -75,7 +75,7 @@ def moments(
                 break
             following, reward, terminated, truncated, info = env.step(action)
             seen = info if getattr(player, "privileged", False) else _without_oracle(info)
-            if info.get("played", True):  # else the budget is spent, and there is nothing to learn any more
+            if info.get("played", True):  # else the budget is spent, and the action was not played
                 player.update(observation, action, reward, seen)
             observation, done, played = following, terminated or truncated, played + 1
     finally:
@@ -87,11 +87,11 @@ def _without_oracle(info: dict[str, Any]) -> dict[str, Any]:
 
 
 class Film:
-    """An agent at play as an endless GIF, which the cell of a notebook shows.
+    """A film is an endless GIF, which a notebook displays.
 
     Args:
-        pictures: one after the other, (height, width, 3) each.
-        fps: of them a second; the last stays longer.
+        pictures: the frames in order, (height, width, 3) each.
+        fps: frames a second; the last one stays longer.
     """
 
     def __init__(self, pictures: Iterable[NDArray[np.uint8]], fps: float = 5.0):
@@ -106,7 +106,7 @@ class Film:
         self.gif, self.length = file.getvalue(), 1 + len(others)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to a .gif file, in a folder that is made if need be."""
+        """Write the GIF to a .gif file; its folder is made if it is missing."""
         _make_folder_of(path)
         Path(path).write_bytes(self.gif)
 
@@ -125,26 +125,26 @@ def watch(
     env_kwargs: Mapping[str, Any] | None = None,
     fps: float = 5.0,
 ) -> Film:
-    """Let an agent play one trial, and return the film of it: the truth, the plays and what it believes.
+    """Return a film of an agent in one trial: the true mean, the actions and the agent's posterior.
 
     Args:
         environment, agent, seed, count, env_kwargs: see `frames`.
-        fps: pictures a second.
+        fps: frames a second.
     """
     check_speed(fps)
     return Film(frames(environment, agent, seed, count, env_kwargs), fps)
 
 
 def save_gif(pictures: Iterable[NDArray[np.uint8]], path: str | os.PathLike[str], fps: float = 5.0) -> int:
-    """Write pictures as an endless GIF, in a folder that is made if need be, and return their number."""
-    _make_folder_of(path)  # before the pictures are drawn: that takes long
+    """Write pictures as an endless GIF and return their number; a missing folder is made."""
+    _make_folder_of(path)  # raises before the pictures are drawn, which takes long
     film = Film(pictures, fps)
     film.save(path)
     return film.length
 
 
 def check_speed(fps: float) -> None:
-    """Raise unless pictures can follow each other so fast."""
+    """Raise unless a frame rate is positive."""
     if fps <= 0:
         raise ValueError(f"fps must be positive, got {fps}")
 

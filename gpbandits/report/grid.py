@@ -1,4 +1,4 @@
-"""A table of numbers and intervals as HTML cells, CSV and LaTeX; each says its n and its method in notes."""
+"""A grid is a table of numbers and intervals, with notes on n and the methods, for HTML, CSV and LaTeX."""
 
 import csv
 import dataclasses
@@ -35,19 +35,19 @@ _ESCAPES = str.maketrans(
 )
 
 
-FORMULAE = ("=", "+", "-", "@", "\t", "\r")  # what a formula of a spreadsheet begins with
+FORMULAE = ("=", "+", "-", "@", "\t", "\r")  # first characters of a spreadsheet's formulae
 
 
 @dataclasses.dataclass(frozen=True)
 class Grid:
-    """Rows of labels, numbers and intervals.
+    """A grid holds rows of labels, numbers and intervals.
 
     Args:
-        name: of its files.
-        title: printed above.
+        name: stem of its files.
+        title: printed above the table.
         header: one text a column.
         rows: one cell a column each; None prints as a dash.
-        notes: what n is, and by which method intervals and p-values are made.
+        notes: n, and the methods of intervals and p-values.
     """
 
     name: str
@@ -57,11 +57,11 @@ class Grid:
     notes: tuple[str, ...]
 
     def texts(self) -> list[list[str]]:
-        """The cells as text."""
+        """Return the cells as text."""
         return [[text(cell) for cell in row] for row in self.rows]
 
     def csv(self) -> str:
-        """All digits; an interval has columns for its ends."""
+        """Return CSV with all digits; an interval has columns for its ends."""
         spans = [any(isinstance(row[i], Interval) for row in self.rows) for i in range(len(self.header))]
         lines = io.StringIO()
         writer = csv.writer(lines, lineterminator="\n")
@@ -77,14 +77,14 @@ class Grid:
         return lines.getvalue()
 
     def markdown(self) -> str:
-        """A table of pipes, and its notes below."""
+        """Return a Markdown table with its notes below."""
         rule = ["---", *["---:"] * (len(self.header) - 1)]
         rows = [list(self.header), rule, *self.texts()]
         lines = [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows]
         return "\n".join([*lines, "", " ".join(self.notes)])
 
     def latex(self) -> str:
-        """A tabular with the rules of booktabs in a float, its notes as caption; shrunk if it is too wide."""
+        """Return a LaTeX table with booktabs rules and the notes as caption, shrunk to the line width."""
         return "\n".join(
             [
                 r"% needs \usepackage{booktabs,graphicx}",
@@ -106,7 +106,7 @@ class Grid:
 
 
 def text(cell: Cell) -> str:
-    """A cell as tables print it."""
+    """Return a cell as tables print it."""
     match cell:
         case None:
             return MISSING
@@ -122,7 +122,7 @@ def text(cell: Cell) -> str:
 
 
 def p_text(p_value: float) -> str:
-    """A p-value with as many digits as are worth printing."""
+    """Return a p-value to three decimals, or "< 0.001"."""
     if np.isnan(p_value):
         return MISSING
     return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"
@@ -135,18 +135,18 @@ def _parts(cell: Cell, wide: bool) -> list[str | float]:
 
 
 def _inert(part: str | float) -> str | float:
-    """Text that no spreadsheet takes for a formula: a label may come from somebody else's study."""
+    """Quote text that a spreadsheet would run as a formula, since labels of a study are untrusted."""
     return f"'{part}" if isinstance(part, str) and part.startswith(FORMULAE) else part
 
 
 def _escaped(cell: str) -> str:
-    r"""Text of LaTeX: a missing value is a dash, a number below 0 has a minus and not a hyphen."""
+    r"""Escape text for LaTeX; a missing value is a dash, and negative numbers have a minus sign."""
     if cell == MISSING:
         return "--"
     return re.sub(r"(?<!\w)-(?=\d)", "$-$", cell.translate(_ESCAPES))
 
 
 def _row(cells: Iterable[str]) -> str:
-    r"""A line of a tabular; a bracket at its beginning would be taken for an argument of the \\ before."""
+    r"""Return a line of a tabular; {} protects a leading bracket, which \\ would take as its argument."""
     line = " & ".join(map(_escaped, cells))
     return f"{'{}' * line.startswith(('[', '*'))}{line} " + r"\\"

@@ -1,4 +1,4 @@
-"""What a folder of results holds of its study, complete or not, and by which code it was computed."""
+"""The holdings of a study are the cells in its folder, complete or not, and the code that computed them."""
 
 import json
 from functools import cached_property
@@ -15,7 +15,7 @@ from gpbandits.experiments.study import AgentEntry, Cell, EnvironmentEntry, Stud
 
 
 class Count(NamedTuple):
-    """Trials of one agent on one environment."""
+    """A count divides the trials of one agent on one environment by their state."""
 
     environment: str
     agent: str
@@ -26,27 +26,27 @@ class Count(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether all trials are there, and shown."""
+        """Return True if all trials are done and shown."""
         return self.shown == self.total
 
 
 class Holdings:
-    """The cells of a study that are in a store.
+    """The holdings are the cells of a study that are in a store.
 
-    A cell computed by other code than that which the store names cells by counts, and `outdated` tells: a
-    report must still be possible after an upgrade.
+    Cells of other code than the store's count too, so that a report is possible after an upgrade; `outdated`
+    is their number.
 
     Args:
-        study: what is looked for.
-        store: where.
-        by_installed: whether only cells count that the code of the store computed, by default the installed.
+        study: the study whose cells are looked up.
+        store: the store that holds them.
+        by_installed: use only cells of the store's code, which by default is the installed one.
     """
 
     def __init__(self, study: Study, store: Store, by_installed: bool = False):
         self.study, self.store, self.by_installed = study, store, by_installed
 
     def path(self, cell: Cell) -> Path | None:
-        """Where the cell is, if it was computed; by the code of the store, if that computed it."""
+        """Return the path of a computed cell, preferably by the code of the store; None if there is none."""
         if self.store.holds(cell):
             return self.store.path(cell)
         stored = [] if self.by_installed else self._by_content.get(content_of(cell.content), [])
@@ -54,12 +54,12 @@ class Holdings:
 
     @cached_property
     def outdated(self) -> int:
-        """The number of cells that other code than that of the store computed."""
+        """Return the number of cells that other code than the store's computed."""
         return sum(path is not None and path != self.store.path(cell) for cell, path in self._located)
 
     @cached_property
     def conflicts(self) -> list[str]:
-        """Name the cells of which other code left several files whose numbers differ, as merged folders have.
+        """Name the cells with several files of other code whose numbers differ, as in merged folders.
 
         The newest file is shown, unless the code of the store computed the cell too.
         """
@@ -74,27 +74,27 @@ class Holdings:
 
     @cached_property
     def missing(self) -> int:
-        """The number of cells that are not there."""
+        """Return the number of cells that are not computed."""
         return sum(path is None for _, path in self._located)
 
     @cached_property
     def failed(self) -> int:
-        """The number of missing cells whose last attempt raised."""
+        """Return the number of missing cells whose last attempt raised."""
         return sum(path is None and self.store.failure(cell) is not None for cell, path in self._located)
 
     @cached_property
     def versions(self) -> list[dict[str, str]]:
-        """The different sets of package versions that computed the cells."""
+        """Return the different sets of package versions that computed the cells."""
         paths = [path for _, path in self._located if path is not None]
         texts = {json.dumps(read_metadata(path)["versions"], sort_keys=True) for path in paths}
         return [json.loads(text) for text in sorted(texts)]
 
     def result(self, environment: EnvironmentEntry) -> Result | None:
-        """What can be compared: as many agents times leading blocks of trials as possible, all with all."""
+        """Return the comparable part: leading blocks of trials such that agents times blocks is largest."""
         rows = {agent.label: self._leading(environment, agent) for agent in self.study.agents}
         if not any(rows.values()):
             return None
-        usual = usual_shape(rows)  # another version may have played more rounds
+        usual = usual_shape(rows)  # another version may have recorded other rounds
         rows = {
             label: list(takewhile(lambda block: shape_of(block) == usual, row)) for label, row in rows.items()
         }
@@ -106,7 +106,7 @@ class Holdings:
         return joined(environment.label, self.study.seed, compared)
 
     def count(self, environment: EnvironmentEntry, agent: AgentEntry, result: Result | None) -> Count:
-        """The trials of an agent on an environment, of which the result is shown."""
+        """Count the trials of an agent on an environment, given the result that is shown."""
         cells = self.study.cells_of(environment, agent)
         absent = [cell for cell in cells if self.path(cell) is None]
         done = self.study.trials - sum(cell.trials for cell in absent)
@@ -115,7 +115,7 @@ class Holdings:
         return Count(environment.label, agent.label, done, failed, shown, self.study.trials)
 
     def _leading(self, environment: EnvironmentEntry, agent: AgentEntry) -> list[Result]:
-        """The blocks before the first one that is missing."""
+        """Return the blocks before the first one that is missing."""
         blocks = []
         for cell in self.study.cells_of(environment, agent):
             path = self.path(cell)
@@ -131,7 +131,7 @@ class Holdings:
 
     @cached_property
     def _by_content(self) -> dict[str, list[Path]]:
-        """Sound files by what they hold, the newest last: several versions may have computed a cell."""
+        """Map each content to the paths of its valid files, the newest last, since versions may share one."""
         files = sorted(self.store.folder.glob("*.parquet"), key=lambda path: path.stat().st_mtime)
         stored = ((path, stored_configuration(path)) for path in files if fault(path) is None)
         found: dict[str, list[Path]] = {}

@@ -1,4 +1,4 @@
-"""What a report says, section by section, and the page that says it."""
+"""The page of a report has one section an environment, sections across environments, and the provenance."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from gpbandits.report.views import View, metrics_of, views
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """One environment of a report, or one track of it.
+    """A section shows one environment, or one track of it.
 
     Args:
-        environment: as in the study.
-        result: what is shown of it.
-        numbers: of the study's agents, for colour and dashes.
-        track: "" where there is one at most.
+        environment: the environment in the study.
+        result: the result that is shown.
+        numbers: number of each agent of the study, for colour and dashes.
+        track: name of the track, "" if there is at most one.
     """
 
     environment: EnvironmentEntry
@@ -39,17 +39,17 @@ class Section:
 
     @property
     def name(self) -> str:
-        """Of its place in the page and of its files."""
+        """Return the name of the section's anchor and files."""
         return "-".join([self.environment.file_name, *self.track.split()])
 
     @property
     def title(self) -> str:
-        """The heading."""
+        """Return the heading."""
         return self.environment.label + (f", {self.track}" if self.track else "")
 
     @cached_property
     def tables(self) -> list[Grid]:
-        """What the section prints, and the folder of tables keeps."""
+        """Return the tables of the section, which are also written to files."""
         result = self.result
         kept: list[Metric] = ["hard-violation"] if result.num_constraints else []
         compared: list[Metric] = [result.main_metric, *kept]
@@ -61,31 +61,31 @@ class Section:
 
     @property
     def views(self) -> list[View]:
-        """Every measure on every scale, drawn."""
+        """Draw every measure on every scale."""
         return views(self.result, self.numbers)
 
     @property
     def metrics(self) -> dict[Metric, str]:
-        """The measures one can choose from."""
+        """Return the measures that the reader can choose from, with their names."""
         return metrics_of(self.result)
 
     @property
     def legend(self) -> list[tuple[int, str]]:
-        """Number and label of each agent, in the order of the summary."""
+        """Return the number and label of each agent, in the order of the summary."""
         return [(self.numbers[label], self.result.marked(label)) for label in self.result.ordered]
 
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """All that is said about a folder of results.
+    """A report collects the content of a page about a folder of results.
 
     Args:
-        study: as it was asked for.
-        source: the text of its file.
-        folder: of the results, for the command that runs it again.
-        sections: one an environment of which something is there, or one a track of it.
-        across: all environments together, one a track.
-        missing: what is not there; None if nothing is missing.
+        study: the study of the folder.
+        source: the text of the study's file.
+        folder: folder of the results, shown in the command that runs the study again.
+        sections: one for each environment with results, or for each track of it.
+        across: comparisons across environments, one for each track.
+        missing: table of missing trials; None if nothing is missing.
         holdings: the cells.
     """
 
@@ -99,7 +99,7 @@ class Report:
 
     @staticmethod
     def of(holdings: Holdings, source: str, folder: Path) -> Report:
-        """Collect what the holdings have."""
+        """Collect the report from the holdings."""
         study = holdings.study
         results = [(environment, holdings.result(environment)) for environment in study.environments]
         counts = [
@@ -121,17 +121,17 @@ class Report:
 
     @property
     def tables(self) -> Iterator[tuple[str, Grid]]:
-        """Every table with the name of its files."""
+        """Yield every table with the stem of its files."""
         for section in (*self.across, *self.sections):
             yield from ((f"{section.name}-{table.name}", table) for table in section.tables)
 
     @property
     def marks(self) -> list[Mark]:
-        """What the signs behind labels say."""
+        """Return the marks that follow labels, with their meaning."""
         return marks_in(section.result for section in self.sections)
 
     def html(self) -> str:
-        """One page that needs no other file and no network."""
+        """Return the page as HTML, which needs no other file and no network."""
         templates = Environment(
             loader=PackageLoader("gpbandits.report"),
             autoescape=True,

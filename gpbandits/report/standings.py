@@ -1,4 +1,4 @@
-"""Who stands where across environments: losses relative to a reference agent, scores, sets of ranks."""
+"""Standings rank agents across environments by losses relative to a reference agent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gpbandits.evaluation.statistics import across as shares
 from gpbandits.report.grid import Cell, Grid
 from gpbandits.report.violations import KINDS, MEANING, relative_violation
 
-ERROR = 0.05  # probability with which an environment enters in which nobody differs from the reference
+ERROR = 0.05  # probability that an environment is kept although no agent differs from the reference
 INDISTINCT = f"no agent differs significantly from random play there (joint tests, error {ERROR:.0%})"
 THRESHOLDS = np.linspace(-0.5, 1.0, 61)  # of scores, in profiles
 
@@ -50,12 +50,12 @@ _SAME = "Agents joined by = played the same in every trial and count as one."
 
 
 class Standings:
-    """Scores and ranks of the agents that have played every one of several environments.
+    """Standings hold scores and ranks of the agents with results on every one of several environments.
 
     Args:
-        results: one an environment.
-        reference: the agent that scores 0 in the mean, in every result; it has some loss in each.
-        notes: beneath the first table, beside our own.
+        results: one for each environment.
+        reference: the agent whose mean score is 0; it is in every result, with some loss.
+        notes: further notes below the first table.
     """
 
     def __init__(self, results: Sequence[Result], reference: str, notes: Sequence[str] = ()):
@@ -71,7 +71,7 @@ class Standings:
         mean = {
             label: np.mean([table[label][:trials] for table in self.losses], axis=0) for label in self.same
         }
-        self.overall_scores = {  # the reference's is 0, and not what rounding leaves of it
+        self.overall_scores = {  # rounded, so that the reference's is exactly 0
             label: Interval(*(np.round(end, 12) + 0.0 for end in bootstrap_interval(1 - loss)))
             for label, loss in mean.items()
         }
@@ -82,42 +82,42 @@ class Standings:
 
     @property
     def agents(self) -> list[str]:
-        """Labels, best rank first, one for all that play the same."""
+        """Return labels, best rank first; agents with identical actions share one."""
         return sorted(self.ranks, key=lambda label: self.ranks[label].place)
 
     @cached_property
     def absent(self) -> dict[str, list[str]]:
-        """The environments that an agent has not played, of those that are not ranked because of it."""
+        """Map each agent that is not ranked to the environments without results of it."""
         labels = dict.fromkeys(label for result in self.results for label in result.agents)
         lacking = {x: [r.environment for r in self.results if x not in r.agents] for x in labels}
         return {label: places for label, places in lacking.items() if places}
 
     def of(self, label: str) -> list[Floats]:
-        """Scores of an agent in the environments, (B,) each."""
+        """Return the scores of an agent in the environments, (B,) each."""
         return [table[label] for table in self.scores]
 
     def profile(self, label: str) -> Interval:
-        """Share of the agent's trials that score above each of `THRESHOLDS`."""
+        """Return the share of the agent's trials that score above each of `THRESHOLDS`."""
         return performance_profile(self.of(label), THRESHOLDS)
 
     def marked(self, label: str) -> str:
-        """The label with its marks, and those of the agents that play the same."""
+        """Return the label with its marks, joined by " = " with the agents of identical actions."""
         return " = ".join(
             next(result.marked(each) for result in self.results if each in result.agents)
             for each in self.same.get(label, (label,))
         )
 
     def _regrets(self) -> dict[str, Floats]:
-        """Regret relative to the reference's losses, which are positive, (B,) an agent."""
+        """Return regret relative to the reference's losses, which are positive, (B,) an agent."""
         return self._relative([(each.main, each.running("lost")) for each in self.results])
 
     def _violations(self) -> dict[str, Floats]:
-        """What environments with constraints ask first, relative to the reference's, (B,) an agent."""
+        """Return violation in environments with constraints, relative to the reference's, (B,) an agent."""
         asked = [each.curves(each.asked) for each in self.results if each.asked]
         return self._relative([(curves, curves) for curves in asked])
 
     def _relative(self, curves: Sequence[tuple[dict[str, Floats], dict[str, Floats]]]) -> dict[str, Floats]:
-        """Ends of curves over the reference's mean of a second kind, averaged where that is not 0."""
+        """Return final values over the reference's mean of a second curve, averaged where that is not 0."""
         trials = min(result.num_trials for result in self.results)
         scales = [scale[self.reference][:, -1].mean() for _, scale in curves]
         usable = [(own, scale) for (own, _), scale in zip(curves, scales, strict=True) if scale > 0]
@@ -128,9 +128,9 @@ class Standings:
         return all(result.comparable(label) for result in self.results)
 
     def overall(self) -> Grid:
-        """Every agent across the environments, and its mean score in each."""
+        """Return the table of ranks, scores and mean scores in each environment."""
         kinds = list(KINDS) if self.constrained else []
-        several = slice(None if len(self.results) > 1 else 0)  # of one the score is that of the environment
+        several = slice(None if len(self.results) > 1 else 0)  # with one environment its score is the overall
         rows: list[tuple[Cell, ...]] = [
             (
                 self.marked(label),
@@ -146,7 +146,7 @@ class Standings:
             _METHOD.format(self.reference),
             _INTERVALS,
             *([_FIRST] if self.constrained else []),
-            self._apart(),
+            self._leaders(),
             *([_SAME] if any(len(group) > 1 for group in self.same.values()) else []),
             *self._unranked(),
             *([MEANING] if kinds else []),
@@ -158,7 +158,7 @@ class Standings:
         return Grid("overall", "Across environments", header, tuple(rows), notes)
 
     def improvement(self) -> Grid:
-        """Every agent against the first of those that are neither privileged nor trained beforehand."""
+        """Compare every agent with the first one that is neither privileged nor trained beforehand."""
         plain = [label for label in self.agents if self._comparable(label)]
         best = (plain or self.agents)[0]
         rows = tuple(
@@ -181,12 +181,12 @@ class Standings:
         )
         return Grid("improvement", f"Probability of improvement over {name}", header, rows, notes)
 
-    def _apart(self) -> str:
+    def _leaders(self) -> str:
         first = sum(rank.low == 1 for rank in self.ranks.values())
         return f"The trials leave the first place open to {first} of {len(self.ranks)}."
 
     def _unranked(self) -> list[str]:
-        """A sentence for the agents that lack the same environments."""
+        """Return a sentence for all agents that lack the same environments."""
         names: dict[str, list[str]] = {}
         for label, places in self.absent.items():
             names.setdefault(", ".join(places), []).append(label)
@@ -198,13 +198,13 @@ class Standings:
 
 
 def relative_losses(result: Result, reference: str) -> dict[str, Floats]:
-    """What each trial costs relative to the reference's mean, (B,) an agent.
+    """Return the loss of each trial relative to the reference's mean, (B,) an agent.
 
-    The positive part of the regret counts, so that violating a constraint does not pay, and beside it, with
-    the same weight, the norm of the violation.
+    The loss is the positive part of the regret, so that violating a constraint does not lower it, averaged
+    with the norm of the violation.
     """
     if reference not in result.agents:
-        raise ValueError(f"the reference {reference!r} has not played {result.environment!r}; add it")
+        raise ValueError(f"the reference {reference!r} has no result on {result.environment!r}; add it")
     if not has_loss(result, reference):
         raise ValueError(f"the reference {reference!r} has no loss on {result.environment!r}")
     parts = _parts(result)
@@ -218,14 +218,14 @@ def relative_losses(result: Result, reference: str) -> dict[str, Floats]:
 
 
 def distinct(result: Result, reference: str) -> bool:
-    """Return whether agents differ significantly from the reference, of joint tests at `ERROR`."""
+    """Return True if some agent differs significantly from the reference, by joint tests at `ERROR`."""
     losses = relative_losses(result, reference)
     others = [losses[label] - losses[reference] for label in losses if label != reference]
     return bool(others) and bool((joint_tests(np.stack(others, axis=1)) <= ERROR).any())
 
 
 def _same_plays(results: Sequence[Result], labels: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The labels by the first of those whose every action and regret is the same."""
+    """Group labels with identical actions and regrets, by the first of each group."""
     groups: dict[tuple[bytes, ...], list[str]] = {}
     for label in labels:
         records = [result.records[label] for result in results]
@@ -235,18 +235,18 @@ def _same_plays(results: Sequence[Result], labels: Sequence[str]) -> dict[str, t
 
 
 def has_loss(result: Result, reference: str) -> bool:
-    """Whether the reference has played and lost something, without which nothing has a scale."""
+    """Return True if the reference has a result with some loss, which sets the scale of scores."""
     return reference in result.agents and any(part[reference].any() for part in _parts(result))
 
 
 def _parts(result: Result) -> list[dict[str, Floats]]:
-    """Positive regret and, where there are constraints, violation, summed over rounds, (B,) an agent.
+    """Return positive regret and, with constraints, violation, summed over rounds, (B,) an agent.
 
-    Where plays have a cost it is the budget's regret: who makes fewer plays does not lose less by that.
+    Where plays have a cost it is budget regret, so that making fewer plays does not lower the loss.
     """
     charged = [result.running("lost")] + [result.hard_violation] * bool(result.num_constraints)
     return [{label: curve[:, -1] for label, curve in curves.items()} for curves in charged]
 
 
 def _mean(scores: Floats) -> float:
-    return round(float(scores.mean()), 12) + 0.0  # the reference's 0, and not what rounding leaves of it
+    return round(float(scores.mean()), 12) + 0.0  # rounded, so that the reference's is exactly 0

@@ -1,4 +1,4 @@
-"""The tables of a report: who did better, by how much, how surely, how fast regret grows, and the time."""
+"""The tables of a report give summaries, comparisons, growth of regret, safety, budgets and time."""
 
 from collections.abc import Mapping
 
@@ -29,17 +29,17 @@ _SUMMARY = (
     f"Means with {BOOTSTRAP}; the interquartile mean is that of the middle half of the trials. {SIMPLE}"
 )
 _VIOLATION = (
-    "Violation pays for regret, so the two are read together, and regret alone ranks nobody. {} Undominated "
-    "are those such that no other has both less mean regret and less mean violation. Hard violation is the "
-    "sum over rounds of the norms of the positive parts of the costs; violation the norm of the positive "
-    "part of their sums, which cancel over rounds. Regret may be negative while a constraint is violated."
+    "Violating a constraint can lower regret, so both must be read together. {} Agents are undominated if no "
+    "other has both less mean regret and less mean violation. Hard violation is the sum over rounds of the "
+    "norms of the positive parts of the costs; violation is the norm of the positive part of their sums, in "
+    "which costs of different signs cancel. Regret may be negative while a constraint is violated."
 )
 HARD: dict[str, Metric] = {"hard violation": "hard-violation"}
 SOFT: dict[str, Metric] = {"violation a round": "average-violation"}
 
 
 def undominated(result: Result) -> list[str]:
-    """Labels such that no other agent has both less mean regret and less mean violation at the horizon."""
+    """Return labels such that no other agent has both less mean regret and less mean violation at T."""
     regret, violation = (
         {label: curve[:, -1].mean() for label, curve in curves.items()}
         for curves in (result.main, result.violation)
@@ -54,7 +54,7 @@ def undominated(result: Result) -> list[str]:
 
 
 def summary(result: Result) -> Grid:
-    """Regret of each agent at the horizon, and beside it violation where there are constraints."""
+    """Return the table of regret at the horizon and, with constraints, of violation."""
     measures, best = _at_horizon(result), undominated(result)
     hard, violations = _violations(result, HARD), _violations(result, SOFT)
     constrained, final = bool(result.num_constraints), {k: curve[:, -1] for k, curve in result.main.items()}
@@ -81,7 +81,7 @@ def summary(result: Result) -> Grid:
 
 
 def comparison(result: Result, metric: Metric | None = None) -> Grid:
-    """Each agent against the baseline on the same trials, by default by the main metric."""
+    """Compare each agent with the baseline on the same trials, by default by the main metric."""
     metric = metric or result.main_metric
     what, curves = NAMES[metric], result.curves(metric)
     finals = {label: curves[label][:, -1] for label in result.ordered}
@@ -105,14 +105,14 @@ def comparison(result: Result, metric: Metric | None = None) -> Grid:
         "of the paired sign-flip test, then corrected for the number of rows (Holm)."
     )
     if result.num_constraints:
-        method += " Violation pays for regret: read what is said of one beside what is said of the other."
+        method += " Violating a constraint can lower regret: compare both."
     title = f"{result.environment}: {what} against {name}"
     skewed = skew_notes(finals, result.baseline)
     return Grid(f"comparison-{metric}", title, header, rows, _notes(result, method, *skewed))
 
 
 def growth(result: Result) -> Grid:
-    """The exponent at which each agent's mean regret grows over the last decade of rounds."""
+    """Return the exponent of growth of each agent's mean regret over the last decade of rounds."""
     window = (max(result.horizon // 10, 1), result.horizon)
     rows = tuple((result.marked(label), _slope(result, label, window)) for label in result.ordered)
     method = (
@@ -125,7 +125,7 @@ def growth(result: Result) -> Grid:
 
 
 def safety(result: Result) -> Grid:
-    """How often each agent violated a cost at all, in how many runs, and since when."""
+    """Return the table of unsafe plays: share of runs, number a run, and first round."""
     rows = tuple(
         (
             result.marked(label),
@@ -141,7 +141,7 @@ def safety(result: Result) -> Grid:
 
 
 def spending(result: Result) -> Grid:
-    """What each agent made of its budget."""
+    """Return the table of budget regret, number of rounds, and budget spent."""
     rows = tuple(
         (
             result.marked(label),
@@ -158,7 +158,7 @@ def spending(result: Result) -> Grid:
 
 
 def timing(result: Result) -> Grid:
-    """The time that each agent took to act and update."""
+    """Return the table of wall time in `act` and `update`."""
     rows = tuple(
         (
             result.marked(label),
@@ -170,31 +170,31 @@ def timing(result: Result) -> Grid:
     )
     header = ("agent", "µs a round", "s a trial", "s in all")
     method = (
-        f"Wall time in act and update, with {BOOTSTRAP}; trials played side by side share their time evenly, "
-        "and what else ran on the machine is not known."
+        f"Wall time in act and update, with {BOOTSTRAP}; the trials of a batch share its time evenly, and "
+        "other programs may have run on the machine."
     )
     return Grid("time", f"{result.environment}: time", header, rows, _notes(result, method))
 
 
 def absence(counts: list[Count]) -> Grid:
-    """What a study asks for and its folder does not hold."""
+    """Return the table of trials that a study has and its folder lacks."""
     rows = tuple(
         (count.environment, count.agent, count.done, count.failed, count.shown, count.total)
         for count in counts
         if not count.complete
     )
     header = ("environment", "agent", "trials done", "failed", "shown here", "of")
-    note = "Shown are the leading trials that most agents have in common, so that all can be compared."
-    return Grid("missing", "What is missing", header, rows, (note,))
+    note = "The report shows the leading trials that most agents have in common, so that all can be compared."
+    return Grid("missing", "Missing trials", header, rows, (note,))
 
 
 def _at_horizon(result: Result) -> Mapping[str, dict[str, Floats]]:
-    """What else is measured at the last round, by column, (B,) an agent."""
+    """Return average and simple regret at the last round, by column, (B,) an agent."""
     return _last(result, {"average regret": "average", "simple regret": "simple"})
 
 
 def _violations(result: Result, columns: Mapping[str, Metric]) -> Mapping[str, dict[str, Floats]]:
-    """Violation at the last round where there are constraints, by column, (B,) an agent."""
+    """Return violation at the last round, by column, (B,) an agent; nothing without constraints."""
     return _last(result, columns if result.num_constraints else {})
 
 
@@ -211,7 +211,7 @@ def _slope(result: Result, label: str, window: tuple[int, int]) -> Interval | No
         return None
     try:
         return log_log_slope(result.regret[label], result.rounds, window)
-    except ValueError:  # a resampled mean is not positive, which only the resampling finds out
+    except ValueError:  # a resampled mean is not positive
         return None
 
 

@@ -1,4 +1,4 @@
-"""The views of a result that one can switch between: a measure on a scale."""
+"""A view draws one measure of a result on one scale; the page switches between views."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ NAMES: dict[Metric, str] = {
     "noisy-violation": "violation of noisy costs",
 }
 _OF_REGRET: tuple[Metric, ...] = ("cumulative", "average", "simple")
-_POINTS = 60  # of a curve: a page holds all views of all environments
+_POINTS = 60  # of a curve, few because a page holds all views of all environments
 
 
 class View(NamedTuple):
-    """A measure on a scale, drawn."""
+    """A view is the drawing of a measure on a scale."""
 
     metric: Metric
     scale: Scale
@@ -34,17 +34,17 @@ class View(NamedTuple):
 
 
 def metrics_of(result: Result) -> dict[Metric, str]:
-    """The measures that a result has, with their names, what agents are ranked by first."""
-    applies = {**dict.fromkeys(_OF_REGRET, True), "budget": bool(result.spent)}  # others are of constraints
+    """Return the measures of a result with their names, the one that agents are ranked by first."""
+    applies = {**dict.fromkeys(_OF_REGRET, True), "budget": bool(result.spent)}  # others need constraints
     return {metric: name for metric, name in NAMES.items() if applies.get(metric, result.num_constraints > 0)}
 
 
 def views(result: Result, numbers: Mapping[str, int]) -> list[View]:
-    """Every measure on every scale: the mean over trials and its 95 % bootstrap interval.
+    """Draw every measure on every scale: the mean over trials and its 95 % bootstrap interval.
 
     Args:
-        result: that is drawn.
-        numbers: of the agents, for colour and dashes.
+        result: the result to draw.
+        numbers: number of each agent, for colour and dashes.
     """
     return [
         View(metric, scale, _drawn(result, numbers, metric, scale))

@@ -1,4 +1,4 @@
-"""How much agents violate constraints, beside what they earn by it."""
+"""The violation of an agent is reported relative to the reference agent's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS: dict[str, Metric] = {LONG_TERM: "violation", HARD: "hard-violation"}
 
 
 def relative_violation(results: Sequence[Result], label: str, reference: str, kind: str) -> float | None:
-    """The mean violation of an agent relative to the reference's, where both meet constraints; else None."""
+    """Return the mean violation relative to the reference's over environments with constraints; else None."""
     shares = []
     for result in results:
         if result.num_constraints and label in result.agents:

@@ -1,4 +1,4 @@
-"""The files of a report, in the folder of the results."""
+"""A report is written to the folder of the results."""
 
 import os
 from pathlib import Path
@@ -30,9 +30,9 @@ def write_report(folder: str | os.PathLike[str], figures: bool = True) -> Path:
     """Write `report.html`, `tables/` (CSV, LaTeX) and `figures/` (PNG, PDF), and return the path of the page.
 
     Args:
-        folder: of results, with the `study.toml`, the `plan.json` and the cells that `gpbandits run` keeps;
-            where cells are missing the report shows the others and says so.
-        figures: whether files of figures are written; the page draws its own.
+        folder: folder of results, with the `study.toml`, `plan.json` and cells that `gpbandits run` writes;
+            if cells are missing, the report says so and shows the others.
+        figures: write files of figures; the page has its own.
     """
     place = Path(folder)
     holdings = Holdings(*open_results(place))
@@ -60,7 +60,7 @@ def write_table(table: Grid, folder: Path, name: str) -> None:
 def write_figures(
     result: Result, folder: Path, name: str, suffixes: tuple[str, ...] = (".png", ".pdf")
 ) -> None:
-    """Write the curves of each track, those of violations and of a budget where there are, and the alarms."""
+    """Write the curves of each track and, where they apply, of violation and budget, and the alarms."""
     folder.mkdir(parents=True, exist_ok=True)
     chosen = FIGURES | (FIGURES_OF_CONSTRAINTS if result.num_constraints else {})
     chosen |= FIGURES_OF_BUDGETS if result.spent else {}

@@ -1,4 +1,4 @@
-"""The figures of the papers, from one command: what they report, what we get, and why that differs.
+"""Reproductions compute the figures of papers and compare them with the papers' claims.
 
 To add a paper, write a module with a tuple `FIGURES` and name it in `PAPERS`, before studies of no paper.
 """
@@ -25,7 +25,7 @@ REPRODUCTIONS: dict[str, Reproduction] = {
 
 
 def find(name: str) -> Reproduction:
-    """The reproduction of this name; ValueError where there is none."""
+    """Return the reproduction of this name; an unknown name is a ValueError."""
     if name not in REPRODUCTIONS:
         raise ValueError(f"unknown reproduction {name!r}; choose one of {', '.join(REPRODUCTIONS)}")
     return REPRODUCTIONS[name]

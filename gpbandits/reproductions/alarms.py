@@ -1,4 +1,4 @@
-"""Claims that a detector seldom alarms without a change."""
+"""Claims that a detector seldom raises an alarm before a change are tested by shares of trials."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gpbandits.reproductions.verdicts import Row, beyond, interval, of_order, si
 
 @dataclasses.dataclass(frozen=True)
 class SeldomBeforeChange:
-    """A trial seldom has an alarm before its first change.
+    """The claim is that few trials have an alarm before their first change.
 
     Args:
-        label: of the agent.
-        at_most: the share of the trials that counts as seldom.
-        environment: the beginning of the labels of the environments that it is about; by default all.
+        label: label of the agent.
+        at_most: the largest share of the trials that counts as few.
+        environment: prefix of the labels of the environments concerned; by default all.
     """
 
     label: str
@@ -28,11 +28,11 @@ class SeldomBeforeChange:
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """None."""
+        """Return no rounds, since alarms are recorded once a trial."""
         return ()
 
     def rows(self, results: Sequence[Result]) -> list[Row]:
-        """One an environment in which the agent has played."""
+        """Return a row for each environment with a result of the agent."""
         return [
             self.row(result)
             for result in results
@@ -40,7 +40,7 @@ class SeldomBeforeChange:
         ]
 
     def row(self, result: Result) -> Row:
-        """The share of the trials with such an alarm, and whether it is below the bound."""
+        """Return the share of trials with such an alarm, and the verdict."""
         record = result.records[self.label]
         ends = [changes[0] if changes else result.horizon for changes in record.changes]
         early = [bool(alarms) and alarms[0] < end for alarms, end in zip(record.alarms, ends, strict=True)]

@@ -1,4 +1,4 @@
-"""Avanesov (2020), section 4: the figures, what the paper says of them, and where we differ."""
+"""The figures of Avanesov (2020), section 4, have these claims and deviations."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def _interval(estimate: float, low: float, high: float) -> Interval:
 
 
 def _proved(exponent: float) -> Interval:
-    """A number without an interval."""
+    """Return a proved exponent as an interval without width."""
     return _interval(exponent, exponent, exponent)
 
 
@@ -36,7 +36,7 @@ IN_T, IN_K = Power(1.86, _interval(0.74, 0.64, 0.84)), Power(502.0, _interval(0.
 
 
 def _figure(kind: type[StudyFigure], number: int, shown: str, differs: str, **rest: Any) -> StudyFigure:
-    """The figure of a number, which a study of that name reproduces."""
+    """Return the figure of a number, which the study of that name reproduces."""
     name, title = f"avanesov2020-figure-{number}", f"Figure {number}: {shown}"
     return kind(name, "Avanesov (2020)", title, differs=f"{differs} {_OPEN}", studies=(name,), **rest)
 

@@ -1,4 +1,4 @@
-"""What every reproduction of a figure offers, whether a study or a computation is behind it."""
+"""Every reproduction of a figure, by a study or by a computation, has this interface."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Results = Sequence[tuple[EnvironmentEntry, Result]]
 
 
 class Part(NamedTuple):
-    """What a figure shows of a study whose other parts are other figures.
+    """A part is the share of a study that one figure shows.
 
     Args:
-        figure: its name.
-        shown: its environments and agents.
-        whole: the study.
-        rounds: that it reads beside the last, where it draws no curves.
+        figure: name of the figure.
+        shown: the study with the figure's environments and agents only.
+        whole: the whole study.
+        rounds: rounds at which the figure's claims are tested, beside the last.
     """
 
     figure: str
@@ -32,17 +32,17 @@ class Part(NamedTuple):
     rounds: tuple[int, ...] = ()
 
 
-Compute = Callable[[Part, Path], Results]  # computes what the folder lacks, and returns what it has
+Compute = Callable[[Part, Path], Results]  # computes the cells that the folder lacks, and returns the results
 
 
 @dataclasses.dataclass(frozen=True)
 class Findings:
-    """What a reproduction found.
+    """The findings of a reproduction are its figures, its numbers and its verdicts.
 
     Args:
         figures: drawings by file stem.
         text: Markdown of the numbers.
-        judged: what the paper says of the figure, sentence by sentence in its order, and the verdicts.
+        judged: the paper's sentences about the figure, in their order, with verdicts.
     """
 
     figures: Mapping[str, Figure]
@@ -51,19 +51,19 @@ class Findings:
 
     @property
     def unjudged(self) -> Findings:
-        """The same without verdicts, for trials that are too few for any."""
+        """Return the findings without verdicts, for too few trials."""
         return dataclasses.replace(self, judged=[each.unjudged for each in self.judged])
 
     @property
     def claims(self) -> str:
-        """Markdown of what the paper says, numbered, and of the tests of each sentence."""
-        said = [
+        """Return Markdown of the paper's sentences, numbered, and of the tests of each."""
+        sentences = [
             f"{i}. {each.says} *{_plain(each.verdict)}*{_because(each.reading)}"
             for i, each in enumerate(self.judged, 1)
         ]
         rows = [(str(i), *row.cells) for i, each in enumerate(self.judged, 1) for row in each.rows]
         tests = table(("claim", *COLUMNS), rows)
-        return "\n\n".join(["\n".join(said), *([tests] if rows else [])])
+        return "\n\n".join(["\n".join(sentences), *([tests] if rows else [])])
 
 
 def _plain(verdict: str) -> str:
@@ -75,34 +75,34 @@ def _because(reading: str) -> str:
 
 
 class Reproduction(Protocol):
-    """One figure of a paper."""
+    """A reproduction computes one figure of a paper and judges its claims."""
 
     @property
     def name(self) -> str:
-        """Such as "srinivas2010-figure-5a"."""
+        """Return the name, such as "srinivas2010-figure-5a"."""
         ...
 
     @property
     def paper(self) -> str:
-        """Authors and year."""
+        """Return the paper's authors and year."""
         ...
 
     @property
     def title(self) -> str:
-        """The figure's number and what it shows."""
+        """Return the figure's number and subject."""
         ...
 
     @property
     def differs(self) -> str:
-        """Where ours differs from the paper, and why."""
+        """Return the differences from the paper and their reasons."""
         ...
 
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
         """Reproduce the figure.
 
         Args:
-            folder: keeps the cells of its study, which figures of one study share.
-            quick: take the shorter version, see `quick.shortened`, of which nothing is judged.
+            folder: folder of the cells of its study, which the figures of one study share.
+            quick: take the shorter version, see `quick.shortened`, without verdicts.
             compute: computes the part of a study that the figure shows.
         """
         ...

@@ -1,4 +1,4 @@
-"""Studies of no paper: what papers leave open, one reading changed at a time, and everything at once."""
+"""These studies belong to no paper: they vary open choices one at a time, or combine all features."""
 
 from functools import partial
 
@@ -17,7 +17,7 @@ _WHOLE, _PARTS = "all parts", ("the context", "pending feedback", "the restart")
 
 
 def _ridge(of: str, axis: str, printed: Power) -> PowerFigure:
-    """Exponents of regret with other constants of the detector's ridge."""
+    """Return the figure of exponents of regret with other constants of the detector's ridge."""
     return PowerFigure(
         name=f"avanesov2020-ridge-{of.lower()}",
         paper=PAPER,
@@ -86,8 +86,8 @@ FIGURES = (
         ),
         differs=(
             "Every agent has its defaults; those of the peers follow from a guess of the variation, B_T = 1 "
-            "prior deviation, which nobody fitted. They play nothing uniformly, and their widths are smaller "
-            "than the paper's. The paper makes no such comparison."
+            "prior std, which was not fitted. They play no arms uniformly at random, and their widths are "
+            "smaller than the paper's. The paper makes no such comparison."
         ),
     ),
     _figure(
@@ -108,20 +108,20 @@ FIGURES = (
                 (Claim(_WHOLE, "less the constraint", "hard-violation"),),
             ),
             Statement(
-                "An agent that is told of the changes has less regret.",
+                "An agent that is given the changes has less regret.",
                 (Claim("true change-points", _WHOLE),),
             ),
             Statement(
-                "The censored belief has less regret than to ignore what is pending.",
+                "The censored belief has less regret than ignoring pending feedback.",
                 (Claim("censored feedback", "less pending feedback"),),
             ),
         ),
         differs=(
             "Delay and horizon were chosen on 12 trials of another seed so that each feature matters; the "
-            "agent has its defaults. Violation pays for regret, so the two are read together. The third "
-            "statement was written for a detector that is late; by default the agent now sees a change with "
-            "the first value that comes after it and keeps the plays since, and the one that is told of "
-            "changes keeps none and plays some arms at random."
+            "agent has its defaults. Violation can lower regret, so both must be read together. The third "
+            "statement was written for a slower detector; by default the agent now detects a change with "
+            "the first value after it and keeps the plays since, while the agent that is given the changes "
+            "keeps no plays and plays some arms at random."
         ),
     ),
     _figure(
@@ -130,33 +130,33 @@ FIGURES = (
         studies=("unknown-kernel",),
         statements=(
             Statement(
-                "A length-scale sixteen times too long costs more than to balance shorter ones, to shrink it "
-                "for certain, or to learn it.",
+                "A length-scale sixteen times too long costs more regret than balancing shorter ones, "
+                "shrinking it on a schedule, or learning it.",
                 tuple(Claim(label, _WRONG) for label in ("LB-GP-UCB", "A-GP-UCB", _LEARNT)),
             ),
             Statement(
-                "Balancing has less regret than to shrink for certain.", (Claim("LB-GP-UCB", "A-GP-UCB"),)
+                "Balancing has less regret than scheduled shrinking.", (Claim("LB-GP-UCB", "A-GP-UCB"),)
             ),
             Statement(
-                "Balancing has less regret than to know the length-scale.",
+                "Balancing has less regret than knowing the length-scale.",
                 (Claim("LB-GP-UCB", _KNOWN),),
-                "The theorem says: at most a logarithm more. A width that holds is wider than what is best "
-                "at 600 rounds, and longer length-scales explore less while they are not trapped.",
+                "The theorem bounds it by a logarithm more. A valid width is wider than the best one at 600 "
+                "rounds, and longer length-scales explore less as long as they find the maximum.",
             ),
             Statement(
                 "Marginal likelihood, which has no guarantee, has less regret than balancing.",
                 (Claim(_LEARNT, "LB-GP-UCB"),),
             ),
             Statement(
-                "Of nested length-scales PE-GP-UCB does as the shortest, and has more regret than balancing.",
+                "With nested length-scales PE-GP-UCB plays as with the shortest; balancing has less regret.",
                 (Claim("LB-GP-UCB", "PE-GP-UCB"),),
             ),
         ),
         differs=(
             "Bands hold with probability 0.9 and B_0 = 2 is a true bound for the candidates; marginal "
-            "likelihood is told the true norm. A trap is a matter of the trial: the intervals of the wrong "
-            "length-scale and of the learnt one are wide because of it. No candidate of LB-GP-UCB has to be "
-            "struck off for it to escape."
+            "likelihood is given the true norm. Only some trials are trapped at a lesser peak, so the "
+            "intervals of the wrong length-scale and of the learnt one are wide. LB-GP-UCB escapes without "
+            "eliminating a candidate."
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Box plots over time, one panel an agent: the form in which some papers show how single runs spread."""
+"""Box plots over time, one panel an agent, show the spread of single trials, as some papers do."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from bandit_envs.basics.types import Ints
 from gpbandits.evaluation.plots import LABELS
 from gpbandits.evaluation.result import Metric, Result
 
-COLUMNS = 3  # panels side by side
-BOXES = 18  # of a panel at most
+COLUMNS = 3  # panels in a row
+BOXES = 18  # most boxes of a panel
 BOX, MEDIAN = "#9CC3E6", "#D55E00"
 
 
 def box_figure(result: Result, metric: Metric) -> Figure:
-    """Quartiles of the trials at evenly spread rounds, whiskers to 1.5 times their range, points beyond."""
+    """Draw quartiles at evenly spread rounds, whiskers to 1.5 times the interquartile range, and outliers."""
     curves = result.curves(metric)
     rows = -(-len(curves) // COLUMNS)
     figure = Figure(figsize=(3.4 * COLUMNS, 2.5 * rows + 0.3), layout="constrained")
@@ -47,6 +47,6 @@ def box_figure(result: Result, metric: Metric) -> Figure:
 
 
 def boxed(rounds: Ints) -> Ints:
-    """Indices of at most `BOXES` evenly spread recorded rounds, the last among them."""
+    """Return the indices of at most `BOXES` evenly spread recorded rounds, the last included."""
     wanted = np.linspace(rounds[-1] / BOXES, rounds[-1], BOXES)
     return np.unique(np.searchsorted(rounds, np.rint(wanted)).clip(max=len(rounds) - 1))

@@ -1,4 +1,4 @@
-"""Chowdhury & Gopalan (2017), section 6: the figures, what the paper says of them, and where we differ."""
+"""The figures of Chowdhury & Gopalan (2017), section 6, have these claims and deviations."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -19,7 +19,7 @@ _BOUNDS = f"{_INCUMBENTS} B is not stated either: that of Figure 1, or 1."
 
 
 def _less(label: str, others: Iterable[str], environment: str = "") -> tuple[Claim, ...]:
-    """One agent has less regret than each of the others."""
+    """Claim that one agent has less regret than each of the others."""
     return tuple(Claim(label, other, environment=environment) for other in others)
 
 
@@ -28,7 +28,7 @@ _OF_UNIT_BOUND[_UCB] = "GP-UCB (Theorem 3, B = 1)"
 
 
 def _of_both_bounds(*claims: Claim) -> tuple[Claim, ...]:
-    """Claims with the paper's B, and the same with B = 1."""
+    """Return claims with the paper's B, and the same with B = 1."""
     others = [
         replace(claim, less=_OF_UNIT_BOUND[claim.less], more=_OF_UNIT_BOUND.get(claim.more, claim.more))
         for claim in claims
@@ -37,7 +37,7 @@ def _of_both_bounds(*claims: Claim) -> tuple[Claim, ...]:
 
 
 def _alike(*environments: str) -> Statement:
-    """EI and PI do the same in environments of these labels, by default in all."""
+    """State that EI and PI perform alike in environments of these labels, by default in all."""
     pairs = (_BEST_VALUE, _POSTERIOR_MEAN)
     claims = (
         Claim(ei, pi, alike=True, environment=each) for ei, pi in pairs for each in environments or ("",)
@@ -155,8 +155,8 @@ FIGURES = (
             "Our temperatures are half-hour means of 50 sensors over the whole day, the paper's are "
             'readings of 54 sensors from 8 to 9 am. Its parameters are "set similarly as in the previous '
             "experiment\": B^2 = f' K f and T = 30,000 here, and B = 1 for the agents whose labels say so. "
-            "Rewards are standardised; in degrees B is so large that all that uses it explores for ever, and "
-            "IGP-UCB and GP-UCB do perform the same."
+            "Rewards are standardised; in degrees B is so large that every agent with B explores to the end, "
+            "and IGP-UCB and GP-UCB do perform the same."
         ),
     ),
 )

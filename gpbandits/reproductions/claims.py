@@ -1,4 +1,4 @@
-"""Claims of a paper that agents have less regret than others, or as much, and what the trials say to them."""
+"""Claims of a paper about the order or equality of agents are tested by paired differences."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gpbandits.reproductions.verdicts import UNTESTED, Check, Judged, Paired, Ro
 
 @dataclasses.dataclass(frozen=True)
 class Statement:
-    """A sentence of a paper about a figure.
+    """A statement is a sentence of a paper about a figure.
 
     Args:
         says: the sentence, in the paper's terms.
-        checks: what it means in numbers; without any it is not tested, and `reading` says why.
-        reading: ours, where the paper is silent.
+        checks: its tests; without any it is not tested, and `reading` says why.
+        reading: our interpretation of the sentence, where the paper is silent.
     """
 
     says: str
@@ -26,11 +26,11 @@ class Statement:
     reading: str = ""
 
     def rows(self, results: Sequence[Result]) -> list[Row]:
-        """Its tests, those of paired differences not judged yet."""
+        """Return the tests; those of paired differences are not judged yet."""
         return [row for check in self.checks for row in check.rows(results)]
 
     def judged(self, rows: Sequence[Row]) -> Judged:
-        """With its tests, judged."""
+        """Return the statement with its judged tests."""
         if not self.checks:
             return Judged(self.says, self.reading, (), UNTESTED)
         return Judged.of(self.says, self.reading, rows)
@@ -38,15 +38,15 @@ class Statement:
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """`less` has less of a metric than `more` at a round, by the paper.
+    """The claim is that `less` has less of a metric than `more` at a round.
 
     Args:
         less, more: labels of agents.
-        metric: that is compared.
+        metric: the metric that is compared.
         at: the round; by default the last.
-        alike: the paper says instead that the two do not differ; which holds as long as no difference is
-            significant, and is weaker evidence the fewer the trials are.
-        environment: the beginning of the labels of the environments that it is about; by default all.
+        alike: the claim is instead that the two do not differ, which holds if no difference is significant,
+            and is weaker evidence the fewer the trials are.
+        environment: prefix of the labels of the environments concerned; by default all.
     """
 
     less: str
@@ -58,15 +58,15 @@ class Claim:
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """The round, unless it is the last."""
+        """Return the round, unless it is the last."""
         return () if self.at is None else (self.at,)
 
     def rows(self, results: Sequence[Result]) -> list[Row]:
-        """One an environment in which both agents have played."""
+        """Return a row for each environment with results of both agents."""
         return [self.row(result) for result in results if self.applies_to(result)]
 
     def applies_to(self, result: Result) -> bool:
-        """Whether it is about the environment, and both agents have played there."""
+        """Return True if the claim concerns the environment, and both agents have results there."""
         both = {self.less, self.more} <= result.records.keys()
         return both and result.environment.startswith(self.environment)
 
@@ -82,10 +82,10 @@ class Claim:
 
 @dataclasses.dataclass(frozen=True)
 class Across:
-    """An agent has less of a metric in one environment than in another, whose trials have the same functions.
+    """The claim is that an agent has less of a metric in one environment than in another, on equal functions.
 
     Args:
-        label: of the agent.
+        label: label of the agent.
         less, more: labels of environments.
         metric, at: as for `Claim`.
         other: label of the agent in the environment `more`; by default the same.
@@ -100,11 +100,11 @@ class Across:
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """The round, unless it is the last."""
+        """Return the round, unless it is the last."""
         return () if self.at is None else (self.at,)
 
     def rows(self, results: Sequence[Result]) -> list[Row]:
-        """One, where the agents have played in both."""
+        """Return one row, or none unless both environments have results."""
         other = self.other or self.label
         found = {result.environment: result for result in results}
         places = [(found[name], label) for name, label in self._places(other) if name in found]
@@ -123,7 +123,7 @@ class Across:
 
 
 def _of_pair(problem: str, tested: str, worse: Floats, better: Floats, alike: bool = False) -> Row:
-    """Test a difference, shown with its 95 % bootstrap interval."""
+    """Test a paired difference, shown with its 95 % bootstrap interval."""
     measured = interval(paired_difference(worse, better), signed=True)
     return Row(problem, tested, measured, paired=Paired.of(worse, better, alike))
 

@@ -1,6 +1,6 @@
-"""Results cut to the rounds that a page reads of them, small enough to be kept beside it.
+"""Results are cut to the rounds that a page uses, small enough to be stored beside it.
 
-So the page can be made again from what it rests on, and a test can hold one to the other.
+The page can thus be made again from its results, and a test compares the two.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from gpbandits.reproductions.base import Compute, Part, Results
 
 
 class Condensed:
-    """Reads what `condensing` has written.
+    """A reader of the results that `condensing` has written.
 
     Args:
-        folder: of the figures' folders.
+        folder: folder with one folder a figure.
     """
 
     def __init__(self, folder: Path):
         self.folder = folder
 
     def __call__(self, part: Part, folder: Path) -> Results:
-        """The results of a part, wherever its cells are."""
+        """Return the stored results of a part; the folder of cells is not used."""
         paths = [(each, self.path(part, each.file_name)) for each in part.shown.environments]
         return [(each, Result.load(path)) for each, path in paths if path.exists()]
 
     def path(self, part: Part, environment: str) -> Path:
-        """Of the file of an environment."""
+        """Return the path of the file of an environment."""
         return self.folder / part.figure / f"{environment}.parquet"
 
 
 def condensing(compute: Compute, kept: Condensed) -> Compute:
-    """Compute likewise, and keep what a page needs of it."""
+    """Return a function that computes a part and stores the results that a page needs."""
 
     def compute_and_keep(part: Part, folder: Path) -> Results:
         results = compute(part, folder)
@@ -50,7 +50,7 @@ def condensing(compute: Compute, kept: Condensed) -> Compute:
 
 
 def condensed(result: Result, rounds: Iterable[int]) -> Result:
-    """The last of its recorded rounds up to each of some rounds, and the last of all."""
+    """Cut a result to the last recorded round up to each of `rounds`, and the last of all."""
     ends = [result.column_of(each) for each in (*rounds, None)]
     columns = np.unique(np.array(ends) % len(result.rounds))
     records = {label: record.at(columns + 1) for label, record in result.records.items()}

@@ -1,4 +1,4 @@
-"""Studies of what the literature disputes: statements, their tests, and what would change our mind.
+"""These studies test claims that the literature disputes, and state what would change our mind.
 
 The statements were written after trials of another seed (4242) and before those of the studies.
 """
@@ -33,12 +33,12 @@ OF_TIED = (NU + 2.0 * DIM) / (2.0 * NU + 2.0 * DIM)
 
 
 def _differs(why: str, mind: str) -> str:
-    """Where a study differs from the papers, and what would change our mind."""
+    """Return the differences from the papers, followed by what would change our mind."""
     return f"{why} {_BEFORE} What would change our mind: {mind}"
 
 
 def _exactly(power: float) -> Interval:
-    """A number without an interval."""
+    """Return a power as an interval without width."""
     return Interval(*map(np.array, (power, power, power)))
 
 
@@ -54,14 +54,14 @@ FIGURES = (
         named="the optimal power",
         statements=(
             Statement(
-                "What GP-UCB loses on the worst functions grows faster than the optimal power of T, 5/8.",
+                "The regret of GP-UCB on the worst functions grows faster than the optimal power of T, 5/8.",
                 (Growth(_PLAIN, "T", OPTIMAL, above=True),),
                 "(nu + d) / (2 nu + d), nu = 3/2, d = 1. The band is AMM's, which holds. arXiv 2312.01386 "
                 "proves, by its abstract, that no band whose product of width and lambda grows as a power of "
                 "T reaches it.",
             ),
             Statement(
-                "With a lambda that is tied to smoothness it loses less at every horizon.",
+                "With a lambda that is tied to smoothness it has less regret at every horizon.",
                 (Claim(_TIED, _PLAIN),),
             ),
             Statement(
@@ -70,7 +70,7 @@ FIGURES = (
                 "(nu + 2 d) / (2 nu + 2 d).",
             ),
             Statement(
-                "So it does not mend all: its power, too, is above 5/8.",
+                "It is not optimal either: its power is above 5/8 as well.",
                 (Growth(_TIED, "T", OPTIMAL, above=True),),
             ),
             Statement(
@@ -78,19 +78,19 @@ FIGURES = (
                 (Exponent(_PHASED, "T", _exactly(OPTIMAL)),),
             ),
             Statement(
-                "Up to T = 10,000 it loses more than GP-UCB nevertheless.",
+                "Up to T = 10,000 it nevertheless has more regret than GP-UCB.",
                 (Claim(_PLAIN, _PHASED), Claim(_TIED, _PHASED)),
             ),
         ),
         differs=(
-            "Each agent is held against the worst of four heights for it, which scale with T as a family "
-            "that stays hard does. The set is 100 points, so that much larger horizons would need more. "
-            f"Widths are those of the theorems, not what is best in practice. {_BEFORE} The power of phased "
-            "elimination is optimal up to logarithms, and comes out above 5/8, too: logarithms and the "
-            "choice of heights count at these horizons, so that it is the safer yardstick. What would "
-            "change our mind: an exponent of GP-UCB that does not differ significantly from phased "
-            "elimination's on a finer set of heights, or from 10,000 to 1,000,000 rounds on more points; or "
-            "a band that holds and has the optimal power."
+            "Each agent is tested at its worst of four heights, which scale with T so that the family stays "
+            "hard. The set has 100 points, and much larger horizons would need more. Widths are those of "
+            f"the theorems, not the best in practice. {_BEFORE} The power of phased elimination is optimal "
+            "up to logarithms, and is measured above 5/8 as well: logarithms and the choice of heights "
+            "count at these horizons, so that it is the safer comparison. What would change our mind: an "
+            "exponent of GP-UCB that does not differ significantly from phased elimination's on a finer set "
+            "of heights, or from 10,000 to 1,000,000 rounds on more points; or a valid band with the "
+            "optimal power."
         ),
     ),
     _figure(
@@ -103,7 +103,7 @@ FIGURES = (
             Statement(
                 "Beside a known arm GP-UCB at a constant width loses linearly.",
                 (LateGrowth(_CONSTANT, _SINCE, linear=True, environment=_TWO),),
-                f"{_LINEAR} An arm that was unlucky is never played again.",
+                f"{_LINEAR} An arm whose first rewards are unluckily low is never played again.",
             ),
             Statement(
                 "IRGP-UCB and PIMS do not, whose bound the constant width lacks.",
@@ -111,7 +111,7 @@ FIGURES = (
                 "Below 3/4.",
             ),
             Statement(
-                "Within 10,000 rounds it has as much regret as IRGP-UCB: few trials pay for all.",
+                "Within 10,000 rounds it has as much regret as IRGP-UCB: few trials have most of the regret.",
                 (Claim(_CONSTANT, _IRGP, alike=True, environment=_TWO),),
             ),
             Statement(
@@ -125,7 +125,7 @@ FIGURES = (
             ),
         ),
         differs=_differs(
-            "The two arms are an instance of ours, in which the known arm says nothing of the other; "
+            "The two arms are an instance of ours, in which the known arm is independent of the other; "
             "arXiv 2409.00979 has the claim. The constant is the root of the mean of IRGP-UCB's squared "
             "widths.",
             "that the late power of the constant width falls "
@@ -142,11 +142,11 @@ FIGURES = (
             Statement(
                 "Over the best noisy value EI loses linearly on samples.",
                 (LateGrowth(_VALUE, _SINCE, linear=True, environment=_SAMPLES),),
-                f"{_LINEAR} The best of n values lies about R sqrt(2 log n) above f, so that well-known "
-                "arms have the least to gain.",
+                f"{_LINEAR} The best of n values lies about R sqrt(2 log n) above f, so that the expected "
+                "improvement of well-known arms is least.",
             ),
             Statement(
-                "Over the largest posterior mean of a played point it does not.",
+                "Over the largest posterior mean of a played point its regret is not linear.",
                 (LateGrowth(_MEAN, _SINCE, environment=_SAMPLES),),
                 "Below 3/4.",
             ),
@@ -160,7 +160,7 @@ FIGURES = (
                     LateGrowth(label, _SINCE, linear=True, environment=_KNOWN)
                     for label in (_MEAN, _VALUE, _SAMPLE)
                 ),
-                "An arm without deviation improves on nothing, however good it is.",
+                "An arm of posterior std 0 has no expected improvement, however good it is.",
             ),
             Statement(
                 "PIMS does not.",
@@ -169,11 +169,11 @@ FIGURES = (
             ),
         ),
         differs=_differs(
-            "Regret is cumulative; simple regret forgives what EI plays instead of its incumbent. Over "
+            "Regret is cumulative; simple regret does not count what EI plays instead of its incumbent. Over "
             "posterior means EI has in the median trial no more regret than EIMS, but in a few it stays on "
             "a lesser peak for thousands of rounds. These few make its mean larger, and leave no significant "
-            "difference: more than the incumbent would be insurance against them. EIMS has a bound for "
-            "priors of unit variance, which a known arm has not. arXiv 2508.15674 proves that EI over "
+            "difference. EIMS has a bound for "
+            "priors of unit variance, which a known arm lacks. arXiv 2508.15674 proves that EI over "
             "posterior means has no regret on samples, and leaves the best value open. Noisy EI is a rule of "
             "boxes and is not here.",
             "some hundred trials in which the late power of EI over posterior means is below 3/4 and its "
@@ -196,7 +196,7 @@ FIGURES = (
                 ),
             ),
             Statement(
-                "At delays of 5 and 20 rounds GP-BUCB has less: pending plays are worth knowing.",
+                "At delays of 5 and 20 rounds GP-BUCB has less: using pending plays lowers regret.",
                 tuple(Claim(_BUCB, _DELIVERED, environment=f"delay {mean} ") for mean in (5, 20)),
                 "The claim is that standard GP-UCB matches or beats methods that are built for delays.",
             ),
@@ -208,12 +208,12 @@ FIGURES = (
         ),
         differs=_differs(
             "arXiv 2603.13501 has the claim, by its abstract; problems and widths are ours. GP-UCB-SDF has "
-            "the paper's width of 1 and its bias, which sums a deviation over all plays in its window. "
+            "the paper's width of 1 and its bias, which sums a posterior std over all plays in its window. "
             "GP-BUCB has the least regret at every delay; it leads GP-UCB significantly at 5 rounds, by a "
             "quarter, and at 100, by a tenth.",
             "at delays of 5 and 20 rounds, that a width tuned for "
             "each agent closes the gap between GP-UCB and GP-BUCB; at longer ones, a significant paired "
-            "difference of a hundred trials.",
+            "difference in a hundred trials.",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""How long a short study will take, by a rehearsal of some rounds of each agent."""
+"""The duration of a short study is estimated by running the first rounds of each agent."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ REHEARSED = 10  # rounds
 
 
 def seconds_of(study: Study, workers: int) -> float:
-    """About how long a study takes: what its agents take in their first rounds, for all of them.
+    """Estimate the duration of a study in seconds from the first rounds of its agents.
 
-    Rounds become slower where a posterior grows or hyperparameters are learnt, and the first may be the
-    slowest where work is done once: it is an order of magnitude.
+    It is an order of magnitude: rounds become slower as a posterior grows or hyperparameters are learnt, and
+    the first may be the slowest if work is done once.
 
     Args:
-        study: of one block of trials a cell.
-        workers: processes that share the cells.
+        study: a study with one block of trials.
+        workers: number of processes that share the cells.
     """
     cells = [_seconds(study, entry, agent) for entry in study.environments for agent in study.agents]
     return max(sum(cells) / workers, *cells)
 
 
 def in_words(seconds: float) -> str:
-    """A duration as one says it."""
+    """Return a duration in words, such as "3 minutes"."""
     for size, unit in ((3600.0, "hours"), (60.0, "minutes")):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
@@ -33,7 +33,7 @@ def in_words(seconds: float) -> str:
 
 
 def _seconds(study: Study, entry: EnvironmentEntry, agent: AgentEntry) -> float:
-    """Of one agent on one environment: what is done once, and the rounds."""
+    """Estimate the seconds of one agent on one environment: the setup and all rounds."""
     limited = {**entry.kwargs, "max_episode_steps": REHEARSED}
     options = {"trials": study.trials, "seed": study.seed, "env_kwargs": limited}
     begin = perf_counter()

@@ -1,4 +1,4 @@
-"""Figures 3 and 4 of Srinivas et al. (2010): what kernels look like; computations, not studies."""
+"""Figures 3 and 4 of Srinivas et al. (2010) show spectra and samples of kernels, computed without studies."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ LEAST_DECAY_LAST = ("linear", "squared exponential", "Matern 5/2", "independent"
 
 
 class Spectra:
-    """Spectra of kernels of equal trace, and the bounds on information gain that follow from them."""
+    """Figure 3 shows spectra of kernels of equal trace and the bounds on information gain."""
 
     name = "srinivas2010-figure-3"
     paper = "Srinivas et al. (2010)"
@@ -41,7 +41,7 @@ class Spectra:
     )
 
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
-        """Compute spectra and bounds; `quick` changes nothing, as it takes a second."""
+        """Compute spectra and bounds, which takes a second; `quick` has no effect."""
         spectra = {label: spectrum(kernel) for label, kernel in KERNELS.items()}
         rounds = np.arange(1, ROUNDS + 1)
         gains = {label: gain_bound(values, rounds) for label, values in spectra.items()}
@@ -58,7 +58,7 @@ class Spectra:
 
 
 class SampleFunctions:
-    """Functions drawn from GPs with three kernels."""
+    """Figure 4 shows functions drawn from GPs with three kernels."""
 
     name = "srinivas2010-figure-4"
     paper = "Srinivas et al. (2010)"
@@ -70,9 +70,9 @@ class SampleFunctions:
     differs = "nu = 5/2 is the paper's. It names no length-scale; ours is 0.2 on [0, 1], with seed 2010."
 
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
-        """Draw three functions a kernel; `quick` changes nothing."""
+        """Draw three functions of each kernel; `quick` has no effect."""
         samples = {label: draws(KERNELS[label], 3) for label in KERNELS if label != "independent"}
-        bent = {  # to a tenth: of lines the rest is what rounding leaves of their roots
+        bent = {  # rounded to a tenth, which removes numerical noise in straight lines
             label: round(float(np.sqrt(np.square(np.diff(values, 2)).mean()) * POINTS**2), 1)
             for label, values in samples.items()
         }
@@ -85,7 +85,7 @@ class SampleFunctions:
 
 
 def _ordered(says: str, measure: str, values: dict[str, float], order: Sequence[str]) -> Judged:
-    """Whether a number rises from kernel to kernel."""
+    """Judge whether a number rises from kernel to kernel."""
     found = [values[label] for label in order]
     tested = f"{measure}: {' < '.join(order)}"
     verdict = HOLDS if found == sorted(found) else REVERSED
@@ -95,21 +95,21 @@ def _ordered(says: str, measure: str, values: dict[str, float], order: Sequence[
 
 
 def grid() -> Floats:
-    """The points, (POINTS, 1)."""
+    """Return the points of [0, 1], (POINTS, 1)."""
     return np.linspace(0.0, 1.0, POINTS)[:, None]
 
 
 def spectrum(kernel: Kernel) -> Floats:
-    """Eigenvalues of the Gram matrix scaled to the trace POINTS, largest first, (POINTS,)."""
+    """Return the eigenvalues of the Gram matrix scaled to the trace POINTS, largest first, (POINTS,)."""
     values = np.linalg.eigvalsh(np.asarray(kernel(grid())))[::-1].clip(min=0.0)
     return values * POINTS / values.sum()
 
 
 def gain_bound(values: Floats, rounds: Ints, noise_variance: float = NOISE_VARIANCE) -> Floats:
-    r"""The bound max_m sum_t 1/2 log(1 + m_t lambda_t / sigma^2) / (1 - 1/e), sum_t m_t = T, for each T.
+    r"""Return max_m sum_t 1/2 log(1 + m_t lambda_t / sigma^2) / (1 - 1/e), sum_t m_t = T, for each T.
 
     The greedy allocation of T observations to eigenvectors bounds gamma_T up to the constant of submodularity
-    (Srinivas et al. 2010, Theorem 4, Lemma 7.7). Rounds count up from 1 without a gap, (T,) -> (T,).
+    (Srinivas et al. 2010, Theorem 4, Lemma 7.7). Rounds are 1, 2, ... without a gap, (T,) -> (T,).
     """
     played = np.zeros(len(values))
     gains = np.empty(len(rounds))
@@ -121,7 +121,7 @@ def gain_bound(values: Floats, rounds: Ints, noise_variance: float = NOISE_VARIA
 
 
 def draws(kernel: Kernel, number: int, seed: int = 2010) -> Floats:
-    """Functions drawn from the GP at the points, (number, POINTS)."""
+    """Draw functions from the GP at the points, (number, POINTS)."""
     values, vectors = np.linalg.eigh(np.asarray(kernel(grid())))
     normal = np.random.default_rng(seed).standard_normal((number, POINTS))
     return normal * np.sqrt(values.clip(min=0.0)) @ vectors.T

@@ -1,4 +1,4 @@
-"""Claims of how regret or violation grows in late rounds."""
+"""Claims about the growth of regret or violation in late rounds are tested by exponents."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from gpbandits.evaluation.statistics import Interval
 from gpbandits.reproductions.power_law import RESAMPLES
 from gpbandits.reproductions.verdicts import Row, beyond, interval, of_order, sign_of
 
-MIDWAY = 0.75  # between sqrt(t), the power of bounds, and t
-LEAST = 1e-12  # regret of a span without any, of which a logarithm is taken
+MIDWAY = 0.75  # exponent midway between sqrt(t), the power of bounds, and t
+LEAST = 1e-12  # lower limit of a regret, so that its logarithm exists
 
 
 @dataclasses.dataclass(frozen=True)
 class LateGrowth:
-    """Mean regret grows as R_t = a + b t^c in late rounds, with c above 3/4, or below.
+    """The claim is that mean regret grows as R_t = a + b t^c in late rounds, with c above 3/4 or below.
 
     c = log((R_T - R_s) / (R_s - R_r)) / log(T / s) for rounds r < s < T with s / r = T / s, whatever a is:
-    1 where each round costs the same, 1/2 for sqrt(t), 0 where each doubling of t does. Its interval redraws
-    trials, each with its regret in all rounds.
+    1 if each round costs the same, 1/2 for sqrt(t), 0 if each doubling of t costs the same. Its interval is a
+    bootstrap over trials, each with its regret in all rounds.
 
     Args:
-        label: of the agent.
+        label: label of the agent.
         since: r and s; T is the horizon.
-        linear: whether c is above 3/4, midway between sqrt(t) and t, or else below.
-        environment: the beginning of the labels of the environments that it is about; by default all.
+        linear: the claim is c > 3/4, midway between sqrt(t) and t, instead of c < 3/4.
+        environment: prefix of the labels of the environments concerned; by default all.
     """
 
     label: str
@@ -39,20 +39,20 @@ class LateGrowth:
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """r and s."""
+        """Return r and s."""
         return self.since
 
     def rows(self, results: Sequence[Result]) -> list[Row]:
-        """One an environment in which the agent has played that long."""
+        """Return a row for each environment with a sufficiently long result of the agent."""
         return [self.row(result) for result in results if self.applies_to(result)]
 
     def applies_to(self, result: Result) -> bool:
-        """Whether it is about the environment, and the agent has played longer than s rounds there."""
+        """Return True if the claim concerns the environment, where the agent has more than s rounds."""
         long = result.horizon > self.since[-1]
         return long and self.label in result.records and result.environment.startswith(self.environment)
 
     def row(self, result: Result) -> Row:
-        """The power and the verdict."""
+        """Return the exponent and the verdict."""
         columns = [result.column_of(at) for at in (*self.since, None)]
         power = late_power(result.regret[self.label][:, columns], result.horizon / self.since[-1])
         order = ">" if self.linear else "<"
@@ -63,14 +63,14 @@ class LateGrowth:
 
 @dataclasses.dataclass(frozen=True)
 class Sublinear:
-    """A mean that is summed over rounds grows as t^c in size from a round s on, with c below 1.
+    """The claim is that the size of a mean summed over rounds grows as t^c from round s on, with c below 1.
 
-    c = log |M_T / M_s| / log(T / s): below 1 where the average over rounds comes nearer to 0, from either
-    side. Its interval redraws trials.
+    c = log |M_T / M_s| / log(T / s), which is below 1 if the average over rounds approaches 0 from either
+    side. Its interval is a bootstrap over trials.
 
     Args:
-        label: of the agent.
-        metric: that is summed.
+        label: label of the agent.
+        metric: the metric that is summed.
         since: s; T is the horizon.
     """
 
@@ -80,17 +80,17 @@ class Sublinear:
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """s."""
+        """Return s."""
         return (self.since,)
 
     def rows(self, results: Sequence[Result]) -> list[Row]:
-        """One an environment in which the agent has played that long."""
+        """Return a row for each environment with a sufficiently long result of the agent."""
         return [
             self.row(each) for each in results if self.label in each.records and each.horizon > self.since
         ]
 
     def row(self, result: Result) -> Row:
-        """The power and the verdict."""
+        """Return the exponent and the verdict."""
         sums = result.curves(self.metric)[self.label][:, [result.column_of(self.since), -1]]
         power = power_of_size(sums, result.horizon / self.since)
         verdict = of_order(sign_of(beyond(power, 1.0, above=False)), result.num_trials)
@@ -99,24 +99,24 @@ class Sublinear:
 
 
 def power_of_size(sums: Floats, factor: float, seed: int = 0) -> Interval:
-    """c of the size of mean sums up to two rounds, the later by a factor, (B, 2)."""
+    """Return the exponent c of the size of mean sums up to rounds s and factor * s, (B, 2)."""
     early, late = np.maximum(np.abs(_means(sums, seed)), LEAST).T
     return _percentiles(np.log(late / early) / np.log(factor))
 
 
 def late_power(regret: Floats, factor: float, seed: int = 0) -> Interval:
-    """c of mean regrets in three rounds, each a factor later than the one before, (B, 3)."""
+    """Return the exponent c of mean regrets in three rounds, each a factor later than the last, (B, 3)."""
     early, late = np.maximum(np.diff(_means(regret, seed), axis=1), LEAST).T
     return _percentiles(np.log(late / early) / np.log(factor))
 
 
 def _means(values: Floats, seed: int) -> Floats:
-    """Means of the trials and then of trials redrawn, (B, n) -> (1 + RESAMPLES, n)."""
+    """Return the means of the trials and of their bootstrap samples, (B, n) -> (1 + RESAMPLES, n)."""
     drawn = np.random.default_rng(seed).integers(len(values), size=(RESAMPLES, len(values)))
     return np.vstack([values.mean(axis=0), values[drawn].mean(axis=1)])
 
 
 def _percentiles(powers: Floats) -> Interval:
-    """The first with the percentile interval of the others."""
+    """Return the first with the percentile interval of the others."""
     low, high = np.quantile(powers[1:], [0.025, 0.975])
     return Interval(powers[0], low, high)

@@ -1,4 +1,4 @@
-"""The page that shows every reproduced figure: the paper's words, our numbers, and why they differ."""
+"""The page of reproductions shows each figure with the paper's claims, our numbers, and the differences."""
 
 import re
 from collections.abc import Sequence
@@ -14,27 +14,27 @@ from gpbandits.reproductions.condensed import Condensed, condensing
 from gpbandits.reproductions.verdicts import FEWEST, table
 
 RESULTS = "results"  # folder beside the page
-SHOWN = 2  # figures of a section: a study of ten environments has twenty
-DPI = 160  # of figures, which readers enlarge
+SHOWN = 2  # most figures of a section, since a study of ten environments has twenty
+DPI = 160  # of figures, so that they can be enlarged
 _TOP = """# Reproductions
 
 <!-- Made by `gpbandits reproduce --page`; edit the texts in `gpbandits/reproductions`. -->
 
-What the papers report, figure by figure and claim by claim in the papers' own order, and what the code
-measured when this page was made. Two agents are compared on the same trials by a sign-flip test (Fisher
-1935), whose p-values are corrected for the number of comparisons of a figure (Holm 1979) and held against
-5 %: the test keeps its level where regret is skewed and trials are few, which the 95 % bootstrap intervals
-that stand beside it do not. An order *holds* where the difference is significant and has the claimed sign,
-and is *reversed* where it has the other and there are at least {fewest} trials; else there is *no significant
-difference*. A claim that two agents do the same holds as long as no difference is significant. Powers and
-shares of trials are judged by their 95 % bootstrap intervals, without a correction. A constant that was
-chosen so that a curve comes out is named beside the curve. What our studies take where a paper is silent is
-in [readings.md](readings.md), and how often confidence bands fail in [calibration.md](calibration.md).
+This page is for readers of the papers. It lists the claims of each figure in the papers' order, with the
+measurements of this code and a verdict. Two agents are compared on the same trials by a sign-flip test
+(Fisher 1935) at level 5 %, with p-values corrected for the number of comparisons of a figure (Holm 1979): the
+test keeps its level where regret is skewed and trials are few, which the 95 % bootstrap intervals beside it
+do not. An order *holds* if the difference is significant and has the claimed sign, and is *reversed* if it
+has the other sign and there are at least {fewest} trials; otherwise there is *no significant difference*. A
+claim that two agents perform alike holds if no difference is significant. Powers and shares of trials are
+judged by their 95 % bootstrap intervals, without a correction. A constant that was chosen to reproduce a
+curve is named beside it. Our choices where a paper is silent are in [readings.md](readings.md), and the
+failure rates of confidence bands in [calibration.md](calibration.md).
 """
 
 
 def kept(part: Part, folder: Path) -> Results:
-    """What a folder holds of a part of a study by the installed code; nothing is computed."""
+    """Return the stored results of a part of a study by the installed code, without computing any."""
     held = Holdings(part.shown, Store(folder / CELLS), by_installed=True)
     found = [(environment, held.result(environment)) for environment in part.shown.environments]
     return [(environment, result) for environment, result in found if result is not None]
@@ -44,11 +44,10 @@ def write_page(page: Path, reproductions: Sequence[Reproduction], folder: Path, 
     """Write the page, its figures into `figures/reproductions` beside it, and its numbers into `results`.
 
     Args:
-        page: the Markdown file.
-        reproductions: that have a section, in order.
-        folder: of their results; figures without any, or with results of other code, get the paper's words
-            alone.
-        quick: whether it shows the short versions.
+        page: path of the Markdown file.
+        reproductions: the reproductions to show, in order.
+        folder: folder of their results; figures without results of the installed code show only the claims.
+        quick: show the short versions.
     """
     compute = condensing(kept, Condensed(page.parent / RESULTS))
     found = [(each, each.run(folder, quick, compute)) for each in reproductions]
@@ -61,7 +60,7 @@ def write_page(page: Path, reproductions: Sequence[Reproduction], folder: Path, 
 
 
 def page_text(found: Sequence[tuple[Reproduction, Findings]], quick: bool) -> str:
-    """The page in Markdown."""
+    """Return the page in Markdown."""
     sections, paper = [_TOP.format(fewest=FEWEST), _overview(found)], ""
     for reproduction, findings in found:
         if reproduction.paper != paper:
@@ -72,17 +71,17 @@ def page_text(found: Sequence[tuple[Reproduction, Findings]], quick: bool) -> st
 
 
 def _overview(found: Sequence[tuple[Reproduction, Findings]]) -> str:
-    """Every claim of every paper with its verdict, and our reading where the paper is silent."""
+    """Return the table of all claims with their verdicts and our readings."""
     rows = [
-        (_link(each), said.says, said.verdict, said.reading)
+        (_link(each), claim.says, claim.verdict, claim.reading)
         for each, findings in found
-        for said in findings.judged
+        for claim in findings.judged
     ]
     return table(("figure", "claim", "verdict", "our reading"), rows)
 
 
 def _link(reproduction: Reproduction) -> str:
-    """To its section, whose anchor GitHub and MyST make of the title."""
+    """Return a link to the section, whose anchor GitHub and MyST derive from the title."""
     anchor = re.sub(r"[^\w\- ]", "", reproduction.title.lower()).replace(" ", "-")
     return f"{reproduction.paper}, [{reproduction.title.partition(':')[0]}](#{anchor})"
 

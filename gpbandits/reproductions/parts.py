@@ -1,4 +1,4 @@
-"""Which figures a study has the numbers of."""
+"""A study may hold the numbers of several figures, each a part of it."""
 
 from gpbandits.experiments import Study
 from gpbandits.reproductions import REPRODUCTIONS
@@ -7,7 +7,7 @@ from gpbandits.reproductions.study_figure import StudyFigure
 
 
 def parts_of(study: Study) -> dict[str, Study]:
-    """The parts of a study that are one figure each, by its name; none where a figure is all of it."""
+    """Return the part of a study of each figure, by name, without figures that show all of it."""
     figures = [each for each in REPRODUCTIONS.values() if isinstance(each, StudyFigure)]
     named = [figure for figure in figures if study.name.removesuffix(SUFFIX) in figure.studies]
     parts = {figure.name: figure.part(study) for figure in named if figure.shows(study)}

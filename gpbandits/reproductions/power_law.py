@@ -1,4 +1,4 @@
-"""Regret at the horizon as a power of a number that varies between environments, C x^c."""
+"""Regret at the horizon is fitted as C x^c, with x a number that varies between environments."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,24 +15,24 @@ from gpbandits.evaluation.statistics import Interval, bootstrap_interval
 from gpbandits.evaluation.styles import Style, styles
 
 RESAMPLES = 4000
-_DECADES = (2.0, 0.8)  # from here on no tick between powers of ten has a number, and from there on only some
+_DECADES = (2.0, 0.8)  # decades of an axis above which no minor tick, or only some, have labels
 
 
 class Power(NamedTuple):
-    """constant x^exponent, with the 95 % interval of the exponent."""
+    """A power law is constant * x^exponent, with the 95 % interval of the exponent."""
 
     constant: float
     exponent: Interval
 
     def __call__(self, x: Floats) -> Floats:
-        """The power of each x."""
+        """Evaluate the power law at each x."""
         return self.constant * x ** float(self.exponent.estimate)
 
 
 def power_law(regret: Floats, x: Floats, seed: int = 0) -> Power:
-    """Least squares of log mean regret on log x, (B, n) and (n,), with a percentile bootstrap over trials.
+    """Fit log mean regret to log x by least squares, (B, n) and (n,), with a bootstrap over trials.
 
-    A trial is drawn with all its n regrets, which are of the same functions.
+    A resampled trial keeps all its n regrets, which belong to the same functions.
     """
     drawn = np.random.default_rng(seed).integers(len(regret), size=(RESAMPLES, len(regret)))
     means = np.vstack([regret.mean(axis=0), regret[drawn].mean(axis=1)])  # (1 + RESAMPLES, n)
@@ -42,21 +42,21 @@ def power_law(regret: Floats, x: Floats, seed: int = 0) -> Power:
 
 
 def final(results: Sequence[Result], label: str) -> Floats:
-    """Regret at the horizon, (B, n)."""
+    """Return the regret of an agent at the horizon of each result, (B, n)."""
     return np.stack([result.regret[label][:, -1] for result in results], axis=1)
 
 
 def power_figure(
     x: Floats, results: Sequence[Result], name: str, paper: Power, named: str = "the paper"
 ) -> Figure:
-    """Mean regrets with intervals on logarithmic axes, our fits and the paper's.
+    """Draw mean regrets with intervals on logarithmic axes, our fits and the paper's.
 
     Args:
-        x: of each result, (n,).
-        results: n, of the same agents and trials.
-        name: of x, for its axis.
-        paper: what the paper fits.
-        named: what that is called.
+        x: the number of each result, (n,).
+        results: n results of the same agents and trials.
+        name: label of the x axis.
+        paper: the paper's fit.
+        named: label of the paper's fit.
     """
     figure = Figure(figsize=(6.4, 3.8), layout="constrained")
     FigureCanvasAgg(figure)
@@ -67,7 +67,7 @@ def power_figure(
         _draw(axes, x, final(results, label), results[0].marked(label), style)
     axes.plot(x, paper(x), color="0.3", linestyle="--", linewidth=1.2, label=_legend(named, paper))
     if results[0].privileged:
-        axes.plot([], [], " ", label="† privileged: told of the changes")
+        axes.plot([], [], " ", label="† privileged: given the changes")
     _finish(axes, x)
     return figure
 

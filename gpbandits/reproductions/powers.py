@@ -1,4 +1,4 @@
-"""A figure of regret at the horizon against a number that varies between environments, with its power."""
+"""A power figure shows regret at the horizon against a number x of the environments, with the exponent."""
 
 import dataclasses
 import re
@@ -17,18 +17,18 @@ from gpbandits.reproductions.quick import shortened
 from gpbandits.reproductions.study_figure import StudyFigure
 from gpbandits.reproductions.verdicts import DIFFERS, HOLDS, Row, beyond, interval, of_order, sign_of, table
 
-LONGEST = 10_000  # rounds of a short version
+LONGEST = 10_000  # most rounds of a short version
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PowerFigure(StudyFigure):
-    """Regret at the horizon as C x^c, where environments are labelled "x = 900".
+    """The figure fits regret at the horizon as C x^c over environments labelled "x = 900".
 
     Args:
-        of: the symbol of x; T is the horizon, whatever the label says: the short version has a shorter one.
-        axis: what x is.
-        printed: the paper's C and c, and the interval of c.
-        named: what it is called beside its line.
+        of: symbol of x; T is the actual horizon instead of the label's, since the short version has less.
+        axis: label of the x axis.
+        printed: the paper's C and c, with the interval of c.
+        named: label of the paper's line.
     """
 
     of: str
@@ -37,11 +37,11 @@ class PowerFigure(StudyFigure):
     named: str = "the paper"
 
     def short(self, study: Study) -> Study:
-        """Fewer trials, of as many rounds: a power of the horizon needs horizons."""
+        """Return the study with fewer trials of up to `LONGEST` rounds, since horizons must differ."""
         return shortened(study, rounds=LONGEST)
 
     def findings(self, results: Results) -> Findings:
-        """One figure; a table of regrets by x, the fits, and the claims."""
+        """Return one figure, a table of regrets by x with the fits, and the judged claims."""
         found = [result for _, result in results]
         if not found:
             return Findings({}, "", self.judged(results))
@@ -64,14 +64,14 @@ class PowerFigure(StudyFigure):
 
 @dataclasses.dataclass(frozen=True)
 class Exponent:
-    """The regret of an agent at the horizon grows as a power of x that the paper fits or proves.
+    """The claim is that regret at the horizon grows as a power of x that the paper fits or proves.
 
-    It holds where the two 95 % intervals of the exponent overlap.
+    It holds if the two 95 % intervals of the exponent overlap.
 
     Args:
-        label: of the agent.
-        of: the symbol of x, see `PowerFigure`.
-        printed: the paper's exponent with its interval, which is a point for one that is proved.
+        label: label of the agent.
+        of: symbol of x, see `PowerFigure`.
+        printed: the paper's exponent with its interval, a point for a proved one.
     """
 
     label: str
@@ -95,13 +95,13 @@ class Exponent:
 
 @dataclasses.dataclass(frozen=True)
 class Growth:
-    """The regret of an agent at the horizon grows more slowly than x^bar, or faster.
+    """The claim is that regret at the horizon grows more slowly than x^bar, or faster.
 
     Args:
-        label: of the agent.
-        of: the symbol of x, see `PowerFigure`.
-        bar: the power that its own is held against.
-        above: whether it grows faster.
+        label: label of the agent.
+        of: symbol of x, see `PowerFigure`.
+        bar: the exponent of comparison.
+        above: the claim is that regret grows faster.
     """
 
     label: str
@@ -133,7 +133,7 @@ def _span(results: Sequence[Result]) -> str:
 
 
 def variable(results: Sequence[Result], of: str) -> Floats:
-    """The x of each result, (n,)."""
+    """Return the x of each result, (n,)."""
     if of == "T":
         return np.array([float(result.horizon) for result in results])
     digits = [re.findall(rf"^{of} = (\d+)", result.environment) for result in results]

@@ -1,4 +1,4 @@
-"""The rule of `--quick`: at most 5 trials and 1000 rounds, and everything else as it is."""
+"""A quick study has at most 5 trials and 1000 rounds, and is otherwise unchanged."""
 
 import dataclasses
 
@@ -6,11 +6,11 @@ from bandit_envs.environment.making import make
 from gpbandits.experiments import EnvironmentEntry, Study
 
 TRIALS, ROUNDS = 5, 1000
-SUFFIX = "-quick"  # of the names of shortened studies
+SUFFIX = "-quick"  # appended to the names of shortened studies
 
 
 def shortened(study: Study, rounds: int = ROUNDS) -> Study:
-    """The study with at most `TRIALS` trials of at most so many rounds; horizons below stay."""
+    """Return the study with at most `TRIALS` trials of at most so many rounds."""
     environments = tuple(_shortened(entry, rounds) for entry in study.environments)
     name, trials = f"{study.name}{SUFFIX}", min(study.trials, TRIALS)
     return dataclasses.replace(study, name=name, trials=trials, environments=environments)

@@ -1,4 +1,4 @@
-"""What Verma et al. (2022) and Shi & Eryilmaz (2022) leave open, one reading changed at a time."""
+"""These studies vary the open choices of Verma et al. (2022) and Shi & Eryilmaz (2022), one at a time."""
 
 from gpbandits.evaluation.result import Metric
 from gpbandits.reproductions.claims import Claim, Statement
@@ -12,7 +12,7 @@ _LATE = "three constraints, delayed"
 
 
 def _ahead(amplitude: str) -> tuple[Claim, ...]:
-    """GP-UCB-SDF has less simple regret than the baselines at an amplitude."""
+    """Claim that GP-UCB-SDF has less simple regret than the baselines at an amplitude."""
     first, *others = _KNOWN
     places = (f"Poisson 10, amplitude {amplitude}", f"constant 10, amplitude {amplitude}")
     return tuple(
@@ -21,7 +21,7 @@ def _ahead(amplitude: str) -> tuple[Claim, ...]:
 
 
 def _variants(suffix: str) -> tuple[Claim, ...]:
-    """The text's agents have less regret than a variant of theirs."""
+    """Claim that the agents of the text have less regret than a variant of them."""
     names = ("GP-UCB-SDF", "GP-TS-SDF")
     return tuple(Claim(name, f"{name}, {suffix}", "simple", _AT) for name in names)
 
@@ -44,9 +44,9 @@ FIGURES = (
             Statement("At amplitude 1 it has, too.", _ahead("1")),
         ),
         differs=(
-            "A function with values in [0, 1] has a variance near 0.05. At amplitude 1 what has not been "
-            "played may be as good as the maximum, and hallucination explores enough; at 0.05 it may be no "
-            "better than one deviation above the least value, and the bias of pending plays moves SDF on."
+            "A function with values in [0, 1] has a variance near 0.05. At amplitude 1 unplayed points may "
+            "be as good as the maximum, and hallucination explores enough; at 0.05 they are at most about "
+            "one std above the least value, and the bias of pending plays makes SDF explore."
         ),
     ),
     StudyFigure(
@@ -64,8 +64,8 @@ FIGURES = (
             _as_good("fits on all"),
         ),
         differs=(
-            "Published code and text can differ: deviations with the noise in them, draws from the posterior "
-            "itself, and hyperparameters fitted on censored values too."
+            "Published code and text can differ: a posterior std that includes the noise, samples of the "
+            "posterior itself without nu, and hyperparameters fitted on censored values too."
         ),
     ),
     StudyFigure(
@@ -76,7 +76,7 @@ FIGURES = (
         metrics=_BOTH,
         statements=(
             Statement(
-                "To use all plays again has less violation than a fresh posterior in every epoch.",
+                "Using all plays again has less violation than a fresh posterior in every epoch.",
                 (
                     Claim("default", "restart", "average-violation"),
                     Claim("B = 1 instead of 2", "restart, B = 1 instead of 2", "average-violation"),
@@ -111,7 +111,7 @@ FIGURES = (
                 ),
             ),
             Statement(
-                "Under delays a fresh posterior in every epoch costs more than to use all plays again.",
+                "Under delays a fresh posterior in every epoch costs more than using all plays again.",
                 (
                     Claim(
                         "Algorithm 2, reuse",

@@ -1,4 +1,4 @@
-"""Shi & Eryilmaz (2022), Appendix E: the figures, what the paper says of them, and where we differ."""
+"""The figures of Shi & Eryilmaz (2022), Appendix E, have these claims and deviations."""
 
 from functools import partial
 
@@ -24,10 +24,9 @@ _OPEN = (
     f"it is compared at 90 and at the end. A grid of 31 x 31 points. {_MORE}"
 )
 _SLATER = (
-    "Theorem 2 asks for a point that keeps the constraint by more than 2 R (sqrt(4 m / S) + sqrt(log(2 L / "
-    "delta) / S)) and what learning adds to it: by more than 0.198 for R = 0.1, m = 1, S = 20, L = 18 and "
-    "delta = 0.1. The discs keep it by 0.05 at most: Slater's condition, as the theorem needs it, fails on "
-    "the paper's own problem."
+    "Theorem 2 needs a point with slack above 2 R (sqrt(4 m / S) + sqrt(log(2 L / delta) / S)) plus a term "
+    "of learning, hence above 0.198 for R = 0.1, m = 1, S = 20, L = 18 and delta = 0.1. The discs have a "
+    "slack of 0.05 at most: Slater's condition, as the theorem needs it, fails on the paper's own problem."
 )
 _RATES = (
     "The constants of the utilities are ours, as those of the cited experiment are not public here, and "
@@ -37,12 +36,12 @@ _RATES = (
 
 
 def _below(label: str, metric: Metric, ends: int) -> tuple[Claim, ...]:
-    """The paper's algorithm is below the others, and below ADMMBO where the paper's runs of it end, too."""
+    """Claim that the paper's algorithm is below the others, and below ADMMBO also where its runs end."""
     return *(Claim(label, other, metric) for other in _OTHERS), Claim(label, "ADMMBO", metric, at=ends)
 
 
 def _statements(algorithm: str, says: str, metrics: tuple[Metric, ...], ends: int) -> tuple[Statement, ...]:
-    """A sentence for each reading of the algorithm: the pseudocode's, and our default's."""
+    """Return a sentence for each reading of the algorithm: the pseudocode's, and our default."""
     return tuple(
         Statement(
             says,
@@ -54,7 +53,7 @@ def _statements(algorithm: str, says: str, metrics: tuple[Metric, ...], ends: in
 
 
 def _sublinear(algorithm: str, says: str, metrics: tuple[Metric, ...]) -> tuple[Statement, ...]:
-    """Sums over rounds grow less than linearly, by either reading of the paper's algorithm."""
+    """State that sums over rounds grow sublinearly, by either reading of the paper's algorithm."""
     return tuple(
         Statement(
             says,
@@ -66,14 +65,14 @@ def _sublinear(algorithm: str, says: str, metrics: tuple[Metric, ...]) -> tuple[
 
 
 def _slower(problem: str) -> tuple[Across, ...]:
-    """Average violation of Algorithm 2 is below that of Algorithm 3, by either reading of both."""
+    """Claim that Algorithm 2 has less average violation than Algorithm 3, by either reading of both."""
     noiseless, noisy = (f"{problem}, {constraints} constraints" for constraints in ("noiseless", "noisy"))
     pairs = zip(_LABELS["2"], _LABELS["3"], strict=True)
     return tuple(Across(two, noiseless, noisy, "average-violation", other=three) for two, three in pairs)
 
 
 def _of_utility(algorithm: str) -> tuple[Statement, ...]:
-    """The others earn more than the paper's algorithm, by either reading of it."""
+    """State that the others have more utility than the paper's algorithm, by either reading of it."""
     return tuple(
         Statement(
             "ADMMBO and OCO have higher utility.",
@@ -87,7 +86,7 @@ def _of_utility(algorithm: str) -> tuple[Statement, ...]:
     )
 
 
-_DISCS_END, _RATES_END = 90, 50  # of the paper's runs of ADMMBO
+_DISCS_END, _RATES_END = 90, 50  # last rounds of the paper's runs of ADMMBO
 _HALF = 175  # of 350 rounds
 _SMALL = {2: ("2", "noiseless constraints"), 4: ("3", "noisy constraints")}
 _SERVERS = {6: ("2", "noiseless constraints"), 8: ("3", "noisy constraints")}
@@ -97,7 +96,7 @@ _LABELS = {number: (f"Algorithm {number}, paper", f"Algorithm {number}, reuse") 
 def _boxes_and_means(
     number: int, shown: str, statements: tuple[Statement, ...], differs: str
 ) -> tuple[StudyFigure, StudyFigure]:
-    """Two figures of the same trials, the box plots of this number and the means after them, judged once."""
+    """Return two figures of the same trials, box plots of this number and means of the next, judged once."""
     figure = partial(_figure, studies=(f"shi2022-figures-{number}-{number + 1}",), differs=differs)
     means = figure(
         name=f"shi2022-figure-{number + 1}",
@@ -115,7 +114,7 @@ def _boxes_and_means(
 
 
 def _said(statements: tuple[Statement, ...]) -> dict[str, None]:
-    """Each sentence once, whatever readings of the algorithm it is tested of."""
+    """Return each sentence once, although it is tested of several readings."""
     return dict.fromkeys(each.says for each in statements)
 
 

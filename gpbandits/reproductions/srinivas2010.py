@@ -1,4 +1,4 @@
-"""Srinivas et al. (2010): the figures, what the paper says of them, and where we differ."""
+"""The figures of Srinivas et al. (2010) have these claims and deviations."""
 
 from functools import partial
 
@@ -16,9 +16,9 @@ _ON_PAR = Statement(
     "Tested as less regret; no significant difference is on par.",
 )
 _INCUMBENT = (
-    "The paper does not say what EI and MPI improve on, which decides their rank: over the best noisy value "
-    "neither settles, because noise lifts the best of many values above the maximum of f; its figure needs "
-    "the posterior mean."
+    "The paper does not state the incumbent of EI and MPI, which decides their rank: over the best noisy "
+    "value neither settles, because noise lifts the best of many values above the maximum of f; its figure "
+    "needs the posterior mean."
 )
 
 FIGURES = (

@@ -1,4 +1,4 @@
-"""A figure that studies reproduce: its curves, the numbers at the last round, and the paper's claims."""
+"""A study figure has curves, a table of the last round, and judged claims."""
 
 import dataclasses
 from importlib.resources import files
@@ -24,16 +24,16 @@ Drawing = Literal["curves", "boxes"]
 
 @dataclasses.dataclass(frozen=True)
 class StudyFigure:
-    """A figure of a paper as a part of one study or more.
+    """A study figure reproduces a figure of a paper from parts of one or several studies.
 
     Args:
         name, paper, title, differs: see `Reproduction`.
-        statements: what the paper says of the figure, in its order.
+        statements: the paper's sentences about the figure, in its order.
         studies: names of the studies' files.
-        metrics: drawn and tabulated.
-        environments: beginnings of the labels that belong to the figure; by default all.
-        agents: labels that belong to it; by default all.
-        scale: of the axes.
+        metrics: metrics that are drawn and tabulated.
+        environments: prefixes of the labels of its environments; by default all.
+        agents: labels of its agents; by default all.
+        scale: scale of the axes.
         drawing: "curves" of means with intervals, or "boxes" of single trials over time, as in `box_figure`.
     """
 
@@ -50,15 +50,15 @@ class StudyFigure:
     drawing: Drawing = "curves"
 
     def load(self) -> list[Study]:
-        """The studies, whole."""
+        """Load the whole studies."""
         return [load_study(study_path(name)) for name in self.studies]
 
     def shows(self, study: Study) -> bool:
-        """Whether anything of a study belongs to the figure."""
+        """Return True if some environment and some agent of a study belong to the figure."""
         return all(self._chosen(study))
 
     def part(self, study: Study) -> Study:
-        """What the figure shows of one of its studies."""
+        """Return the part of a study that the figure shows."""
         environments, agents = self._chosen(study)
         return dataclasses.replace(study, environments=environments, agents=agents)
 
@@ -67,24 +67,24 @@ class StudyFigure:
         return environments, tuple(a for a in study.agents if not self.agents or a.label in self.agents)
 
     def short(self, study: Study) -> Study:
-        """The short version of one of its studies."""
+        """Return the short version of one of its studies."""
         return shortened(study)
 
     @property
     def rounds(self) -> tuple[int, ...]:
-        """Those at which agents are compared, beside the last."""
+        """Return the rounds at which agents are compared, beside the last."""
         checks = [check for statement in self.statements for check in statement.checks]
         return tuple(sorted({at for check in checks for at in check.reads}))
 
     def run(self, folder: Path, quick: bool, compute: Compute) -> Findings:
-        """Compute what is missing of the studies, and draw and tabulate this figure's part of them."""
+        """Compute the missing cells of the figure's parts, and draw and tabulate them."""
         studies = map(self.short, self.load()) if quick else self.load()
         parts = [Part(self.name, self.part(study), study, self.rounds) for study in studies]
         found = self.findings([pair for part in parts for pair in compute(part, folder / part.whole.name)])
         return found.unjudged if quick else found
 
     def findings(self, results: Results) -> Findings:
-        """The figure's curves, Markdown tables of means with 95 % bootstrap intervals, and verdicts."""
+        """Return curves, Markdown tables of means with 95 % bootstrap intervals, and verdicts."""
         figures = {
             "-".join((self.name, *([environment.file_name] if len(results) > 1 else []), metric)): (
                 self._drawn(result, metric)
@@ -96,7 +96,7 @@ class StudyFigure:
         return Findings(figures, means, self.judged(results))
 
     def judged(self, results: Results) -> list[Judged]:
-        """Judge each statement by its tests, corrected for all of the figure."""
+        """Judge each statement by its tests, corrected for the number of tests of the figure."""
         found = [result for _, result in results]
         tests = [statement.rows(found) for statement in self.statements]
         rows = iter(corrected([row for of_statement in tests for row in of_statement]))
@@ -123,7 +123,7 @@ class StudyFigure:
 
 
 def study_path(name: str) -> Path:
-    """Where a study's file is: in the installed package, or in the checkout's examples."""
+    """Return the path of a study's file in the installed package or in the checkout's examples."""
     installed = Path(str(files("gpbandits"))) / "reproductions" / "studies"
     folder = installed if installed.is_dir() else installed.parents[2] / "examples" / "studies"
     return folder / f"{name}.toml"

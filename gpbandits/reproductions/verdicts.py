@@ -1,4 +1,4 @@
-"""What the trials say to the claims of a paper."""
+"""A verdict on a claim follows from the tests of it, corrected for the number of tests of its figure."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from gpbandits.evaluation.statistics import Interval, holm, sign_flip_test
 from gpbandits.evaluation.table import number
 
 HOLDS, REVERSED, OPEN, DIFFERS = "holds", "**reversed**", "no significant difference", "**differs**"
-FEW = "significantly different on few trials"  # the other way than the claim has it
+FEW = "significantly different on few trials"  # contrary to the claim
 MISSING, UNTESTED = "not computed", "not tested"
 UNJUDGED = "not judged on so few trials"
 FEWEST = 20  # trials, below which nothing is called reversed or different
 LEVEL = 0.05  # of the tests of a figure together
 
-Test = tuple[float, float, int]  # |mean|, p-value and trials, which are those of no other test
+Test = tuple[float, float, int]  # |mean|, p-value and trials, which identify a test
 
 
 class Paired(NamedTuple):
-    """A difference of two agents on the same trials, and what a claim says of it."""
+    """A paired difference of two agents on the same trials, with the sign that a claim expects."""
 
-    mean: float  # ought to be positive, or zero
-    p_value: float  # of no difference
+    mean: float  # expected to be positive, or zero if `alike`
+    p_value: float  # of the hypothesis of no difference
     trials: int
-    alike: bool  # whether it ought to be zero
+    alike: bool  # the claim is that there is no difference
 
     @classmethod
     def of(cls, worse: Floats, better: Floats, alike: bool = False) -> Paired:
@@ -37,11 +37,11 @@ class Paired(NamedTuple):
 
     @property
     def test(self) -> Test:
-        """Identify the test, whichever way round a sentence has the agents."""
+        """Identify the test, independently of the order of the agents."""
         return abs(self.mean), self.p_value, self.trials
 
     def verdict(self, p_value: float) -> str:
-        """Judge by a p-value that is corrected for the other tests; NaN decides nothing."""
+        """Judge by a p-value that is corrected for the other tests; NaN leaves the verdict open."""
         if np.isnan(p_value):
             return OPEN
         sign = float(np.sign(self.mean)) if p_value <= LEVEL else 0.0
@@ -49,7 +49,7 @@ class Paired(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One test of a claim; that of a paired difference is judged with the others of its figure."""
+    """A row is one test of a claim; paired differences are judged together with the others of the figure."""
 
     problem: str
     tested: str
@@ -60,7 +60,7 @@ class Row(NamedTuple):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """What a table shows of it, in the order of `COLUMNS`."""
+        """Return the cells of a table, in the order of `COLUMNS`."""
         return self.problem, self.tested, self.measured, self.p_value, self.verdict
 
 
@@ -68,20 +68,20 @@ COLUMNS = ("problem", "tested as", "measured", "p, corrected", "verdict")
 
 
 class Check(Protocol):
-    """What a claim means in numbers."""
+    """A check tests a claim on results."""
 
     @property
     def reads(self) -> tuple[int, ...]:
-        """The rounds that it is about beside the last; none for what is recorded once a trial."""
+        """Return the rounds that the check uses beside the last."""
         ...
 
     def rows(self, results: Sequence[Result]) -> list[Row]:
-        """Its tests on those results to which it applies."""
+        """Return the tests on the results to which the claim applies."""
         ...
 
 
 class Judged(NamedTuple):
-    """A sentence of a paper with our reading of it and its tests."""
+    """A judged sentence of a paper holds our reading, the tests and the verdict."""
 
     says: str
     reading: str
@@ -90,30 +90,30 @@ class Judged(NamedTuple):
 
     @classmethod
     def of(cls, says: str, reading: str, rows: Sequence[Row]) -> Judged:
-        """With the verdict of the rows together."""
+        """Judge a sentence by the verdicts of its rows."""
         return cls(says, reading, rows, together([row.verdict for row in rows]))
 
     @property
     def unjudged(self) -> Judged:
-        """With what was measured, and no verdict."""
+        """Return the measurements without verdicts."""
         rows = [row._replace(verdict=UNJUDGED) for row in self.rows]
         return self._replace(rows=rows, verdict=UNJUDGED) if rows else self
 
 
 def beyond(power: Interval, bar: float, above: bool) -> Interval:
-    """How far a number is above a bar, or below it."""
+    """Return by how much a number is above a bar, or below it."""
     if above:
         return Interval(power.estimate - bar, power.low - bar, power.high - bar)
     return Interval(bar - power.estimate, bar - power.high, bar - power.low)
 
 
 def sign_of(values: Interval) -> int:
-    """Return the sign that all of an interval has, or 0."""
+    """Return the sign of an interval that excludes 0, else 0."""
     return int(values.low > 0) - int(values.high < 0)
 
 
 def of_order(sign: float, trials: int) -> str:
-    """Judge a difference that ought to be positive by its significant sign, 0 without one."""
+    """Judge a difference that is claimed to be positive by its significant sign, 0 without one."""
     if sign > 0:
         return HOLDS
     if sign < 0:
@@ -122,26 +122,26 @@ def of_order(sign: float, trials: int) -> str:
 
 
 def of_likeness(sign: float, trials: int) -> str:
-    """Judge a difference that ought to be zero by its significant sign, 0 without one."""
+    """Judge a difference that is claimed to be zero by its significant sign, 0 without one."""
     if sign == 0:
         return HOLDS
     return DIFFERS if trials >= FEWEST else FEW
 
 
 def corrected(rows: Sequence[Row]) -> list[Row]:
-    """Judge the paired differences of a figure by Holm's p-values; one of two sentences is one test."""
+    """Judge the paired differences of a figure by Holm's p-values; a test of two sentences counts once."""
     p_values = {row.paired.test: row.paired.p_value for row in rows if row.paired}
     adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     return [_judged(row, row.paired, adjusted) if row.paired else row for row in rows]
 
 
 def _judged(row: Row, paired: Paired, adjusted: Mapping[Test, float]) -> Row:
-    p_value = adjusted.get(paired.test, float("nan"))  # which is no key
+    p_value = adjusted.get(paired.test, float("nan"))  # NaN p-values never match a key
     return row._replace(verdict=paired.verdict(p_value), p_value=f"{p_value:.2g}")
 
 
 def together(verdicts: Sequence[str]) -> str:
-    """One verdict of several: the only one, or how many there are of each."""
+    """Combine verdicts: the common one, or the count of each."""
     if not verdicts:
         return MISSING
     order = (HOLDS, OPEN, FEW, DIFFERS, REVERSED)
@@ -152,11 +152,11 @@ def together(verdicts: Sequence[str]) -> str:
 
 
 def interval(values: Interval, signed: bool = False) -> str:
-    """An estimate and its interval as text."""
+    """Return an estimate and its interval as text."""
     estimate, low, high = (number(float(part), signed) for part in values)
     return f"{estimate} [{low}, {high}]"
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown."""
+    """Return a Markdown table."""
     return "\n".join(f"| {' | '.join(row)} |" for row in [header, ["---"] * len(header), *rows])

@@ -1,4 +1,4 @@
-"""Verma, Dai & Low (2022), section 6: the figures, what the paper says of them, and where we differ."""
+"""The figures of Verma, Dai & Low (2022), section 6, have these claims and deviations."""
 
 from functools import partial
 from itertools import pairwise
@@ -20,7 +20,7 @@ _TUNING = ("verma2022-figures-2-3-poisson", "verma2022-figures-2-3-constant")
 
 
 def _ahead(labels: tuple[str, ...], metric: Metric = "simple", at: int | None = _AT) -> tuple[Claim, ...]:
-    """The first label has less of the metric than each of the others."""
+    """Claim that the first label has less of the metric than each of the others."""
     return tuple(Claim(labels[0], other, metric, at) for other in labels[1:])
 
 
@@ -55,9 +55,9 @@ FIGURES = (
         ),
         differs=(
             "The kernel is learnt, as in the paper; with a known one its amplitude decides who is ahead: "
-            "functions in [0, 1] have a variance near 0.05, at amplitude 1 hallucination explores enough and "
-            "censoring pays for more, at 0.05 it is censoring that leaves lesser peaks. Simple regret counts "
-            f"what is converted within m. Horizon and noise are ours. {_MORE}"
+            "functions in [0, 1] have a variance near 0.05; at amplitude 1 hallucination explores enough and "
+            "the extra exploration of censoring costs regret, at 0.05 only censoring leaves lesser peaks. "
+            f"Simple regret counts plays delivered within m. Horizon and noise are ours. {_MORE}"
         ),
     ),
     _figure(
@@ -67,7 +67,7 @@ FIGURES = (
         environments=("SVM", "CNN"),
         statements=(_OUTPERFORM,),
         differs=(
-            "Tables of real training runs stand for training in each round. The network is trained on the "
+            "Tables of real training runs replace training in each round. The network is trained on the "
             "digits that scikit-learn ships, not on MNIST, for 20 epochs; that and the scales of its "
             f"settings are our reading. {_MORE}"
         ),
@@ -95,9 +95,9 @@ FIGURES = (
             ),
         ),
         differs=(
-            "Cumulative regret charges each exploring play, SDF's width grows with the deviations of pending "
-            "plays, and a new context makes configurations uncertain again. How contexts enter the paper's "
-            "kernel is not said; ours is learnt less often, from the latest values. "
+            "Cumulative regret counts each exploring play, SDF's width grows with the posterior std of "
+            "pending plays, and a new context makes configurations uncertain again. The paper does not state "
+            "how contexts enter its kernel; ours is learnt less often, from the latest values. "
             f"{_MORE}"
         ),
     ),
@@ -110,7 +110,7 @@ FIGURES = (
             Statement(
                 "GP-TS-SDF has smaller simple regret than asy-TS and GP-BTS under both laws of delay.",
                 _ahead(_THOMPSON),
-                "The paper shows the figure in its appendix and says nothing of it; read as of Figure 1.",
+                "The paper shows the figure in its appendix without comment; tested like Figure 1.",
             ),
         ),
         differs=f"As in Figure 1 the kernel is learnt. {_MORE}",

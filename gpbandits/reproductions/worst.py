@@ -1,4 +1,4 @@
-"""A figure of the regret on the worst of several families of functions, by horizon."""
+"""A worst-case figure shows regret on the worst of several families of functions, by horizon."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from gpbandits.reproductions.powers import PowerFigure
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class WorstFigure(PowerFigure):
-    """Regret at the horizon as C T^c, of each agent in the environment of each horizon that is worst for it.
+    """The figure fits regret at the horizon as C T^c, each agent in its worst environment of each horizon.
 
-    What a minimax rate is about: the largest of mean regrets over functions that may depend on the horizon
-    and on the agent. The worst environment is chosen by the mean of all trials, so the largest is a little
-    too large, the more so the more environments are alike; intervals do not choose it anew.
+    A minimax rate concerns the largest mean regret over functions that may depend on the horizon and on the
+    agent. The worst environment is chosen by the mean of all trials, so the largest mean is biased upwards,
+    more so for similar environments; bootstrap samples do not choose it again.
     """
 
     def findings(self, results: Results) -> Findings:
-        """As of the worst environments."""
+        """Return the findings on the worst environments."""
         return super().findings(by_horizon(results))
 
 
 def by_horizon(results: Results) -> Results:
-    """One result a horizon, of each agent the record of its worst environment; same trials, same agents."""
+    """Return one result a horizon, with each agent's record in its worst environment."""
     found = [result for _, result in results]
     horizons = sorted({result.horizon for result in found})
     return [_worst([result for result in found if result.horizon == horizon]) for horizon in horizons]

@@ -1,1 +1,1 @@
-"""Theory beside results: regret bounds, bounds on violation, and coverage of bands."""
+"""Theory is compared with results: bounds on regret and violation, and coverage of confidence bands."""

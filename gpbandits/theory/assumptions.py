@@ -1,4 +1,4 @@
-"""What a theorem assumes of a problem and of an agent, looked up in both."""
+"""The assumptions of a theorem are checked on a problem and on an agent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def need(met: bool, name: str, assumed: str) -> None:
 
 
 def require_stationary(name: str, problem: Problem) -> None:
-    """Raise unless one function without costs holds throughout."""
+    """Raise unless the problem has one function, no constraints, and all arms in every round."""
     setting = problem.setting()
     need(not setting.may_change, name, "one function throughout, got changes or drift")
     need(not problem.constraints, name, "no constraints, got some")
@@ -34,7 +34,7 @@ def require_stationary(name: str, problem: Problem) -> None:
 
 
 def require_sample(name: str, problem: Problem, player: Player) -> None:
-    """Raise unless functions are draws of the agent's prior and the noise is its model's."""
+    """Raise unless functions are samples of a GP and the noise is Gaussian with the model's variance."""
     need(problem.reward.is_gaussian, name, f"f ~ GP(0, k), got {problem.reward}")
     need(problem.noise.is_gaussian, name, f"Gaussian noise, got {problem.noise}")
     true, given = (problem.noise.stated_std or 0.0) ** 2, player.noise_variance
@@ -43,13 +43,13 @@ def require_sample(name: str, problem: Problem, player: Player) -> None:
 
 @dataclass(frozen=True)
 class Player:
-    """An agent on a problem, whose width and model a theorem is about.
+    """A player is an agent on a problem, to whose width and model a bound applies.
 
     Args:
         bound: name of the bound, for messages.
-        factory: of the agent.
-        agent: made for the problem's setting.
-        problem: what it plays.
+        factory: factory of the agent.
+        agent: the agent made for the problem's setting.
+        problem: the problem.
     """
 
     bound: str
@@ -59,24 +59,24 @@ class Player:
 
     @property
     def name(self) -> str:
-        """By which the agent is registered, or that of its factory."""
+        """Return the registered name of the agent, or its factory's name."""
         return self.factory.name or self.factory.make.__name__
 
     @property
     def noise_variance(self) -> float:
-        """Lambda."""
+        """Return lambda, the model's noise variance."""
         return float(np.max(self.agent.model.noise_variance))
 
     def makes(self, factory: Callable[..., Any]) -> bool:
-        """Whether it is an agent of this factory."""
+        """Return True if this factory makes the agent."""
         return self.factory.make is factory
 
     def says(self, delta: Any) -> str:
-        """How a legend states an upper bound."""
+        """Return the legend of an upper bound."""
         return f"{self.name}: at most, with probability {1 - float(np.max(delta)):g}"
 
     def width(self, *kinds: type) -> Any:
-        """The width of its rule, which must be one of these kinds and know a gain that is none too small."""
+        """Return the rule's width, which must be of one of these kinds with a gain that is an upper bound."""
         rule = self.agent.rule
         width = rule.width if isinstance(rule, UCB | Thompson) else None
         names = " or ".join(kind.__name__ for kind in kinds)
@@ -86,12 +86,12 @@ class Player:
         return width
 
     def gamma(self, rounds: Ints) -> Floats:
-        """A bound on the information gain after rounds, (n,) -> (n,)."""
+        """Bound the information gain after each number of rounds, (n,) -> (n,)."""
         table = upper_bound(self.agent.model.gram, self.noise_variance, self.problem.horizon)
         return table(rounds, np.zeros(len(rounds)))
 
     def require_norm(self) -> None:
-        """Raise unless every function has a norm of at most the model's B."""
+        """Raise unless every function has RKHS norm at most the model's B."""
         law, most = self.problem.reward, float(np.max(self.agent.model.rkhs_bound))
         norm = law.norm_bound
         need(norm is not None, self.bound, f"functions of a stated norm, rkhs_norm=..., got {law}")
@@ -104,24 +104,24 @@ class Player:
 def player_of(
     name: str, problem: Problem, spec: AgentSpec | None, factories: tuple[Callable[..., Any], ...]
 ) -> Player:
-    """The agent of a bound, once all is met that every upper bound assumes."""
+    """Return the agent of a bound; raises unless the assumptions common to all upper bounds are met."""
     require_stationary(name, problem)
     need(not problem.decisions.continuous, name, "a finite set, got a box")
     need(problem.setting().max_delay == 0, name, f"feedback at once, got {problem.delay}")
     need(problem.noise.sub_gaussian is not None, name, f"sub-Gaussian noise, got {problem.noise}")
     need(problem.noise.stated_std is not None, name, "noise of a stated std, got a share of each range")
     allowed = " or ".join(factory.__name__.replace("_", "-") for factory in factories)
-    need(spec is not None, name, f"an agent; give that which played, {allowed}")
+    need(spec is not None, name, f"an agent; give the one that was evaluated, {allowed}")
     factory = resolve_agent(spec)  # type: ignore[arg-type]
     need(factory.make in factories, name, f"{allowed}, got {factory.name or factory.make}")
-    told = problem.draw(0).setting  # as in a trial: a norm that all functions share is one of its facts
-    player = Player(name, factory, factory(told), problem)
+    setting = problem.draw(0).setting  # of a trial, since it publishes a norm that all functions share
+    player = Player(name, factory, factory(setting), problem)
     _require_model(player)
     return player
 
 
 def _require_model(player: Player) -> None:
-    """Raise unless the model is the problem's, is not learnt, and every round is the rule's own."""
+    """Raise unless the model is the problem's, is not learnt, and the rule chooses in every round."""
     model, problem, name = player.agent.model, player.problem, player.bound
     plain = model.initial == 0 and model.learning is None and model.repeat == 1
     need(plain, name, "an agent without initial, refit_every and repeat")
@@ -131,4 +131,4 @@ def _require_model(player: Player) -> None:
     need(bool((model.gram.diagonal <= 1 + ROUNDING).all()), name, "k(x, x) <= 1; take signal_variance=1")
     true = (problem.noise.stated_std or 0.0) * (problem.noise.sub_gaussian or 0.0)  # R
     given = float(np.min(model.noise_std))
-    need(given >= true, name, f"noise_std at least that of the noise, R = {true:g}, got {given:g}")
+    need(given >= true, name, f"noise_std >= R = {true:g}, got {given:g}")

@@ -1,7 +1,7 @@
 """Upper bounds on regret and violation under long-term constraints, with constants (Shi & Eryilmaz 2022).
 
-They hold at the ends of epochs, T = L S, for the paper's algorithms (`reuse=False`): a fresh posterior in
-every epoch, lambda = 1 + 2/S, and penalised objectives of RKHS norm below B. All in units of f and g.
+The bounds hold at the ends of epochs, T = L S, for the paper's algorithms (`reuse=False`): a fresh posterior
+in every epoch, lambda = 1 + 2/S, and penalised objectives of RKHS norm below B. Units are those of f and g.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from bandit_envs.basics.types import Floats, Ints
 
 @dataclass(frozen=True)
 class Epochs:
-    """What both theorems need to know of a run.
+    """The epochs hold the parameters of a run that both theorems use.
 
     Args:
         length: S.
-        count: L of the whole run; delta is divided by it.
-        gamma: the largest information gain of S plays under any kernel of the run.
+        count: L of the whole run; delta is divided among the L epochs.
+        gamma: largest information gain of S plays under any kernel of the run.
         bound: B, above the RKHS norm of every penalised objective.
         noise_std: R, the noise on f and on every g_j is R-sub-Gaussian.
         delta: probability that the bounds fail.
@@ -53,27 +53,27 @@ class Epochs:
         require_at_least_one("num_constraints", self.num_constraints, "it is the number of constraints m")
 
     def until(self, rounds: Ints) -> Floats:
-        """Epochs begun by the end of these rounds, (T,)."""
+        """Return the number of epochs begun by the end of these rounds, (T,)."""
         return np.ceil(rounds / self.length)
 
     def width(self, failures: int) -> float:
-        """R sqrt(2 (gamma_S + 1 + log(failures / delta))); failures share delta."""
+        """Return R sqrt(2 (gamma_S + 1 + log(failures / delta))); delta is divided among the failures."""
         return self.noise_std * float(np.sqrt(2.0 * (self.gamma + 1.0 + np.log(failures / self.delta))))
 
     @property
     def learning(self) -> float:
-        """4 sqrt((S + 2) gamma_S), what the widths of an epoch are multiplied by."""
+        """Return 4 sqrt((S + 2) gamma_S), the factor of the widths of an epoch."""
         return 4.0 * float(np.sqrt((self.length + 2.0) * self.gamma))
 
 
 @dataclass(frozen=True)
 class NoiselessBounds:
-    """Theorem 1, for Algorithm 2.
+    """Theorem 1 bounds regret and violation of Algorithm 2.
 
     Args:
-        epochs: of the run.
-        gap: Delta = max f - f(x*), what the best infeasible point is better by.
-        inverse: of psi where it exceeds 1: np.log for exp(x), y -> (y^(1/n) - 1) / c for (c x + 1)^n.
+        epochs: the epochs of the run.
+        gap: Delta = max f - f(x*), by which the best infeasible point exceeds the optimum.
+        inverse: inverse of psi above 1: np.log for exp(x), y -> (y^(1/n) - 1) / c for (c x + 1)^n.
     """
 
     epochs: Epochs
@@ -84,30 +84,30 @@ class NoiselessBounds:
         require_not_negative("gap", self.gap, "the optimum of all points is at least that of the feasible")
 
     def regret(self, rounds: Ints) -> Floats:
-        """R_T <= L r, r the regret of an epoch at kappa = 0 (from 21), (T,)."""
+        """Bound R_T <= L r, with r the regret of an epoch at kappa = 0 (from 21), (T,)."""
         return self.epochs.until(rounds) * self._epoch
 
     def violation(self, rounds: Ints) -> Floats:
-        """V_T <= sqrt(m) S psi_+^{-1}(1 + L Delta + L r / S) (from 22), (T,)."""
+        """Bound V_T <= sqrt(m) S psi_+^{-1}(1 + L Delta + L r / S) (from 22), (T,)."""
         length, number = self.epochs.length, self.epochs.until(rounds)
         largest = length * self.inverse(1.0 + number * (self.gap + self._epoch / length))
         return float(np.sqrt(self.epochs.num_constraints)) * largest
 
     @property
     def _epoch(self) -> float:
-        """R_S of IGP-UCB: (24) without the noise of costs, at delta / L."""
+        """Bound R_S of IGP-UCB by (24) without the noise of costs, at delta / L."""
         return self.epochs.learning * (self.epochs.bound + self.epochs.width(self.epochs.count))
 
 
 @dataclass(frozen=True)
 class NoisyBounds:
-    """Theorem 2, for Algorithm 3.
+    """Theorem 2 bounds regret and violation of Algorithm 3.
 
-    The multipliers are bounded, and with them the rest, only if the slack of some point outweighs the noise
+    The multipliers, and with them the bounds, are finite only if the slack of some point exceeds the noise
     and the learning of an epoch; else `multiplier` is infinite. A run's own norms can be given instead.
 
     Args:
-        epochs: of the run.
+        epochs: the epochs of the run.
         step: mu of the dual descent.
         reward_bound: Q >= |f|.
         cost_bound: M >= |g_j|.
@@ -128,9 +128,9 @@ class NoisyBounds:
 
     @property
     def multiplier(self) -> float:
-        """The bound on ||kappa^l|| in any epoch (33), or infinity.
+        """Bound ||kappa^l|| in any epoch by (33), or infinity.
 
-        A step changes kappa by (32), with 1 / sqrt(S) as it follows from G_l; the paper prints 1 / S.
+        A step changes kappa by (32) with 1 / sqrt(S), which follows from G_l; the paper prints 1 / S.
         """
         learning, noise = self.epochs.learning / self.epochs.length, self._mean_noise
         margin = self.slack - learning * self._width - noise
@@ -141,11 +141,11 @@ class NoisyBounds:
         return float(jump + rise / margin)
 
     def regret(self, rounds: Ints, multiplier: PerTrial | None = None) -> Floats:
-        """Sum over epochs of (25) less (28), whose telescoping terms are at most 0, (T,).
+        """Bound R_T by the sum over epochs of (25) minus (28), whose telescoping terms are at most 0, (T,).
 
         Args:
             rounds: T, (T,).
-            multiplier: the largest ||kappa^l|| of the run; default its bound.
+            multiplier: the largest ||kappa^l|| of the run; by default its bound.
         """
         kappa = self.multiplier if multiplier is None else multiplier
         learning = self.epochs.learning * (self.epochs.bound + np.sqrt(1.0 + np.square(kappa)) * self._width)
@@ -153,11 +153,11 @@ class NoisyBounds:
         return self.epochs.until(rounds) * (learning + costs)
 
     def violation(self, rounds: Ints, multiplier: PerTrial | None = None) -> Floats:
-        """V_T <= S ||kappa^{L+1}|| / mu + 2 R L (sqrt(4 m S) + sqrt(S log(2 L / delta))) (27), (T,).
+        """Bound V_T <= S ||kappa^{L+1}|| / mu + 2 R L (sqrt(4 m S) + sqrt(S log(2 L / delta))) (27), (T,).
 
         Args:
             rounds: T, (T,).
-            multiplier: ||kappa|| after each of the rounds, () or (T,); default its bound.
+            multiplier: ||kappa|| after each of the rounds, () or (T,); by default its bound.
         """
         kappa = self.multiplier if multiplier is None else multiplier
         noise = self.epochs.until(rounds) * self._mean_noise
@@ -169,12 +169,12 @@ class NoisyBounds:
 
     @property
     def _mean_noise(self) -> float:
-        """The norm of the mean noise of an epoch, by the event G_l."""
+        """Bound the norm of the mean noise of an epoch on the event G_l."""
         tail = np.sqrt(np.log(2.0 * self.epochs.count / self.epochs.delta))
         root = np.sqrt(4.0 * self.epochs.num_constraints) + tail
         return 2.0 * self.epochs.noise_std * float(root / np.sqrt(self.epochs.length))
 
     @property
     def _drift(self) -> float:
-        """What the squares of a step cost a round, m mu M^2 + mu ||mean noise||^2 (28)."""
+        """Return the cost a round of the squared steps, m mu M^2 + mu ||mean noise||^2 (28)."""
         return self.step * (self.epochs.num_constraints * self.cost_bound**2 + self._mean_noise**2)

@@ -1,4 +1,4 @@
-"""Whether an agent's confidence band contains the function, and by what factor it is too narrow."""
+"""The coverage of a confidence band is measured: does it contain the function, and which factor would?"""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.problem import Problem
 from gpbandits.evaluation import trial_seeds
 
-ROUNDING = 1e-9  # prior deviations by which a band may miss: sigma vanishes where a point is known
+ROUNDING = 1e-9  # prior std by which a band may miss, since sigma is 0 at a point without noise
 
 
 class Bands(NamedTuple):
-    """The bands |mu_{t-1}(x) - f(x)| <= W_t(x) of B trials, as a rule w_t sigma_{t-1}, and their regret."""
+    """The bands |mu_{t-1}(x) - f(x)| <= W_t(x) of B trials, usually W_t = w_t sigma_{t-1}, with regret."""
 
     ratio: Floats  # (B, T) max_x |mu_{t-1} - f| / W_t; the band fails where it exceeds 1; 0 without a band
-    width: Floats  # (B, T) w_t, of the first band where there are several; NaN where W_t is no multiple
+    width: Floats  # (B, T) w_t, of the first band where there are several; NaN if W_t is no multiple of sigma
     gain: Floats  # (B, T) realised information gain of the first t plays
     regret: Floats  # (B, T) cumulative regret of the noiseless means
     noise_variance: Floats  # (B, 1) lambda
 
     @property
     def failed(self) -> Bools:
-        """Whether a trial's band misses the function at any point in any round, (B,)."""
+        """Return True for trials whose band misses the function at any point in any round, (B,)."""
         return np.asarray((self.ratio > 1.0).any(axis=1))
 
     @property
     def factor(self) -> Floats:
-        """What the width would have to be multiplied by to contain the function throughout, (B,)."""
+        """Return the least factor of the width at which the band contains the function throughout, (B,)."""
         return self.ratio.max(axis=1)
 
 
 class Band(NamedTuple):
-    """|mu - f| <= W at the arms of each trial's context."""
+    """A band is |mu - f| <= W at the arms of each trial's context."""
 
     mean: Floats  # (B, A)
     half: Floats  # (B, A) W
@@ -56,15 +56,16 @@ class Band(NamedTuple):
 def play_bands(
     problem: Problem, agent: AgentSpec, trials: int = 100, seed: int = 0, arriving: float = 1.0
 ) -> Bands:
-    """Play the trials of `evaluate(problem, ..., seed=seed)` and look at the band before every play.
+    """Run the trials of `evaluate(problem, ..., seed=seed)` and record the band before every action.
 
     Args:
         problem: on a finite set, without a budget, which would end trials in different rounds.
-        agent: whose rule has a width, UCB or Thompson sampling, with what robust rules add to it, or several:
-            DMM, of which all must hold. Or one that eliminates, whose band is one at the ends of its batches.
-        trials: B, all played at once.
-        seed: of the evaluation.
-        arriving: rho_m = P(delay <= m); the band of censored feedback is one for rho_m f, not for f.
+        agent: an agent whose rule has a width (UCB, Thompson sampling, robust rules with their extra term) or
+            several widths (DMM), all of which must hold; or one that eliminates, whose band is that at the
+            ends of its batches.
+        trials: B, run as one batch.
+        seed: seed of the evaluation.
+        arriving: rho_m = P(delay <= m); the band of censored feedback is for rho_m f instead of f.
     """
     require(problem.play_costs.is_free, "problem", "without a budget", problem.name)
     seeds = np.array([trial_seeds(seed, i) for i in range(trials)])
@@ -75,12 +76,12 @@ def play_bands(
     rounds: list[tuple[Floats, ...]] = []
     for t in range(problem.horizon):
         truth = arriving * _truth(env, t)
-        ratio, width = _looked_at(player, truth, _bands(player, observation))
+        ratio, width = _measured(player, truth, _bands(player, observation))
         action = player.act(observation)
         following, reward, _, _, info = env.step(action)
         if _ends_batch(player, t):
             batch = _bands_of_batch(player, observation, action, reward, info)
-            ratio, width = _looked_at(player, truth, batch)
+            ratio, width = _measured(player, truth, batch)
         player.update(observation, action, reward, info)
         rounds.append((ratio, width, player.belief.gain.copy(), info["oracle"]["regret"]))
         observation = following
@@ -90,7 +91,7 @@ def play_bands(
 
 
 def _bands(agent: GPAgent, observation: Floats) -> list[Band]:
-    """What must contain the function in the coming round, at the arms of each trial's context."""
+    """Return the bands of the coming round at the arms of each trial's context."""
     belief, rule, context = agent.belief, agent.rule, agent.setting.context_index(observation)
     if isinstance(belief, Eliminating):
         return []
@@ -112,17 +113,17 @@ def _ends_batch(agent: GPAgent, t: int) -> bool:
     return isinstance(agent.restart, BatchEnds) and t + 1 in agent.restart.ends
 
 
-def _bands_of_batch(agent: GPAgent, observation: Floats, *told: Any) -> list[Band]:
-    """The band of an agent that eliminates, after the last value of a batch and before it starts over."""
+def _bands_of_batch(agent: GPAgent, observation: Floats, *feedback: Any) -> list[Band]:
+    """Return the band of an agent that eliminates, after the last value of a batch and before it restarts."""
     ended = deepcopy(agent)
     ended.restart = Never(ended.model, len(ended.belief.rows))
-    ended.update(observation, *told)
+    ended.update(observation, *feedback)
     assert isinstance(ended.belief, Eliminating)
     return [Band(*ended.belief.band, np.full(len(ended.belief.rows), np.nan))]
 
 
-def _looked_at(agent: GPAgent, truth: Floats, bands: list[Band]) -> tuple[Floats, Floats]:
-    """max_x |mu - rho_m f| / W over the arms and the bands, and w of the first, (B,) each."""
+def _measured(agent: GPAgent, truth: Floats, bands: list[Band]) -> tuple[Floats, Floats]:
+    """Return max_x |mu - rho_m f| / W over the arms and the bands, and w of the first band, (B,) each."""
     ratios, nothing = [np.zeros(len(truth))], np.full(len(truth), np.nan)
     for mean, half, _ in bands:
         excess = np.maximum(np.abs(mean - truth) - ROUNDING * agent.model.deviation, 0.0)
@@ -131,7 +132,7 @@ def _looked_at(agent: GPAgent, truth: Floats, bands: list[Band]) -> tuple[Floats
 
 
 def _truth(env: BanditVectorEnv, t: int) -> Floats:
-    """Mean rewards of the arms in round t, counted from 0, (B, A)."""
+    """Return the mean rewards of the arms in round t, counted from 0, (B, A)."""
     shape = env.problem.decisions.num_contexts, -1
     trials = (trial for trial in env.simulator.trials if trial is not None)
     return np.array([trial.means[trial.version[t], 0].reshape(shape)[trial.context[t]] for trial in trials])

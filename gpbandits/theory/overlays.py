@@ -1,7 +1,7 @@
-"""Bounds by name, to draw over measured regret: `result.plot(path, bounds=[bound("hard", problem)])`.
+"""Bounds by name are drawn over measured regret: `result.plot(path, bounds=[bound("hard", problem)])`.
 
-Each says what it assumes, and is refused where the problem or the agent does not meet it. There is none of
-MVR's: it bounds the regret of the arm that is recommended, and results have that of plays.
+Each states its assumptions, and raises if the problem or the agent does not meet them. MVR's bound is not
+among them, since it bounds the regret of the recommended arm, and results have that of the played arms.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from gpbandits.evaluation.overlay import Overlay
 from gpbandits.theory.assumptions import Player, need, player_of, require_sample, require_stationary
 from gpbandits.theory.regret import bayesian_bound, gp_ucb_bound, igp_ucb_bound
 
-POINTS = 200  # of a curve
+POINTS = 200  # points of a curve
 
 
 class Theorem(NamedTuple):
-    """A bound that can be drawn."""
+    """A theorem gives a bound that can be drawn."""
 
-    assumes: str  # what `make` requires, in words
+    assumes: str  # the assumptions that `make` checks, and the bound
     make: Callable[[Problem, AgentSpec | None], Overlay]
 
 
@@ -45,8 +45,8 @@ def bound(name: str, problem: Problem, agent: AgentSpec | None = None) -> Overla
 
     Args:
         name: one of `BOUNDS`.
-        problem: what `evaluate` was given, for instance `build("hard", {"horizon": 500})`.
-        agent: what `evaluate` was given, of upper bounds; lower bounds and rates are for all.
+        problem: the problem given to `evaluate`, for instance `build("hard", {"horizon": 500})`.
+        agent: the agent given to `evaluate`, for upper bounds; lower bounds and rates hold for all agents.
     """
     if name not in BOUNDS:
         raise ValueError(f"unknown bound {name!r}; choose one of {', '.join(BOUNDS)}")
@@ -64,7 +64,7 @@ def _bounded_norm(problem: Problem, agent: AgentSpec | None) -> Overlay:
 
 
 def _widest(player: Player) -> AMMWidth | SelfNormalisedWidth:
-    """The width of the rule; of DMM that of AMM, since lambda is always among its regularisations."""
+    """Return the width of the rule; for DMM that of AMM, since lambda is always among its regularisations."""
     rule = player.agent.rule
     if isinstance(rule, DMM):
         return AMMWidth(rule.bound, rule.noise_std, player.noise_variance, delta=rule.delta)
@@ -119,12 +119,12 @@ def _hard(problem: Problem, agent: AgentSpec | None) -> Overlay:
         raise ValueError(
             'the bound "hard" assumes functions that are not rescaled and d_T >= 4, which these do not meet'
         )
-    at = np.unique([law.horizon, problem.horizon])  # regret never falls: what holds at T holds after it
+    at = np.unique([law.horizon, problem.horizon])  # regret never falls, so the bound at T holds after T
     return Overlay("every algorithm: mean at least", "lower", at, np.full(len(at), least))
 
 
 def _rate(problem: Problem, agent: AgentSpec | None) -> Overlay:
-    """T^((nu + d) / (2 nu + d)) of Matern kernels, sqrt(T) log(T)^(d/4) of SE (Scarlett et al. 2017)."""
+    """Return T^((nu + d) / (2 nu + d)) for Matern, sqrt(T) log(T)^(d/4) for SE (Scarlett et al. 2017)."""
     require_stationary("rate", problem)
     _, shape = split_amplitude(problem.kernel)
     nu, dim, rounds = smoothness(shape), problem.decisions.points.shape[1], _rounds(problem.horizon)
@@ -138,7 +138,7 @@ def _rate(problem: Problem, agent: AgentSpec | None) -> Overlay:
 
 
 def _rounds(horizon: int) -> Ints:
-    """Some of 1..T, dense enough on linear and on logarithmic axes, (n,)."""
+    """Return rounds of 1..T that are dense enough on linear and on logarithmic axes, (n,)."""
     ends = 1, horizon
     some = np.concatenate([np.linspace(*ends, POINTS), np.geomspace(*ends, POINTS)])
     return np.unique(np.rint(some).astype(np.int64))

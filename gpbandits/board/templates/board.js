@@ -3,9 +3,9 @@ const get = id => document.getElementById(id), SVG = "http://www.w3.org/2000/svg
 const make = (tag, text, name) => { const made = document.createElement(tag); if (text) made.textContent = text; if (name) made.className = name; return made; };
 const draw = (tag, attributes) => { const made = document.createElementNS(SVG, tag); for (const name in attributes) made.setAttribute(name, attributes[name]); return made; };
 async function ask(path) {
-  const answer = await fetch(path), told = await answer.json();
-  if (!answer.ok) throw new Error(told.error);
-  return told;
+  const answer = await fetch(path), content = await answer.json();
+  if (!answer.ok) throw new Error(content.error);
+  return content;
 }
 function fill(select, labels) {
   if ([...select.options].map(option => option.value).join("\n") === labels.join("\n")) return;
@@ -77,7 +77,7 @@ form.onsubmit = async event => {
   const asked = new URLSearchParams(new FormData(form)), mine = ++turn;
   if (+asked.get("delay") < 0) asked.delete("delay");
   if (+asked.get("noise") <= 0) asked.delete("noise");
-  get("told").textContent = "Playing …";
+  get("message").textContent = "Playing …";
   try {
     const film = await ask("/film?" + asked);
     if (mine !== turn) return;
@@ -87,10 +87,10 @@ form.onsubmit = async event => {
       return [...panel.truth, ...(i ? [0] : frame.plays.y), ...mean.map((m, k) => m - 2 * panel.std[k]), ...mean.map((m, k) => m + 2 * panel.std[k])];
     })));
     const silent = frames[0].panels.filter(panel => !panel.mean).map(panel => panel.name).join(", ");
-    get("told").textContent = (silent ? `This agent tells no posterior of ${silent}. ` : "")
+    get("message").textContent = (silent ? `This agent has no posterior of ${silent}. ` : "")
       + (film.cut ? `Cut after ${film.cut} seconds, in round ${frames.at(-1).round} of ${film.rounds}.` : "");
     get("player").hidden = false; get("round").max = frames.length - 1; get("round").value = frames.length - 1; showFrame();
-  } catch (error) { if (mine === turn) { get("told").textContent = error.message; get("player").hidden = true; } }
+  } catch (error) { if (mine === turn) { get("message").textContent = error.message; get("player").hidden = true; } }
 };
 get("round").oninput = showFrame;
 function range(values) {

@@ -1,11 +1,11 @@
 "use strict";
 const SVG = "http://www.w3.org/2000/svg";
 
-// The pixels of a chart's points across, read off its first curve.
+// Return the horizontal pixels of a chart's points, read off its first curve.
 const pixels = svg =>
   svg.querySelector(".line").getAttribute("d").slice(1).split(" ").map(point => parseFloat(point));
 
-// Show the values at a point beside the agents, and where the point is.
+// Show the values at a point beside the agents, and the point's place.
 function read(section, svg, index) {
   const at = pixels(svg), place = `${svg.dataset.name} ${svg.dataset.x.split(" ")[index]}`, spoken = [];
   for (const line of svg.querySelectorAll(".line")) {
@@ -21,14 +21,14 @@ function read(section, svg, index) {
   svg.dataset.index = index;
 }
 
-// The point of a chart that is nearest to a pointer.
+// Return the point of a chart nearest to a pointer.
 function nearest(svg, event) {
   const x = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse()).x;
   const gaps = pixels(svg).map(pixel => Math.abs(pixel - x));
   return gaps.indexOf(Math.min(...gaps));
 }
 
-// The point that is shown before any is asked for.
+// Return the point that is shown first.
 const start = svg => Number(svg.closest("figure").dataset.start ?? pixels(svg).length - 1);
 
 function makeReadable(section, svg) {

@@ -204,7 +204,7 @@ def test_a_full_disk_stops_the_run_says_so_and_leaves_no_torn_file(tmp_path, mon
     store = Store(tmp_path / "cells")
     with monkeypatch.context() as patch:
         patch.setattr(pq, "write_table", full)
-        with pytest.raises(OSError, match="No space left on device; mend that and run again") as error:
+        with pytest.raises(OSError, match="No space left on device; fix this and run again") as error:
             run(study(), store, 1)
     assert error.value.errno == errno.ENOSPC
     assert len(list(store.folder.glob("*.parquet"))) == 3
@@ -339,7 +339,7 @@ def test_ctrl_c_ends_with_code_130_and_how_to_go_on(tmp_path, slow_run):
     slow_run.send_signal(signal.SIGINT)
     out, err = slow_run.communicate(timeout=PATIENCE)
     assert slow_run.returncode == 130
-    assert "of 20 cells are kept; run it again to go on" in out
+    assert "of 20 cells are kept; run the command again to continue" in out
     assert "Traceback" not in out + err
 
 

@@ -217,6 +217,6 @@ def test_a_run_computes_damaged_cells_anew_and_no_others(tmp_path, workers):
 
 def test_a_folder_that_is_gone_is_named(tmp_path):
     cell, folder = next(STUDY.cells()), tmp_path / "deleted"
-    with pytest.raises(FileNotFoundError, match="the folder of the cells is gone, or not shared") as error:
+    with pytest.raises(FileNotFoundError, match="the folder of the cells is missing, or not shared") as error:
         settle(Task(cell, Store(folder).path(cell), Store.metadata(cell)))
     assert Path(error.value.filename) == folder

@@ -131,7 +131,7 @@ def test_clean_moves_cells_that_the_study_no_longer_names_and_unfinished_files_t
     code, out, _ = call("clean", "--yes")
     assert code == 0
     (trash,) = Path("out/trash").iterdir()
-    assert f"Moved 7 files to {trash}. To have them back: mv {trash}/* out/cells" in out
+    assert f"Moved 7 files to {trash}. To restore them: mv {trash}/* out/cells" in out
     assert {path.name for path in store.folder.glob("[!.]*")} == needed | {"notes.txt"}
     assert not unfinished.exists()
     assert "Nothing to move" in call("clean")[1]
@@ -195,7 +195,7 @@ def test_timings_are_a_table_of_their_own(call):
 
 
 def test_a_folder_without_a_study_is_named(call):
-    with pytest.raises(ValueError, match=r"must hold the plan\.json that `gpbandits run --out` keeps there"):
+    with pytest.raises(ValueError, match=r"must hold the plan\.json that `gpbandits run --out` writes"):
         open_results("nowhere")
     code, _, err = call("status")
     assert code == 2
@@ -376,7 +376,7 @@ def test_reading_a_folder_runs_nothing_and_needs_nothing_that_its_study_names(ca
     Path("study.toml").write_text(STUDY.replace("test_status:Moody", "own_agent:Moody"))
     code, out, err = call("run")
     assert code == 0, err
-    assert out.count("Importing own_agent, as study.toml says: run studies of people you trust") == 1
+    assert out.count("Importing own_agent, which study.toml names: run only studies from people you") == 1
     Path("imports.txt").unlink()
     for text in (OWN, "raise SystemExit", None):
         monkeypatch.delitem(sys.modules, "own_agent", raising=False)

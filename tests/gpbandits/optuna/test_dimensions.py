@@ -30,9 +30,9 @@ def test_what_the_tuner_asks_is_possible_in_optuna_and_told_as_it_was_asked(dist
     dimension = Dimension(distribution)
     for place in range(101):
         value = kind.at(place / 100)
-        asked = dimension.asked(value)
+        asked = dimension.to_optuna(value)
         assert distribution._contains(distribution.to_internal_repr(asked))
-        assert dimension.told(asked) == value
+        assert dimension.to_tuner(asked) == value
 
 
 @ALL
@@ -41,14 +41,14 @@ def test_what_optuna_samples_is_told_and_asked_again(distribution, kind):
     dimensions = Dimensions({"x": distribution})
     for _ in range(20):
         values = study.ask({"x": distribution}).params
-        told = dimensions.told(values)
+        told = dimensions.to_tuner(values)
         assert told is not None
-        assert dimensions.asked(told)["x"] == pytest.approx(values["x"]) or values["x"] is None
+        assert dimensions.to_optuna(told)["x"] == pytest.approx(values["x"]) or values["x"] is None
 
 
 @pytest.mark.parametrize("values", [{}, {"x": 5.0}, {"x": "a"}])
 def test_values_that_are_missing_or_impossible_are_told_to_nobody(values):
-    assert Dimensions({"x": FloatDistribution(0, 1)}).told(values) is None
+    assert Dimensions({"x": FloatDistribution(0, 1)}).to_tuner(values) is None
 
 
 @pytest.mark.parametrize("distribution", [IntDistribution(1, 1), CategoricalDistribution((0,))])

@@ -187,7 +187,7 @@ def test_the_figure_has_a_row_an_agent():
 
 
 def test_results_without_the_reference_are_refused():
-    with pytest.raises(ValueError, match="has not played"):
+    with pytest.raises(ValueError, match="has no result on"):
         Standings([synthetic_result()], "nobody")
     with pytest.raises(ValueError, match="at least one environment"):
         Standings([], "random")

@@ -269,8 +269,8 @@ def test_environments_together_are_scored_against_a_random_agent_or_not_at_all(f
         Holdings(*planned(folder, STUDY.replace('[[agents]]\nname = "random"\n', ""))), STUDY, folder
     )
     assert alone.across == []
-    assert "need a reference" in alone.html()
-    assert "need a reference" not in report.html()
+    assert "need a fixed reference" in alone.html()
+    assert "need a fixed reference" not in report.html()
 
 
 def test_tracks_share_neither_a_section_nor_scores():

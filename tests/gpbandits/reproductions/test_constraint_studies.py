@@ -116,8 +116,8 @@ def test_the_discs_lack_the_slack_that_theorem_2_asks_for_as_the_figures_say():
     assert slack < asked
     for name in ("shi2022-figure-4", "shi2022-figure-5"):
         said = find(name).differs
-        assert f"more than {asked:.3f} for R = {noise}, m = 1, S = {epoch}, L = {epochs}" in said
-        assert f"keep it by {slack:.2g} at most" in said
+        assert f"above {asked:.3f} for R = {noise}, m = 1, S = {epoch}, L = {epochs}" in said
+        assert f"slack of {slack:.2g} at most" in said
 
 
 @pytest.mark.parametrize(("number", "ends"), [(3, 90), (5, 90), (7, 50), (9, 50)])
