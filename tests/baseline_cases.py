@@ -6,6 +6,7 @@ from sklearn.gaussian_process.kernels import Matern
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Gaussian, KnownFunction
+from bandit_envs.laws.functions import Moments
 
 LINE = np.linspace(0.0, 1.0, 30)[:, None]
 SETTING = Setting(arms=LINE, horizon=40, kernel=make_kernel("matern52"), noise_std=0.1, num_constraints=2)
@@ -20,7 +21,7 @@ def two_discs(constraint_noise=0.0, horizon=110, **laws):
         Decisions(arms),
         KnownFunction(lambda x: -np.sin(x[:, 0]) - x[:, 1]),
         Matern(1.0, nu=2.5),
-        constraints=(KnownFunction(lambda x: np.sin(x[:, 0]) * np.sin(x[:, 1]) + 0.95),),
+        constraints=(KnownFunction(lambda x: np.sin(x[:, 0]) * np.sin(x[:, 1]) + 0.95, Moments(0.0)),),
         constraint_noise=Gaussian(constraint_noise),
         horizon=horizon,
         **laws,

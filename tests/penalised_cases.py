@@ -7,12 +7,13 @@ import agents
 from bandit_envs import Decisions, Problem
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.laws import Gaussian, KnownFunction, NoNoise
+from bandit_envs.laws.functions import Moments
 
 SIDE = np.linspace(0.0, 6.0, 31)
 ARMS = np.array(np.meshgrid(SIDE, SIDE)).reshape(2, -1).T
-DISCS = KnownFunction(lambda x: np.sin(x[:, 0]) * np.sin(x[:, 1]) + 0.95)
-HALF = KnownFunction(lambda x: x[:, 0] - 5.0)
-LINE = KnownFunction(lambda x: x[:, 1] - x[:, 0])
+DISCS = KnownFunction(lambda x: np.sin(x[:, 0]) * np.sin(x[:, 1]) + 0.95, Moments(0.0))
+HALF = KnownFunction(lambda x: x[:, 0] - 5.0, Moments(0.0))
+LINE = KnownFunction(lambda x: x[:, 1] - x[:, 0], Moments(0.0))
 BOTH = ("gp-ucb-noiseless-constraints", "gp-ucb-noisy-constraints")
 EPOCH, HORIZON = 10, 95
 

@@ -8,6 +8,7 @@ import agents
 from bandit_envs import BanditVectorEnv, Decisions, Problem
 from bandit_envs.kernels.kernels import make_kernel
 from bandit_envs.laws import Gaussian, KnownFunction
+from bandit_envs.laws.functions import Moments
 
 NOISE = 0.1
 LINE = np.linspace(0.0, 1.0, 40)[:, None]
@@ -29,7 +30,7 @@ def problem(costs=(cost,), horizon=60, reward=wave, **laws):
         KnownFunction(reward),
         KERNEL,
         noise=Gaussian(NOISE),
-        constraints=[KnownFunction(each) for each in costs],
+        constraints=[KnownFunction(each, Moments(0.0)) for each in costs],
         constraint_noise=Gaussian(NOISE),
         horizon=horizon,
         **laws,

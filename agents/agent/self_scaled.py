@@ -19,7 +19,7 @@ from ..kernels.found import of_deviation
 from ..model.defaults import assumed_kernel, tells_mean
 from ..model.offered import offered_in
 from ..model.recommendation import Recommendation
-from ..model.units import mean_and_deviation
+from ..model.units import mean_and_deviation, sizes_of
 from ..showing import Shown
 from ..validation import one_seed, require_reset
 from .assembly import PER_TRIAL
@@ -38,7 +38,8 @@ class SelfScaled(Shown):
 
     What it plays so depends on no unit: the kernel of the agent is s^2 k and its prior mean m, by the mean m
     and the deviation s of these values; k is the kernel of its default or of the name that it was given. It
-    is told all plays so far as if it had chosen them. Costs share s, as they share a published kernel. What
+    is told all plays so far as if it had chosen them. The prior deviation of a cost, where it is withheld, is
+    the root mean square of its first values. What
     it answers meanwhile rests on the values so far; on none of them while they are all the same, and then it
     goes on to play uniformly.
 
@@ -62,7 +63,7 @@ class SelfScaled(Shown):
         (self._rng,) = Streams([self._seed]).of("first plays")
         self._agent = self._make(self.setting)
         self._agent.reset(self._seed)
-        self._told, self._values = [], np.empty(0)
+        self._told, self._values = [], np.empty((0, 1 + self.setting.num_constraints))
         self._offered: Bools | None = None  # which arms may be played next, (A,); None is all
 
     def start(self, info: dict[str, Any]) -> None:
@@ -86,7 +87,7 @@ class SelfScaled(Shown):
         self._agent.update(observation, action, 0.0, _without_values(info))  # which checks the rest
         came = Feedback.arrived(info)
         self._told.append(("update", (observation, action, reward, info)))
-        self._values = np.append(self._values, came.reward)
+        self._values = np.vstack([self._values, np.column_stack([came.reward, came.cost])])
         self._offer(info)
         if len(came.reward):
             self._find_prior(self._told)
@@ -121,13 +122,13 @@ class SelfScaled(Shown):
 
     def _find_prior(self, told: list[tuple[str, tuple[Any, ...]]]) -> None:
         """Make the agent anew from what has come, if values differ, and tell it all."""
-        mean, deviation = (float(each[0]) for each in mean_and_deviation(self._values[:, None], FEWEST))
+        mean, deviation = (float(each[0]) for each in mean_and_deviation(self._values[:, :1], FEWEST))
         if deviation == 0.0:
             return
         if not SMALLEST < deviation < 1.0 / SMALLEST:
             words = f"must vary by more than {SMALLEST:g} and less than {1.0 / SMALLEST:g}"
             raise ArgumentError("feedback_reward", f"{words}, got {deviation:.3g}; write it in another unit")
-        self._agent = self._make(scaled(self.setting, mean, deviation))
+        self._agent = self._make(scaled(self.setting, mean, deviation, sizes_of(self._values[:, 1:])))
         self._agent.reset(self._seed)
         for kind, arguments in told:
             getattr(self._agent, kind)(*arguments)
@@ -135,11 +136,14 @@ class SelfScaled(Shown):
             self._told = None
 
 
-def scaled(setting: Setting, mean: float, deviation: float) -> Setting:
-    """A setting without a kernel with one of this deviation, and this prior mean where it tells none."""
-    kernel = of_deviation(assumed_kernel(setting, None, None), deviation)
-    centred = not tells_mean(setting) and not setting.aggregated  # a sum of rewards has another mean
-    return replace(setting, kernel=kernel, **({"prior_mean": mean} if centred else {}))
+def scaled(setting: Setting, mean: float, deviation: float, sizes: Floats) -> Setting:
+    """Return the setting with a kernel of this deviation, mean and sizes of costs where it has none."""
+    found: dict[str, Any] = {"kernel": of_deviation(assumed_kernel(setting, None, None), deviation)}
+    if not tells_mean(setting) and not setting.aggregated:  # a sum of rewards has another mean
+        found["prior_mean"] = mean
+    if len(sizes) and setting.constraint_prior_std is None:
+        found["constraint_prior_std"] = sizes
+    return replace(setting, **found)
 
 
 def self_scaled(

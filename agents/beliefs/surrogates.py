@@ -13,7 +13,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from ..model.hyperparameters import Hyperparameters
 from ..model.model import Model
 from ..model.noise import LEARNT_NOISE_FLOOR, NOISE_FLOOR
-from ..model.units import mean_and_deviation
+from ..model.units import PriorUnits, mean_and_deviation
 from ..posteriors import PairPosterior, Posterior, SufficientStatistics, posterior
 from .surface import Surface
 
@@ -50,8 +50,8 @@ class Group(NamedTuple):
 class Surrogates:
     """Posteriors of the 1 + C functions of one trial; every play shows all of them.
 
-    A function is modelled as centre + scale h, h ~ GP(0, k): the centre is the published one, 0 of a cost,
-    and the scale 1 until `standardise` takes them from observed values. While they share k, the functions are
+    A function is modelled as centre + scale h, h ~ GP(0, k): centre and scale are the published ones, 0 and
+    s_j / s of a cost, until `standardise` takes them from values. While they share k, the functions are
     the rows of one batched posterior; `remodel` gives each its own.
 
     Args:
@@ -62,8 +62,9 @@ class Surrogates:
     def __init__(self, model: Model, noise_variance: Floats):
         self.models, self.noise_variance = [model] * len(noise_variance), noise_variance
         self._rows = np.arange(len(noise_variance))
-        self.centre, self.scale = np.zeros(len(noise_variance)), np.ones(len(noise_variance))
-        self.centre[0] = np.mean(model.setting.prior_mean)
+        prior = PriorUnits.of_setting(model.setting, model.deviation)
+        self.centre = np.append(prior.mean, np.zeros(len(noise_variance) - 1))
+        self.scale = self._told = prior.each / prior.deviation
         self.point = np.zeros(0, dtype=np.int64)  # (n,) what was delivered so far: the point,
         self.outcome = np.zeros((0, len(noise_variance)))  # (n, 1 + C) its noisy reward and costs
         self.pending: list[int] = []  # points
@@ -91,7 +92,7 @@ class Surrogates:
             return
         self.centre, deviation = mean_and_deviation(sample, FEWEST)
         prior = np.array([model.deviation for model in self.models])
-        self.scale = np.where(deviation > 0, deviation / prior, 1.0)
+        self.scale = np.where(deviation > 0, deviation / prior, self._told)
         self._condition()
 
     def remodel(self, found: Sequence[Hyperparameters]) -> None:

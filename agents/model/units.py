@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.setting import Setting
+from bandit_envs.problem.told import check_deviations, checked_per_cost
 
 from ..kernels.shape import largest_deviation
+
+PerCost = float | Sequence[float] | Floats  # a number of all costs, or one of each, (C,)
 
 
 class Units(NamedTuple):
@@ -24,25 +28,63 @@ class Units(NamedTuple):
 
 
 class PriorUnits(NamedTuple):
-    """Rewards and costs in prior deviations, which is what papers with k(x, x) <= 1 speak of."""
+    """Reward and costs in prior deviations of their own, of which papers with k(x, x) <= 1 speak."""
 
-    deviation: float = 1.0  # s, the largest of the prior
-    mean: float = 0.0  # of the reward, on average over the points
+    deviation: float  # s, the largest of the reward's prior
+    mean: float  # of the reward, on average over the points
+    costs: Floats  # (C,) s_j of each cost
 
     @classmethod
-    def published(cls, setting: Setting, unknown: float = 1.0) -> PriorUnits:
-        """Those of a setting; `unknown` is the deviation where the kernel is withheld."""
-        kernel, points = setting.kernel, setting.decisions.points
-        deviation = unknown if kernel is None else largest_deviation(kernel, points)
-        return cls(deviation, float(np.mean(setting.prior_mean)))
+    def of_setting(cls, setting: Setting, deviation: float, costs: PerCost | None = None) -> PriorUnits:
+        """Return those of a setting, in which costs have the reward's where nothing is said of theirs.
+
+        Args:
+            setting: what is published.
+            deviation: of the reward.
+            costs: as the user gives them; default the setting's.
+        """
+        known = known_per_cost("constraint_prior_std", setting, costs)
+        return cls(
+            deviation,
+            float(np.mean(setting.prior_mean)),
+            np.full(setting.num_constraints, deviation if known is None else known),
+        )
+
+    @classmethod
+    def published(cls, setting: Setting) -> PriorUnits:
+        """Those of a setting with a kernel."""
+        return cls.of_setting(setting, largest_deviation(setting.kernel, setting.decisions.points))
 
     def of(self, *values: Any) -> tuple[Any, ...]:
-        """Values and deviations in these units; None as it is."""
+        """Rewards and their deviations in these units; None as it is."""
         return tuple(None if each is None else np.divide(each, self.deviation) for each in values)
 
-    def centres(self, num_constraints: int) -> Floats:
+    def of_costs(self, values: Any) -> Any:
+        """Costs and their deviations, one number or (..., C), in these units; None as it is."""
+        return None if values is None else np.divide(values, self.costs)
+
+    @property
+    def each(self) -> Floats:
+        """The deviations of the reward and of the costs, (1 + C,)."""
+        return np.append(self.deviation, self.costs)
+
+    @property
+    def beside_reward(self) -> Floats:
+        """Factors that turn costs into units in which their prior is the reward's, (C,)."""
+        return self.deviation / self.costs
+
+    @property
+    def centres(self) -> Floats:
         """Prior means of the reward and of the costs, in these units, (1 + C,)."""
-        return np.append(self.mean / self.deviation, np.zeros(num_constraints))
+        return np.append(self.mean / self.deviation, np.zeros(len(self.costs)))
+
+
+def known_per_cost(name: str, setting: Setting, given: PerCost | None) -> Floats | None:
+    """Return the numbers of the costs, (C,), that are given or else published; None if withheld."""
+    known = getattr(setting, name) if given is None else given
+    check_deviations(**{name: known})
+    known = checked_per_cost(name, known, setting.num_constraints)
+    return None if known is None else np.full(setting.num_constraints, known, dtype=np.float64)
 
 
 def mean_and_deviation(values: Floats, fewest: int) -> tuple[Floats, Floats]:
@@ -61,6 +103,15 @@ def mean_and_deviation(values: Floats, fewest: int) -> tuple[Floats, Floats]:
     low = np.where(known, values, np.inf).min(axis=0, initial=np.inf)
     high = np.where(known, values, -np.inf).max(axis=0, initial=-np.inf)
     return mean, np.where((count >= fewest) & (high > low), deviation, 0.0)
+
+
+def sizes_of(costs: Sequence[Floats] | Floats) -> Floats:
+    """Return units in which 0 stays 0: the root mean square of each cost, (n, C) -> (C,), 1 where it is 0."""
+    told = np.array(costs, dtype=np.float64)
+    largest = np.abs(told).max(axis=0, initial=0.0)
+    unit = np.where(largest > 0.0, largest, 1.0)  # taken out before a square can overflow
+    mean = ((told / unit) ** 2).sum(axis=0) / max(len(told), 1)
+    return np.where(largest > 0.0, unit * np.sqrt(mean), 1.0)
 
 
 def _column(trials: Bools, like: Floats) -> Bools:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from bandit_envs.basics.types import Floats
+
 from ..model.model import Model
 from ..model.noise import NOISE_FLOOR
 from ..model.units import PriorUnits
@@ -25,7 +29,7 @@ class Shared:
         standardize: take centre and scale from the first plays.
         prior: the units of rewards and costs.
         given: centre and scale in these units, as far as the user gives them.
-        cost_noise: deviation of the noise on costs in these units; None where it is withheld.
+        cost_noise: deviations of the noise on costs in these units, (C,); None where they are withheld.
     """
 
     penalty: Penalty
@@ -33,7 +37,7 @@ class Shared:
     standardize: bool
     prior: PriorUnits
     given: GivenUnits
-    cost_noise: float | None
+    cost_noise: Floats | None
 
     def multipliers(self, model: Model, num_trials: int) -> Multipliers:
         """Those that a run begins with."""
@@ -61,7 +65,10 @@ class OfPenalised(Shared):
             standardize=self.standardize,
             incumbent_first=self.incumbent_first,
             given=self.given,
-            noise=(model.noise_std, model.noise_std if self.cost_noise is None else self.cost_noise),
+            noise=(
+                model.noise_std,
+                np.reshape(model.noise_std, (-1, 1)) if self.cost_noise is None else self.cost_noise,
+            ),
             prior=self.prior,
         )
 

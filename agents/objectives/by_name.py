@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
@@ -31,7 +33,8 @@ def constraint_for(setting: Setting, together: bool = False) -> str:
         return "none"
     if not together:
         return "config"
-    return "multiplicative" if setting.constraint_noise_std == 0 else "dual"
+    exact = setting.constraint_noise_std is not None and np.all(np.equal(setting.constraint_noise_std, 0))
+    return "multiplicative" if exact else "dual"
 
 
 def _unconstrained(setting: Setting, delta: float, options: dict[str, Any]) -> PenalisedParts:

@@ -42,8 +42,8 @@ class OfCosts:
         given: centre and scale of the reward and of each cost in prior deviations, as far as the user gives
             them.
         prior: the units.
-        noise: deviation of the noise on the costs, in prior deviations, a number or (B,); None where it is
-            withheld: then it is as large a share of a cost's scale as the reward's noise is of the reward's.
+        noise: deviations of the noise on the costs, in prior deviations, (C,); None where they are withheld:
+            then each is as large a share of a cost's scale as the reward's noise is of the reward's.
         least: of a cost's lambda, in squares of its scale, a number or (B,).
         width: of their bands: "improved" (IGP-UCB), or what `make_width` takes.
         delta: failure probability of each band.
@@ -52,7 +52,7 @@ class OfCosts:
     standardize: bool
     given: GivenUnits
     prior: PriorUnits
-    noise: PerTrial | None
+    noise: Floats | None
     least: PerTrial
     width: Any
     delta: float
@@ -65,15 +65,15 @@ class OfCosts:
         """
         if self.noise is None:
             return [replace(reward, noise_std=reward.noise_std / scale[:, 0])] * (scale.shape[1] - 1)
-        stds = [self.noise / each for each in scale.T[1:]]
+        stds = [noise / each for noise, each in zip(self.noise, scale.T[1:], strict=True)]
         return [
             replace(reward, noise_std=std, noise_variance=np.maximum(np.square(std), self.least))
             for std in stds
         ]
 
-    def noise_beside(self, reward: Model) -> PerTrial:
-        """R of the costs in prior deviations, where it is withheld the reward's."""
-        return reward.noise_std if self.noise is None else self.noise
+    def noise_beside(self, reward: Model) -> Floats:
+        """R of the costs in prior deviations, (C,), where it is withheld the reward's, (B, 1)."""
+        return np.reshape(reward.noise_std, (-1, 1)) if self.noise is None else self.noise
 
     def width_of(self, cost: Model) -> Width:
         """Return the width of a cost's band."""
@@ -121,7 +121,7 @@ class EachModelled(Objective):
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Learn the costs."""
-        reward, cost = self.prior.of(reward, cost)
+        (reward,), cost = self.prior.of(reward), self.prior.of_costs(cost)
         scaled = (cost - self.centre[trial, 1:]) / self.scale[trial, 1:]
         for belief, value in zip(self.costs, scaled.T, strict=True):
             belief.receive(trial, point, np.zeros_like(point), value)
@@ -193,10 +193,10 @@ class EachModelled(Objective):
     def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]]:
         """Of the reward and of each cost: u (c + s mean) and u s std."""
         scaled = [(mean, std)] + [(cost.mean(context), cost.std(context)) for cost in self.costs]
-        unit, parts = self.prior.deviation, zip(self.centre.T, self.scale.T, scaled, strict=True)
+        parts = zip(self.prior.each, self.centre.T, self.scale.T, scaled, strict=True)
         return [
             (unit * (centre[:, None] + scale[:, None] * m), unit * scale[:, None] * s)
-            for centre, scale, (m, s) in parts
+            for unit, centre, scale, (m, s) in parts
         ]
 
     def begin(self) -> Revision:

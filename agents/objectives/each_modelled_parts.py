@@ -22,11 +22,11 @@ from ..kernels.found import is_found
 from ..model.centred import centred_model
 from ..model.model import Model
 from ..model.noise import NOISE_FLOOR
-from ..model.units import PriorUnits
+from ..model.units import PerCost, PriorUnits, known_per_cost
 from ..options import typed
 from .each_modelled import IMPROVED, OfCosts
 from .first_plays import GivenUnits, Values
-from .penalised_parts import BOUND, FIRST, NOISE_VARIANCE, in_prior_deviations, known_cost_noise
+from .penalised_parts import BOUND, FIRST, NOISE_VARIANCE, in_prior_deviations
 
 LEARNING = 'the agent "gp-agent" with constraint="dual" learns hyperparameters'
 
@@ -42,7 +42,8 @@ def each_modelled(
     initial: int | None = None,
     centre: Values | None = None,
     scale: Values | None = None,
-    constraint_noise_std: float | None = None,
+    constraint_prior_std: PerCost | None = None,
+    constraint_noise_std: PerCost | None = None,
     noise_variance: float | None = None,
     **options: Any,
 ) -> tuple[Model, OfCosts]:
@@ -50,13 +51,16 @@ def each_modelled(
 
     Args:
         setting: what is published of the problem.
-        delta: failure probability of all bands together, which share it alike.
+        delta: failure probability of all bands together, which share it alike: one constraint more widens
+            all bands that depend on delta, even if it is never active.
         cost_width: of the bands of the costs: "improved" (IGP-UCB), or what `make_width` takes.
         cost_belief: builds what is believed of each cost from the model and the number of trials.
         standardize: centre and scale reward and costs by uniform first plays; else they are in prior
-            deviations around the prior mean and 0. Default where no kernel is published.
+            deviations around the prior mean and 0. Default where no kernel is published, or no
+            `constraint_prior_std`.
         initial: how many first plays are uniform; default 5 with `standardize`, else none.
         centre, scale: of the reward and of each cost, 1 + C numbers, in place of what these say.
+        constraint_prior_std: prior std of each cost, or of all; default the setting's, else the reward's.
         constraint_noise_std: deviation of the noise on costs; default the setting's. Where it is withheld,
             it is as large a share of a cost's scale as the reward's noise is of the reward's scale, and
             lambda is the reward's.
@@ -71,22 +75,24 @@ def each_modelled(
         words = "must be left out where reward and costs are modelled apart"
         raise ArgumentError("refit_every", f"{words}, got {shown(options['refit_every'])}; {LEARNING}")
     if standardize is None:
-        standardize = setting.kernel is None or is_found(setting.kernel)
+        stds = known_per_cost("constraint_prior_std", setting, constraint_prior_std)
+        withheld = stds is None and setting.num_constraints > 0
+        standardize = withheld or setting.kernel is None or is_found(setting.kernel)
     initial = (FIRST if standardize else 0) if initial is None else initial
     require_integer("initial", initial, 0, "it is the number of uniform first plays")
     given = GivenUnits(centre, scale)
     given.require(1 + setting.num_constraints)
     bound = {"rkhs_bound": BOUND} if standardize else {}
     model = centred_model(replace(setting, noise_profile=None), **{**bound, **options, "initial": initial})
-    prior = PriorUnits(model.deviation, float(np.mean(setting.prior_mean)))
-    (cost_noise,) = prior.of(known_cost_noise(setting, constraint_noise_std))
+    prior = PriorUnits.of_setting(setting, model.deviation, constraint_prior_std)
+    cost_noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
     default = NOISE_VARIANCE if standardize else model.relative_variance
     model = in_prior_deviations(model, default if noise_variance is None else noise_variance)
     share = delta / (1 + setting.num_constraints)
     least = model.noise_variance if standardize else NOISE_FLOOR
-    units = standardize, given.in_units(prior), prior
+    units = standardize, given.in_units(prior.each), prior
     assumed = OfCosts(*units, cost_noise, least, cost_width, share, cost_belief)
     with written_as({"width": "cost_width"}):
-        for cost in assumed.models(model, np.ones((1, 2))):
+        for cost in assumed.models(model, np.ones((1, 1 + setting.num_constraints))) or [model]:
             assumed.width_of(cost)
     return model, assumed

@@ -46,9 +46,10 @@ class GivenUnits:
             if name == "scale" and not (values > 0).all():
                 raise ValueError(f"scale must be positive, got {given!r}; it divides what is modelled")
 
-    def in_units(self, prior: PriorUnits) -> GivenUnits:
-        """The same in prior deviations."""
-        return GivenUnits(*prior.of(self.centre, self.scale))
+    def in_units(self, unit: float | Floats) -> GivenUnits:
+        """The same in prior deviations, of the one quantity or of each, (K,)."""
+        both = (self.centre, self.scale)
+        return GivenUnits(*(None if each is None else np.divide(each, unit) for each in both))
 
     def completed_by(self, found: Units) -> Units:
         """What is given, and what was found where nothing is."""
@@ -108,5 +109,4 @@ class FirstPlays:
 
 def first_plays_of(model: Model, prior: PriorUnits, num_trials: int) -> FirstPlays:
     """Room for what the uniform plays of a model earn in rewards and costs."""
-    centres = prior.centres(model.setting.num_constraints)
-    return FirstPlays(num_trials, len(centres), model.initial, centres)
+    return FirstPlays(num_trials, len(prior.centres), model.initial, prior.centres)

@@ -10,7 +10,6 @@ from scipy.spatial.distance import cdist
 from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.safety import Safety
-from ..validation import PerTrial
 from .safe_masks import SafeMask
 
 
@@ -100,12 +99,12 @@ class ByPlays(ByLipschitz):
 
     Args:
         seed, points, slopes: see `ByLipschitz`.
-        noise_bound: E in prior deviations, a number or (B,).
+        noise_bound: E of each cost in prior deviations, (C,) or (B, 1).
     """
 
-    def __init__(self, seed: Bools, points: Floats, slopes: Floats, noise_bound: PerTrial):
+    def __init__(self, seed: Bools, points: Floats, slopes: Floats, noise_bound: Floats):
         super().__init__(seed, points, slopes)
-        self._noise_bound = np.broadcast_to(noise_bound, len(seed))
+        self._noise_bound = np.broadcast_to(noise_bound, self.slopes.shape)
         self._least = np.full((self.slopes.shape[1], len(seed), len(points)), np.inf)
 
     def kept(self, safety: Safety) -> Bools:
@@ -114,7 +113,7 @@ class ByPlays(ByLipschitz):
 
     def receive(self, trial: Ints, point: Ints, cost: Floats) -> None:
         """Certify what lies around the plays whose costs came."""
-        most = cost + self._noise_bound[trial, None]
+        most = cost + self._noise_bound[trial]
         for i, x, c in zip(trial.tolist(), point, most, strict=True):
             said = self.from_points(i, np.array([x]), c[None])
             self._least[:, i] = np.minimum(self._least[:, i], said)

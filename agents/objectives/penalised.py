@@ -26,8 +26,8 @@ class Penalised(Objective):
     the objective over the first plays, which are uniform, under the weights of the epoch: what a learner
     knows, and pessimistic, for most points are worse than the ones it will play. Or the user gives them, or
     nobody does: then m is the prior's and s = w0, which is f - sum_j kappa_j h_j as it stands in the paper.
-    Before anything else rewards and costs are divided by the unit, the largest prior deviation unless the
-    paper is taken literally: multipliers, steps and psi have no units.
+    Before anything else the reward and each cost are divided by their units, the largest prior deviations
+    unless the paper is taken literally: multipliers, steps and psi have no units.
 
     Args:
         multipliers: how costs enter and weights move.
@@ -37,7 +37,8 @@ class Penalised(Objective):
         standardize: take m and s from the first plays.
         incumbent_first: an epoch that starts afresh first plays the last epoch's best mean.
         given: m and s in prior deviations, as far as the user gives them.
-        noise: deviations of the noise on the reward and on the costs, in these units, a number or (B,).
+        noise: deviations of the noise on the reward, a number or (B,), and on the costs, (C,) or (B, 1), in
+            these units.
         prior: the units.
     """
 
@@ -51,7 +52,7 @@ class Penalised(Objective):
         standardize: bool,
         incumbent_first: bool,
         given: GivenUnits,
-        noise: tuple[PerTrial, PerTrial],
+        noise: tuple[PerTrial, Floats],
         prior: PriorUnits,
     ):
         self.multipliers, self.first_plays, self.noise = multipliers, first_plays, noise
@@ -74,14 +75,14 @@ class Penalised(Objective):
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
         """Scaled values of plays, (n,)."""
         require_costs(cost, self.multipliers.value.shape[1])
-        reward, cost = self.prior.of(reward, cost)
+        (reward,), cost = self.prior.of(reward), self.prior.of_costs(cost)
         h = self.multipliers.penalty.transform(cost)
         value = self.weights.reward[trial] * reward - (self.weights.cost[trial] * h).sum(axis=1)
         return (value - self.centre[trial]) / self.scale[trial]
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Add up rewards, transformed costs, and the epoch's costs."""
-        reward, cost = self.prior.of(reward, cost)
+        (reward,), cost = self.prior.of(reward), self.prior.of_costs(cost)
         h = self.multipliers.penalty.transform(cost)
         outcome = np.column_stack([reward, h])
         self.ledger.receive(trial, point, outcome)

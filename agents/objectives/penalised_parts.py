@@ -7,11 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from bandit_envs.basics.arguments import (
     require_choice,
-    require_deviation,
     require_integer,
     require_probability,
 )
@@ -22,7 +19,7 @@ from ..model.bounds import DefaultBound
 from ..model.centred import centred_model
 from ..model.model import Model
 from ..model.noise import require_noise_variance
-from ..model.units import PriorUnits
+from ..model.units import PerCost, PriorUnits, known_per_cost
 from ..named import chosen
 from ..options import require_left_out, typed
 from ..validation import PerTrial
@@ -97,7 +94,8 @@ def parts_of(
     initial: int | None = None,
     centre: Values | None = None,
     scale: Values | None = None,
-    constraint_noise_std: float | None = None,
+    constraint_prior_std: PerCost | None = None,
+    constraint_noise_std: PerCost | None = None,
     noise_variance: float | None = None,
     **options: Any,
 ) -> PenalisedParts:
@@ -118,6 +116,8 @@ def parts_of(
         initial: how many first plays are uniform; default 5, or all of a shorter epoch.
         centre, scale: m and s, in place of what the first plays say: the prior mean and the deviation of the
             weighted objective w0 f - sum_j w_j h_j; with separate models, of f and of each g, 1 + C numbers.
+        constraint_prior_std: prior std of each cost, or of all, its unit with `standardize`; default the
+            setting's, else the reward's.
         constraint_noise_std: deviation of the noise on costs; default the setting's. Where it is withheld the
             noise is taken to be the reward's.
         noise_variance: lambda, in units of the scaled objective, at least 1e-10; default 0.01, and without
@@ -144,12 +144,14 @@ def parts_of(
         options["noise_variance"] = noise_variance
     # Of reward and costs together the noise differs otherwise: R, the largest deviation, bounds it.
     model = centred_model(replace(setting, noise_profile=None), **options)
-    prior = PriorUnits(model.deviation if standardize else 1.0, float(np.mean(setting.prior_mean)))
-    (cost_noise,) = prior.of(known_cost_noise(setting, constraint_noise_std))
+    stds = constraint_prior_std if standardize else 1.0
+    prior = PriorUnits.of_setting(setting, model.deviation if standardize else 1.0, stds)
+    cost_noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
     if standardize:
         model = in_prior_deviations(model, NOISE_VARIANCE if noise_variance is None else noise_variance)
     share = delta / (penalty.union * math.ceil(setting.horizon / epoch))
-    shared = penalty, epoch, standardize, prior, given.in_units(prior), cost_noise
+    given = given.in_units(prior.each if models == "separate" else prior.deviation)
+    shared = penalty, epoch, standardize, prior, given, cost_noise
     objective_of = (
         OfSeparateModels(*shared, share)
         if models == "separate"
@@ -178,11 +180,3 @@ def in_prior_deviations(model: Model, noise_variance: PerTrial) -> Model:
         noise_std=model.relative_noise,
         noise_variance=noise_variance,
     )
-
-
-def known_cost_noise(setting: Setting, given: float | None) -> float | None:
-    """Return the deviation of the noise on costs that is given, else published; None where it is withheld."""
-    if given is None:
-        return setting.constraint_noise_std
-    require_deviation("constraint_noise_std", given)
-    return given

@@ -52,8 +52,8 @@ class Penalty(abc.ABC):
         """
 
     @abc.abstractmethod
-    def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: PerTrial) -> Floats:
-        """R_l of the observed objective in units of w0 f, (B,)."""
+    def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: Floats) -> Floats:
+        """R_l of the observed objective in units of w0 f, (B,); `cost_std` is (C,) or one a trial, (B, 1)."""
 
 
 class Psi(abc.ABC):
@@ -136,7 +136,7 @@ class Multiplicative(Penalty):
         """Log kappa_j + log psi(mean g_j)."""
         return multiplier + self.psi.log(mean)
 
-    def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: PerTrial) -> Floats:
+    def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: Floats) -> Floats:
         """R of the reward alone: the algorithm is for noiseless constraints."""
         return np.broadcast_to(np.asarray(reward_std, dtype=np.float64), len(multiplier))
 
@@ -173,9 +173,9 @@ class LinearDual(Penalty):
         """[kappa_j + step mean]^+."""
         return np.maximum(multiplier + (adaptive if self.step is None else self.step) * mean, 0.0)
 
-    def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: PerTrial) -> Floats:
-        """sqrt(R_f^2 + sum_j kappa_j^2 R_g^2); at equal levels the paper's sqrt(1 + sum kappa_j^2) R."""
-        return np.sqrt(np.square(reward_std) + (multiplier**2).sum(axis=1) * np.square(cost_std))
+    def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: Floats) -> Floats:
+        """sqrt(R_f^2 + sum_j kappa_j^2 R_j^2); at equal levels the paper's sqrt(1 + sum kappa_j^2) R."""
+        return np.sqrt(np.square(reward_std) + (multiplier**2 * np.square(cost_std)).sum(axis=1))
 
 
 PSI: dict[str, Callable[..., Psi]] = {"exponential": Exponential, "polynomial": Polynomial}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.told import checked_arms
 
 from ..beliefs.safety import Safety
+from ..model.units import PerCost
 from ..options import typed
 from ..validation import require_known
 from .each_modelled import Band, EachModelled, OfCosts
@@ -68,7 +69,7 @@ class Safe(EachModelled):
         widths = [width(t, belief.gain) for width, belief in zip(self.widths, self.costs, strict=True)]
         wide = np.array(widths).reshape(len(widths), len(t))
         shape = len(t), self.mask.seed.shape[2]
-        how = self.mask.safe, self.mask.expands, self._settled
+        how = self.mask.safe, self.mask.expands, self._has_settled
         return Safety(self.costs, context, wide, shape, *how, offered)
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
@@ -86,25 +87,35 @@ class Safe(EachModelled):
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Learn the costs, which may certify arms."""
         super().receive(trial, point, rounds, reward, cost)
-        self.mask.receive(trial, point, *self.prior.of(cost))
+        self.mask.receive(trial, point, self.prior.of_costs(cost))
 
     def played(self, point: Ints, t: Ints) -> None:
         """Note under which S the round was played."""
         rows, context = np.arange(len(point)), point // self.mask.seed.shape[2]
         safety = self.safety(context, t)
+        if self._patience is not None:
+            self._idle[self._grown(safety)] = 0
+            self._settled = safety.settled
+            self._ever[rows, context] |= safety.safe
         self.mask.played(safety)
         super().played(point, t)
-        if self._patience is not None:
-            self._idle[(safety.safe & ~self._ever[rows, context]).any(axis=1)] = 0
-            self._ever[rows, context] |= safety.safe
 
     def move(self, rounds: int) -> bool:
-        """Count the rounds that taught nothing."""
+        """Count the rounds with feedback."""
         self._idle += self._taught
         self._taught[:] = False
-        if self._patience is not None:
-            self._settled = self._settled | (self._idle >= self._patience)
         return False
+
+    def _grown(self, safety: Safety) -> Bools:
+        """Trials whose S has arms that it never had in this context, (B,)."""
+        ever = self._ever[np.arange(len(self._ever)), safety.context]
+        return np.asarray((safety.safe & ~ever).any(axis=1))
+
+    def _has_settled(self, safety: Safety) -> Bools:
+        """Trials whose S, that of this round too, has not grown for `patience` rounds with feedback."""
+        if self._patience is None:
+            return self._settled
+        return self._settled | ((self._idle >= self._patience) & ~self._grown(safety))
 
     def forget(self, trial: Ints, rounds: int) -> None:
         """Begin with S0."""
@@ -149,7 +160,7 @@ def safe_parts(
     safe_seed: Any = None,
     sets: str = "bands",
     lipschitz: Any = None,
-    cost_noise_bound: float | None = None,
+    cost_noise_bound: PerCost | None = None,
     patience: int | None = None,
     **options: Any,
 ) -> PenalisedParts:
@@ -179,12 +190,22 @@ def safe_parts(
     model, assumed = each_modelled(
         setting, **{**options, "cost_width": cost_width, "standardize": False, "initial": 0}
     )
-    if setting.num_constraints and not model.unit_is_known:
-        words = "must be known to keep costs in every round: its amplitude says how far they may vary"
-        given = shown(options.get("kernel"))
-        raise ArgumentError("kernel", f"{words}, got {given}; give a kernel object, such as 4.0 * RBF(0.2)")
+    if setting.num_constraints:
+        _require_units(setting, model, options)
     mask = make_mask(sets, model, assumed, lipschitz, cost_noise_bound)
     return PenalisedParts(model, OfSafe(assumed, seed, mask, patience), assumed.delta)
+
+
+def _require_units(setting: Setting, model: Model, options: Mapping[str, Any]) -> None:
+    """Raise unless it is known how far the reward and each cost may vary."""
+    if not model.unit_is_known:
+        words = "must be known to keep costs in every round: its amplitude says how far values may vary"
+        given = shown(options.get("kernel"))
+        raise ArgumentError("kernel", f"{words}, got {given}; give a kernel object, such as 4.0 * RBF(0.2)")
+    task = "to keep costs in every round: it says how far each may vary"
+    remedy = "give one of each cost, such as constraint_prior_std=[2.0], or make the setting with it"
+    given, published = options.get("constraint_prior_std"), setting.constraint_prior_std
+    require_known("constraint_prior_std", given, published, task, remedy)
 
 
 def _seed_of(setting: Setting, given: Any) -> Ints:

@@ -14,9 +14,9 @@ from bandit_envs.problem.setting import Setting
 from bandit_envs.problem.told import checked_slopes
 
 from ..model.model import Model
-from ..model.units import PriorUnits
+from ..model.units import PerCost, PriorUnits
 from ..options import require_left_out
-from ..validation import PerTrial, require_known
+from ..validation import require_known
 from .each_modelled import OfCosts
 from .lipschitz_masks import ByNeighbours, ByPlays
 from .safe_masks import ByBands, SafeMask
@@ -26,7 +26,7 @@ DEVIATIONS = 3.0  # that noise without a bound is taken to stay within
 
 
 def make_mask(
-    sets: str, model: Model, assumed: OfCosts, lipschitz: Any, cost_noise_bound: float | None
+    sets: str, model: Model, assumed: OfCosts, lipschitz: Any, cost_noise_bound: PerCost | None
 ) -> Callable[[Bools], SafeMask]:
     """Return what makes the safe set from the seed, (B, Z, A).
 
@@ -37,7 +37,7 @@ def make_mask(
         model: of the reward.
         assumed: of the costs.
         lipschitz: L_j of each cost in its own units, (C,) or (B, C), of the last two; default the setting's.
-        cost_noise_bound: E >= |noise on costs| in their units, of the last; default the
+        cost_noise_bound: E >= |noise on costs| in their units, one number or (C,), of the last; default the
             setting's, else 3 deviations, which is no bound.
     """
     require_choice("sets", sets, SETS)
@@ -65,12 +65,12 @@ def _slopes(setting: Setting, prior: PriorUnits, given: Any) -> Floats:
     )
     task = "to tell what lies beside safe arms"
     known = require_known("lipschitz", given, setting.lipschitz, task, remedy)
-    return np.asarray(prior.of(checked_slopes("lipschitz", known, setting.num_constraints))[0])
+    return np.asarray(prior.of_costs(checked_slopes("lipschitz", known, setting.num_constraints)))
 
 
-def _bound(model: Model, assumed: OfCosts, given: float | None) -> PerTrial:
+def _bound(model: Model, assumed: OfCosts, given: PerCost | None) -> Floats:
+    """E of each cost in prior deviations, (C,) or one a trial, (B, 1)."""
+    if given is not None:
+        require_not_negative("cost_noise_bound", np.asarray(given), "it bounds the noise on costs")
     known = model.setting.constraint_noise_bound if given is None else given
-    if known is None:
-        return np.multiply(DEVIATIONS, assumed.noise_beside(model), dtype=np.float64)
-    require_not_negative("cost_noise_bound", known, "it bounds the noise on costs")
-    return float(assumed.prior.of(known)[0])
+    return DEVIATIONS * assumed.noise_beside(model) if known is None else assumed.prior.of_costs(known)

@@ -13,6 +13,7 @@ from bandit_envs.kernels.gram import Gram
 
 from ..model.model import Model
 from ..model.noise import NOISE_FLOOR
+from ..model.units import PriorUnits, known_per_cost
 from ..validation import PerTrial
 from .detection import calibrate
 from .detection.places import representative_gram
@@ -89,12 +90,20 @@ class CalibratedAlarm:
             return self.ridge
         return max((noise / self.observed.deviation) ** 2, NOISE_FLOOR)
 
+    @property
+    def _cost_noise(self) -> Floats:
+        """Noise stds of costs in units in which these vary as the reward does, (C,); 0 if withheld."""
+        setting = self.observed.setting
+        known = known_per_cost("constraint_noise_std", setting, None)
+        prior = PriorUnits.of_setting(setting, self.observed.deviation)
+        return np.zeros(len(prior.costs)) if known is None else known * prior.beside_reward
+
     def _threshold(self, noise: float) -> float | Floats | None:
         if self.theta is not None or self.false_alarm_rate is None:
             return self.theta
         setting, test = self.observed.setting, self._test(noise)
         unknown = [share * self.observed.deviation for share in UNKNOWN_NOISE]
-        known = [max(noise, setting.constraint_noise_std or 0.0)]
+        known = [max([noise, *self._cost_noise.tolist()])]
         return max(
             _calibrated(
                 representative_gram(self.observed),

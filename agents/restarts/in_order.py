@@ -12,6 +12,7 @@ from bandit_envs.basics.types import Floats, Ints
 from ..kernels.visited import VisitedGram
 from ..model.noise import NOISE_FLOOR
 from ..model.precision import profile_weights
+from ..model.units import PriorUnits, known_per_cost
 from .archive import Archive, Seen
 from .base import Restart
 from .detection.places import Places
@@ -68,7 +69,7 @@ class InOrder(Restart):
         self.places, self._late = Places(model, observed), model.setting.max_delay
         self._weights = profile_weights(model.setting)
         noise = np.broadcast_to(observed.noise_std, num_trials)
-        told = [_told(model, observed, float(each)) for each in noise]
+        told = [_told(model, observed, self.places.prior, float(each)) for each in noise]
         self.archives = None if archive is None else [archive(each) for each in told]
         self._make = [lambda each=each: watch(each) for each in told]
         if self.archives is not None:
@@ -107,7 +108,7 @@ class InOrder(Restart):
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Let values wait until it is their turn."""
-        value = np.column_stack([reward - self.places.prior_mean(trial, point), cost])
+        value = self.places.values(trial, point, reward, cost)
         for i, x, t, y in zip(trial.tolist(), point.tolist(), rounds.tolist(), value, strict=True):
             self._waiting[i][t] = x, y
 
@@ -159,16 +160,16 @@ class InOrder(Restart):
             self.archives[trial].clear()
 
 
-def _told(model: Model, observed: Model, noise_std: float) -> Told:
+def _told(model: Model, observed: Model, prior: PriorUnits, noise_std: float) -> Told:
     """What is assumed of one trial's values; costs have the reward's kernel and unknown levels."""
     setting, variance = model.setting, observed.deviation**2
     gram = observed.gram if model.visited is None else VisitedGram(observed.kernel, model.visited)
-    given = setting.constraint_noise_std
-    cost_noise = noise_std if given is None else float(given)
+    given = known_per_cost("constraint_noise_std", setting, None)
+    cost_noise = np.full(len(prior.costs), noise_std) if given is None else given * prior.beside_reward
     return Told(
         gram.between,
         max(noise_std**2, NOISE_FLOOR * variance),
-        max(cost_noise**2, NOISE_FLOOR * variance),
+        np.maximum(cost_noise**2, NOISE_FLOOR * variance),
         (0.0 if observed.mean_is_known else variance, variance),
         setting.num_constraints,
     )

@@ -57,7 +57,7 @@ class OnAlarm(Restart):
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Test after each value, in the order of play."""
-        response = np.column_stack([reward - self.places.prior_mean(trial, point), cost])
+        response = self.places.values(trial, point, reward, cost)
         where = self.places.covariates(point)
         for i, x, t, y in zip(trial.tolist(), where, rounds.tolist(), response, strict=True):
             self._alarmed[i] |= self.detectors[i].insert(t, x, y)

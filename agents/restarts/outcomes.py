@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -37,14 +38,15 @@ class Told:
 
     Args:
         between: prior covariances of points, (n,) and (m,) -> (n, m), of the reward and of each cost.
-        reward_noise, cost_noise: variances.
+        reward_noise: variance.
+        cost_noise: variance of all costs' noise, or of each, (C,).
         levels: prior variances of the unknown levels of the reward and of the costs; 0 is a known one.
         num_costs: C.
     """
 
     between: Callable[[Ints, Ints], Floats]
     reward_noise: float
-    cost_noise: float
+    cost_noise: float | Floats
     levels: tuple[float, float]
     num_costs: int
 
@@ -60,10 +62,11 @@ class Outcomes:
     def __init__(self, told: Told, scales: Sequence[float] = (1.0,)):
         square = np.square(np.asarray(scales, dtype=np.float64))
         reward, cost = (Coordinates(told.between, level) for level in told.levels)
+        each = np.broadcast_to(told.cost_noise, told.num_costs).tolist()
+        alike = [(noise, len(list(costs))) for noise, costs in groupby(each)]
         self._parts = [Starts(reward, told.reward_noise * square, 1)]
-        if told.num_costs:
-            self._parts.append(Starts(cost, told.cost_noise * square, told.num_costs))
-        self._counts = [1, told.num_costs][: len(self._parts)]
+        self._parts += [Starts(cost, noise * square, count) for noise, count in alike]
+        self._counts = [1, *(count for _, count in alike)]
 
     def begin(self) -> None:
         """Add a start that knows nothing."""

@@ -109,6 +109,7 @@ class Plan:
             "max_delay": self.budget - 1,
             "noise_std": None if self.noise_std is None else self.noise_std / scale.deviation,
             "num_constraints": len(self.constraints),
+            "constraint_prior_std": 1.0 if self.constraints else None,  # as they are divided by their size
             "constraint_noise_std": None if self.constraints else 0.0,
             "budget": self.cost_budget,
         }

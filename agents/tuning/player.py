@@ -15,6 +15,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.problem.feedback import delivery
 
 from ..agent.resuming import Resumable
+from ..model.units import sizes_of
 from .aside import beside, runs
 from .boards import board
 from .feasibility import Feasibility
@@ -60,7 +61,7 @@ class Player:
         costs = [arrival.costs for each in rounds for arrival in each.arrivals]
         told = np.array(costs, dtype=np.float64).reshape(len(costs), len(plan.constraints))
         self.costless = np.full(len(plan.constraints), len(costs) > 0) & ~told.any(axis=0)  # (C,)
-        self.sizes = _sizes(costs if plan.standardise else [], len(plan.constraints))
+        self.sizes = sizes_of(told if plan.standardise else told[:0])
         contexts = [*(each.context for each in rounds), context]
         self.board = board(plan, self.scale, [each.parameters for each in rounds], contexts)
         self.gate = Gate(plan.parameters)
@@ -196,15 +197,6 @@ class Player:
 def _chooses(recommend: Callable[..., Any]) -> bool:
     """Whether an agent recommends one of some actions."""
     return "among" in inspect.signature(recommend).parameters
-
-
-def _sizes(costs: Sequence[tuple[float, ...]], num_constraints: int) -> Floats:
-    """Root mean square of each cost, by which it is divided, so that 0 stays 0; 1 where it is 0, (C,)."""
-    told = np.array(costs, dtype=np.float64).reshape(len(costs), num_constraints)
-    largest = np.abs(told).max(axis=0, initial=0.0)
-    unit = np.where(largest > 0.0, largest, 1.0)  # taken out before a square can overflow
-    mean = ((told / unit) ** 2).sum(axis=0) / max(len(told), 1)
-    return np.where(largest > 0.0, unit * np.sqrt(mean), 1.0)
 
 
 def _seed(seed: int, number: int) -> int:

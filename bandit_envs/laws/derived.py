@@ -110,6 +110,10 @@ class UnderKernel(Derived):
         """Return the other law's slope under the separate kernel."""
         return self.law.steepest(gram.under(self.kernel))
 
+    def prior_std(self, gram: Gram) -> float:
+        """That of the other law, under the kernel of its own."""
+        return self.law.prior_std(gram.under(self.kernel))
+
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw on the points of `gram`, under the separate kernel."""
         return self.law.draw(gram.under(self.kernel), rng)
@@ -164,6 +168,10 @@ class Misspecified(Derived):
     def lower_bound(self, gram: Gram, prior_mean: Floats | float, norm: float | None) -> float:
         """Return the other law's lower bound minus eps."""
         return self.law.lower_bound(gram, prior_mean, norm) - self.eps
+
+    def prior_std(self, gram: Gram) -> float:
+        """That of f_0 + m."""
+        return float(np.hypot(self.law.prior_std(gram), self.eps))
 
     def draw(self, gram: Gram, rng: np.random.Generator) -> Drawn:
         """Draw f_0, then the coins."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws import changes, contexts, delays
@@ -52,6 +54,11 @@ class Composition:
     def gram(self) -> Gram:
         """Return the kernel on the points, factorised once a problem."""
         return Gram(self.kernel, self.decisions.points)
+
+    @cached_property
+    def constraint_prior_std(self) -> Floats:
+        """Prior std of each cost's law, (C,)."""
+        return np.array([law.prior_std(self.gram) for law in self.constraints], dtype=np.float64)
 
     @property
     def drifts(self) -> bool:

@@ -12,7 +12,7 @@ from bandit_envs.laws.changes import change_points_of
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.problem.composition import Composition
 from bandit_envs.problem.drifting import Course
-from bandit_envs.problem.safety import SAFEST, TRIES, margin, safe_arms, safest_arm
+from bandit_envs.problem.safety import MARGIN, SAFEST, TRIES, safe_arms, safest_arm
 from bandit_envs.problem.truth import Extremes, Truth, of_box
 
 OF_COSTS, OF_SAFE_SEED = 10**6, 10**6 + 1  # spawn keys of the functions' seed, used for nothing else
@@ -83,8 +83,8 @@ def safe_seed(problem: Composition, truth: Truth, seed: np.random.SeedSequence) 
         return None
     costs = truth.means[:, 1:]
     if problem.safe_seed == SAFEST:
-        return safest_arm(costs, problem.decisions)
-    safe = safe_arms(costs, problem.decisions, margin(problem.gram))
+        return safest_arm(costs, problem.decisions, problem.constraint_prior_std)
+    safe = safe_arms(costs, problem.decisions, problem.constraint_prior_std)
     return int(_beside(seed, OF_SAFE_SEED).choice(safe))
 
 
@@ -117,17 +117,17 @@ def _all_costs(problem: Composition, segments: int, rngs: list[np.random.Generat
 
 def _safe_costs(problem: Composition, segments: int, rngs: list[np.random.Generator]) -> list[list[Drawn]]:
     """Draw the costs of all segments until some arm satisfies them everywhere."""
-    least = margin(problem.gram)
+    stds = problem.constraint_prior_std
     tries = 1 if all(law.is_fixed for law in problem.constraints) else TRIES
     for _ in range(tries):
         drawn = _all_costs(problem, segments, rngs)
         costs = np.array([[cost.values for cost in row] for row in drawn])
-        if len(safe_arms(costs, problem.decisions, least)):
+        if len(safe_arms(costs, problem.decisions, stds)):
             return drawn
     raise ArgumentError(
         "safe_seed",
-        f"must be False here: in {tries} draws of the costs no arm had costs of at most {-least:.3g} in "
-        "all contexts and segments, got True; let more arms be feasible, or fewer segments be drawn",
+        f"must be False here: in {tries} draws of the costs no arm had costs of at most {-MARGIN} prior stds "
+        "in all contexts and segments, got True; let more arms be feasible, or fewer segments be drawn",
     )
 
 

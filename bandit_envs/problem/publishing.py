@@ -44,6 +44,7 @@ def published(problem: Composition) -> Setting:
         aggregated=problem.aggregated,
         delay=problem.delay if publish else None,
         num_constraints=len(problem.constraints),
+        constraint_prior_std=_prior_stds(problem),
         constraint_noise_std=problem.constraint_noise.stated_std if publish else None,
         constraint_noise_bound=_cost_noise_bound(problem) if publish else None,
         lipschitz=_slopes(problem),
@@ -118,6 +119,11 @@ def _norm_bound(problem: Composition, rewards: list[Drawn]) -> float | None:
     else:
         norms = [f.norm for f in rewards if f.norm is not None]
     return max(norms) if norms and len(norms) == len(rewards) else None
+
+
+def _prior_stds(problem: Composition) -> Floats | None:
+    """Prior stds of the costs' laws, (C,), which are facts of the model."""
+    return problem.constraint_prior_std if problem.publish_model and problem.constraints else None
 
 
 def _slopes(problem: Composition) -> Floats | None:

@@ -56,7 +56,10 @@ class Setting:
         delay: law of the delays, or its description, {"law": "poisson", "mean": 10}; None if it is withheld.
             Its quantiles are in rounds, or in units of time where it has query times.
         num_constraints: C.
-        constraint_noise_std: standard deviation of the noise on costs.
+        constraint_prior_std: the model's largest standard deviation of each cost around 0, (C,), or one
+            number for all: the unit in which agents model it. None if it is withheld: agents that keep costs
+            in every round must then be given it, others take it from first plays or the reward's.
+        constraint_noise_std: standard deviation of the noise on costs, one number or (C,).
         budget: B, on the total cost of plays; the episode ends when the next play exceeds it. None if only
             the horizon ends it.
         cost_min: positive lower bound on the cost of a play; None if unknown.
@@ -72,7 +75,8 @@ class Setting:
             arms are volatile, one of them is available in every round.
         lipschitz: L_j of each cost, (C,): |g_j(x) - g_j(x')| <= L_j |x - x'| in the kernel's units of
             (context, arm) features, of nearly all functions of its law; None if unknown.
-        constraint_noise_bound: almost sure bound on the noise on costs, None if there is none.
+        constraint_noise_bound: almost sure bound on the noise on costs, one number or (C,); None if there is
+            none.
 
     `noise_std`, `noise_bound`, `rkhs_bound` and `reward_lower_bound` may differ from trial to trial; they
     are then (B,) arrays in the setting of a batch, `safe_seed` and `lipschitz` (B, n) and (B, C), and
@@ -94,7 +98,7 @@ class Setting:
     max_delay: int = None  # type: ignore[assignment] (filled in)
     delay: Delay | None = None
     num_constraints: int = 0
-    constraint_noise_std: float | None = 0.0
+    constraint_noise_std: float | Floats | None = 0.0
     query_times: Floats | None = None
     may_change: bool = False
     context_low: Floats | None = None
@@ -106,11 +110,12 @@ class Setting:
     aggregated: bool = False
     safe_seed: Ints | None = None
     lipschitz: Floats | None = None
-    constraint_noise_bound: float | None = None
+    constraint_noise_bound: float | Floats | None = None
     budget: float | None = None
     cost_min: float | None = None
     known_costs: Any = None
     play_costs: PlayCosts | None = None
+    constraint_prior_std: float | Floats | None = None
 
     def __post_init__(self) -> None:
         if self.arms is None and (self.low is None or self.high is None):

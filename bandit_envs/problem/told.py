@@ -13,7 +13,8 @@ from bandit_envs.problem.decisions import Decisions
 
 COUNTS = ("max_delay", "num_constraints")
 SCALES = ("noise_bound", "rkhs_bound", "constraint_noise_bound", "misspecification", "corruption")
-DEVIATIONS = ("noise_std", "constraint_noise_std")
+DEVIATIONS = ("noise_std", "constraint_noise_std", "constraint_prior_std")
+PER_COST = ("constraint_prior_std", "constraint_noise_std", "constraint_noise_bound")
 SWITCHES = ("may_change", "volatile", "aggregated")
 
 
@@ -34,6 +35,7 @@ def checked_facts(told: Mapping[str, Any]) -> dict[str, Any]:
     costs = told["known_costs"]
     seed, slopes, count = told["safe_seed"], told["lipschitz"], told["num_constraints"]
     return {
+        **{name: checked_per_cost(name, told[name], count) for name in PER_COST},
         "known_costs": costs if costs is None or told["arms"] is None else settled(costs),
         "safe_seed": None if seed is None else checked_seed(seed, told["arms"], count),
         "lipschitz": None if slopes is None else checked_slopes("lipschitz", slopes, count),
@@ -156,6 +158,17 @@ def checked_slopes(name: str, slopes: Any, num_constraints: int) -> Floats:
     usable = usable and bool((np.isfinite(given) & (given >= 0)).all())
     require(usable, name, f"{num_constraints} finite numbers, 0 or positive, one a cost", slopes)
     return fixed(given.astype(np.float64))
+
+
+def checked_per_cost(name: str, value: Any, num_constraints: int) -> Any:
+    """Return a number of all costs or one of each, (C,), or raise; a prior std is positive."""
+    if value is None:
+        return None
+    fits = np.shape(value) in ((), (num_constraints,))
+    require(fits, name, f"a number or {num_constraints} of them, one a cost", value)
+    positive = name != "constraint_prior_std" or bool((np.asarray(value) > 0).all())
+    require(positive, name, "None or positive; it divides costs", value)
+    return fixed(np.array(value, dtype=np.float64)) if np.ndim(value) else value
 
 
 def settled(values: Any) -> Floats:

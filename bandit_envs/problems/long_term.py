@@ -89,7 +89,8 @@ def long_term(
     reward, cost, dim, side, moments = PROBLEMS[name]
     unit = unit_box(points, num_arms, dim, points_seed, continuous)
     decisions = Decisions(side * unit.arms, low=np.zeros(dim), high=np.full(dim, side), continuous=continuous)
-    keywords = with_defaults(features, constraints=(KnownFunction(cost),))
+    # One prior std, the reward's: the paper's multipliers weigh f and g in one unit.
+    keywords = with_defaults(features, constraints=(KnownFunction(cost, Moments(0.0)),))
     law = KnownFunction(reward, moments)
     problem = compose(decisions, law, make_kernel(kernel, length_scale), name=name, **keywords)
     return replace(problem, long_term=True)

@@ -26,6 +26,7 @@ from agents.widths.information_gain import Realised
 from gpbandits import Result, evaluate
 
 WITHOUT = {"num_arms": 9, "horizon": 10, "publish_model": False}
+LAW = {"kernel": RBF(0.2), "constraint_prior_std": 1.0}
 OTHER = DefaultBound(30.0)
 BOUNDED = [name for name in GAUSSIAN if takes(name, rkhs_bound=1.0)]
 
@@ -46,7 +47,7 @@ def home(name: str) -> str:
 
 def told(name: str) -> dict[str, Any]:
     """What an agent is told of the model, but for bounds: safe ones need to know how far costs may vary."""
-    return told_for(name) | ({"kernel": RBF(0.2)} if agents.features(name).seed else {})
+    return told_for(name) | (LAW if agents.features(name).seed else {})
 
 
 @pytest.mark.parametrize("name", BATCHED)

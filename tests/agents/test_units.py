@@ -13,6 +13,8 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Kernel
 
 import agents
 from agents.kernels.amplitude import AMPLITUDE_BOUNDS
+from agents.objectives.by_name import CONSTRAINTS
+from agents.restarts.by_name import RESTARTS
 from bandit_envs import BanditVectorEnv, Setting
 from bandit_envs.problems import build
 from gpbandits.evaluation.stages import SMALL, stages
@@ -21,13 +23,23 @@ POINTS = ("arms", "low", "high", "contexts")
 LIGHT = {"search": {"candidates": 32, "starts": 1, "steps": 3}}
 
 
+EACH_CONSTRAINT = [{"constraint": name} for name in CONSTRAINTS if name != "none"]
+EVERY = {"restart_options": {"every": 10}}
+EACH_RESTART = [{"restart": name} | (EVERY if name == "periodic" else {}) for name in RESTARTS]
+PSI = "ignore:psi of noisy costs is biased"
+
+
 @dataclass(frozen=True)
 class Units:
-    """Values y as scale y + shift, costs as scale g, for they have no zero to move; points as length x."""
+    """Values y as scale y + shift, costs as scale g, for they have no zero to move; points as length x.
+
+    Each cost can have a factor of its own beside the scale.
+    """
 
     scale: float = 1.0
     shift: float = 0.0
     length: float = 1.0
+    costs: float | tuple[float, ...] = 1.0
 
     def setting(self, setting: Setting) -> Setting:
         """What is published, in these units."""
@@ -41,9 +53,10 @@ class Units:
             kernel=None if setting.kernel is None else self.kernel(setting.kernel),
             prior_mean=self._mean(setting),
             reward_lower_bound=self.value(setting.reward_lower_bound),
-            constraint_noise_std=self._scaled(setting.constraint_noise_std),
-            constraint_noise_bound=self._scaled(setting.constraint_noise_bound),
-            lipschitz=self._scaled(None if slopes is None else slopes / self.length),
+            constraint_prior_std=self.cost(setting.constraint_prior_std),
+            constraint_noise_std=self.cost(setting.constraint_noise_std),
+            constraint_noise_bound=self.cost(setting.constraint_noise_bound),
+            lipschitz=self.cost(None if slopes is None else slopes / self.length),
         )
 
     def _mean(self, setting: Setting) -> Any:
@@ -66,11 +79,14 @@ class Units:
         """What an agent is told, in these units."""
         mask = info["feedback_mask"]
         told = info | {"feedback_reward": np.where(mask, self.value(info["feedback_reward"]), 0.0)}
-        costs = {name: self.scale * info[name] for name in ("cost", "feedback_cost") if name in info}
+        costs = {name: self.cost(info[name]) for name in ("cost", "feedback_cost") if name in info}
         return told | costs
 
     def value(self, y: Any) -> Any:
         return None if y is None else self.scale * np.asarray(y) + self.shift
+
+    def cost(self, g: Any) -> Any:
+        return None if g is None else self.scale * np.multiply(g, self.costs)
 
     def _stretched(self, points: Any) -> Any:
         return None if points is None else self.length * points
@@ -191,3 +207,45 @@ def test_nor_with_one_feature_after_the_other_where_no_kernel_is_told(name, monk
     for label, problem in stages(agents.features(name)).items():
         withheld = replace(problem, publish_model=False)
         assert_same(name, label, withheld, Units(1e3, 7e3), **told_for(name))
+
+
+CONSTRAINED = [name for name in BATCHED if agents.features(name).constraint]
+OF_EACH = Units(costs=(2.0**10, 2.0**-6))  # powers of 2, so that nothing is rounded
+TWO = {"num_constraints": 2, "constraint_noise_std": 0.1, "horizon": 40}
+
+
+@pytest.mark.filterwarnings(PSI)
+@pytest.mark.parametrize("name", CONSTRAINED)
+@pytest.mark.parametrize("kind", ["constrained", "composite"])
+def test_nor_on_the_unit_of_each_cost(name, kind):
+    assert_same(name, kind, build(kind, SMALL | TWO | seed_for(name)), OF_EACH)
+
+
+@pytest.mark.filterwarnings(PSI)
+@pytest.mark.parametrize("name", [name for name in CONSTRAINED if agents.features(name).box])
+def test_nor_on_the_unit_of_each_cost_on_a_box(name):
+    assert_same(name, "box", build("constrained", SMALL | TWO | {"continuous": True, "horizon": 12}), OF_EACH)
+
+
+@pytest.mark.parametrize("options", EACH_CONSTRAINT + EACH_RESTART, ids=str)
+def test_nor_on_the_unit_of_each_cost_with_named_parts(options):
+    changing = build(
+        "constrained", SMALL | TWO | {"safe_seed": True, "changes": {"law": "at", "rounds": [20]}}
+    )
+    assert_same("gp-agent", str(options), changing, OF_EACH, **options)
+
+
+@pytest.mark.parametrize("name", [name for name in CONSTRAINED if name in UNTOLD])
+def test_nor_on_the_unit_of_each_cost_where_no_model_is_told(name):
+    withheld = build("constrained", SMALL | TWO | {"publish_model": False})
+    assert_same(name, "untold", withheld, OF_EACH, **told_for(name))
+
+
+@pytest.mark.parametrize("name", [name for name in CONSTRAINED if agents.features(name).seed])
+def test_nobody_plays_safely_by_the_reward_s_unit(name):
+    setting = replace(
+        build("constrained", SMALL | {"safe_seed": True}).draw(1).setting, constraint_prior_std=None
+    )
+    with pytest.raises(ValueError, match=r"constraint_prior_std must be known.*constraint_prior_std=\[2.0\]"):
+        agents.make(name, setting)
+    agents.make(name, setting, constraint_prior_std=[1.0])

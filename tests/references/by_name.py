@@ -25,6 +25,8 @@ from .seen import Given, Seen
 
 LINE = {"num_arms": 30, "horizon": 60}
 
+HASTY = {"patience": 3, "cost_width": 1.0}  # S often grows in the round in which it would have settled
+
 
 class Case(NamedTuple):
     """An algorithm's options, its reference, and an environment.
@@ -186,7 +188,10 @@ REFERENCES: dict[str, list[Case]] = {
         Case(partial(safe.safe_ucb, cost_width=2.0), {"cost_width": 2.0}, **SEEDED),
     ],
     "safeopt": [Case(safe.safeopt, **SEEDED)],
-    "stageopt": [Case(partial(safe.stageopt, until=48), **SEEDED)],
+    "stageopt": [
+        Case(partial(safe.stageopt, until=48), **SEEDED),
+        Case(partial(safe.stageopt, until=48, patience=3, cost_width=1.0), HASTY, **SEEDED),
+    ],
     "losbo": [Case(partial(safe.losbo, noise_bound=0.9), **SEEDED)],
     "ise": [Case(partial(safe.ise, until=30), **SEEDED)],
     "sup-kernel-ucb": [Case(partial(elimination.sup_kernel_ucb, width=2.0), {"band": 2.0}, **NORM)],

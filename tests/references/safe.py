@@ -65,16 +65,17 @@ def safeopt(given: Given, seen: Seen, **options: float) -> Floats:
 
 
 def stageopt(given: Given, seen: Seen, until: int, patience: int = 10, **options: float) -> Floats:
-    """The expander of widest cost band, until round T_0 or until S has not grown for 10 rounds; then uf on S.
+    """The expander of widest cost band, to round T_0 or until S has not grown for 10 rounds; then uf on S.
 
-    Where there is no expander, the widest of M (Sui et al. 2018).
+    S_t is looked at before round t is. Where there is no expander, the widest of M (Sui et al. 2018).
     """
-    bands, ever, grown = Bands(given, seen, **options), np.zeros(len(given.reward.gram), dtype=bool), 1
+    bands, grown, settled = Bands(given, seen, **options), 1, False
+    ever = np.zeros_like(bands.safe)
     for t in range(1, seen.t + 1):
         now = Bands(given, seen.before(t), **options).safe
         grown = t if (now & ~ever).any() else grown
-        ever |= now
-    if seen.t > until or seen.t - grown >= patience:
+        ever, settled = ever | now, settled or t - grown >= patience
+    if seen.t > until or settled:
         return np.where(bands.safe, bands.upper, -np.inf)
     expanders = bands.expanders
     if not expanders.any():

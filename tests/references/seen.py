@@ -52,7 +52,8 @@ class Given(NamedTuple):
     def of(cls, setting: Any, noise_variance: float | None = None, bound: float = 1.0) -> Given:
         """Lambda is the variance of the noise, at least 1e-6 of the prior's; B = 1 where none is published.
 
-        Costs have the reward's kernel and B, a mean of 0 and a noise of their own; what plays cost has that
+        Costs have the reward's kernel at the deviation published of theirs, its B, a mean of 0 and a noise of
+        their own; what plays cost has that
         kernel at the deviation that its law publishes.
         """
         gram = setting.kernel(setting.arms)
@@ -63,7 +64,8 @@ class Given(NamedTuple):
             return Prior(gram, mean, least if noise_variance is None else noise_variance, std, bound)
 
         bound = bound if setting.rkhs_bound is None else float(setting.rkhs_bound)
-        costs = [prior(gram, 0.0, setting.constraint_noise_std)] * setting.num_constraints
+        stds = [] if setting.constraint_prior_std is None else setting.constraint_prior_std.tolist()
+        costs = [prior(gram * s**2 / scale, 0.0, setting.constraint_noise_std) for s in stds]
         law, paid = setting.play_costs, None
         if law is not None:
             centre, deviation = law.prior

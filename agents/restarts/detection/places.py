@@ -11,6 +11,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.problem.setting import Setting
 
+from ...model.units import PriorUnits
 from .detector import ChangePointDetector
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Places:
 
     def __init__(self, model: Model, observed: Model):
         self._visited, self._observed = model.visited, observed
+        self.prior = PriorUnits.of_setting(observed.setting, observed.deviation)
 
     def detector(self, **options: Any) -> ChangePointDetector:
         """A new detector."""
@@ -45,6 +47,10 @@ class Places:
     def mean_is_known(self) -> bool:
         """Whether there is a prior mean of the reward; if not, its level is learnt from the samples."""
         return self._observed.mean_is_known
+
+    def values(self, trial: Ints, point: Ints, reward: Floats, cost: Floats) -> Floats:
+        """Rewards less their prior means, and costs in units in which they vary as rewards do, (n, 1 + C)."""
+        return np.column_stack([reward - self.prior_mean(trial, point), cost * self.prior.beside_reward])
 
     def prior_mean(self, trial: Ints, point: Ints) -> Floats:
         """What the reward is expected to be, (n,) each -> (n,)."""

@@ -70,6 +70,18 @@ class FunctionLaw(abc.ABC):
         given = self.among(gram.points)
         return steepest(given, gram.points) if len(given) else None
 
+    def prior_std(self, gram: Gram) -> float:
+        """Return the prior std of its functions around 0: of moments, of given functions, or the kernel's.
+
+        Args:
+            gram: the kernel's on the points.
+        """
+        of_kernel = float(np.sqrt(gram.diagonal.max()))
+        if self.moments is not None:
+            mean, deviation = self.moments
+            return of_kernel if deviation is None else _size(np.hypot(mean, deviation))
+        return _size(self.among(gram.points)) or of_kernel
+
     @property
     def misspecification(self) -> float | None:
         """Return a bound on the distance of functions to the kernel's space; None if they lie in it."""
@@ -101,3 +113,8 @@ class FunctionLaw(abc.ABC):
     def draws(self, gram: Gram, rng: np.random.Generator, count: int) -> Floats:
         """Return the values of independent draws, (count, N)."""
         return np.array([self.draw(gram, rng).values for _ in range(count)])
+
+
+def _size(values: Floats) -> float:
+    """The root mean square, 0 of no values."""
+    return float(np.sqrt(np.mean(np.square(values)))) if np.size(values) else 0.0

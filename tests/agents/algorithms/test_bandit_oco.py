@@ -96,7 +96,9 @@ def test_without_a_kernel_it_steps_as_with_that_of_its_first_five_values(points)
     mean, deviation = values[:5].mean(), values[:5].std(ddof=1)
     kernel = ConstantKernel(deviation**2) * Matern(nu=2.5)
     found = started(bandit_oco(BOX, points=points))
-    told = started(bandit_oco(replace(BOX, kernel=kernel, prior_mean=mean, max_delay=4), points=points))
+    sizes = [0.1, np.sqrt(np.mean(values[:5] ** 2))]  # of the costs
+    facts = {"kernel": kernel, "prior_mean": mean, "constraint_prior_std": sizes, "max_delay": 4}
+    told = started(bandit_oco(replace(BOX, **facts), points=points))
     nothing = feedback([], np.zeros((0, 2)), np.zeros(0, dtype=int))
     for t, value in enumerate(values):
         action = found.act(NOWHERE)

@@ -13,6 +13,7 @@ from agents.agent import gp_agent
 from agents.model.tie_breaking import argmax_with_ties
 from bandit_envs import Decisions, Problem, Setting
 from bandit_envs.laws import Gaussian, KnownFunction, delays
+from bandit_envs.laws.functions import Moments
 from gpbandits import evaluate
 
 
@@ -95,7 +96,7 @@ def in_contexts(horizon=120, **laws):
         KnownFunction(lambda x: 2.0 * x[:, 1]),
         Matern(0.3, nu=2.5),
         noise=Gaussian(0.05),
-        constraints=tuple(KnownFunction(cost) for cost in costs),
+        constraints=tuple(KnownFunction(cost, Moments(0.0)) for cost in costs),
         horizon=horizon,
         **laws,
     )
@@ -188,7 +189,7 @@ BAD = {
     ),
     "noise": (
         lambda: agents.make(BOTH[1], SETTING, constraint_noise_std=-1),
-        "constraint_noise_std must not",
+        "constraint_noise_std must be None, 0 or positive",
     ),
     "initial": (lambda: agents.make(BOTH[1], SETTING, initial=30), "initial must lie in 0..epoch = 20"),
 }

@@ -406,7 +406,7 @@ def test_what_a_safe_set_does_not_take_is_refused(options, words):
 def test_slopes_that_nobody_tells_are_asked_for():
     withheld = replace(PROBLEMS["one cost"], publish_model=False).draw(0).setting
     with pytest.raises(ValueError, match="lipschitz must be known"):
-        agents.make("losbo", withheld, kernel=RBF(0.2))
+        agents.make("losbo", withheld, kernel=RBF(0.2), constraint_prior_std=[1.0])
 
 
 def test_how_far_costs_may_vary_is_asked_for():

@@ -235,7 +235,11 @@ def test_an_agent_plays_on_with_what_it_knew_of_a_function_that_is_back():
 
 @pytest.mark.parametrize("options", [{"initial": 5}, {"constraint": "safe"}])
 def test_an_agent_that_keeps_no_plays_has_no_archive(options):
-    keywords = {"num_constraints": 1, "safe_seed": np.array([0])} if "constraint" in options else {}
+    keywords = (
+        {"num_constraints": 1, "constraint_prior_std": 1.0, "safe_seed": np.array([0])}
+        if "constraint" in options
+        else {}
+    )
     agent = agents.make(
         "gp-agent", setting(may_change=True, **keywords), restart="evidence-archive", **options
     )

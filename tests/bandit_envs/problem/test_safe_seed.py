@@ -10,6 +10,7 @@ from bandit_envs.kernels.slopes import RARELY, steepest
 from bandit_envs.laws import GPSample, KnownFunction, Recorded, RKHSFunction, Uniform
 from bandit_envs.laws.bumps import Bumps
 from bandit_envs.laws.derived import Normalized, UnderKernel
+from bandit_envs.laws.functions import Moments
 from bandit_envs.laws.hard import HardFunctions
 from bandit_envs.problem.decisions import unit_grid
 from bandit_envs.problem.safety import MARGIN
@@ -51,7 +52,7 @@ def test_a_safe_seed_is_drawn_among_all_arms_that_are_safe_by_the_margin():
         problem.decisions,
         GPSample(),
         problem.kernel,
-        constraints=(KnownFunction(lambda x: costs),),
+        constraints=(KnownFunction(lambda x: costs, Moments(0.0, 1.0)),),
         safe_seed=True,
     )
     drawn = [int(given.draw(entropy).setting.safe_seed[0]) for entropy in range(40 * len(kept))]
@@ -214,3 +215,43 @@ def test_noise_on_costs_that_is_bounded_has_a_scale():
     trial = problem.draw(0)
     assert np.abs(trial.noise[:, 1]).max() <= trial.setting.constraint_noise_bound
     assert trial.setting.safe_seed[0] in (0, 1, 2)  # x - 0.7 <= -0.1 at 0, 0.25 and 0.5
+
+
+FACTOR = 2.0**10
+UNITS_OF_A_LAW = {
+    "kernel": (UnderKernel(GPSample(), RBF(0.2)), UnderKernel(GPSample(), FACTOR**2 * RBF(0.2))),
+    "norm": (UnderKernel(RKHSFunction(), RBF(0.2)), UnderKernel(RKHSFunction(), FACTOR**2 * RBF(0.2))),
+    "formula": tuple(KnownFunction(lambda x, c=c: c * (x[:, 0] - 0.6)) for c in (1.0, FACTOR)),
+    "record": tuple(Recorded(c * np.linspace(-1.0, 2.0, 60).reshape(2, 30)) for c in (1.0, FACTOR)),
+    "moments": tuple(
+        KnownFunction(lambda x, c=c: c * (x[:, 0] - 0.6), Moments(0.3 * c, 0.4 * c)) for c in (1.0, FACTOR)
+    ),
+}
+
+
+@pytest.mark.parametrize("laws", UNITS_OF_A_LAW.values(), ids=UNITS_OF_A_LAW)
+def test_a_cost_in_another_unit_is_published_in_that_unit_and_has_the_same_safe_seed(laws):
+    told = []
+    for law in laws:
+        place = Problem(Decisions(unit_grid(30)), GPSample(), RBF(0.2), constraints=(law,), safe_seed=True)
+        told.append(place.draw(3).setting)
+    one, other = told
+    np.testing.assert_allclose(other.constraint_prior_std, FACTOR * one.constraint_prior_std, rtol=1e-12)
+    np.testing.assert_allclose(other.lipschitz, FACTOR * one.lipschitz, rtol=1e-9)
+    np.testing.assert_array_equal(other.safe_seed, one.safe_seed)
+
+
+@pytest.mark.parametrize("name", ["constraint_prior_std", "constraint_noise_std", "constraint_noise_bound"])
+def test_numbers_of_costs_are_one_of_all_or_one_of_each(name):
+    arms = unit_grid(3)
+    np.testing.assert_array_equal(
+        getattr(Setting(arms=arms, num_constraints=2, **{name: [1.0, 8.0]}), name), [1.0, 8.0]
+    )
+    for wrong in ([1.0, 2.0, 3.0], -1.0, np.nan):
+        with pytest.raises(ValueError, match=name):
+            Setting(arms=arms, num_constraints=2, **{name: wrong})
+
+
+def test_a_prior_std_of_0_is_none():
+    with pytest.raises(ValueError, match="constraint_prior_std must be None or positive"):
+        Setting(arms=unit_grid(3), num_constraints=1, constraint_prior_std=0.0)
