@@ -109,8 +109,12 @@ class Answers:
 
     def points(self, observation: Floats, action: Any) -> Ints:
         """Indices of actions in their contexts, (B,)."""
-        context, arm = self._contexts(observation), arms_of(action, self._size, self._num_arms)
-        return arm if self.setting.contexts is None else self.setting.decisions.point_index(context, arm)
+        if self.round < 0:
+            require_reset(False)
+        arm = arms_of(action, self._size, self._num_arms)
+        if self.setting.contexts is None:
+            return arm
+        return self.setting.decisions.point_index(self._contexts(observation), arm)
 
     def posterior(self, observation: Floats) -> tuple[Floats, Floats]:
         """Mean and deviation of each arm's mean reward in a context, (dz,) -> (A,) or (B, A) each; copies."""

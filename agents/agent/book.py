@@ -50,6 +50,7 @@ class Book:
         self.weighted = False  # whether a play's own noise was ever published
         self._pending = np.full((horizon, num_trials), UNPLAYED)  # points, (T, B)
         self._always = np.zeros(num_trials, dtype=np.int64)
+        self.keeps = num_costs is not None
         self._kept = None if num_costs is None else ByRound(num_trials, _columns(num_costs))
         self._blank = np.zeros(num_trials, _columns(num_costs or 0))
         self._blank["arrived"], self._blank["weight"] = PENDING, np.nan
@@ -76,9 +77,8 @@ class Book:
     def record_feedback(
         self, point: Ints, trial: Ints, rounds: Ints, reward: Floats, cost: Floats, weight: Floats | None
     ) -> None:
-        """Keep what the recorded round delivered, if anybody reads it again; arguments as of `Rows`."""
-        if self._kept is None:
-            return
+        """Keep what the recorded round delivered; arguments as of `Rows`."""
+        assert self._kept is not None
         self._blank["point"] = point
         self._kept.append(self._blank)
         rows = self._kept.rows

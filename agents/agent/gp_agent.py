@@ -24,7 +24,7 @@ from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
 from ..model.clock import Clock, in_time
 from ..model.model import Model
-from ..model.offered import offered_in, only_offered, require_offered
+from ..model.offered import KEY, offered_in, only_offered, require_offered
 from ..model.precision import told_weights
 from ..model.tie_breaking import TieBreaker, argmax_with_ties
 from ..objectives.base import NOTHING, Objective, Revision
@@ -181,9 +181,9 @@ class GPAgent(Answers, Resumable, Shown):
         view = View(belief, self.incumbent, context, self.t, *draws, *more)
         view = view if free is None else view.drawing(free)
         scores = self._worth(rule(view), context, offered)
-        self.declared.note(self.round, self.objective.infeasible)
-        exploring = self.restart.exploring
-        if exploring is not None:
+        if self.objective.infeasible is not None:
+            self.declared.note(self.round, self.objective.infeasible)
+        if (exploring := self.restart.exploring) is not None:
             scores[exploring] = 0.0  # the same for all arms: ties are broken at random
         self._opening, self.scores = None, scores
         return argmax_with_ties(scores, self._tie, uniform, offered)
@@ -206,7 +206,8 @@ class GPAgent(Answers, Resumable, Shown):
         feedback = Feedback.arrived(info)
         std = deviations(info) if "feedback_std" in info else None
         spent = spendings(info) if "feedback_spent" in info else None
-        offered = offered_in(info, self.setting, self.num_trials)
+        may_lack = self.setting.volatile or KEY in info
+        offered = offered_in(info, self.setting, self.num_trials) if may_lack else None
         value = self.objective.values(feedback.trial, feedback.reward, feedback.cost)
         played = self.book.record_round(point, feedback.trial, feedback.round)  # the last check
         self.offered = offered
@@ -222,8 +223,7 @@ class GPAgent(Answers, Resumable, Shown):
         revision = self.objective.end_round(self.round)
         if revision is not NOTHING:
             self._revise(revision)
-        restarted = self.restart.end_round(self.round, info)
-        if len(restarted):
+        if len(restarted := self.restart.end_round(self.round, info)):
             self._start_over(restarted)
         if self.assumptions.change:
             self._reconsider()
@@ -311,7 +311,8 @@ class GPAgent(Answers, Resumable, Shown):
         self.restart.play(point)
         weight = None if std is None or not self.weighs else told_weights(self._given, trial, std)
         told = () if weight is None else (weight,)
-        self.book.record_feedback(point, trial, rounds, reward, cost, weight)
+        if self.book.keeps:
+            self.book.record_feedback(point, trial, rounds, reward, cost, weight)
         self.belief.receive(trial, played, delay, value, *told)  # type: ignore[call-arg]
         self.incumbent.receive(trial, played, value)
         came: tuple[Any, ...] = trial, played, rounds, reward, cost

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +36,7 @@ class Journal:
     def write(self, name: str, *arguments: Any) -> None:
         """Record a call that has been made; its arguments are copied."""
         latest = self._written.latest
-        latest.append((name, tuple(map(copied, arguments))))
+        latest.append((name, tuple(_owned(arguments))))
         if len(latest) == BLOCK:
             self._pack()
 
@@ -133,5 +133,17 @@ def copied(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.copy()
     if isinstance(value, dict):
-        return {key: each.copy() if type(each) is np.ndarray else copied(each) for key, each in value.items()}
-    return [copied(each) for each in value] if isinstance(value, list) else value
+        return dict(zip(value, _owned(value.values()), strict=True))
+    return _owned(value) if isinstance(value, list) else value
+
+
+def _owned(values: Iterable[Any]) -> list[Any]:
+    """Return copies of arrays, dicts and lists, and numbers as they are."""
+    return [
+        each.copy()
+        if isinstance(each, np.ndarray)
+        else copied(each)
+        if isinstance(each, dict | list)
+        else each
+        for each in values
+    ]

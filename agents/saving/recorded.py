@@ -21,7 +21,7 @@ from ..registry import require_registered, resolve_agent
 from ..showing import facts_of
 from .data import decode, encode
 from .files import MAX_BYTES, parsing, playing, read, write
-from .journal import EVENTS, Journal, copied, rows_of
+from .journal import EVENTS, Journal, rows_of
 from .types import require_types
 
 FORM = "gpbandits agent"
@@ -71,9 +71,8 @@ class Recorded:
 
     def act(self, observation: Any) -> Any:
         """Choose; see the agent's own."""
-        seen = copied(observation)
         action = self._agent.act(observation)
-        self._journal.write("act", seen)  # what did not happen is not recorded
+        self._journal.write("act", observation)  # what did not happen is not recorded
         return action
 
     def update(self, observation: Any, action: Any, reward: Any, info: dict[str, Any]) -> None:
