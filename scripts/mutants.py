@@ -153,7 +153,7 @@ MUTANTS = (
     Mutant(
         "bandit_envs/problem/simulator.py", "rounds > self.problem.window", "rounds >= self.problem.window"
     ),
-    Mutant("bandit_envs/problem/simulator.py", "means + loudness * self.noise", "means + self.noise"),
+    Mutant("bandit_envs/problem/simulator.py", "means + noise_scale * self.noise", "means + self.noise"),
     Mutant("bandit_envs/problem/units.py", "+ 1.0) / 2.0", ") / 2.0"),
     Mutant("bandit_envs/problem/volatile.py", "(values[:, 1:] <= 0)", "(values[:, 1:] >= 0)"),
     Mutant("bandit_envs/laws/functions/rkhs.py", "self.norm / drawn.norm", "drawn.norm / self.norm"),

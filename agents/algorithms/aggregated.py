@@ -154,7 +154,7 @@ def chances_of(setting: Setting, given: Any = None) -> Floats:
     law = setting.delay
     if not setting.max_delay:
         return np.ones(1)
-    known = law is not None and not law.looks_at_rewards and not isinstance(law, ByArm)
+    known = law is not None and not law.depends_on_rewards and not isinstance(law, ByArm)
     remedy = "given where no law is published, or one that looks at what is played"
     require(known, "chances", remedy, given)
     assert law is not None

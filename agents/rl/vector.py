@@ -12,7 +12,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.environment.observations import make_summary
-from bandit_envs.environment.observations_side_by_side import side_by_side
+from bandit_envs.environment.observations_side_by_side import batch_of
 from bandit_envs.environment.vector import BanditVectorEnv
 from bandit_envs.problem.problem import Problem
 
@@ -49,7 +49,7 @@ class SB3VectorEnv(VecEnv):
         require(same, "autoreset_mode", '"SameStep", as stable-baselines3 expects', env.autoreset_mode.value)
         self.env = env
         summary = make_summary(observation, env.problem.setting())
-        self._shown, seen = side_by_side(summary, env.num_envs), summary.space
+        self._shown, seen = batch_of(summary, env.num_envs), summary.space
         warn_if_blind(env.problem, seen)
         super().__init__(env.num_envs, seen, env.single_action_space)
         self.metadata = env.metadata

@@ -16,8 +16,8 @@ Numbers = float | int | Floats | Ints  # one, or an array of them
 
 
 LARGEST_COUNT = 2**63 - 1  # the largest index of an array
-LARGEST_DEVIATION = 1e150  # whose square is a number
-LEAST_SCALE = 1e-150  # whose square is above 0
+LARGEST_STD = 1e150  # its square is finite
+LEAST_SCALE = 1e-150  # its square is above 0
 LARGEST_SIZE = 10**8  # numbers in one array, 0.8 GB: more are a typing error, or exhaust the memory
 LONGEST = 200  # characters of a value in a message
 
@@ -158,16 +158,16 @@ def require_share(name: str, value: Numbers, remedy: str) -> None:
 def require_deviation(name: str, value: Numbers, remedy: str = "it is a standard deviation") -> None:
     """Raise unless every value is at least 0 and its square is finite."""
     require_not_negative(name, value, remedy)
-    message = f"must be at most {LARGEST_DEVIATION:g}, got {shown(value)}; its square is the variance"
-    _require(name, value, lambda values: values <= LARGEST_DEVIATION, message)
+    message = f"must be at most {LARGEST_STD:g}, got {shown(value)}; its square is the variance"
+    _require(name, value, lambda values: values <= LARGEST_STD, message)
 
 
 def require_scale(name: str, value: Numbers, remedy: str) -> None:
     """Raise unless every value is positive, and its square neither 0 nor infinite."""
     require_positive(name, value, remedy)
-    allowed = f"from {LEAST_SCALE:g} to {LARGEST_DEVIATION:g}"
+    allowed = f"from {LEAST_SCALE:g} to {LARGEST_STD:g}"
     message = f"must be {allowed}, got {shown(value)}; it is squared"
-    _require(name, value, lambda values: (values >= LEAST_SCALE) & (values <= LARGEST_DEVIATION), message)
+    _require(name, value, lambda values: (values >= LEAST_SCALE) & (values <= LARGEST_STD), message)
 
 
 def require_integer(name: str, value: Any, least: int, remedy: str) -> None:

@@ -55,7 +55,7 @@ def download(file: str, source: Source, folder: Path) -> Path:
         import pooch
     except ImportError as error:
         raise FileNotFoundError(
-            f"{_missing(file, source)}, or have it downloaded: pip install 'gpbandits[data]'"
+            f"{_missing(file, source)}, or enable downloads: pip install 'gpbandits[data]'"
         ) from error
     target = folder / file
     try:

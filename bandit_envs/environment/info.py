@@ -21,8 +21,8 @@ def info_of(outcome: Outcome, oracle: bool) -> Info:
         "feedback_step": outcome.step,
         "feedback_reward": outcome.values[..., 0].copy(),
     }
-    if outcome.deviation.size:
-        info["feedback_std"] = outcome.deviation.copy()
+    if outcome.std.size:
+        info["feedback_std"] = outcome.std.copy()
     if costs.shape[-1]:
         # Positive parts before the sum, as in safe-RL libraries: costs do not cancel.
         info["cost"] = _number(np.maximum(costs, 0.0).sum(axis=(-2, -1)))

@@ -204,6 +204,7 @@ def make_summary(observation: Any, setting: Setting) -> Summary:
     allowed = {"bins"} if spec["kind"] == "statistics" else set()
     unknown = sorted(options.keys() - allowed)
     require(not unknown, "observation", f"without {', '.join(unknown)} for {spec['kind']!r}", observation)
-    told = spec["kind"] == "none" or not setting.aggregated
-    require(told, "observation", "none where feedback is aggregated: it has no single play", observation)
+    attributable = spec["kind"] == "none" or not setting.aggregated
+    remedy = "none where feedback is aggregated: it belongs to no single play"
+    require(attributable, "observation", remedy, observation)
     return SUMMARIES[spec["kind"]](setting, **options)

@@ -10,7 +10,7 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from bandit_envs.environment.observations import Bare, History, Statistics, Summary
 
 
-class BareSideBySide:
+class BareBatch:
     """Show the environment's observations and nothing else.
 
     Args:
@@ -50,7 +50,7 @@ class BareSideBySide:
         return self.round[:, None] / self.setting.horizon
 
 
-class HistorySideBySide(BareSideBySide):
+class HistoryBatch(BareBatch):
     """Batch `observations.History`."""
 
     def __init__(self, summary: Summary, size: int):
@@ -71,9 +71,9 @@ class HistorySideBySide(BareSideBySide):
         self._plays[self.rows, self.round] = self._last
         arrived: Bools = info["feedback_mask"]
         latest: Ints = np.where(arrived, info["feedback_step"], -1).argmax(axis=1)
-        told: Any = arrived.any(axis=1)
-        rows, slot = self.rows[told], latest[told]
-        self._news = told[:, None].astype(float)
+        delivered: Any = arrived.any(axis=1)
+        rows, slot = self.rows[delivered], latest[delivered]
+        self._news = delivered[:, None].astype(float)
         self._reward[rows, 0] = info["feedback_reward"][rows, slot]
         self._credited[rows] = self._plays[rows, info["feedback_step"][rows, slot]]
         super().note(actions, info)
@@ -84,7 +84,7 @@ class HistorySideBySide(BareSideBySide):
         return np.concatenate([self._last, self._credited, reward, self._news, self.share], axis=1)
 
 
-class StatisticsSideBySide(BareSideBySide):
+class StatisticsBatch(BareBatch):
     """Batch `observations.Statistics`."""
 
     summary: Statistics
@@ -127,13 +127,13 @@ class StatisticsSideBySide(BareSideBySide):
         return np.concatenate([self._logs[count], mean, self.share], axis=1)
 
 
-SIDE_BY_SIDE: dict[type[Summary], type[BareSideBySide]] = {
-    Bare: BareSideBySide,
-    History: HistorySideBySide,
-    Statistics: StatisticsSideBySide,
+BATCHES: dict[type[Summary], type[BareBatch]] = {
+    Bare: BareBatch,
+    History: HistoryBatch,
+    Statistics: StatisticsBatch,
 }
 
 
-def side_by_side(summary: Summary, size: int) -> BareSideBySide:
+def batch_of(summary: Summary, size: int) -> BareBatch:
     """Return the batched form of a summary of `observations.SUMMARIES` for B episodes."""
-    return SIDE_BY_SIDE[type(summary)](summary, size)
+    return BATCHES[type(summary)](summary, size)

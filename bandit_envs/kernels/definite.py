@@ -20,7 +20,7 @@ def require_definite(argument: str, covariance: Floats, remedy: str) -> None:
     values = eigvalsh(given)
     if values[0] < -rounding * max(values[-1], 0.0):
         raise ValueError(
-            f"{argument} must be positive semi-definite, got a smallest eigenvalue of {values[0]:.3g} beside "
+            f"{argument} must be positive semi-definite, got a smallest eigenvalue of {values[0]:.3g} and "
             f"a largest of {values[-1]:.3g}; {remedy}"
         )
 

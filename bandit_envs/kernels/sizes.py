@@ -31,8 +31,8 @@ def too_many(size: int) -> ArgumentError:
     """Return the error for points that would need a whole matrix."""
     return ArgumentError(
         "num_arms",
-        f"must be at most {MOST_DENSE} in all contexts where neither kernel nor points have a structure that "
-        f"does without their covariance, got {size}, for which it takes {8e-9 * size**2:.0f} GB; take "
+        f"must be at most {MOST_DENSE} over all contexts, unless kernel and points have a structure that "
+        f"avoids their covariance, got {size}, for which it takes {8e-9 * size**2:.0f} GB; take "
         'points="grid" and as num_arms a dim-th power with a kernel such as "rbf" or "matern52", or '
-        "random_features=512, which declares a kernel of so many features to be the problem's",
+        "random_features=512, which makes a kernel of 512 features the problem's",
     )

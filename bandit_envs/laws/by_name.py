@@ -36,7 +36,7 @@ def parse(argument: str, spec: Any, laws: Mapping[str, type]) -> Any:
         raise ValueError(f"{argument} {name!r} has no {unknown[0]!r}; it takes {takes}")
     for needed in _needed(laws[name]):
         if needed not in parameters:
-            raise ArgumentError(f'{argument}["{needed}"]', f"must be given, {name!r} has no default of it")
+            raise ArgumentError(f'{argument}["{needed}"]', f"must be given, {name!r} has no default for it")
     with written_as({key: f'{argument}["{key}"]' for key in parameters}):
         return laws[name](**parameters)
 

@@ -13,7 +13,7 @@ from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import FunctionLaw, Moments
 
-OF_THE_RANGE = Moments(0.5, 0.25)
+UNIT_RANGE = Moments(0.5, 0.25)
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Normalized(Derived):
             suits functions that are drawn.
     """
 
-    moments: Moments = OF_THE_RANGE  # type: ignore[assignment]  # a field in place of the property
+    moments: Moments = UNIT_RANGE  # type: ignore[assignment]  # a field in place of the property
 
     @classmethod
     def of(cls, law: FunctionLaw, points: Floats) -> Normalized:

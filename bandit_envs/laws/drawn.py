@@ -16,7 +16,7 @@ from bandit_envs.kernels.random_features import feature_count, feature_map
 from bandit_envs.kernels.sizes import BLOCK_BYTES, blocks
 
 SEARCH_BYTES = 2**26  # of an expansion in one block, which holds all points that a search of a box screens
-LEAST_DEVIATION = 1e-5  # as a share of the prior std, below which a pivot is left out between the points
+LEAST_STD = 1e-5  # as a share of the prior std, below which a pivot is left out between the points
 
 
 class Drawn(NamedTuple):
@@ -80,8 +80,8 @@ class Continuation:
     @cached_property
     def expansion(self) -> Expansion:
         """Return the function as a sum of kernels; it is solved for at the first evaluation."""
-        deviation = self.gram.root[np.arange(len(self.z)), self.gram.pivots]  # descending
-        pivots = self.gram.pivots[: np.count_nonzero(deviation > LEAST_DEVIATION * deviation[0])]
+        std = self.gram.root[np.arange(len(self.z)), self.gram.pivots]  # descending
+        pivots = self.gram.pivots[: np.count_nonzero(std > LEAST_STD * std[0])]
         alpha = solve_triangular(self.gram.root[: len(pivots), pivots], self.z[: len(pivots)])
         return Expansion(self.gram.kernel, self.gram.points[pivots], alpha)
 

@@ -105,7 +105,7 @@ class HardFunctions(FunctionLaw):
 
     def __post_init__(self) -> None:
         require_scale("bound", self.bound, "it is the largest norm of the functions")
-        require_positive("noise_std", self.noise_std, "without noise no function is hard for long")
+        require_positive("noise_std", self.noise_std, "without noise no function stays hard")
         if self.bound > MOST_NORM * self.noise_std:
             complaint = f"must be at most {MOST_NORM:g} times noise_std, got {shown(self.bound)}"
             raise ArgumentError("bound", f"{complaint}; take a larger noise_std")

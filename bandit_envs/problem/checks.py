@@ -115,8 +115,8 @@ def _check_parts(problem: Composition) -> None:
 def _check_numbers(problem: Composition) -> None:
     require_size("horizon", problem.horizon)
     bound = problem.rkhs_bound
-    told = bound is None or (isinstance(bound, str) and bound in ("true", "paper"))
-    known = told or (is_number(bound) and float(bound) > 0)  # type: ignore[arg-type]
+    named = bound is None or (isinstance(bound, str) and bound in ("true", "paper"))
+    known = named or (is_number(bound) and float(bound) > 0)  # type: ignore[arg-type]
     require(known, "rkhs_bound", '"true", "paper", None or a positive number', bound)
     window = problem.max_delay
     valid = window is None or (is_integer(window) and 0 <= window < problem.horizon)

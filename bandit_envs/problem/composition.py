@@ -76,9 +76,9 @@ class Composition:
         return 1 if self.aggregated else self.window + 1
 
     @property
-    def tells_deviations(self) -> bool:
+    def publishes_std(self) -> bool:
         """Return whether `info` holds the noise std of delivered feedback."""
-        return self.noise.tells_shape and self.publish_model and not self.aggregated
+        return self.noise.publishes_shape and self.publish_model and not self.aggregated
 
     @cached_property
     def window(self) -> int:

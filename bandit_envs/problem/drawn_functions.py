@@ -127,7 +127,7 @@ def _safe_costs(problem: Composition, segments: int, rngs: list[np.random.Genera
     raise ArgumentError(
         "safe_seed",
         f"must be False here: in {tries} draws of the costs no arm had costs of at most {-MARGIN} prior stds "
-        "in all contexts and segments, got True; let more arms be feasible, or fewer segments be drawn",
+        "in all contexts and segments, got True; raise the feasible share, or lower the number of segments",
     )
 
 

@@ -38,7 +38,7 @@ class Feedback(NamedTuple):
                 "pass the info that the environment's step returned"
             ) from None
         if mask.shape == (1,) and mask[0] and "feedback_cost" not in info:
-            return cls._alone(info["feedback_step"], info["feedback_reward"])
+            return cls._single(info["feedback_step"], info["feedback_reward"])
         if mask.ndim == 1:
             (row,) = mask.nonzero()
             trial = np.zeros(len(row), dtype=np.int64)
@@ -52,7 +52,7 @@ class Feedback(NamedTuple):
         return cls(trial, info["feedback_step"][row], reward, cost)
 
     @classmethod
-    def _alone(cls, rounds: Ints, reward: Floats) -> Feedback:
+    def _single(cls, rounds: Ints, reward: Floats) -> Feedback:
         """Read one environment without delays and constraints, (1,) each, in a third of the time."""
         if not isfinite(reward[0]):
             raise ValueError(f"feedback_reward must be finite, got {reward}")

@@ -22,7 +22,7 @@ class Outcome(NamedTuple):
     t: Any  # (n,) round just played, -1 at reset
     arrived: Any  # (n, K) slot k is the round played k rounds ago
     step: Any  # (n, K) that round, -1 where nothing is delivered
-    deviation: Floats  # (n, K) noise std of the delivered rewards where published; else (n, 0)
+    std: Floats  # (n, K) noise std of the delivered rewards where published; else (n, 0)
     values: Floats  # (n, K, 1 + C) delivered reward and costs, 0 elsewhere
     regret: Any  # (n,)
     means: Floats  # (n, 1 + C) of the play
@@ -39,7 +39,7 @@ class Outcome(NamedTuple):
 
     @classmethod
     def of_reset(
-        cls, observation: Floats, available: Any, slots: int, told: int, values: int, paid: int
+        cls, observation: Floats, available: Any, slots: int, stds: int, values: int, paid: int
     ) -> Outcome:
         """Return the outcome before the first round.
 
@@ -47,7 +47,7 @@ class Outcome(NamedTuple):
             observation: the first contexts, (n, dz).
             available: arms that may be played first, (n, A), or (n, 0).
             slots: K.
-            told, paid: number of slots of noise stds and of costs of plays, K or 0.
+            stds, paid: number of slots of noise stds and of costs of plays, K or 0.
             values: 1 + C.
         """
         n = len(observation)
@@ -58,7 +58,7 @@ class Outcome(NamedTuple):
             t=np.full(n, -1),
             arrived=np.zeros((n, slots), dtype=bool),
             step=np.full((n, slots), -1),
-            deviation=np.zeros((n, told)),
+            std=np.zeros((n, stds)),
             values=np.zeros((n, slots, values)),
             regret=np.zeros(n),
             means=np.zeros((n, values)),
@@ -92,7 +92,7 @@ class Outcome(NamedTuple):
         return self._replace(arrived=arrived, step=step, values=values, paid=paid)
 
     @property
-    def alone(self) -> Outcome:
+    def single(self) -> Outcome:
         """Return the outcome of the only trial, without its axis."""
         return self.each(lambda part: part[0] if part.ndim > 1 else part.item())
 

@@ -14,7 +14,7 @@ PER_TRIAL = (
 OF_COSTS = ("safe_seed", "lipschitz")  # several numbers a trial
 
 
-class Told(Protocol):
+class Changeable(Protocol):
     """Require the method of a `Setting` that changes fields."""
 
     def with_facts(self, **facts: Any) -> Self:
@@ -22,7 +22,7 @@ class Told(Protocol):
         ...
 
 
-S = TypeVar("S", bound=Told)
+S = TypeVar("S", bound=Changeable)
 
 
 def batch_settings(settings: Sequence[S]) -> S:
@@ -35,7 +35,7 @@ def setting_of_trial(batch: S, trial: int) -> S:
     return batch.with_facts(**{name: _pick(name, getattr(batch, name), trial) for name in PER_TRIAL})
 
 
-def _merge(settings: Sequence[Told], name: str) -> Any:
+def _merge(settings: Sequence[Changeable], name: str) -> Any:
     values = [getattr(setting, name) for setting in settings]
     if name == "known_costs":
         return None if values[0] is None else _together(values)

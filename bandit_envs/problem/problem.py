@@ -140,7 +140,8 @@ class Problem(Composition):
     ) -> Setting:
         """Return the published setting; without a draw, the part that holds for all trials."""
         kernel = deepcopy(self._published.kernel)  # an agent may fit it in place
-        return self._published.with_facts(kernel=kernel, **publishing.told_of_trial(self, truth, costs, safe))
+        drawn = publishing.fields_of_trial(self, truth, costs, safe)
+        return self._published.with_facts(kernel=kernel, **drawn)
 
     @cached_property
     def _published(self) -> Setting:

@@ -54,11 +54,11 @@ def published(problem: Composition) -> Setting:
         budget=problem.play_costs.budget if priced else None,
         cost_min=problem.play_costs.least if priced else None,
         play_costs=problem.play_costs if priced and publish else None,
-        **_told_of_reward(problem, None),
+        **_reward_fields(problem, None),
     )
 
 
-def told_of_trial(
+def fields_of_trial(
     problem: Composition, truth: Truth | None, costs: Drawn | None, safe: int | None
 ) -> dict[str, Any]:
     """Return the fields of a trial's setting that its draw determines; `trial_facts` names those that differ.
@@ -69,12 +69,12 @@ def told_of_trial(
         costs: costs of its plays, None if they are not drawn.
         safe: its safe seed, None for none.
     """
-    told = {} if truth is None else _told_of_reward(problem, truth)
+    found = {} if truth is None else _reward_fields(problem, truth)
     if safe is not None:
-        told["safe_seed"] = np.array([safe])
+        found["safe_seed"] = np.array([safe])
     if costs is not None and problem.play_costs.known:
-        told["known_costs"] = costs.between if problem.decisions.continuous else costs.values
-    return told
+        found["known_costs"] = costs.between if problem.decisions.continuous else costs.values
+    return found
 
 
 def _facts_of_reward(problem: Composition) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ def _facts_of_play_costs(problem: Composition) -> tuple[str, ...]:
     return ("known_costs",) if problem.play_costs.known and not problem.play_costs.is_fixed else ()
 
 
-def _told_of_reward(problem: Composition, truth: Truth | None) -> dict[str, Any]:
+def _reward_fields(problem: Composition, truth: Truth | None) -> dict[str, Any]:
     """Return the published facts of the drawn reward, or of all rewards before a draw."""
     if not problem.publish_model:
         return {"reward_lower_bound": problem.reward.least}
@@ -138,7 +138,7 @@ def _slopes(problem: Composition) -> Floats | None:
 def _noise_profile(problem: Composition) -> Floats | None:
     """Return the relative noise std at each point, (N,), if published and the set is finite; else None."""
     decisions = problem.decisions
-    if not (problem.publish_model and problem.noise.tells_shape) or decisions.continuous:
+    if not (problem.publish_model and problem.noise.publishes_shape) or decisions.continuous:
         return None
     return np.tile(problem.noise.shape(decisions.unit_arms), decisions.num_contexts)
 

@@ -33,7 +33,7 @@ class Rounds:
         self.slots = np.arange(problem.window + 1)  # (K,)
         self.round = np.full(num_trials, -1)  # before the first reset
         self.trials: list[Trial | None] = [None] * num_trials
-        self.alone = num_trials == 1  # and not a view, which must write to shared memory
+        self.is_single = num_trials == 1  # and not a view, which must write to shared memory
         shape, lead = (num_trials, horizon), problem.window
         self.context = np.zeros((num_trials, horizon + 1), dtype=np.int64)
         self.segment = np.zeros(shape, dtype=np.int64)
@@ -56,17 +56,18 @@ class Rounds:
         # K - 1 rounds without feedback come first: the slots of round t are the columns t..t + K - 1.
         self.due_since = np.full((num_trials, lead + horizon), -1)
         self.observed_since = np.zeros((num_trials, lead + horizon, 1 + costs))
-        told = lead + horizon if problem.tells_deviations else 0
-        self.deviation_since = np.zeros((num_trials, told))  # of the noise on the rewards
+        stds = lead + horizon if problem.publishes_std else 0
+        self.std_since = np.zeros((num_trials, stds))  # of the noise on the rewards
         priced = 0 if problem.play_costs.is_free else lead + horizon
         self.paid_since = np.zeros((num_trials, priced))  # observed cost of each play
         self.tables = np.zeros(
             (num_trials, 1 + costs, len(problem.decisions.points))
         )  # of the current version
         self.shown = np.zeros(num_trials, dtype=np.int64)  # version held in `tables`
-        self.slowdown = problem.delay.slowdown(problem.decisions.unit_arms)  # (A,)
+        unit_arms = problem.decisions.unit_arms
+        self.slowdown = problem.delay.slowdown(unit_arms)  # (A,)
         self.laws = [problem.noise, *[problem.constraint_noise] * costs]
-        self.loudness = np.stack([law.shape(problem.decisions.unit_arms) for law in self.laws])  # (1 + C, A)
+        self.noise_scale = np.stack([law.shape(unit_arms) for law in self.laws])  # (1 + C, A)
         self.views = problem.setting().scaled_contexts
 
     @property
@@ -94,9 +95,9 @@ class Rounds:
     def _nothing(self, rows: Ints) -> Outcome:
         """Return the outcome of a round without a play, except for its number, (n,)."""
         slots = self.problem.slots
-        told, paid = (slots if each.size else 0 for each in (self.deviation_since, self.paid_since))
+        stds, paid = (slots if each.size else 0 for each in (self.std_since, self.paid_since))
         context = self.views[self.context[rows, self.round[rows]]]
-        return Outcome.of_reset(context, self.masks(rows), slots, told, self.noise.shape[2], paid)
+        return Outcome.of_reset(context, self.masks(rows), slots, stds, self.noise.shape[2], paid)
 
     def masks(self, rows: Any) -> Any:
         """Return the arms that trials may play in their round, int8 (n, A); (n, 0) if not volatile."""
@@ -128,7 +129,7 @@ class Rounds:
 
     def _take(self, row: int, name: str, drawn: Any) -> None:
         """Store a trial's draw of each round; that of a single trial is not copied."""
-        if self.alone:
+        if self.is_single:
             setattr(self, name, drawn[None])
         else:
             getattr(self, name)[row] = drawn
@@ -145,10 +146,10 @@ class Rounds:
         point = self.problem.decisions.with_context(context, trial.setting.to_point(action)[None])
         return np.array([function(point)[0] for function in trial.between[version]])
 
-    def _loudness(self, actions: Any) -> Floats:
+    def _noise_scale(self, actions: Any) -> Floats:
         """Return the noise stds on reward and costs of plays over the stated ones, (..., 1 + C)."""
         if not self.problem.decisions.continuous:
-            return self.loudness[:, actions].T
+            return self.noise_scale[:, actions].T
         unit = np.atleast_2d((actions + 1.0) / 2.0)
         each = np.stack([law.shape(unit) for law in self.laws], axis=1)
         return each if actions.ndim == 2 else each[0]
@@ -156,7 +157,7 @@ class Rounds:
     def _waits(self, rows: Any, t: Any, reward: Any) -> Any:
         """Return the waits of plays with these rewards, (n,), before the arms' slowdown."""
         law, drawn = self.problem.delay, self.wait[rows, t]
-        if not law.looks_at_rewards:
+        if not law.depends_on_rewards:
             return drawn
         best, worst = self.optimum[rows, t], self.worst[rows, t]
         extent = np.where(best > worst, best - worst, np.inf)  # a constant function has no shortfall

@@ -208,13 +208,13 @@ class Setting:
         return other
 
     def __repr__(self) -> str:
-        return f"Setting({', '.join(f'{name}={text}' for name, text in self._told.items())})"
+        return f"Setting({', '.join(f'{name}={text}' for name, text in self._given.items())})"
 
     def _repr_html_(self) -> str:
-        return html_facts("Setting", self._told)
+        return html_facts("Setting", self._given)
 
     @property
-    def _told(self) -> dict[str, str]:
+    def _given(self) -> dict[str, str]:
         """Return the fields that are not withheld, by name."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: brief(value) for name, value in values.items() if value is not None}

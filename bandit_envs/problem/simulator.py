@@ -37,9 +37,9 @@ class Simulator(Rounds):
         segment, context = self.segment[rows, t], self.context[rows, t]
         means = self._means(rows, self.version[rows, t], context, actions)
         self.actions[rows, t], self.earned[rows, t] = actions, means[:, 0]
-        loudness = self._loudness(actions)
-        self.observed[rows, t] = means + loudness * self.noise[rows, t]
-        self._note_deviation(rows, t, loudness[:, 0])
+        noise_scale = self._noise_scale(actions)
+        self.observed[rows, t] = means + noise_scale * self.noise[rows, t]
+        self._store_std(rows, t, noise_scale[:, 0])
         regret = self.optimum[rows, t] - means[:, 0]
         corruption = self._corrupt(rows, t, regret)
         delay = self._delay(self._waits(rows, t, self.observed[rows, t, 0]), actions)
@@ -60,7 +60,7 @@ class Simulator(Rounds):
             t=t,
             arrived=arrived,
             step=np.where(arrived, t[:, None] - self.slots, -1),
-            deviation=self._of_arrived(self.deviation_since, rows, column, arrived),
+            std=self._of_delivered(self.std_since, rows, column, arrived),
             values=values,
             regret=regret,
             means=means,
@@ -72,7 +72,7 @@ class Simulator(Rounds):
             played=np.ones(len(rows), dtype=bool),
             terminated=np.zeros(len(rows), dtype=bool),
             spent=cost,
-            paid=self._of_arrived(self.paid_since, rows, column, arrived),
+            paid=self._of_delivered(self.paid_since, rows, column, arrived),
             rate=self.rate[rows, t],
         )
         return outcome.aggregated if self.problem.aggregated else outcome
@@ -81,7 +81,7 @@ class Simulator(Rounds):
         """Return one trial as a single simulator that shares this one's memory."""
         single = object.__new__(SingleSimulator)
         batched = {key: value[row : row + 1] for key, value in vars(self).items() if key in _BATCHED}
-        single.__dict__.update(vars(self) | batched | {"alone": False})
+        single.__dict__.update(vars(self) | batched | {"is_single": False})
         return single
 
     def _delay(self, waits: Floats, actions: Any) -> Ints:
@@ -95,13 +95,13 @@ class Simulator(Rounds):
         rounds = law.in_rounds(waits * slowdown)
         return np.where(rounds > self.problem.window, -1.0, rounds).astype(np.int64)
 
-    def _note_deviation(self, rows: Ints, t: Ints, loudness: Floats) -> None:
+    def _store_std(self, rows: Ints, t: Ints, noise_scale: Floats) -> None:
         """Store the noise std of the plays' rewards, if published."""
-        if self.deviation_since.size:
+        if self.std_since.size:
             stated = np.array([self._stated_std(i) for i in rows.tolist()])
-            self.deviation_since[rows, t + self.problem.window] = stated * loudness
+            self.std_since[rows, t + self.problem.window] = stated * noise_scale
 
-    def _of_arrived(self, since: Floats, rows: Ints, column: Ints, arrived: Bools) -> Floats:
+    def _of_delivered(self, since: Floats, rows: Ints, column: Ints, arrived: Bools) -> Floats:
         """Return the stored values of plays with delivered feedback, (n, K); (n, 0) if not published."""
         if not since.size:
             return np.zeros((len(rows), 0))
@@ -128,7 +128,7 @@ class Simulator(Rounds):
 
 _BATCHED = (
     *("round", "trials", "context", "segment", "version", "wait", "optimum", "worst", "noise"),
-    *("actions", "earned", "attack", "bits", "spent", "deviation_since"),
+    *("actions", "earned", "attack", "bits", "spent", "std_since"),
     *("rate", "cost_noise", "paid", "over", "paid_since"),
     *("due_since", "observed_since", "tables", "shown"),
 )

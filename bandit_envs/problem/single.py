@@ -25,7 +25,7 @@ class SingleSimulator(Rounds):
 
     def start(self, trial: Trial) -> Outcome:
         """Start a new trial."""
-        return self.begin(ROW, [trial]).alone
+        return self.begin(ROW, [trial]).single
 
     def play(self, action: Any) -> Outcome:
         """Play an arm, or an action in [-1, 1]^d."""
@@ -36,12 +36,12 @@ class SingleSimulator(Rounds):
         if not self.problem.play_costs.is_free:
             cost = self._cost_of(0, self.context.item(t), action)
             if not self._fits(0, cost):
-                return self._stop(ROW).alone
+                return self._stop(ROW).single
         means = self._means(self.version.item(t), self.context.item(t), action)
         latest = t + len(self.slots)  # columns of slots K - 1..0 end before it
         self.actions[0, t], self.earned[0, t] = action, means[0]
-        loudness = self._loudness(action)
-        self.observed_since[0, latest - 1] = means + loudness * self.noise[0, t]
+        noise_scale = self._noise_scale(action)
+        self.observed_since[0, latest - 1] = means + noise_scale * self.noise[0, t]
         optimum = self.optimum.item(t)
         regret = optimum - means.item(0)
         corruption = self._corrupt(t, latest - 1, regret)
@@ -59,7 +59,7 @@ class SingleSimulator(Rounds):
             t=t,
             arrived=arrived,
             step=np.where(arrived, t - self.slots, -1),
-            deviation=self._told(t, latest, arrived, loudness),
+            std=self._delivered_std(t, latest, arrived, noise_scale),
             values=values,
             regret=regret,
             means=means,
@@ -85,12 +85,12 @@ class SingleSimulator(Rounds):
             self._show(0, version)
         return self.tables[0, :, context * decisions.num_arms + action].copy()
 
-    def _told(self, t: int, latest: int, arrived: Bools, loudness: Floats) -> Floats:
+    def _delivered_std(self, t: int, latest: int, arrived: Bools, noise_scale: Floats) -> Floats:
         """Store the noise std of the play's reward, if published; return the delivered ones, (K,)."""
-        if not self.deviation_since.size:
+        if not self.std_since.size:
             return NONE
-        self.deviation_since[0, latest - 1] = self._stated_std(0) * loudness.item(0)
-        return np.where(arrived, self.deviation_since[0, t:latest][::-1], 0.0)
+        self.std_since[0, latest - 1] = self._stated_std(0) * noise_scale.item(0)
+        return np.where(arrived, self.std_since[0, t:latest][::-1], 0.0)
 
     def _seen_costs(self, t: int, latest: int, arrived: Bools, cost: float) -> Floats:
         """Store the observed cost of the play; return those of delivered feedback, (K,)."""

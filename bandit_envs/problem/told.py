@@ -7,47 +7,47 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import LARGEST_DEVIATION, is_integer, is_number, require, require_switch
+from bandit_envs.basics.arguments import LARGEST_STD, is_integer, is_number, require, require_switch
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.decisions import Decisions
 
 COUNTS = ("max_delay", "num_constraints")
 SCALES = ("noise_bound", "rkhs_bound", "constraint_noise_bound", "misspecification", "corruption")
-DEVIATIONS = ("noise_std", "constraint_noise_std", "constraint_prior_std")
+STDS = ("noise_std", "constraint_noise_std", "constraint_prior_std")
 PER_COST = ("constraint_prior_std", "constraint_noise_std", "constraint_noise_bound")
 SWITCHES = ("may_change", "volatile", "aggregated")
 
 
-def checked_facts(told: Mapping[str, Any]) -> dict[str, Any]:
+def checked_facts(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Check a setting's fields; return those of its costs as arrays.
 
     Args:
-        told: its fields by name, before or after its arms are checked.
+        fields: its fields by name, before or after its arms are checked.
     """
-    check_counts(**{name: told[name] for name in COUNTS})
-    check_scales(**{name: told[name] for name in SCALES})
-    check_deviations(**{name: told[name] for name in DEVIATIONS})
-    check_budget(told["budget"], told["cost_min"])
-    check_known_costs(told["known_costs"], told["arms"] is None)
-    check_kernel_kind(told["kernel"])
-    check_switches(told)
-    check_least(told["reward_lower_bound"])
-    costs = told["known_costs"]
-    seed, slopes, count = told["safe_seed"], told["lipschitz"], told["num_constraints"]
+    check_counts(**{name: fields[name] for name in COUNTS})
+    check_scales(**{name: fields[name] for name in SCALES})
+    check_stds(**{name: fields[name] for name in STDS})
+    check_budget(fields["budget"], fields["cost_min"])
+    check_known_costs(fields["known_costs"], fields["arms"] is None)
+    check_kernel_kind(fields["kernel"])
+    check_switches(fields)
+    check_least(fields["reward_lower_bound"])
+    costs = fields["known_costs"]
+    seed, slopes, count = fields["safe_seed"], fields["lipschitz"], fields["num_constraints"]
     return {
-        **{name: checked_per_cost(name, told[name], count) for name in PER_COST},
-        "known_costs": costs if costs is None or told["arms"] is None else settled(costs),
-        "safe_seed": None if seed is None else checked_seed(seed, told["arms"], count),
+        **{name: checked_per_cost(name, fields[name], count) for name in PER_COST},
+        "known_costs": costs if costs is None or fields["arms"] is None else settled(costs),
+        "safe_seed": None if seed is None else checked_seed(seed, fields["arms"], count),
         "lipschitz": None if slopes is None else checked_slopes("lipschitz", slopes, count),
     }
 
 
-def check_switches(told: Mapping[str, Any]) -> None:
+def check_switches(fields: Mapping[str, Any]) -> None:
     """Raise unless each is True or False, and arms are volatile only on a finite set."""
     for name in SWITCHES:
-        require_switch(name, told[name])
-    still = not (told["volatile"] and told["arms"] is None)
-    require(still, "volatile", "False on a box, which has no arms", told["volatile"])
+        require_switch(name, fields[name])
+    still = not (fields["volatile"] and fields["arms"] is None)
+    require(still, "volatile", "False on a box, which has no arms", fields["volatile"])
 
 
 def check_counts(**counts: Any) -> None:
@@ -62,12 +62,12 @@ def check_scales(**scales: Any) -> None:
         require(value is None or _is_scale(value), name, "None, 0 or positive", value)
 
 
-def check_deviations(**deviations: Any) -> None:
+def check_stds(**stds: Any) -> None:
     """Raise unless each is a scale whose square is finite."""
-    check_scales(**deviations)
-    for name, value in deviations.items():
-        small = value is None or bool((np.asarray(value) <= LARGEST_DEVIATION).all())
-        require(small, name, f"at most {LARGEST_DEVIATION:g}", value)
+    check_scales(**stds)
+    for name, value in stds.items():
+        small = value is None or bool((np.asarray(value) <= LARGEST_STD).all())
+        require(small, name, f"at most {LARGEST_STD:g}", value)
 
 
 def check_budget(budget: Any, least: Any) -> None:

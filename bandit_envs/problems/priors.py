@@ -11,7 +11,7 @@ from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.kernels import amplified
 from bandit_envs.laws.functions import FunctionLaw, Moments
 
-OF_THE_KERNEL = Moments(0.0)
+KERNELS_OWN = Moments(0.0)
 
 
 class Prior(NamedTuple):
@@ -37,13 +37,13 @@ def published_prior(
     require(valid, "signal_variance", "None or positive", signal_variance)
     known = isinstance(prior_mean, bool) or is_number(prior_mean)
     require(known, "prior_mean", "True, False or a number", prior_mean)
-    own = law.moments or OF_THE_KERNEL
+    own = law.moments or KERNELS_OWN
     factor = _own_factor(kernel, points, own.deviation) if signal_variance is None else signal_variance
     mean = (own.mean if prior_mean else 0.0) if isinstance(prior_mean, bool) else prior_mean
     return Prior(amplified(kernel, factor), mean)
 
 
-def _own_factor(kernel: Any, points: Floats, deviation: float | None) -> float:
-    if deviation is None:
+def _own_factor(kernel: Any, points: Floats, std: float | None) -> float:
+    if std is None:
         return 1.0
-    return deviation**2 / (float(np.mean(kernel.diag(points))) or 1.0)
+    return std**2 / (float(np.mean(kernel.diag(points))) or 1.0)

@@ -80,8 +80,8 @@ def cmu_light(
     """
     from bandit_envs.data import cmu_light as load
 
-    told = with_defaults(features, publish_model=False)
-    return _sensors("cmu-light", load(), DARK, standardize, replay, hold, continuous, told)
+    keywords = with_defaults(features, publish_model=False)
+    return _sensors("cmu-light", load(), DARK, standardize, replay, hold, continuous, keywords)
 
 
 def _sensors(

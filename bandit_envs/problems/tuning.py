@@ -47,8 +47,8 @@ def logistic_tuning(
     """
     from bandit_envs.data import logistic_tuning as load
 
-    of_the_paper = {"name": "logistic-tuning", "horizon": 100}
-    return _tuning(load(), TRAINED, make_kernel(kernel, length_scale), continuous, features, of_the_paper)
+    defaults = {"name": "logistic-tuning", "horizon": 100}
+    return _tuning(load(), TRAINED, make_kernel(kernel, length_scale), continuous, features, defaults)
 
 
 def cnn_tuning(
@@ -93,8 +93,8 @@ def cnn_tuning(
     shipped = (*shape, replicates) == (*SHIPPED, REPLICATES)
     require(train or shipped, "train", f"True unless shape is {SHIPPED} and replicates {REPLICATES}", train)
     table = train_cnn(tuple(shape), replicates) if train else load()
-    of_the_paper = {"name": "cnn-tuning", "horizon": 100, "delay": {"law": "poisson", "mean": 10}}
-    return _tuning(table, CNN_TRAINED, make_kernel(kernel, length_scale), continuous, features, of_the_paper)
+    defaults = {"name": "cnn-tuning", "horizon": 100, "delay": {"law": "poisson", "mean": 10}}
+    return _tuning(table, CNN_TRAINED, make_kernel(kernel, length_scale), continuous, features, defaults)
 
 
 def _tuning(

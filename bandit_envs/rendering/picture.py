@@ -21,7 +21,7 @@ BESIDE = {"right": 0.87, "top": 0.88, "wspace": 0.4, "hspace": 0.5}  # of a plan
 TRUTH, PLAYS, BEST, BELIEF, SHADE = "tab:blue", "tab:orange", "tab:red", "tab:purple", "0.85"
 EXPONENTS = (-3, 3)  # of values written out; longer labels would be cut off at the left
 TILED = 1000  # points of a plane above which they are drawn as tiles
-_DEVIATIONS = 2.0  # stds of the band
+BAND_STDS = 2.0  # stds of the band
 
 
 def draw(scene: Scene) -> NDArray[np.uint8]:
@@ -68,7 +68,7 @@ def _draw_line(places: dict[str, Any], scene: Scene) -> None:
         )  # fmt: skip
     if scene.belief is not None:
         mean, std = (part[line] for part in scene.belief)
-        reach = _DEVIATIONS * std
+        reach = BAND_STDS * std
         axes.fill_between(x, mean - reach, mean + reach, color=BELIEF, alpha=0.2, lw=0, zorder=1)
         axes.plot(x, mean, color=BELIEF, lw=1.2, ls="--", label="posterior ± 2 std", zorder=2)
     marker = "." if len(x) <= 100 else ""
@@ -88,7 +88,7 @@ def _draw_cost(axes: Any, scene: Scene, j: int, belief: tuple[Floats, Floats]) -
     """Draw a cost, feasible below 0, over the same line, with its posterior."""
     line = np.argsort(scene.order)
     x, truth, (mean, std) = scene.order[line], scene.costs[j][line], (part[line] for part in belief)
-    reach = _DEVIATIONS * std
+    reach = BAND_STDS * std
     axes.fill_between(x, mean - reach, mean + reach, color=BELIEF, alpha=0.2, lw=0)
     axes.plot(x, mean, color=BELIEF, lw=1.2, ls="--")
     axes.plot(x, truth, color=TRUTH, lw=1.2)

@@ -16,7 +16,7 @@ FINENESS = {1: 201, 2: 48**2}  # points at which a function on a box is drawn; i
 
 
 @runtime_checkable
-class Believer(Protocol):
+class HasPosterior(Protocol):
     """Require an agent with a posterior on the arms of a finite set."""
 
     def posterior(self, observation: Any) -> tuple[Floats, Floats]:
@@ -25,7 +25,7 @@ class Believer(Protocol):
 
 
 @runtime_checkable
-class CostBeliever(Protocol):
+class HasBeliefs(Protocol):
     """Require an agent with separate posteriors of the reward and of each cost."""
 
     def beliefs(self, observation: Any) -> list[tuple[Floats, Floats]] | None:
@@ -142,12 +142,12 @@ def _beliefs(agent: object, observation: Floats, size: int, costs: int) -> tuple
     Under constraints `beliefs` is preferred: if an agent has both, `posterior` may be of a penalised sum,
     not of the reward.
     """
-    if costs and isinstance(agent, CostBeliever):
-        told = agent.beliefs(observation) or []
-        told = told if len(told) in (1, 1 + costs) else []  # an agent may ignore the costs
+    if costs and isinstance(agent, HasBeliefs):
+        believed = agent.beliefs(observation) or []
+        believed = believed if len(believed) in (1, 1 + costs) else []  # an agent may ignore the costs
     else:
-        told = [agent.posterior(observation)] if isinstance(agent, Believer) else []
-    return tuple(told) if all(len(mean) == size for mean, _ in told) else ()
+        believed = [agent.posterior(observation)] if isinstance(agent, HasPosterior) else []
+    return tuple(believed) if all(len(mean) == size for mean, _ in believed) else ()
 
 
 def _optimum(trial: Trial, version: int, context: int) -> float:

@@ -27,7 +27,7 @@ class Delay(abc.ABC):
         lost: probability that a round's feedback is never delivered.
     """
 
-    looks_at_rewards = False  # whether waits depend on rewards
+    depends_on_rewards = False  # whether waits depend on rewards
 
     _: KW_ONLY
     lost: float = 0.0

@@ -34,7 +34,7 @@ class ByReward(Delay):
     mean: float = 10.0
     more: float = 20.0
 
-    looks_at_rewards = True
+    depends_on_rewards = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

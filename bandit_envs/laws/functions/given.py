@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bandit_envs.basics.arguments import LARGEST_DEVIATION, require
+from bandit_envs.basics.arguments import LARGEST_STD, require
 from bandit_envs.basics.types import Floats
 from bandit_envs.kernels.gram import Gram
 from bandit_envs.laws.drawn import Drawn
@@ -54,8 +54,8 @@ class KnownFunction(FunctionLaw):
         values = given.astype(np.float64)
         require(values.shape == (len(points),), "known function", f"({len(points)},) values", values.shape)
         require(np.isfinite(values).all(), "known function", "finite at every point", "NaN or infinity")
-        small = f"at most {LARGEST_DEVIATION:g} in size; its square is a variance"
-        require((np.abs(values) <= LARGEST_DEVIATION).all(), "known function", small, values)
+        small = f"at most {LARGEST_STD:g} in size; its square is a variance"
+        require((np.abs(values) <= LARGEST_STD).all(), "known function", small, values)
         return values
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bandit_envs.basics.arguments import LARGEST_DEVIATION, is_number, require
+from bandit_envs.basics.arguments import LARGEST_STD, is_number, require
 from bandit_envs.basics.types import Floats
 
 
@@ -28,7 +28,7 @@ class Noise(abc.ABC):
 
     def __post_init__(self) -> None:
         require(is_number(self.std) and self.std >= 0, "std", "0 or a positive number", self.std)
-        require(self.std <= LARGEST_DEVIATION, "std", f"at most {LARGEST_DEVIATION:g}", self.std)
+        require(self.std <= LARGEST_STD, "std", f"at most {LARGEST_STD:g}", self.std)
         valid = self.share is None or (is_number(self.share) and self.share > 0)
         require(valid, "share", "None or positive", self.share)
 
@@ -57,7 +57,7 @@ class Noise(abc.ABC):
         return False
 
     @property
-    def tells_shape(self) -> bool:
+    def publishes_shape(self) -> bool:
         """Return whether the setting publishes how the noise std differs from play to play."""
         return False
 

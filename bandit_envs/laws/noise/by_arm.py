@@ -47,7 +47,7 @@ class ByArm(Noise):
         require_switch("declared", self.declared)
         law = parse("base", self.base, BASES)
         plain = law.std == type(law)().std and law.share is None
-        require(plain, "base", 'without "std" and "share", which are given beside it', self.base)
+        require(plain, "base", 'without "std" and "share", which belong to the law "by-arm"', self.base)
         object.__setattr__(self, "base", law)
 
     @property
@@ -61,7 +61,7 @@ class ByArm(Noise):
         return self.base.sub_gaussian
 
     @property
-    def tells_shape(self) -> bool:
+    def publishes_shape(self) -> bool:
         """Return whether rho is declared."""
         return self.declared
 

@@ -16,7 +16,7 @@ from bandit_envs.laws.drawn import Drawn
 from bandit_envs.laws.functions import GPSample
 from bandit_envs.laws.play_costs.base import PlayCosts
 
-MOST_DEVIATIONS = 3.0  # prior stds at which log-GP costs are clipped, so that they are bounded
+MOST_STDS = 3.0  # prior stds at which log-GP costs are clipped, so that they are bounded
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,12 @@ class LogGPCosts(PlayCosts):
     @property
     def least(self) -> float:
         """Return the cost 3 stds below the median."""
-        return self.median * math.exp(-MOST_DEVIATIONS * self.deviation)
+        return self.median * math.exp(-MOST_STDS * self.deviation)
 
     @property
     def most(self) -> float:
         """Return the cost 3 stds above the median."""
-        return self.median * math.exp(MOST_DEVIATIONS * self.deviation)
+        return self.median * math.exp(MOST_STDS * self.deviation)
 
     @property
     def prior(self) -> tuple[float, float]:
