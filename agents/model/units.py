@@ -9,7 +9,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Bools, Floats
 from bandit_envs.problem.setting import Setting
-from bandit_envs.problem.told import check_deviations, checked_per_cost
+from bandit_envs.problem.told import check_stds, checked_per_cost
 
 from ..kernels.shape import largest_deviation
 
@@ -82,7 +82,7 @@ class PriorUnits(NamedTuple):
 def known_per_cost(name: str, setting: Setting, given: PerCost | None) -> Floats | None:
     """Return the numbers of the costs, (C,), that are given or else published; None if withheld."""
     known = getattr(setting, name) if given is None else given
-    check_deviations(**{name: known})
+    check_stds(**{name: known})
     known = checked_per_cost(name, known, setting.num_constraints)
     return None if known is None else np.full(setting.num_constraints, known, dtype=np.float64)
 
