@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .algorithms.unknown_kernel import a_gp_ucb, lb_gp_ucb, pe_gp_ucb
     from .capabilities import Features, handles
     from .making import compose, make
+    from .model.options import ModelOptions
     from .registry import features, names
     from .rl import Policy, pretrained, sb3, train_policy
     from .saving import load
@@ -76,6 +77,7 @@ _HOMES = {
     "capabilities": ["Features", "handles"],
     "saving": ["load"],
     "tuning": ["Categorical", "Integer", "Linear", "Log", "Tuner"],
+    "model.options": ["ModelOptions"],
     "validation": ["PerTrial"],
 }
 
@@ -92,6 +94,7 @@ __all__ = [
     "Integer",
     "Linear",
     "Log",
+    "ModelOptions",
     "PerTrial",
     "Policy",
     "Tuner",

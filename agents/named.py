@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any, TypeVar
 
 from bandit_envs.basics.arguments import ArgumentError, require, shown, written_as
+from bandit_envs.basics.hints import hint
 
-from .options import require_annotated
+from .options import keywords_of, require_annotated
 
 Part = TypeVar("Part")
-# As Python says of an option that nobody takes, or that the algorithm itself decides, however deep the call.
-UNEXPECTED = re.compile(r"(?:unexpected keyword argument|got multiple values for argument) '(\w+)'")
 RNGS = "rngs"  # the argument by which a builder asks for generators
 
 
@@ -31,25 +29,19 @@ def made(
     own = {} if options is None else options
     named = isinstance(own, Mapping) and all(isinstance(key, str) for key in own)
     require(named, f"{argument}_options", "None or a dict of names", options)
-    takes = ", ".join(list(signature(make).parameters)[len(given) :]) or "it takes none"
+    known = keywords_of(make)
+    taken = [*own] if known is None else known[len(given) :]
+    wrong = next((f"{each!r} is unknown{hint(each, taken)}" for each in own if each not in taken), "")
     try:
         signature(make).bind(*given, **own)
-        with written_as({key: f'{argument}_options["{key}"]' for key in own}):
-            require_annotated(make, own)
-            return make(*given, **own)
-    except TypeError as error:
-        if not _refuses(error, own):
-            raise
-        complaint = f"must be options of {name!r} ({takes}), got {shown(options)}: {error}"
-        raise ArgumentError(f"{argument}_options", complaint) from None
-
-
-def _refuses(error: TypeError, options: Mapping[str, Any]) -> bool:
-    """Whether it is about an option that is not taken, or one that is missing, and no error of a part."""
-    stranger = UNEXPECTED.search(str(error))
-    return str(error).startswith("missing a required argument") or (
-        stranger is not None and stranger[1] in options
-    )
+    except TypeError as error:  # one is missing, where none is unknown
+        wrong = wrong or str(error)
+    if wrong:
+        words = f"options of {name!r} ({', '.join(taken) or 'it takes none'})"
+        raise ArgumentError(f"{argument}_options", f"must be {words}, got {shown(options)}: {wrong}")
+    with written_as({key: f'{argument}_options["{key}"]' for key in own}):
+        require_annotated(make, own)
+        return make(*given, **own)
 
 
 def own_builder(argument: str, given: Any, names: Mapping[str, Any], options: Any = None) -> Any:

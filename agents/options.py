@@ -1,18 +1,25 @@
-"""Options held against the annotations of who takes them: text is no switch, and a list no number."""
+"""What is given held against annotations: options of calls, parts of one trial and data of files.
+
+Text is no switch and a list no number. Functions that hand options on say which by a TypedDict,
+`**options: Unpack[ModelOptions]`, so that an unknown one is found before the call.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import is_dataclass
 from functools import cache, partial, wraps
-from inspect import Parameter, signature
+from inspect import Parameter, isfunction, ismethod, signature, unwrap
 from numbers import Real
-from types import NoneType, UnionType
-from typing import Any, NamedTuple, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
+from types import NoneType, SimpleNamespace, UnionType
+from typing import Any, NamedTuple, ParamSpec, TypeVar, Union, Unpack, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from bandit_envs.basics.arguments import LARGEST_COUNT, ArgumentError, is_integer, shown
+from bandit_envs.basics.hints import hint
 
 from .validation import ONE_A_TRIAL, require_one_a_trial
 
@@ -21,7 +28,7 @@ Made = TypeVar("Made")
 
 
 class Kind(NamedTuple):
-    """What an annotation allows."""
+    """The values that an annotation allows."""
 
     words: str
     holds: Callable[[Any], bool]
@@ -32,10 +39,30 @@ def typed(function: Callable[Arguments, Made]) -> Callable[Arguments, Made]:
 
     @wraps(function)
     def checked(*args: Arguments.args, **keywords: Arguments.kwargs) -> Made:
+        require_taken(function, keywords)
         require_annotated(function, keywords)
         return function(*args, **keywords)
 
     return checked
+
+
+def require_taken(
+    takes: Callable[..., Any], given: Collection[str], role: str = "", reserved: Collection[str] = ()
+) -> None:
+    """Raise where a function, a class or a partial of one has no option of a name.
+
+    Args:
+        takes: by its signature, and by the TypedDict of its `**options`; one of another annotation takes all.
+        given: names.
+        role: of what is made, for the message: "the agent ".
+        reserved: arguments that are no options.
+    """
+    known = keywords_of(takes)
+    taken = [*given] if known is None else known
+    for name in given:
+        if name in reserved or name not in taken:
+            near, path = hint(name, [each for each in taken if each not in reserved]), path_of(takes)
+            raise ValueError(f"unknown option {name!r} of {role}{path}{near}; help({path}) has them all")
 
 
 def require_annotated(
@@ -45,19 +72,27 @@ def require_annotated(
 
     Args:
         takes: a function, a class or a partial of one. Annotations of other kinds than ours allow anything.
+            What it hands on is checked where it has its default.
         given: to it, by keyword.
         num_trials: B, of which an array of one number a trial has as many; None if it is not known.
     """
-    kinds = _kinds_of(takes.func if isinstance(takes, partial) else takes)
+    annotations = _annotations(takes)
     for name, value in given.items():
-        expected = kinds.get(name, ())
-        if expected and not any(kind.holds(value) for kind in expected):
-            words = " or ".join(kind.words for kind in expected)
+        expected = [_kind(each) for each in _alternatives(annotations.get(name))]
+        if not any(kind is None or kind.holds(value) for kind in expected):
+            words = " or ".join(kind.words for kind in expected if kind)
             default = signature(takes).parameters[name].default
             remedy = "" if default is Parameter.empty else f"; by default it is {shown(default)}"
             raise ArgumentError(name, f"must be {words}, got {shown(value)}{remedy}")
         if PER_TRIAL in expected and num_trials is not None:
             require_one_a_trial(name, value, num_trials)
+
+
+def require_absent(options: Mapping[str, Any], names: Collection[str], reason: str) -> None:
+    """Raise where an option that an agent cannot follow is neither left out nor off."""
+    for name in names:
+        if options.get(name):
+            raise ArgumentError(name, f"must be left out: {reason}, got {shown(options[name])}")
 
 
 def require_left_out(name: str, given: Any, default: Any, where: str, remedy: str) -> None:
@@ -68,27 +103,133 @@ def require_left_out(name: str, given: Any, default: Any, where: str, remedy: st
         )
 
 
+def require_types(what: str, values: Any, types: Mapping[str, Any], all_of_them: bool = True) -> None:
+    """Raise a ValueError unless some data of a file are a dict of exactly these fields, each of its type.
+
+    Args:
+        what: "a setting", for the message.
+        values: the data, before anything is made of them; lists stand for tuples.
+        types: name -> annotation.
+        all_of_them: False where fields may be missing.
+    """
+    if not isinstance(values, dict):
+        raise ValueError(f"{what} in the file must be a dict, got {shown(values)}")
+    strangers = sorted(set(values) - set(types), key=str)
+    if strangers:
+        raise ValueError(f"the file has {what} with {strangers[0]!r}, which this version does not know")
+    missing = sorted(set(types) - set(values)) if all_of_them else []
+    if missing:
+        raise ValueError(f"the file has {what} without {missing[0]!r}")
+    for name, value in values.items():
+        if not _fits(value, types[name]):
+            words = " or ".join(_words(each) for each in _alternatives(types[name]))
+            raise ValueError(f"{name} of {what} in the file must be {words}, got {shown(value)}")
+
+
+def keywords_of(takes: Callable[..., Any]) -> list[str] | None:
+    """Return the names that may be given by keyword, or None where any may."""
+    taken: list[str] = []
+    for each in signature(takes).parameters.values():
+        if each.kind is Parameter.VAR_KEYWORD:
+            if (options := typed_dict_of(takes)) is None:
+                return None
+            taken += options.__annotations__
+        elif each.kind in (Parameter.KEYWORD_ONLY, Parameter.POSITIONAL_OR_KEYWORD):
+            taken.append(each.name)
+    return taken
+
+
+def typed_dict_of(takes: Callable[..., Any]) -> type | None:
+    """Return the TypedDict of what a function hands on, `**options: Unpack[...]`, if it says one."""
+    for hinted in _annotations(takes).values():
+        if get_origin(hinted) is Unpack:
+            return get_args(hinted)[0]
+    return None
+
+
+def path_of(made: Callable[..., Any]) -> str:
+    """Return the path of a function or a class, as `help` takes it."""
+    kind = made if hasattr(made, "__qualname__") else type(made)
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def is_per_trial(owner: Callable[..., Any], name: str) -> bool:
+    """Return whether an argument is annotated as `PerTrial`, alone or in a union such as `PerTrial | None`.
+
+    Args:
+        owner: a function, a class or a dataclass.
+        name: of its argument or field, to which an array is given.
+    """
+    annotations, parameters = _annotations(owner), signature(owner).parameters.values()
+    others = [each.name for each in parameters if each.kind is Parameter.VAR_KEYWORD]
+    hinted = next((annotations[each] for each in (name, *others) if each in annotations), None)
+    if isinstance(hinted, NameError):
+        raise ValueError(
+            f"the annotation {hinted.args[0]!r} of {name}, which is given an array, must have a meaning at "
+            f"run time, but {hinted.args[1]}; import it outside `if TYPE_CHECKING`"
+        )
+    return PER_TRIAL in map(_kind, _alternatives(hinted))
+
+
+def _annotations(takes: Callable[..., Any]) -> Mapping[str, Any]:
+    """Return what arguments or fields are annotated with; the error where that has no meaning at run time."""
+    made = takes.func if isinstance(takes, partial) else takes
+    if isinstance(made, type):
+        return _resolved(made if is_dataclass(made) else made.__init__)
+    bound = made if isfunction(made) or ismethod(made) else type(made).__call__
+    return _resolved(getattr(bound, "__func__", bound))
+
+
 @cache
-def _kinds_of(takes: Callable[..., Any]) -> dict[str, tuple[Kind, ...]]:
-    """The kinds of values that arguments may have, of those whose annotations say nothing else."""
-    body = takes.__init__ if isinstance(takes, type) else takes
-    try:
-        hints = get_type_hints(body, include_extras=True)
-    except (NameError, TypeError):  # imported for type checkers alone, or of an object that is called
-        return {}
-    found = {name: [_kind(each) for each in _alternatives(hint)] for name, hint in hints.items()}
-    return {name: tuple(filter(None, kinds)) for name, kinds in found.items() if None not in kinds}
+def _resolved(owner: Any) -> Mapping[str, Any]:
+    """Return the annotations of a function or a dataclass."""
+    bodies = owner.__mro__[::-1] if isinstance(owner, type) else filter(isfunction, [unwrap(owner)])
+    found: dict[str, Any] = {}
+    for body in bodies:
+        said = vars(body).get("__annotations__", {}) if isinstance(body, type) else body.__annotations__
+        for name, written in said.items():
+            alone = SimpleNamespace(__annotations__={name: written})
+            try:
+                found |= get_type_hints(alone, vars(sys.modules[body.__module__]), include_extras=True)
+            except NameError as error:
+                found[name] = NameError(written, error)
+    return found
 
 
-def _alternatives(hint: Any) -> tuple[Any, ...]:
-    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+def _alternatives(hinted: Any) -> tuple[Any, ...]:
+    return get_args(hinted) if get_origin(hinted) in (Union, UnionType) else (hinted,)
 
 
-def _kind(hint: Any) -> Kind | None:
-    if ONE_A_TRIAL in getattr(hint, "__metadata__", ()):
+def _kind(hinted: Any) -> Kind | None:
+    if ONE_A_TRIAL in getattr(hinted, "__metadata__", ()):
         return PER_TRIAL
-    origin = get_origin(hint) or hint
+    origin = get_origin(hinted) or hinted
     return KINDS.get(origin) if isinstance(origin, type) else None
+
+
+def _fits(value: Any, hinted: Any) -> bool:
+    """Return whether a value of a file, with all that is in it, is what an annotation says."""
+    kind, inside = get_origin(hinted) or hinted, get_args(hinted)
+    if kind in (Union, UnionType):
+        return any(_fits(value, each) for each in inside)
+    if kind is list:
+        return isinstance(value, list) and all(_fits(each, inside[0]) for each in value)
+    if kind is tuple:
+        each_as = inside[:1] * len(value) if inside[-1] is Ellipsis and _is_listed(value) else inside
+        return _is_listed(value) and len(value) == len(each_as) and all(map(_fits, value, each_as))
+    if kind is dict:
+        rows = value.items() if isinstance(value, dict) else [(None, None)]
+        return all(_fits(key, inside[0]) and _fits(each, inside[1]) for key, each in rows)
+    return hinted is Any or (IN_FILES[kind].holds(value) if kind in IN_FILES else isinstance(value, kind))
+
+
+def _words(hinted: Any) -> str:
+    plain = get_origin(hinted) or hinted
+    return IN_FILES[plain].words if plain in IN_FILES else getattr(hinted, "__name__", str(hinted))
+
+
+def _is_listed(value: Any) -> bool:
+    return isinstance(value, list | tuple)
 
 
 def _is_real(value: Any) -> bool:
@@ -122,8 +263,13 @@ def _is_named(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
 
 
+def _is_numeric(value: Any) -> bool:
+    """Whether a value is an array, a number, or lists or tuples of these."""
+    return all(map(_is_numeric, value)) if _is_listed(value) else isinstance(value, np.ndarray | Real)
+
+
 PER_TRIAL = Kind("a number or an array of one a trial", _is_per_trial)
-KINDS: dict[type, Kind] = {
+KINDS: dict[Any, Kind] = {
     bool: Kind("True or False", lambda value: isinstance(value, bool)),
     int: Kind("an integer", lambda value: is_integer(value) and abs(value) <= LARGEST_COUNT),
     float: Kind("a number", _is_real),
@@ -133,3 +279,5 @@ KINDS: dict[type, Kind] = {
     np.ndarray: Kind("an array of numbers", _are_real),
     NoneType: Kind("None", lambda value: value is None),
 }
+# Files hold integers of any size, such as states of generators, and a number where all of an array are alike.
+IN_FILES = KINDS | {int: Kind("an integer", is_integer), np.ndarray: Kind("numbers", _is_numeric)}

@@ -16,11 +16,9 @@ from bandit_envs.basics.arguments import ArgumentError, entry, require
 from bandit_envs.basics.hints import hint
 
 from .capabilities import Features
-from .named import UNEXPECTED
-from .options import require_annotated
+from .options import path_of, require_annotated, require_taken
 
 GROUP = "gpbandits.agents"
-_NOT_OPTIONS = {"self", "setting", "num_trials", "options"}
 AgentSpec = str | tuple[str | Callable[..., Any], Mapping[str, Any]] | Callable[..., Any]
 
 
@@ -80,8 +78,7 @@ class AgentFactory:
         """Return an agent for one trial, or for B at once.
 
         Raises:
-            ValueError: for an option that the agent, or what it hands its options on to, does not have, or
-                that cannot have this value.
+            ValueError: for an option that the agent does not have, or that cannot have this value.
         """
         if num_trials is None and self.in_batches_only:
             raise ValueError(
@@ -89,17 +86,13 @@ class AgentFactory:
                 "checked or to play on what is neither a registered id nor a Problem; give it that default"
             )
         size = {} if num_trials is None else {"num_trials": num_trials}
+        first = next(iter(inspect.signature(self.make).parameters), "")
         self.require_takes(setting)
-        try:
-            with entry(self._entry):
-                require_annotated(self.make, self.options, num_trials or 1)
-                self._require_slots(setting)
-                return self._scaled(self.make(setting, **size, **self.options), setting, num_trials)
-        except TypeError as error:
-            stranger = UNEXPECTED.search(str(error))
-            if stranger is None or stranger[1] not in self.options:
-                raise
-            raise ValueError(self._unknown_option(stranger[1])) from error
+        with entry(self._entry):
+            require_taken(self.make, self.options, "the agent ", {first, "setting", "num_trials"})
+            require_annotated(self.make, self.options, num_trials or 1)
+            self._require_slots(setting)
+            return self._scaled(self.make(setting, **size, **self.options), setting, num_trials)
 
     def _scaled(self, agent: Any, setting: Any, num_trials: int | None) -> Any:
         """The agent, which finds its prior by first plays where nobody tells in which unit values are."""
@@ -116,19 +109,9 @@ class AgentFactory:
             remedy = 'take "gp-ucb-aggregated", or declare @handles("aggregated")'
             raise ArgumentError("setting", f"{complaint}; {remedy}")
 
-    def _unknown_option(self, option: str) -> str:
-        own = [name for name in inspect.signature(self.make).parameters if name not in _NOT_OPTIONS]
-        path = self._path
-        return f"unknown option {option!r} of the agent {path}{hint(option, own)}; help({path}) has them all"
-
     @property
     def _entry(self) -> str:
-        return f"agent {self.name!r}" if self.name else self._path
-
-    @property
-    def _path(self) -> str:
-        made = getattr(self.make, "__qualname__", type(self.make).__name__)
-        return f"{getattr(self.make, '__module__', type(self.make).__module__)}.{made}"
+        return f"agent {self.name!r}" if self.name else path_of(self.make)
 
 
 def names() -> list[str]:

@@ -6,7 +6,7 @@ import inspect
 import pkgutil
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, is_typeddict
 
 import gymnasium
 from parts import PARTS, built, laws_by_kind
@@ -59,12 +59,14 @@ def registered() -> frozenset[int]:
 
 
 def defined(module: str) -> dict[str, Any]:
-    """What a module itself defines that goes by a name, and its wrappers of environments."""
+    """What a module itself defines that goes by a name, its wrappers of environments and sets of options."""
     return {
         name: made
         for name, made in vars(import_module(module)).items()
         if not name.startswith("_") and is_code(made) and made.__module__ == module and made.__name__ == name
-        if id(made) in registered() or (inspect.isclass(made) and issubclass(made, gymnasium.Wrapper))
+        if id(made) in registered()
+        or is_typeddict(made)
+        or (inspect.isclass(made) and issubclass(made, gymnasium.Wrapper))
     }
 
 

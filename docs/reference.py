@@ -6,7 +6,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, is_typeddict
 
 import typer
 from docstrings import linked
@@ -14,9 +14,11 @@ from parts import PARTS, built, laws_by_kind, options
 from public import defined, exported, is_code, modules, own_agents, place
 from sphinx.util.typing import stringify_annotation
 
+from agents.options import typed_dict_of
 from agents.registry import resolve_agent
 from bandit_envs.environment.registration import IDS
 from bandit_envs.problems import FACTORIES, keywords_of
+from gpbandits.catalogue import documented_keys
 from gpbandits.commands import app
 
 
@@ -69,7 +71,9 @@ def _features(factory: Callable[..., Any]) -> str:
     handled = [name for name, is_handled in features._asdict().items() if is_handled] if features else []
     options = [p.name for p in inspect.signature(factory).parameters.values() if p.kind is p.KEYWORD_ONLY]
     shown = ", ".join(f"``{name}``" for name in options if name != "num_trials") or "none of its own"
-    return f"Handles: {', '.join(handled) or 'nothing declared'}. Options: {shown}."
+    handed_on = typed_dict_of(factory)
+    others = f", and those of :py:obj:`{place(handed_on)}`" if handed_on else ""
+    return f"Handles: {', '.join(handled) or 'nothing declared'}. Options: {shown}{others}."
 
 
 def _parts() -> Iterator[str]:
@@ -140,11 +144,23 @@ def _entry(path: str, made: Any) -> str:
         return _directive(
             "py:data", name, _members(made), f"module: {module}", f"type: {type(made).__name__}"
         )
+    if is_typeddict(made) and place(made) == path:
+        return _directive("py:class", name, _options(made), f"module: {module}")
     kind = "class" if inspect.isclass(made) else "function"
     if place(made) == path:
         return _directive(f"auto{kind}", path, "", *["members:"] * (kind == "class"))
     about = f"Documented as :py:obj:`{place(made)}`."
     return _directive(f"py:{kind}", name, about, f"module: {module}", "no-index-entry:")
+
+
+def _options(made: type) -> str:
+    """What a set of options says of itself and of each, those of its bases too, with its type."""
+    written = made.__annotations__
+    said = [
+        _directive("py:attribute", key, linked(effect), f"type: {written[key].__forward_arg__}")
+        for key, effect in documented_keys(made).items()
+    ]
+    return "\n\n".join([linked(inspect.getdoc(made) or ""), *said])
 
 
 def _members(made: Any) -> str:

@@ -1,13 +1,13 @@
 """The catalogue describes every environment and every agent as rows of text."""
 
+import ast
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, is_typeddict
 
 from agents.capabilities import Features
-from agents.model.model import Model
+from agents.options import typed_dict_of
 from agents.registry import names, resolve_agent
 from bandit_envs.basics.hints import hint
 from bandit_envs.basics.notebook import brief
@@ -76,28 +76,23 @@ def agent(name: str) -> Entry:
 
 
 def _options_of(make: Callable[..., Any]) -> Iterator[tuple[str, tuple[str, ...], Rows]]:
-    """Yield the keywords of each function that the docstring names at `**options`, and the model's."""
-    described = documented(make).partition("**options:")[2].partition("\n\n")[0]
-    taken, _, excepted = described.partition("but for")
-    without = {*re.findall(r"`(\w+)`", excepted), *inspect.signature(make).parameters}
-    others = {f"see `{name}`": _function(name) for name in re.findall(r"`(\w+)`", taken)}
-    others["those of the model"] = Model.of if re.search("of (the|all) models?", taken) else None
-    for title, function in others.items():
-        if function is not None:
-            keywords = {k: v for k, v in _keyword_only(function).items() if k not in without}
-            without |= keywords.keys()  # a keyword appears in the first table only
-            yield f"**options, {title}", ("keyword", "default"), _defaults(keywords)
+    """Yield what `**options` takes, where that is a TypedDict."""
+    if (options := typed_dict_of(make)) is not None:
+        yield f"**options, {options.__name__}", ("option", "effect"), list(documented_keys(options).items())
 
 
-def _function(name: str) -> Callable[..., Any] | None:
-    """Return the function of this name in `agents`; None where the word names no function."""
-    modules = [vars(module) for path, module in sorted(sys.modules.items()) if path.startswith("agents.")]
-    return next((each[name] for each in modules if inspect.isfunction(each.get(name))), None)
-
-
-def _keyword_only(function: Callable[..., Any]) -> dict[str, Any]:
-    parameters = inspect.signature(function).parameters.values()
-    return {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
+def documented_keys(options: type) -> dict[str, str]:
+    """Return what the source says of each key of a TypedDict, its own before those of its bases."""
+    (written,) = ast.parse(inspect.getsource(options)).body
+    assert isinstance(written, ast.ClassDef)
+    keys = [ast.unparse(each.target) for each in written.body if isinstance(each, ast.AnnAssign)]
+    said = [ast.literal_eval(each.value) for each in written.body if isinstance(each, ast.Expr)]
+    texts = [" ".join(each.split()) for each in said[1:]]  # the first is of the class
+    found = dict(zip(keys, texts, strict=True))
+    for base in written.bases:
+        above = vars(sys.modules[options.__module__])[ast.unparse(base)]
+        found |= documented_keys(above) if is_typeddict(above) else {}
+    return found
 
 
 def documented(made: Callable[..., Any]) -> str:

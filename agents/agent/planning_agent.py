@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -14,8 +14,10 @@ from ..beliefs.base import Belief
 from ..beliefs.delivered import Delivered
 from ..kernels.context_free import without_contexts
 from ..model.model import Model
+from ..model.options import ModelOptions
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, arms_among
+from ..options import require_absent
 from ..showing import Shown
 from ..validation import arms_of, one_seed, require_reset
 from .book import Book
@@ -112,13 +114,11 @@ class PlanningAgent(Shown, abc.ABC):
         """Values of plays of this plan came, (n,) each."""
 
 
-def plain_model(setting: Any, **options: Any) -> Model:
+def plain_model(setting: Any, **options: Unpack[ModelOptions]) -> Model:
     """Return the model of an agent that plans: on a set, of one kernel, without plays at random or held."""
     if setting.continuous:
         raise ValueError("setting must have arms for an agent that plans, got a box; take another agent")
-    for name in ("initial", "refit_every"):
-        if options.get(name):
-            raise ValueError(f"{name} must be left out: this agent plans its plays, got {options[name]!r}")
-    if options.get("repeat", 1.0) != 1.0:
-        raise ValueError(f"repeat must be 1, got {options['repeat']:g}: this agent plans its plays")
+    require_absent(options, ("initial", "refit_every"), "this agent plans its plays")
+    if (repeat := options.get("repeat", 1.0)) != 1.0:
+        raise ValueError(f"repeat must be 1, got {repeat:g}: this agent plans its plays")
     return Model.of(without_contexts(setting), **options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ..beliefs.surrogates import Prediction, Surrogates
 from ..model.centred import once_model
 from ..model.model import Model
 from ..model.offered import offered_in, require_offered
+from ..model.options import ModelOptions
 from ..model.recommendation import Recommendation
 from ..model.tie_breaking import TieBreaker, argmax_with_ties, arms_among
 from ..model.units import PerCost, PriorUnits, known_per_cost
@@ -184,7 +185,7 @@ class ArmsSurrogateAgent(SurrogateAgent):
         return int(self.setting.context_index(np.asarray(observation)[None])[0])
 
 
-def surrogate_model(setting: Setting, **options: Any) -> Model:
+def surrogate_model(setting: Setting, **options: Unpack[ModelOptions]) -> Model:
     """Return the model of reward and costs; their prior means come from the agent's own plays."""
     for name, default in (("fit_on", "arrived"), ("fit_mean", False)):
         given, where = options.get(name, default), "where reward and costs have a model each"

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..options import is_per_trial
 from ..validation import require_one_a_trial
-from .declarations import is_per_trial
 
 
 def part_of_trial(part: Any, trial: int, num_trials: int) -> Any:

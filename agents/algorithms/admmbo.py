@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -24,7 +24,9 @@ from ..capabilities import handles
 from ..kernels.found import is_found
 from ..model.centred import unlearnt_model
 from ..model.model import Model
+from ..model.options import SharedOptions
 from ..model.units import PerCost, PriorUnits
+from ..validation import PerTrial
 from .admm import Splitting, expected_value, log_expected_decrease
 
 RHO = 0.1
@@ -185,8 +187,9 @@ def admmbo(
     cost_steps: Pair | None = None,
     shared: bool = False,
     constraint_noise_std: PerCost | None = None,
+    noise_variance: PerTrial | str | None = None,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[SharedOptions],
 ) -> ADMMBO | SideBySide:
     """ADMMBO with its authors' constants (Ariafar et al. 2019); kernel Matern 5/2 where none is published.
 
@@ -203,9 +206,10 @@ def admmbo(
         shared: let every process learn from all plays, which show reward and costs here.
         constraint_noise_std: deviation of the noise on costs; default the setting's, else as much of
             a cost's prior variance as the reward's is of its own.
+        noise_variance: lambda of the reward, see `ModelOptions`; in units of the first plays it counts as at
+            least 1e-6 of the prior variance.
         num_trials: None, or B.
-        **options: of the model: kernel, length_scale, noise_std, noise_variance (in units of the first plays
-            it counts as at least 1e-6 of the prior variance), form.
+        **options: of the model: kernel, length_scale, noise_std, form; see `SharedOptions`.
     """
     if setting.continuous:
         raise ValueError(
@@ -221,7 +225,7 @@ def admmbo(
     require_integer("initial", initial, 1, "improvement needs a play to improve on")
     if setting.kernel is None or is_found(setting.kernel) or "length_scale" in options:
         options = {"kernel": "matern52", **options}
-    model = unlearnt_model(setting, initial=initial, **options)
+    model = unlearnt_model(setting, initial=initial, noise_variance=noise_variance, **options)
     noise = noise_variances(model, constraint_noise_std, num_trials or 1)
     return each_trial(lambda i: ADMMBO(model, noise[i], rho, steps, shared), num_trials)
 

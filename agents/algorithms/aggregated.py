@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -21,7 +21,9 @@ from ..beliefs.functionals import Functionals
 from ..capabilities import handles
 from ..model.model import Model
 from ..model.offered import offered_in
+from ..model.options import ModelOptions
 from ..model.tie_breaking import argmax_with_ties
+from ..options import require_absent
 from ..validation import PerTrial, arms_of
 from ..widths.base import Width
 from ..widths.by_name import make_width
@@ -110,7 +112,7 @@ def gp_ucb_aggregated(
     delta: PerTrial = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> AggregatedUCB | SideBySide:
     """GP-UCB on sums of anonymous delayed rewards, by linear functionals: ours, heuristic.
 
@@ -121,15 +123,13 @@ def gp_ucb_aggregated(
             published law, by 100,000 draws. Laws that look at arms or rewards have none.
         delta, gamma: of the width; the realised gain is that of the sums.
         num_trials: None, or B.
-        **options: of the model, `noise_std`, `noise_variance`, `kernel`, `prior_mean` and `rkhs_bound`.
+        **options: of the model, see `ModelOptions`, but for `form`, `initial`, `refit_every` and `repeat`.
     """
     if setting.continuous:
         raise ArgumentError("setting", f"must have arms for linear functionals, got {shown(setting)}")
-    for name in ("form", "initial", "refit_every"):
-        if options.get(name):
-            raise ArgumentError(name, f"must be left out: this agent has none, got {shown(options[name])}")
-    if options.get("repeat", 1.0) != 1.0:
-        raise ArgumentError("repeat", f"must be 1, got {shown(options['repeat'])}: sums tell of no arm")
+    require_absent(options, ("form", "initial", "refit_every"), "this agent has none")
+    if (repeat := options.get("repeat", 1.0)) != 1.0:
+        raise ArgumentError("repeat", f"must be 1, got {shown(repeat)}: sums tell of no arm")
     model = Model.of(setting, **options)
     make = partial(_of_trial, model, chances_of(setting, chances), width, delta, gamma)
     return each_trial(make, num_trials)

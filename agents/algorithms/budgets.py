@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from bandit_envs.basics.arguments import (
     require_not_negative,
@@ -20,6 +20,7 @@ from ..acquisition.rules import ExpectedImprovement
 from ..agent.assembly import Agent, assemble
 from ..capabilities import handles
 from ..model.model import Model
+from ..model.options import ModelOptions
 from ..objectives.per_cost import OfPerCost, OfRatio, Pandora, PerCostImprovement
 from ..validation import PerTrial
 
@@ -35,7 +36,7 @@ def ratio_ucb(
     cost_width: Any = None,
     delta: float = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """Ratio-UCB: argmax [uf]^+ / max(lk, cost_min), most reward a unit of cost. Ours, for cumulative reward.
 
@@ -53,7 +54,7 @@ def ratio_ucb(
             `width` is.
         delta: failure probability of each of the two bands.
         num_trials: None, or B.
-        **options: of the model; that of the costs has the same kernel, see `CostBelief`.
+        **options: of the model, see `ModelOptions`; that of the costs has the same kernel, see `CostBelief`.
     """
     require_probability("delta", delta)
     own = (width if isinstance(width, float | int) else WIDTH) if cost_width is None else cost_width
@@ -72,7 +73,7 @@ def ei_per_cost(
     incumbent: str | None = None,
     xi: PerTrial = 0.0,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """EI per cost: argmax EI(x) / k(x)^a, with cost cooling a = (B - spent) / B (Lee et al. 2020, CArBO).
 
@@ -88,7 +89,7 @@ def ei_per_cost(
         cooling: else a = 1, as where there is no budget.
         incumbent, xi: see `gp_ei`.
         num_trials: None, or B.
-        **options: of the model; that of the costs has the same kernel, see `CostBelief`.
+        **options: of the model, see `ModelOptions`; that of the costs has the same kernel, see `CostBelief`.
     """
     require_switch("cooling", cooling)
     objective = OfPerCost(PerCostImprovement, (cooling,))
@@ -103,7 +104,7 @@ def pbgi(
     lam: float | None = None,
     halving: bool = False,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """PBGI: argmax of the root v of EI(x; v) = lam k(x), Pandora's box's Gittins index (Xie et al. 2024).
 
@@ -118,7 +119,7 @@ def pbgi(
         lam: what a unit of cost is worth; default 1e-4, and 0.1 with `halving`, as in the authors' code.
         halving: PBGI-D.
         num_trials: None, or B.
-        **options: of the model; that of the costs has the same kernel, see `CostBelief`.
+        **options: of the model, see `ModelOptions`; that of the costs has the same kernel, see `CostBelief`.
     """
     require_switch("halving", halving)
     lam = (HALVED_LAM if halving else LAM) if lam is None else lam

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from ..acquisition.of_model import WithWidth
 from ..acquisition.rules import UCB
 from ..agent.assembly import Agent, assemble
 from ..capabilities import handles
-from ..model.model import OF_THE_REWARD, Model
+from ..model.model import Model
 from ..model.noise import NOISE_FLOOR
+from ..model.options import ModelOptions
 from ..named import chosen
 from ..options import typed
 from ..restarts.base import Never, Oracle
@@ -33,6 +34,19 @@ from ..widths.base import Width
 from ..widths.by_name import make_width
 
 
+class WidthOptions(ModelOptions, total=False):
+    """Options of Algorithm 2 with some restart: of the width and of the model."""
+
+    width: str | float | Width
+    """"change-point" (the paper's, the default), or what `make_width` knows."""
+    delta: PerTrial
+    """Failure probability of the width, a number or (B,); default 0.1."""
+    beta_scale: PerTrial | None
+    """A factor of the paper's D = 0.02, a number or (B,); default None: 1."""
+    gamma: Any
+    """Information gain of a width that has one, see `make_gamma`; default None: its own."""
+
+
 @handles("delay", "context", "change", "box", "noise", "availability", "horizon")
 def gp_ucb_cpd(
     setting: Setting,
@@ -43,7 +57,7 @@ def gp_ucb_cpd(
     false_alarm_rate: float | None = None,
     reading: str = "experiments",
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[WidthOptions],
 ) -> Agent:
     """GP-UCB-CPD: starts over when the change-point detector finds a change (Avanesov 2020, Algorithm 2).
 
@@ -65,7 +79,7 @@ def gp_ucb_cpd(
         reading: "experiments" (lambda = R^2, with which the paper's curves come out) or "theory" (lambda =
             6 R^2 log T and a ridge of c = 1, taken literally).
         num_trials: None, or B.
-        **options: see `_assemble`.
+        **options: see `WidthOptions`.
     """
     if theta is not None and false_alarm_rate is not None:
         raise ValueError(f"theta must be None where false_alarm_rate is given, got {theta}")
@@ -75,7 +89,7 @@ def gp_ucb_cpd(
             false_alarm_rate,
             "give the probability of a false alarm in a run, such as 0.1",
         )
-    observed = Model.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
+    observed = Model.of_reward(setting, options)
     watch = CalibratedAlarm(
         observed,
         xi_squared,
@@ -95,7 +109,7 @@ def gp_ucb_oracle(
     xi_squared: float = PAPER_XI_SQUARED,
     reading: str = "experiments",
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[WidthOptions],
 ) -> Agent:
     """GP-UCB-Oracle: as `gp_ucb_cpd`, but told of the changes; privileged, see `restarts.Oracle`.
 
@@ -111,7 +125,7 @@ def gp_ucb_no_detector(
     xi_squared: float = PAPER_XI_SQUARED,
     reading: str = "experiments",
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[WidthOptions],
 ) -> Agent:
     """GP-UCB-NO-Detector: as `gp_ucb_cpd`, but without ever starting over; `xi_squared=0` is GP-UCB.
 
@@ -132,15 +146,13 @@ def _assemble(
     delta: PerTrial = 0.1,
     beta_scale: PerTrial | None = None,
     gamma: Any = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """Return Algorithm 2 with some restart.
 
     Args:
         setting, watch, xi_squared, reading, num_trials: as above.
-        width: "change-point" (the paper's), or what `make_width` knows.
-        delta, beta_scale, gamma: of the width; `beta_scale` is a factor of the paper's D = 0.02.
-        **options: of the model.
+        width, delta, beta_scale, gamma, **options: see `WidthOptions`.
     """
     chosen("reading", reading, READINGS)
     model = Model.of(setting, **options)

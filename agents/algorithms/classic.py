@@ -1,14 +1,13 @@
 """The named algorithms, each a sentence in the vocabulary of models, widths and rules.
 
 Every factory takes the published setting, `num_trials` (None for one environment, B for B at once) and
-the options of `Model.of`: kernel, length_scale, noise_std, noise_variance, rkhs_bound, prior_mean, form,
-initial, refit_every, fit_on, fit_restarts, fit_mean, search, repeat (but for sampling rules).
+the `ModelOptions`; `repeat` but for sampling rules.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from bandit_envs.basics.arguments import ArgumentError, shown
 from bandit_envs.problem.setting import Setting
@@ -26,6 +25,7 @@ from ..acquisition.rules import (
 from ..agent.assembly import Agent, assemble
 from ..capabilities import handles
 from ..model.model import Model
+from ..model.options import ModelOptions
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import DMM, improved_width, make_width
@@ -42,7 +42,7 @@ def gp_ucb(
     beta_scale: PerTrial | None = None,
     gamma: Any = None,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """GP-UCB: argmax mu + sqrt(beta_t) sigma (Srinivas et al. 2010, Algorithm 1).
 
@@ -60,7 +60,7 @@ def gp_ucb(
         gamma: information gain of "rkhs", "self-normalised" and "amm", see `make_gamma`; default a true bound
             for the first and the realised gain for the others.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     if isinstance(width, str) and width == DMM:
         _require_left_out({"beta_scale": beta_scale, "gamma": gamma})
@@ -76,7 +76,7 @@ def igp_ucb(
     delta: PerTrial = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """IGP-UCB: B + R/s sqrt(2 (gamma_{t-1} + 1 + ln(1/delta))) (Chowdhury & Gopalan 2017, Algorithm 1).
 
@@ -98,7 +98,7 @@ def gp_ts(
     delta: PerTrial = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """GP-TS: argmax of one sample of GP(mu, v_t^2 k) (Chowdhury & Gopalan 2017, Algorithm 2).
 
@@ -112,7 +112,7 @@ def gp_ts(
         gamma: information gain of a width that has one, see `make_gamma`; default the realised one, but the
             true bound that Theorem 3 of Srinivas et al. needs for "rkhs".
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     width_of = (
         partial(improved_width, gamma=gamma, delta=delta, union=2)
@@ -124,7 +124,7 @@ def gp_ts(
 
 @handles("delay", "context", "box", "noise", "availability")
 def kernel_ucb(
-    setting: Setting, *, eta: PerTrial = 1.0, num_trials: int | None = None, **options: Any
+    setting: Setting, *, eta: PerTrial = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
     """KernelUCB: argmax mu + eta s / sqrt(lambda) sigma, s the prior deviation (Valko et al. 2013).
 
@@ -140,7 +140,7 @@ def gp_ei(
     incumbent: str | None = None,
     xi: PerTrial = 0.0,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """GP-EI: expected improvement (Mockus 1975) over the incumbent plus xi.
 
@@ -155,7 +155,7 @@ def gp_ei(
             the plays' own values are sampled, as in noisy EI (Letham et al. 2019).
         xi: least improvement that counts, in prior deviations.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     rule, best = WithMargin(ExpectedImprovement, xi), improvable(incumbent, setting)
     return assemble(Model.of(setting, **options), rule, num_trials, incumbent=best)
@@ -168,7 +168,7 @@ def gp_pi(
     incumbent: str = "max_mean",
     xi: PerTrial = 0.01,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """GP-PI: probability of improvement (Kushner 1964) over the incumbent plus xi; see `gp_ei`.
 
@@ -179,7 +179,9 @@ def gp_pi(
 
 
 @handles("delay", "context", "box", "noise", "availability")
-def pure_exploitation(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+def pure_exploitation(
+    setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]
+) -> Agent:
     """Pure exploitation: argmax of the posterior mean.
 
     Readable form: tests/references/stationary.py.
@@ -188,7 +190,9 @@ def pure_exploitation(setting: Setting, *, num_trials: int | None = None, **opti
 
 
 @handles("delay", "context", "box", "noise", "availability")
-def pure_exploration(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+def pure_exploration(
+    setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]
+) -> Agent:
     """Pure exploration: argmax of the posterior variance, the greedy experimental design.
 
     Readable form: tests/references/stationary.py.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
+from bandit_envs.basics.arguments import require
 from bandit_envs.problem.setting import Setting
 
 from ..acquisition.by_name import IMPROVED, UNITLESS, make_rule
@@ -13,7 +14,8 @@ from ..agent.assembly import Agent, assemble
 from ..beliefs.by_name import make_belief
 from ..capabilities import handles
 from ..kernels.context_free import without_contexts
-from ..model.model import OF_THE_REWARD, Model
+from ..model.model import Model
+from ..model.options import ModelOptions
 from ..named import chosen, made, own_builder, require_called_with
 from ..objectives.by_name import APART, CONSTRAINTS, constraint_for
 from ..options import require_left_out
@@ -41,7 +43,7 @@ def gp_agent(
     constraint_options: Options | None = None,
     restart_options: Options | None = None,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """A GP agent of named parts or of parts of one's own; `agents.compose(setting, rule=MyRule())`.
 
@@ -101,15 +103,18 @@ def gp_agent(
             {"false_alarm_rate": 0.1} of "et" and "glr". {"segment": ...} of "bocpd": expected rounds between
             changes, by default a third of the horizon.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     seen = setting if context else without_contexts(setting)
     together = _is_unitless(rule) or bool(options.get("refit_every"))
     kept = _constraint(seen, constraint, objective, together)
     if kept != "none":
         _require_comparable(rule, incumbent, kept in APART or _separate(constraint_options))
+    for name in {*options} & {*(constraint_options or ())}:
+        words = f"left out where the agent is given {name}"
+        require(False, f'constraint_options["{name}"]', words, (constraint_options or {})[name])
     parts = made("constraint", kept, CONSTRAINTS, constraint_options, seen, delta, options)
-    observed = parts.model if kept == "none" else _observed(seen, options)
+    observed = parts.model if kept == "none" else Model.of_reward(seen, options)
     return assemble(
         parts.model,
         make_rule(rule, width, parts.delta, rule_options),
@@ -148,11 +153,6 @@ def _incumbent(incumbent: Any, rule: Any, setting: Setting) -> Any:
         if own
         else incumbent_of("max_mean" if incumbent is None else incumbent)
     )
-
-
-def _observed(setting: Setting, options: Options) -> Model:
-    """The model of the reward itself, where the agent models something made of it."""
-    return Model.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
 
 
 def _separate(constraint_options: Options | None) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from bandit_envs.basics.arguments import require_choice
 from bandit_envs.problem.setting import Setting
@@ -15,9 +15,8 @@ from ..agent.assembly import Agent, assemble
 from ..capabilities import handles
 from ..model.units import known_per_cost
 from ..named import made
-from ..objectives.penalised_parts import EPOCH, dual, penalised_parts
-from ..objectives.penalties import PSI, Multiplicative, Penalty
-from ..options import typed
+from ..objectives.penalised_parts import EPOCH, PenalisedOptions, PenalisedParts, dual, penalised_parts
+from ..objectives.penalties import PSI, Multiplicative
 from ..widths.by_name import improved_width
 
 
@@ -30,8 +29,10 @@ def gp_ucb_noiseless_constraints(
     psi_options: dict[str, float] | None = None,
     reading: str = "default",
     inner: str = "ucb",
+    delta: float = 0.1,
+    gamma: Any = "realised",
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[PenalisedOptions],
 ) -> Agent:
     """Algorithm 2: multiplicative multipliers on psi(g), for constraints that are seen without noise.
 
@@ -47,14 +48,17 @@ def gp_ucb_noiseless_constraints(
         psi_options: {"c": ..., "n": ...}.
         reading: "paper" plays the pseudocode's argmax; see `penalised_parts` for what "default" changes.
         inner: "ucb" (IGP-UCB) or "thompson" (GP-TS, the paper's Remark 1).
+        delta: failure probability of all epochs together.
+        gamma: information gain of the width, see `make_gamma`.
         num_trials: None, or B.
-        **options: see `parts_of`, and those of the model.
+        **options: see `PenalisedOptions`.
     """
     penalty = Multiplicative(made("psi", psi, PSI, psi_options))
     noise = known_per_cost("constraint_noise_std", setting, options.get("constraint_noise_std"))
     if noise is not None and noise.any():
         _warn_of_noise(float(noise.max()))
-    return _assemble(setting, penalty, epoch, reading, inner, num_trials, **options)
+    parts = penalised_parts(setting, penalty, reading=reading, epoch=epoch, delta=delta, **options)
+    return _assemble(parts, inner, gamma, num_trials)
 
 
 @handles("delay", "context", "constraint", "box", "availability", "horizon")
@@ -65,8 +69,10 @@ def gp_ucb_noisy_constraints(
     step: float | None = None,
     reading: str = "default",
     inner: str = "ucb",
+    delta: float = 0.1,
+    gamma: Any = "realised",
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[PenalisedOptions],
 ) -> Agent:
     """Algorithm 3: linear multipliers by dual descent, for constraints that are seen with noise.
 
@@ -83,33 +89,15 @@ def gp_ucb_noisy_constraints(
             small on the two discs, or lets the multiplier swing about its optimum on the data rates.
         reading: as for `gp_ucb_noiseless_constraints`.
         inner: "ucb", or "thompson", which here is an extension of the paper.
-        num_trials: None, or B.
-        **options: see `parts_of`, and those of the model.
+        delta, gamma, num_trials, **options: as for `gp_ucb_noiseless_constraints`.
     """
-    return _assemble(setting, dual(step, reading), epoch, reading, inner, num_trials, **options)
+    penalty = dual(step, reading)
+    parts = penalised_parts(setting, penalty, reading=reading, epoch=epoch, delta=delta, **options)
+    return _assemble(parts, inner, gamma, num_trials)
 
 
-@typed
-def _assemble(
-    setting: Setting,
-    penalty: Penalty,
-    epoch: int,
-    reading: str,
-    inner: str,
-    num_trials: int | None,
-    *,
-    gamma: Any = "realised",
-    **options: Any,
-) -> Agent:
-    """Return an agent for a penalised objective.
-
-    Args:
-        setting, penalty, epoch, reading, inner, num_trials: as above.
-        gamma: see `make_gamma`.
-        **options: see `parts_of`.
-    """
+def _assemble(parts: PenalisedParts, inner: str, gamma: Any, num_trials: int | None) -> Agent:
     require_choice("inner", inner, ("ucb", "thompson"))
-    parts = penalised_parts(setting, penalty, epoch=epoch, reading=reading, **options)
     width_of = partial(improved_width, gamma=gamma, delta=parts.delta, union=2 if inner == "thompson" else 1)
     rule_of = WithWidth(Thompson if inner == "thompson" else UCB, width_of)
     return assemble(parts.model, rule_of, num_trials, objective=parts.objective)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -25,7 +25,9 @@ from ..agent.surrogate_agent import (
 from ..beliefs.surrogates import FirstOutcomes, Prediction
 from ..capabilities import handles
 from ..model.model import Model
+from ..model.options import SharedOptions
 from ..model.units import PerCost
+from ..validation import PerTrial
 from .constrained_ei_on_box import BoxConstrainedEI
 
 FIRST = 5  # uniform plays from which prior means and amplitudes are taken
@@ -88,9 +90,10 @@ def constrained_ei(
     *,
     initial: int = FIRST,
     constraint_noise_std: PerCost | None = None,
+    noise_variance: PerTrial | str | None = None,
     hallucinate: bool = False,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[SharedOptions],
 ) -> ConstrainedEI | BoxConstrainedEI | SideBySide:
     """Constrained EI: expected improvement times the probability of feasibility (Gardner et al. 2014).
 
@@ -104,15 +107,16 @@ def constrained_ei(
         initial: first plays, uniform, from which prior means and amplitudes are estimated.
         constraint_noise_std: deviation of the noise on costs; default the setting's, else as much of
             a cost's prior variance as the reward's is of its own.
+        noise_variance: lambda of the reward, see `ModelOptions`; in units of the first plays it counts as at
+            least 1e-6 of the prior variance.
         hallucinate: count pending plays in the deviations and repeat none of them while others are left,
             which keeps several workers apart.
         num_trials: None, or B.
-        **options: of the model: kernel, length_scale, noise_std, noise_variance (in units of the first plays
-            it counts as at least 1e-6 of the prior variance), form, and search on a box; with `refit_every`
-            reward and costs learn a kernel and a noise each by marginal likelihood (also `fit_most`,
-            `fit_restarts`, `fit_spread`).
+        **options: of the model: kernel, length_scale, noise_std, form, and search on a box; with
+            `refit_every` reward and costs learn a kernel and a noise each by marginal likelihood (also
+            `fit_most`, `fit_restarts`, `fit_spread`); see `SharedOptions`.
     """
-    model: Model = surrogate_model(setting, initial=initial, **options)
+    model: Model = surrogate_model(setting, initial=initial, noise_variance=noise_variance, **options)
     noise = noise_variances(model, constraint_noise_std, num_trials or 1)
     agent = BoxConstrainedEI if setting.continuous else ConstrainedEI
     return each_trial(lambda i: agent(model, noise[i], hallucinate), num_trials)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from bandit_envs.basics.arguments import require
 from bandit_envs.problem.setting import Setting
@@ -14,14 +14,37 @@ from ..agent.assembly import Agent, assemble
 from ..beliefs.by_name import make_belief
 from ..beliefs.of_costs import make_cost_belief
 from ..model.defaults import least_reward
-from ..model.model import OF_THE_REWARD, Model
+from ..model.model import Model
 from ..model.units import PriorUnits
 from ..objectives.each_modelled import OfCosts
+from ..objectives.each_modelled_parts import EachModelledOptions
 from ..objectives.penalised_parts import PenalisedParts
 from ..options import typed
 from ..restarts.by_name import make_restart
 
-WIDTH = 3.0
+
+class CostsApartOptions(EachModelledOptions, total=False):
+    """Options of agents of an objective that models reward and costs apart."""
+
+    delta: float
+    """Failure probability of all bands together, which share it alike; default 0.1."""
+    cost_width: Any
+    """w of the costs' bands, as `width`; default None: the same."""
+    belief: Any
+    """What pending feedback counts as for the reward, see `gp_agent`; default "delivered"."""
+    belief_options: Mapping[str, Any] | None
+    """Options of a belief by name, see `gp_agent`; default None."""
+    cost_belief: str
+    """The same for costs: "delivered" (nothing, the default), "hallucinated" (the mean) or "censored".
+
+    The last, with a belief that is "censored" and in its window, is RPOL under delay (Guo et al. 2023,
+    Theorem 6; the theorem's beta_t is a `DelayedWidth`): pending rewards count as the least that may come,
+    and pending costs, which nothing may shift, as 0.
+    """
+    restart: Any
+    """What starts over, see `gp_agent`, also for the default, None."""
+    restart_options: Mapping[str, Any] | None
+    """Options of a restart by name, see `gp_agent`; default None."""
 
 
 @typed
@@ -30,15 +53,16 @@ def with_costs_apart(
     parts_of: Callable[..., PenalisedParts],
     num_trials: int | None,
     *,
-    rule: str = "ucb",
-    width: Any = WIDTH,
+    rule: str,
+    width: Any,
     cost_width: Any = None,
     belief: Any = "delivered",
     belief_options: Mapping[str, Any] | None = None,
     cost_belief: str = "delivered",
     restart: Any = None,
     restart_options: Mapping[str, Any] | None = None,
-    **options: Any,
+    delta: float = 0.1,
+    **options: Unpack[EachModelledOptions],
 ) -> Agent:
     """Return the agent of an objective that models reward and costs apart.
 
@@ -47,25 +71,17 @@ def with_costs_apart(
         parts_of: makes the parts from the setting and the options.
         num_trials: None, or B.
         rule: by name, one with a width.
-        width: w of the reward's band: a number, "improved" (IGP-UCB) or what `make_width` takes; default 3,
-            as the authors' codes of CONFIG and EPBO.
-        cost_width: that of the costs' bands; default the same.
-        belief, belief_options: what pending feedback counts as for the reward, see `gp_agent`.
-        cost_belief: the same for costs: "delivered" (nothing), "hallucinated" (the mean) or, with a belief
-            that is "censored" and in its window, "censored": pending rewards then count as the least that may
-            come, and pending costs, which nothing may shift, as 0 (RPOL under delay, Guo et al. 2023,
-            Theorem 6; the theorem's beta_t is a `DelayedWidth`).
-        restart, restart_options: see `gp_agent`, also for the default.
-        **options: see `each_modelled`, and those of the model.
+        width: w of the reward's band: a number, "improved" (IGP-UCB) or what `make_width` takes.
+        cost_width, ..., delta, **options: see `CostsApartOptions`.
     """
     own = width if cost_width is None else cost_width
     costs = make_cost_belief(cost_belief, belief_options)
-    parts = parts_of(setting, cost_width=own, cost_belief=costs, **options)
+    parts = parts_of(setting, cost_width=own, cost_belief=costs, delta=delta, **options)
     if cost_belief == "censored":
         objective: Any = parts.objective
         _require_unshifted(belief, objective.assumed)
         parts = parts._replace(model=with_least(parts.model, setting, objective.assumed.prior))
-    observed = Model.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
+    observed = Model.of_reward(setting, options)
     return assemble(
         parts.model,
         make_rule(rule, width, parts.delta),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, Unpack
 
 from bandit_envs.basics.arguments import require, require_choice, require_integer, written_as
 from bandit_envs.problem.setting import Setting
@@ -25,6 +25,7 @@ from ..beliefs.hallucinated import Hallucinated
 from ..beliefs.imputed import FILL_INS, Imputed
 from ..capabilities import handles
 from ..model.model import Model
+from ..model.options import ModelOptions
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_gamma, make_width
@@ -44,7 +45,7 @@ def gp_ucb_sdf(
     delta: PerTrial = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """GP-UCB-SDF: argmax mu + (beta_t + bias) sigma, pending values 0 (Verma et al. 2022, Algorithm 1).
 
@@ -63,7 +64,7 @@ def gp_ucb_sdf(
         noisy: whether sigma has the noise in it, as libraries predict it; another variant, see `Censored`.
         delta, gamma: of the width; the gain is the realised one by default with "delayed". A number has none.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     belief = _censored(window, width, reward_bound, fill_in, noisy)
     width_of = partial(_width, width, reward_bound=reward_bound, delta=delta, gamma=gamma, union=2)
@@ -82,7 +83,7 @@ def gp_ts_sdf(
     delta: PerTrial = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """GP-TS-SDF: argmax of one sample of GP(mu, (beta_t + bias)^2 k) (Verma et al. 2022); as `gp_ucb_sdf`.
 
@@ -102,7 +103,7 @@ def gp_bucb(
     delta: PerTrial = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """GP-BUCB: mean from what is delivered, deviation from all plays (Desautels et al. 2014, Algorithm 1).
 
@@ -114,7 +115,7 @@ def gp_bucb(
         start: rounds of uncertainty sampling at the beginning, which keep C small.
         delta, gamma: of the width.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     require_integer("start", start, 0, "it is the number of first rounds of uncertainty sampling")
     rule_of = WithWidth(partial(_ucb_after, start), partial(make_width, width, delta=delta, gamma=gamma))
@@ -123,7 +124,7 @@ def gp_bucb(
 
 @handles("delay", "context", "box", "noise", "availability")
 def gp_bts(
-    setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Any
+    setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
     """GP-BTS: samples N(mu delivered, v^2 k of all plays), v = `scale` (as Verma et al. 2022 compare it).
 
@@ -136,7 +137,7 @@ def gp_bts(
 
 @handles("delay", "context", "box", "noise", "availability")
 def asy_ts(
-    setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Any
+    setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
     """Asy-TS: samples N(mu, v^2 k) of what is delivered, v = `scale` (Kandasamy et al. 2018).
 

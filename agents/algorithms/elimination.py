@@ -10,15 +10,13 @@ is one where arms come and go: then they play the design among the arms that are
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from bandit_envs.basics.arguments import (
-    ArgumentError,
     is_number,
     require,
     require_choice,
     require_probability,
-    shown,
 )
 from bandit_envs.problem.setting import Setting
 
@@ -31,6 +29,8 @@ from ..beliefs.eliminating import Eliminating, HalfWidth
 from ..beliefs.hallucinated import Hallucinated
 from ..capabilities import handles
 from ..model.model import Model
+from ..model.options import ModelOptions
+from ..options import require_absent
 from ..restarts.batches import BatchEnds, doubling_lengths, growing_lengths
 from ..validation import PerTrial
 from ..widths.non_adaptive import ConstantBand, PlainBand, SplitBand
@@ -46,7 +46,7 @@ def bpe(
     band: str | float = "split",
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """BPE: batched pure exploration in about log log T batches (Li & Scarlett 2022).
 
@@ -60,7 +60,7 @@ def bpe(
         band: "split", which is never wider, "plain", the paper's, or a number w for w sigma, without a bound.
         delta: failure probability.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     lengths = growing_lengths(setting.horizon)
     return eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
@@ -74,7 +74,7 @@ def phased_elimination(
     band: str | float = "split",
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """Phased elimination: batches that double, plays of the largest variance (Iwazaki & Takeno 2025).
 
@@ -87,7 +87,7 @@ def phased_elimination(
         first: plays of the first batch, any fixed number.
         band, delta: see `bpe`.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     lengths = doubling_lengths(setting.horizon, first)
     return eliminating(setting, PosteriorVariance(), lengths, band, delta, num_trials, options)
@@ -101,7 +101,7 @@ def reds(
     band: str | float = "split",
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """REDS: batches that double, uniform plays of what is left (Salgia et al. 2024, as others restate it).
 
@@ -112,7 +112,7 @@ def reds(
 
 
 @handles("delay", "context", "box", "noise", "availability")
-def mvr(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+def mvr(setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]) -> Agent:
     """MVR: plays of the largest variance, pending ones counted; recommend at the end (Vakili et al. 2021).
 
     Readable form: tests/references/stationary.py.
@@ -131,7 +131,7 @@ def eliminating(
     band: str | float,
     delta: PerTrial,
     num_trials: int | None,
-    options: dict[str, Any],
+    options: ModelOptions,
 ) -> Agent:
     """Return the agent that strikes off arms at the ends of batches of these lengths.
 
@@ -145,9 +145,7 @@ def eliminating(
     """
     if setting.continuous:
         raise ValueError('setting must have arms, which are struck off one by one, got a box; take "mvr"')
-    if options.get("initial"):
-        complaint = f"must be left out: these agents play no arm at random, got {shown(options['initial'])}"
-        raise ArgumentError("initial", complaint)
+    require_absent(options, ("initial",), "these agents play no arm at random")
     _require_band(band)
     require_probability("delta", delta)
     band_of = partial(_band, band=band, batches=len(lengths), delta=delta)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from bandit_envs.basics.arguments import is_integer, require, require_probability
 from bandit_envs.laws.delays import Poisson
@@ -11,6 +11,7 @@ from bandit_envs.problem.setting import Setting
 from ..acquisition.rules import PosteriorVariance
 from ..agent.assembly import Agent
 from ..capabilities import handles
+from ..model.options import ModelOptions
 from ..restarts.batches import growing_lengths
 from ..restarts.waiting import Fixed, Quantile, SubExponential, Wait
 from ..validation import PerTrial
@@ -28,7 +29,7 @@ def bpe_delay(
     band: str | float = "split",
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """BPE-Delay: batches of `bpe`, each u rounds longer, fitted to what has come (Vakili et al. 2023).
 
@@ -43,7 +44,7 @@ def bpe_delay(
         late: of all plays up to the end of a batch one is late with two thirds of this probability at most.
         band, delta: see `bpe`; the paper's study takes a band of sqrt(6).
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     extra = _wait(setting, wait, late)
     lengths = growing_lengths(setting.horizon, lambda t: min(extra(t), setting.max_delay))

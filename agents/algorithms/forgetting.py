@@ -9,7 +9,7 @@ from 0.3 to 3, and more at 10.)
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from bandit_envs.problem.setting import Setting
 
@@ -19,6 +19,7 @@ from ..agent.assembly import Agent, assemble
 from ..beliefs.forgetting import Forgetful, discounted, sliding_window, time_varying, wandering
 from ..capabilities import handles
 from ..model.model import Model
+from ..model.options import ModelOptions
 from ..restarts.base import Periodic
 from ..validation import PerTrial
 from ..widths.base import Width
@@ -38,7 +39,7 @@ def sw_gp_ucb(
     beta_scale: PerTrial | None = None,
     gamma: Any = None,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """SW-GP-UCB: GP-UCB on the last W plays (Zhou & Shroff 2021).
 
@@ -52,7 +53,7 @@ def sw_gp_ucb(
         width, delta, beta_scale, gamma: as for `gp_ucb`; the paper's own is for functions of bounded norm,
             "self-normalised". "amm" has no theorem here: its proof wants all plays of one function.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     belief = partial(_sliding, window=window, variation=variation)
     width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
@@ -70,7 +71,7 @@ def r_gp_ucb(
     beta_scale: PerTrial | None = None,
     gamma: Any = None,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """R-GP-UCB: GP-UCB that starts over every H rounds, with t of the width too (Zhou & Shroff 2021).
 
@@ -83,7 +84,7 @@ def r_gp_ucb(
         width, delta, beta_scale, gamma: as for `sw_gp_ucb`; "amm" has a theorem only where the function stays
             the same between two starts.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     restart = partial(_periodic, every=every, variation=variation)
     width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)
@@ -99,7 +100,7 @@ def tv_gp_ucb(
     width: str | float | Width = "theory",
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """TV-GP-UCB: GP-UCB under the kernel (1 - eps)^(|t - t'| / 2) k(x, x') (Bogunovic et al. 2016).
 
@@ -113,7 +114,7 @@ def tv_gp_ucb(
             sqrt(0.8 log(4 t)); or what `make_width` takes, of which "amm" has no theorem here.
         delta: failure probability.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     belief = partial(_drifting, eps=eps, variation=variation)
     width_of = partial(_time_varying_width, width, delta=delta)
@@ -129,7 +130,7 @@ def ui_tvbo(
     width: str | float | Width = 2.0,
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """UI-TVBO: GP-UCB under the kernel (1 + s^2 min(t, t')) k(x, x') (Brunzema et al. 2022).
 
@@ -145,7 +146,7 @@ def ui_tvbo(
         width: the paper's code has 2; or what `make_width` takes.
         delta: failure probability of a named width.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     if setting.continuous:
         raise ValueError("setting must be a finite set, whose prior may grow, got a box; take tv-gp-ucb")
@@ -165,7 +166,7 @@ def w_gp_ucb(
     beta_scale: PerTrial | None = None,
     gamma: Any = None,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """WGP-UCB: GP-UCB with discounted plays (Deng et al. 2022).
 
@@ -180,7 +181,7 @@ def w_gp_ucb(
             "amm" has no theorem here: plays do not count alike.
         delta, beta_scale, gamma: of the width.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     belief = partial(_discounting, discount=discount, variation=variation)
     width_of = partial(make_width, width, delta=delta, beta_scale=beta_scale, gamma=gamma)

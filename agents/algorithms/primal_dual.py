@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from bandit_envs.basics.arguments import require_choice
 from bandit_envs.problem.setting import Setting
@@ -11,7 +11,7 @@ from bandit_envs.problem.setting import Setting
 from ..agent.assembly import Agent
 from ..capabilities import handles
 from ..objectives.primal_dual import CAP, Dual, primal_dual_parts
-from .costs_apart import with_costs_apart
+from .costs_apart import CostsApartOptions, with_costs_apart
 
 RULES = {"ucb": "ucb", "ts": "thompson", "random": "random-ucb"}
 
@@ -22,8 +22,9 @@ def pdcbo(
     *,
     step: float = 1.0,
     width: Any = 1.0,
+    rule: str = "ucb",
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[CostsApartOptions],
 ) -> Agent:
     """PDCBO: argmax uf - sum_j phi_j lg_j, phi <- [phi + step c_t]^+, c_t observed (Xu et al. 2023).
 
@@ -39,11 +40,12 @@ def pdcbo(
         setting: what is published of the problem.
         step: of the multipliers.
         width: of the reward's band, and unless `cost_width` says otherwise of the costs'.
+        rule: by name, one with a width.
         num_trials: None, or B.
-        **options: see `with_costs_apart`, `each_modelled`, and those of the model.
+        **options: see `CostsApartOptions`.
     """
     parts_of = partial(primal_dual_parts, dual=Dual(step))
-    return with_costs_apart(setting, parts_of, num_trials, width=width, **options)
+    return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)
 
 
 @handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
@@ -56,7 +58,7 @@ def ckb(
     clip: float | None = None,
     width: Any = None,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[CostsApartOptions],
 ) -> Agent:
     """CKB: argmax fhat - sum_j phi_j ghat_j, phi <- min([phi + step ghat(x_t)]^+, cap) (Zhou & Ji 2022).
 
@@ -77,7 +79,7 @@ def ckb(
         clip: see `Dual`; default off.
         width: of both; default 3, and with "ts" 1.
         num_trials: None, or B.
-        **options: see `with_costs_apart`, `each_modelled`, and those of the model.
+        **options: see `CostsApartOptions`.
     """
     require_choice("rule", rule, tuple(RULES))
     parts_of = partial(primal_dual_parts, dual=Dual(step, cap, observed=False, estimate=rule, clip=clip))

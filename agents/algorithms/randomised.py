@@ -6,7 +6,7 @@ They are stated for f ~ GP(0, k), Gaussian noise of variance lambda and feedback
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 from bandit_envs.problem.setting import Setting
 
@@ -15,11 +15,16 @@ from ..acquisition.randomised import EIMS, PIMS, OfSize
 from ..agent.assembly import Agent, assemble
 from ..capabilities import handles
 from ..model.model import Model
+from ..model.options import ModelOptions
 
 
 @handles("delay", "context", "box", "noise", "availability")
 def irgp_ucb(
-    setting: Setting, *, size: int | str | None = None, num_trials: int | None = None, **options: Any
+    setting: Setting,
+    *,
+    size: int | str | None = None,
+    num_trials: int | None = None,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """IRGP-UCB: argmax mu + sqrt(zeta) sigma, zeta = 2 log(N / 2) + E, E exponential (Takeno et al. 2023).
 
@@ -31,13 +36,13 @@ def irgp_ucb(
             grows with t on a box without contexts, by a formula from memory that is neither confirmed nor
             proved here.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     return assemble(Model.of(setting, **options), OfSize(size), num_trials)
 
 
 @handles("delay", "context", "box", "noise", "availability")
-def pims(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+def pims(setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]) -> Agent:
     """PIMS: probability of improvement on the maximum of a posterior sample (Takeno et al. 2024).
 
     Readable form: tests/references/randomised.py.
@@ -46,7 +51,7 @@ def pims(setting: Setting, *, num_trials: int | None = None, **options: Any) -> 
 
 
 @handles("delay", "context", "box", "noise", "availability")
-def eims(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+def eims(setting: Setting, *, num_trials: int | None = None, **options: Unpack[ModelOptions]) -> Agent:
     """EIMS: expected improvement on the maximum of a posterior sample (Takeno et al. 2025).
 
     Readable form: tests/references/randomised.py.

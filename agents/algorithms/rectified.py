@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from bandit_envs.problem.setting import Setting
 
 from ..agent.assembly import Agent
 from ..capabilities import handles
 from ..objectives.rectified import rectified_parts
-from ..objectives.schedules import RHO, Constant, Growing, Infinite, Schedule
-from .costs_apart import with_costs_apart
+from ..objectives.schedules import RHO, Constant, Growing, Infinite
+from .costs_apart import CostsApartOptions, with_costs_apart
+
+WIDTH = 3.0
 
 
 @handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
-def config(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+def config(
+    setting: Setting,
+    *,
+    rule: str = "ucb",
+    width: Any = WIDTH,
+    num_trials: int | None = None,
+    **options: Unpack[CostsApartOptions],
+) -> Agent:
     """CONFIG: argmax uf over the arms whose costs may all be kept, lg_j <= 0 (Xu et al. 2023).
 
     Readable form: tests/references/constrained.py.
@@ -26,14 +35,24 @@ def config(setting: Setting, *, num_trials: int | None = None, **options: Any) -
 
     Args:
         setting: what is published of the problem.
+        rule: by name, one with a width.
+        width: w of the reward's band, a number or what `make_width` takes; default as in the authors' code.
         num_trials: None, or B.
-        **options: see `with_costs_apart`, `each_modelled`, and those of the model.
+        **options: see `CostsApartOptions`.
     """
-    return _assemble(setting, Infinite(), num_trials, **options)
+    parts_of = partial(rectified_parts, schedule=Infinite())
+    return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)
 
 
 @handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
-def rpol(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+def rpol(
+    setting: Setting,
+    *,
+    rule: str = "ucb",
+    width: Any = WIDTH,
+    num_trials: int | None = None,
+    **options: Unpack[CostsApartOptions],
+) -> Agent:
     """RPOL: argmax uf - sum_j Q_j [lg_j]^+, Q_{t+1} = max(Q_t + [c_t]^+, sqrt t) (Guo et al. 2023).
 
     Readable form: tests/references/constrained.py.
@@ -47,14 +66,24 @@ def rpol(setting: Setting, *, num_trials: int | None = None, **options: Any) -> 
 
     Args:
         setting: what is published of the problem.
+        rule, width: see `config`.
         num_trials: None, or B.
-        **options: see `with_costs_apart`, `each_modelled`, and those of the model.
+        **options: see `CostsApartOptions`.
     """
-    return _assemble(setting, Growing(), num_trials, **options)
+    parts_of = partial(rectified_parts, schedule=Growing())
+    return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)
 
 
 @handles("delay", "context", "constraint", "change", "box", "availability", "horizon")
-def epbo(setting: Setting, *, rho: float = RHO, num_trials: int | None = None, **options: Any) -> Agent:
+def epbo(
+    setting: Setting,
+    *,
+    rho: float = RHO,
+    rule: str = "ucb",
+    width: Any = WIDTH,
+    num_trials: int | None = None,
+    **options: Unpack[CostsApartOptions],
+) -> Agent:
     """EPBO: argmax uf - rho sum_j [lg_j]^+ (Lu & Paulson 2022).
 
     Readable form: tests/references/constrained.py.
@@ -66,11 +95,9 @@ def epbo(setting: Setting, *, rho: float = RHO, num_trials: int | None = None, *
         setting: what is published of the problem.
         rho: what a unit of violation costs, in prior deviations. Below the largest optimal multiplier, which
             the theory asks for from memory, violation is linear in time; the authors' code takes 1.
+        rule, width: see `config`.
         num_trials: None, or B.
-        **options: see `with_costs_apart`, `each_modelled`, and those of the model.
+        **options: see `CostsApartOptions`.
     """
-    return _assemble(setting, Constant(rho), num_trials, **options)
-
-
-def _assemble(setting: Setting, schedule: Schedule, num_trials: int | None, **options: Any) -> Agent:
-    return with_costs_apart(setting, partial(rectified_parts, schedule=schedule), num_trials, **options)
+    parts_of = partial(rectified_parts, schedule=Constant(rho))
+    return with_costs_apart(setting, parts_of, num_trials, rule=rule, width=width, **options)

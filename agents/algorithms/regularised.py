@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from bandit_envs.problem.setting import Setting
 
@@ -12,6 +12,7 @@ from ..agent.assembly import Agent, assemble
 from ..beliefs.ridges import RATIOS, Ridges, require_ratios
 from ..capabilities import handles
 from ..model.model import Model
+from ..model.options import ModelOptions
 from ..validation import PerTrial
 
 
@@ -22,7 +23,7 @@ def dmm_ucb(
     ratios: Any = RATIOS,
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """DMM-UCB: argmax of the smallest of the bands of several regularisations (Flynn & Reeb 2024).
 
@@ -39,7 +40,7 @@ def dmm_ucb(
             paper's.
         delta: failure probability.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     require_ratios(ratios)
     belief = partial(Ridges, ratios=ratios)

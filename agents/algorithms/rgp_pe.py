@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from ..beliefs.conditioning import make_posterior
 from ..beliefs.pulls import pulls
 from ..capabilities import handles
 from ..model.model import Model
+from ..model.options import ModelOptions
 from ..validation import PerTrial
 from ..widths.by_name import make_gamma
 
@@ -148,7 +149,7 @@ def rgp_pe(
     extra: str = "sharp",
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> RGPPE | SideBySide:
     """RGP-PE: phased elimination under corrupted rewards, for teaching (Bogunovic et al. 2022, Algorithm 1).
 
@@ -165,7 +166,7 @@ def rgp_pe(
             "heuristic", C sigma / sqrt(u) of the experiments, which loses the theorem.
         delta: failure probability.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     require_choice("extra", extra, EXTRAS)
     require_probability("delta", delta)

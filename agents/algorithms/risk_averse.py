@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..beliefs.conditioning import make_posterior
 from ..beliefs.delivered import Delivered
 from ..capabilities import handles
 from ..model.model import Model
+from ..model.options import ModelOptions
 from ..model.tie_breaking import argmax_with_ties
 
 WIDTH = 2.0**0.5  # b of the authors' experiments
@@ -127,7 +128,7 @@ def rahbo(
     explore: int = 0,
     reading: str = "paper",
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> RAHBO | SideBySide:
     """RAHBO: maximise f - alpha rho^2, with k plays of each arm that is chosen (Makarova et al. 2021).
 
@@ -142,7 +143,7 @@ def rahbo(
         reading: what is taken for the noise of f: the upper bound of rho^2 as in Algorithm 1 ("paper"), or
             the sample variance of the k values, as in the authors' code ("code").
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     require_not_negative("alpha", alpha, "it is how much variance costs")
     require_integer("repeats", repeats, 2, "a sample variance takes two values")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from bandit_envs.basics.arguments import require_choice
 from bandit_envs.problem.setting import Setting
@@ -21,6 +21,7 @@ from ..agent.assembly import Agent, assemble
 from ..beliefs.alike import Alike
 from ..capabilities import handles
 from ..model.model import Model
+from ..model.options import ModelOptions
 from ..objectives.truncated import Truncated, moment_of, truncation
 from ..validation import PerTrial
 from ..widths.base import Width
@@ -40,7 +41,7 @@ def ec_gp_ucb(
     width: str | float | Width = "amm",
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """EC-GP-UCB: a band for functions that are eps from the kernel's space (Bogunovic & Krause 2021).
 
@@ -55,7 +56,7 @@ def ec_gp_ucb(
         width: of the band without it, see `gp_ucb`.
         delta: failure probability.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     require_choice("extra", extra, (*EXTRAS, EXACT))
     far = setting.misspecification if eps is None else eps
@@ -72,7 +73,7 @@ def rgp_ucb(
     width: str | float | Width = "amm",
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """RGP-UCB: a band for rewards that an attacker may change by C in all (Bogunovic et al. 2020).
 
@@ -85,7 +86,7 @@ def rgp_ucb(
         width: of the band without it, see `gp_ucb`.
         delta: failure probability.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     require_choice("extra", extra, EXTRAS)
     most = setting.corruption if budget is None else budget
@@ -101,7 +102,7 @@ def tgp_ucb(
     moment: float | None = None,
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """TGP-UCB: rewards of heavy tails, truncated (Ray Chowdhury & Gopalan 2019).
 
@@ -115,7 +116,7 @@ def tgp_ucb(
         moment: a bound on it, for y from the average prior mean; default what B and R say.
         delta: failure probability.
         num_trials: None, or B.
-        **options: of the model; noise_variance is 1 prior variance by default.
+        **options: of the model, see `ModelOptions`; noise_variance is 1 prior variance by default.
     """
     model = Model.of(setting, **options)
     if options.get("noise_variance") is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from bandit_envs.basics.arguments import require_integer
 from bandit_envs.problem.setting import Setting
@@ -17,8 +17,8 @@ from ..acquisition.safe_exploration import ISE
 from ..agent.assembly import Agent, assemble
 from ..beliefs.by_name import make_belief
 from ..capabilities import handles
-from ..model.model import OF_THE_REWARD, Model
-from ..objectives.safe import COST_WIDTH, safe_parts
+from ..model.model import Model
+from ..objectives.safe import SafeModelOptions, safe_parts
 from ..options import typed
 from ..restarts.by_name import make_restart
 from ..widths.base import Width
@@ -27,8 +27,34 @@ WIDTH = 2.0  # of the reward's band, which safety does not rest on
 PATIENCE = 10
 
 
+class SafeOptions(SafeModelOptions, total=False):
+    """Options of agents that choose among safe arms."""
+
+    delta: float
+    """Failure probability of all bands together, which share it alike; default 0.1."""
+    width: Any
+    """w of the reward's band; default 2.0, as the authors' code of SafeOpt. Safety does not rest on it."""
+    belief: Any
+    """What pending feedback counts as for the reward, see `gp_agent`; default "delivered". Costs are learnt
+    as they come."""
+    belief_options: Mapping[str, Any] | None
+    """Options of a belief by name, see `gp_agent`; default None."""
+    restart: Any
+    """What starts over, see `gp_agent`. Default None: "evidence" where the functions may change, for its
+    alarm needs no uniform plays. After one S = S0; before it nothing is proved."""
+    restart_options: Mapping[str, Any] | None
+    """Options of a restart by name, see `gp_agent`; default None."""
+
+
 @handles("delay", "context", "constraint", "change", "availability", "seed", "horizon")
-def safe_ucb(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+def safe_ucb(
+    setting: Setting,
+    *,
+    sets: str = "bands",
+    patience: int | None = None,
+    num_trials: int | None = None,
+    **options: Unpack[SafeOptions],
+) -> Agent:
     """Safe UCB: argmax uf over S, a safe seed and all arms with ug_j <= 0 (Sui et al. 2015, a rival).
 
     Readable form: tests/references/safe.py.
@@ -38,14 +64,24 @@ def safe_ucb(setting: Setting, *, num_trials: int | None = None, **options: Any)
 
     Args:
         setting: what is published of the problem, a safe seed among it.
+        sets: what finds S, see `make_mask`.
+        patience: rounds with feedback in which S does not grow after which a trial has settled; default
+            None, never.
         num_trials: None, or B.
-        **options: see `safely`, `safe_parts`, `each_modelled`, and those of the model.
+        **options: see `SafeOptions`.
     """
-    return safely(setting, UCB, num_trials, **options)
+    return safely(setting, UCB, num_trials, sets=sets, patience=patience, **options)
 
 
 @handles("delay", "context", "constraint", "change", "availability", "seed", "horizon")
-def safeopt(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+def safeopt(
+    setting: Setting,
+    *,
+    sets: str = "bands",
+    patience: int | None = None,
+    num_trials: int | None = None,
+    **options: Unpack[SafeOptions],
+) -> Agent:
     """SafeOpt: the widest band of what may be best in S and of what may enlarge S (Sui et al. 2015).
 
     Readable form: tests/references/safe.py.
@@ -57,10 +93,11 @@ def safeopt(setting: Setting, *, num_trials: int | None = None, **options: Any) 
 
     Args:
         setting: what is published of the problem, a safe seed among it.
+        sets, patience: see `safe_ucb`.
         num_trials: None, or B.
-        **options: see `safely`, `safe_parts`, `each_modelled`, and those of the model.
+        **options: see `SafeOptions`.
     """
-    return safely(setting, SafeOpt, num_trials, **options)
+    return safely(setting, SafeOpt, num_trials, sets=sets, patience=patience, **options)
 
 
 @handles("delay", "context", "constraint", "change", "availability", "seed", "horizon")
@@ -69,8 +106,9 @@ def stageopt(
     *,
     rounds: int | None = None,
     patience: int = PATIENCE,
+    sets: str = "bands",
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[SafeOptions],
 ) -> Agent:
     """StageOpt: the expander of the widest cost band, then argmax_S uf (Sui et al. 2018).
 
@@ -81,16 +119,24 @@ def stageopt(
         rounds: T0, the most of the first stage; default 80 % of the horizon, as in its experiments.
         patience: rounds with feedback in which S does not grow after which the first stage ends, 10 as in
             its experiments.
+        sets: see `safe_ucb`.
         num_trials: None, or B.
-        **options: see `safely`, `safe_parts`, `each_modelled`, and those of the model.
+        **options: see `SafeOptions`.
     """
     until = setting.horizon * 4 // 5 if rounds is None else rounds
     require_integer("rounds", until, 0, "it is the length of the first stage")
-    return safely(setting, partial(StageOpt, rounds=until), num_trials, patience=patience, **options)
+    rule = partial(StageOpt, rounds=until)
+    return safely(setting, rule, num_trials, sets=sets, patience=patience, **options)
 
 
 @handles("delay", "context", "constraint", "change", "availability", "seed", "horizon")
-def losbo(setting: Setting, *, num_trials: int | None = None, **options: Any) -> Agent:
+def losbo(
+    setting: Setting,
+    *,
+    patience: int | None = None,
+    num_trials: int | None = None,
+    **options: Unpack[SafeOptions],
+) -> Agent:
     """LoSBO: SafeOpt on what costs that came certify by their slopes and a noise bound (Fiedler et al. 2024).
 
     Readable form: tests/references/safe.py.
@@ -101,15 +147,22 @@ def losbo(setting: Setting, *, num_trials: int | None = None, **options: Any) ->
 
     Args:
         setting: what is published of the problem: a safe seed, L and E.
+        patience: see `safe_ucb`.
         num_trials: None, or B.
-        **options: see `safely`, `safe_parts`, `each_modelled`, and those of the model, but for `sets`.
+        **options: see `SafeOptions`.
     """
-    return safely(setting, SafeOpt, num_trials, sets="plays", **options)
+    return safely(setting, SafeOpt, num_trials, sets="plays", patience=patience, **options)
 
 
 @handles("delay", "context", "constraint", "change", "availability", "seed", "horizon")
 def ise(
-    setting: Setting, *, rounds: int | None = None, num_trials: int | None = None, **options: Any
+    setting: Setting,
+    *,
+    rounds: int | None = None,
+    sets: str = "bands",
+    patience: int | None = None,
+    num_trials: int | None = None,
+    **options: Unpack[SafeOptions],
 ) -> Agent:
     """ISE: the safe arm that tells most about where costs are kept (Bottero et al. 2022), then safe UCB.
 
@@ -121,12 +174,14 @@ def ise(
     Args:
         setting: what is published of the problem, a safe seed among it.
         rounds: how many of them explore; default half of the horizon.
+        sets, patience: see `safe_ucb`.
         num_trials: None, or B.
-        **options: see `safely`, `safe_parts`, `each_modelled`, and those of the model.
+        **options: see `SafeOptions`.
     """
     until = setting.horizon // 2 if rounds is None else rounds
     require_integer("rounds", until, 0, "it is the number of rounds that explore")
-    return safely(setting, partial(ISE, rounds=until), num_trials, **options)
+    rule = partial(ISE, rounds=until)
+    return safely(setting, rule, num_trials, sets=sets, patience=patience, **options)
 
 
 @typed
@@ -136,12 +191,14 @@ def safely(
     num_trials: int | None,
     *,
     width: Any = WIDTH,
-    cost_width: Any = COST_WIDTH,
     belief: Any = "delivered",
     belief_options: Mapping[str, Any] | None = None,
     restart: Any = None,
     restart_options: Mapping[str, Any] | None = None,
-    **options: Any,
+    sets: str = "bands",
+    patience: int | None = None,
+    delta: float = 0.1,
+    **options: Unpack[SafeModelOptions],
 ) -> Agent:
     """Return the agent of a rule that chooses among safe arms.
 
@@ -149,16 +206,11 @@ def safely(
         setting: what is published of the problem.
         rule: makes the rule from the width of the reward's band.
         num_trials: None, or B.
-        width: w of the reward's band; default 2, as the authors' code of SafeOpt. Safety does not rest on it.
-        cost_width: that of the costs' bands, see `safe_parts`.
-        belief, belief_options: what pending feedback counts as for the reward, see `gp_agent`; costs are
-            learnt as they come.
-        restart, restart_options: see `gp_agent`; default "evidence" where the functions may change, for its
-            alarm needs no uniform plays. After one S = S0; before it nothing is proved.
-        **options: see `safe_parts`.
+        sets, patience: see `safe_ucb`.
+        width, ..., restart_options, delta, **options: see `SafeOptions`.
     """
-    parts = safe_parts(setting, cost_width=cost_width, **options)
-    observed = Model.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
+    parts = safe_parts(setting, sets=sets, patience=patience, delta=delta, **options)
+    observed = Model.of_reward(setting, options)
     usual = "evidence" if setting.may_change else "never"
     return assemble(
         parts.model,

@@ -10,7 +10,7 @@ faster. Agents here say that they are `approximate`.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Unpack
 
 from bandit_envs.basics.arguments import (
     ArgumentError,
@@ -27,6 +27,7 @@ from ..agent.assembly import Agent, assemble
 from ..beliefs.sketched import READINGS, SketchedAnew, SketchedInBatches
 from ..capabilities import handles
 from ..model.model import Model
+from ..model.options import ModelOptions
 from ..options import require_left_out
 from ..validation import PerTrial
 from ..widths.base import Width
@@ -43,7 +44,7 @@ def bkb(
     reading: str = "code",
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """BKB: GP-UCB on an approximate posterior, with a new dictionary a round (Calandriello et al. 2019).
 
@@ -61,7 +62,7 @@ def bkb(
         reading: "code" draws once a point, "paper" once a play.
         delta: failure probability, for such a q.
         num_trials: None, or B.
-        **options: of the model, but for `form`, `refit_every` and `repeat`.
+        **options: of the model, see `ModelOptions`, but for `form`, `refit_every` and `repeat`.
     """
     require_positive("size", size, "it says how many points dictionaries have; the authors take 2 to 10")
     require_choice("reading", reading, READINGS)
@@ -77,7 +78,7 @@ def bbkb(
     growth: float = 2.0,
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """BBKB: BKB in batches, in which means are frozen and variances shrink (Calandriello et al. 2020).
 
@@ -89,7 +90,7 @@ def bbkb(
         growth: C, 2 in the authors' experiments.
         delta: failure probability, for a q as large as the theorem's.
         num_trials: None, or B.
-        **options: of the model, but for `form`, `refit_every` and `repeat`.
+        **options: of the model, see `ModelOptions`, but for `form`, `refit_every` and `repeat`.
     """
     require_positive("size", size, "it says how many points dictionaries have; the authors take 2 to 10")
     require_at_least_one("growth", growth, "a batch ends where variances may have shrunk by it")
@@ -106,7 +107,7 @@ def _bbkb_width(model: Model, growth: float, delta: PerTrial) -> Width:
     return BBKBWidth(model.rkhs_bound, model.noise_std, model.noise_variance, growth, delta)
 
 
-def _sketched_model(setting: Setting, options: dict[str, Any]) -> Model:
+def _sketched_model(setting: Setting, options: ModelOptions) -> Model:
     if setting.continuous:
         raise ValueError('setting must have arms, of which dictionaries are made, got a box; take "gp-ucb"')
     for name in EXACT_ONLY:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 from bandit_envs.basics.arguments import ArgumentError, is_number, require, require_not_negative, shown
 from bandit_envs.problem.setting import Setting
@@ -14,7 +14,9 @@ from ..agent.assembly import Agent, assemble
 from ..agent.stable_agent import StableAgent
 from ..capabilities import handles
 from ..model.model import Model
+from ..model.options import ModelOptions
 from ..objectives.worst_nearby import OfWorstNearby
+from ..options import require_absent
 from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width
@@ -32,7 +34,7 @@ def stable_opt(
     delta: PerTrial = 0.1,
     gamma: Any = None,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """StableOpt: argmax_x min_{|x' - x| <= eps} uf(x'), and of these x' the least lf (Bogunovic et al. 2018).
 
@@ -50,7 +52,7 @@ def stable_opt(
         eps: how far the arm that is used may be from the one chosen, in ranges of the features over the arms.
         width, delta, gamma: see `gp_ucb`.
         num_trials: None, or B.
-        **options: of the model, but for `refit_every` and `repeat`.
+        **options: of the model, see `ModelOptions`, but for `refit_every` and `repeat`.
     """
     if setting.continuous:
         raise ArgumentError("setting", f"must have arms, among which neighbours are, got {shown(setting)}")
@@ -58,10 +60,9 @@ def stable_opt(
     require(
         is_number(eps) and eps <= FURTHEST, "eps", f"a number up to {FURTHEST:g}, in ranges of features", eps
     )
-    if options.get("refit_every"):
-        raise ArgumentError("refit_every", f"must be left out, got {shown(options['refit_every'])}")
-    if options.get("repeat", 1.0) != 1.0:
-        raise ArgumentError("repeat", f"must be 1, got {shown(options['repeat'])}: fears change with bands")
+    require_absent(options, ("refit_every",), "fears change with bands")
+    if (repeat := options.get("repeat", 1.0)) != 1.0:
+        raise ArgumentError("repeat", f"must be 1, got {shown(repeat)}: fears change with bands")
     rule_of = WithWidth(UCB, partial(make_width, width, delta=delta, gamma=gamma))
     model, objective = Model.of(setting, **options), OfWorstNearby(eps)
     return assemble(model, rule_of, num_trials, kind=StableAgent, objective=objective)

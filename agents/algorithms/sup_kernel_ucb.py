@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -23,7 +23,9 @@ from ..capabilities import handles
 from ..model.bounds import rests_on_default
 from ..model.model import Model
 from ..model.offered import offered_in
+from ..model.options import ModelOptions
 from ..model.tie_breaking import argmax_with_ties
+from ..options import require_absent
 from ..validation import PerTrial, arms_of
 from ..widths.non_adaptive import ConstantBand, PlainBand
 
@@ -145,7 +147,7 @@ def sup_kernel_ucb(
     band: float | None = None,
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> SupKernelUCB | SideBySide:
     """SupKernelUCB: R_T = O~(sqrt(gamma_T T)), for theory rather than use (Valko et al. 2013).
 
@@ -157,15 +159,13 @@ def sup_kernel_ucb(
             sqrt(2 log(2 T N / delta)).
         delta: failure probability.
         num_trials: None, or B.
-        **options: of the model.
+        **options: of the model, see `ModelOptions`.
     """
     if setting.continuous:
         raise ArgumentError("setting", f"must have arms, which are left out by stages, got {shown(setting)}")
-    for name in ("initial", "refit_every"):
-        if options.get(name):
-            raise ArgumentError(name, f"must be left out: stages choose plays, got {shown(options[name])}")
-    if options.get("repeat", 1.0) != 1.0:
-        raise ArgumentError("repeat", f"must be 1, got {shown(options['repeat'])}: stages choose plays")
+    require_absent(options, ("initial", "refit_every"), "stages choose plays")
+    if (repeat := options.get("repeat", 1.0)) != 1.0:
+        raise ArgumentError("repeat", f"must be 1, got {shown(repeat)}: stages choose plays")
     require_probability("delta", delta)
     if band is not None:
         require_positive("band", band, "it multiplies a standard deviation")

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from ..capabilities import handles
 from ..kernels.order import order_of
 from ..kernels.shortened import has_length_scale
 from ..model.model import Model
+from ..model.options import ModelOptions
 from ..options import require_left_out
 from ..validation import PerTrial
 from ..widths.by_name import improved_width, make_width
@@ -61,7 +62,7 @@ def a_gp_ucb(
     width: str = "amm",
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Agent:
     """A-GP-UCB: GP-UCB whose length-scale shrinks for certain (Berkenkamp et al. 2019).
 
@@ -79,7 +80,7 @@ def a_gp_ucb(
         width: "amm", "self-normalised" or "improved", with the realised gain.
         delta: failure probability of a round's band, for that round's kernel.
         num_trials: None, or B.
-        **options: of the model, but for `refit_every` and `repeat`.
+        **options: of the model, see `ModelOptions`, but for `refit_every` and `repeat`.
     """
     model = _fixed_model(setting, {"form": FORM, **options})
     grows, more = Growth(g, start), _bound_growth(b)
@@ -96,7 +97,7 @@ def lb_gp_ucb(
     width: str = "amm",
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Several | SideBySide:
     """LB-GP-UCB: length-scales take turns so that what each may lose is balanced (Ziomek et al. 2024).
 
@@ -114,7 +115,7 @@ def lb_gp_ucb(
         width: "amm", "self-normalised" or "improved", with the realised gain.
         delta: failure probability.
         num_trials: None, or B.
-        **options: of the model, but for `refit_every` and `repeat`.
+        **options: of the model, see `ModelOptions`, but for `refit_every` and `repeat`.
     """
     require_probability("delta", delta)
     model = _fixed_model(setting, options)
@@ -132,7 +133,7 @@ def pe_gp_ucb(
     width: str = "amm",
     delta: PerTrial = 0.1,
     num_trials: int | None = None,
-    **options: Any,
+    **options: Unpack[ModelOptions],
 ) -> Several | SideBySide:
     """PE-GP-UCB: the most optimistic of several priors, until its promises fail (Ziomek et al. 2025).
 
@@ -147,7 +148,7 @@ def pe_gp_ucb(
         width: "amm", "self-normalised" or "improved", with the realised gain.
         delta: failure probability.
         num_trials: None, or B.
-        **options: of all models, but for `refit_every` and `repeat`.
+        **options: of all models, see `ModelOptions`, but for `refit_every` and `repeat`.
     """
     require_probability("delta", delta)
     models = _offset(_fixed_model(setting, options)) if priors is None else _given(setting, priors, options)

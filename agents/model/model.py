@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
@@ -32,14 +33,8 @@ from .noise import LEARNT_NOISE_FLOOR, assumed_noise, growth_by_smoothness, requ
 
 DEFAULT_BOUND = DefaultBound(1.0)  # where the setting states no RKHS bound; the norm has no unit
 SPREAD_ON_BOX = 3**0.5  # of log length-scales: tells a feature that counts from one that was not varied
-OF_THE_REWARD = (
-    "kernel",
-    "length_scale",
-    "noise_std",
-    "prior_mean",
-    "refit_every",
-    "fit_mean",
-)  # options that say how rewards are distributed
+# Options that say how rewards are distributed.
+OF_THE_REWARD = ("kernel", "length_scale", "noise_std", "prior_mean", "refit_every", "fit_mean")
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,38 +106,7 @@ class Model:
 
         Args:
             setting: with arms, or a box.
-            kernel: default the setting's, else an SE kernel of `length_scale`. One that is named has the
-                amplitude of the setting's, or where that is withheld 1, which `SelfScaled` agents replace. A
-                WhiteKernel in its sum is taken out and is the noise; alone it stands for independent arms.
-            length_scale: default 0.2 of the width of the box; replaces a published kernel by its own.
-            noise_std: default what a WhiteKernel in `kernel` says, else the setting's, else 0.1 prior
-                deviations.
-            noise_variance: default noise_std squared, but at least 1e-6 of the prior variance, a jitter where
-                there is no noise; one that is given may be as small as 1e-10 of it. "smoothness" is
-                R^2 T^(d / (2 nu + 2 d)) on Matern kernels, see `growth_by_smoothness`; not where it
-                is learnt.
-            rkhs_bound: default the setting's, else 1; of the norm in the kernel's own space, without a unit.
-                Agents say that they rest on the 1, see `bounds`.
-            prior_mean: default the setting's. A belief that censors pending feedback takes it too, else the
-                least that may come (Verma et al. 2022): the published lower bound, or 3 prior deviations
-                below the published mean.
-            form: "weight-space", "dense", "factor", "kronecker", "plays" or "pairs".
-            initial: how many first rounds are played at random.
-            refit_every: learn kernel and noise by marginal likelihood every so many rounds; None or 0 is off.
-            fit_on: "arrived" or "all", see `Learning`.
-            fit_restarts: random starts of a fit, beside the values so far. Bounds are the kernel's own.
-            fit_mean: learn a constant prior mean too; not where pending feedback is censored.
-            fit_spread: deviation of a prior on log length-scales around the kernel's own. Default sqrt(3) on
-                a box, where the likelihood alone calls a feature irrelevant that was only not varied yet, and
-                infinite, which is no prior, on a finite set.
-            fit_most: the latest values that a fit looks at, since it takes O(n^3); default all.
-            fit_amplitude_spread, fit_noise_spread: likewise of the logarithms of the prior variance and of
-                the noise variance around `noise_variance`; default infinite, no prior. A noise of spread 0
-                is known, and not learnt.
-            search: on a box, how the largest score is found: None, {"candidates": ..., "starts": ...,
-                "steps": ...} of `box.QuasiRandom`, or a `box.Search`.
-            repeat: C2 >= 1 of mini-GP-UCB and mini-GP-EI, see `agent.repeating`: an arm that was chosen is
-                played until variances may have shrunk by C2, so that choices, not rounds, cost. 2 is usual.
+            kernel, ..., repeat: see `ModelOptions`.
         """
         require_at_least_one("repeat", repeat, "it is the factor by which variances may shrink; 1 is off")
         require_integer("initial", initial, 0, "it is the number of first rounds that are played at random")
@@ -189,6 +153,11 @@ class Model:
             repeat=float(repeat),
             unit_is_known=setting.kernel is not None or says_unit(kernel),
         )
+
+    @classmethod
+    def of_reward(cls, setting: Setting, options: Mapping[str, Any]) -> Model:
+        """Return the model of the reward itself, of an agent that models something made of it."""
+        return cls.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
 
     def of_trial(self, trial: int) -> Model:
         """What is assumed in one trial of a batch."""

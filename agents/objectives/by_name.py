@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -12,12 +12,13 @@ from bandit_envs.problem.setting import Setting
 
 from ..model.model import Model
 from ..named import made
-from .penalised_parts import PenalisedParts, dual, penalised_parts
+from .each_modelled_parts import CostModelOptions
+from .penalised_parts import EPOCH, PenalisedOptions, PenalisedParts, dual, penalised_parts
 from .penalties import PSI, Multiplicative
 from .primal_dual import CAP, Dual, primal_dual_parts
 from .rectified import rectified_parts
 from .reward import Reward
-from .safe import COST_WIDTH, safe_parts
+from .safe import SafeModelOptions, safe_parts
 from .schedules import RHO, Constant, Growing, Infinite, Schedule
 
 
@@ -47,9 +48,12 @@ def _dual(
     options: dict[str, Any],
     step: float | None = None,
     reading: str = "default",
-    **own: Any,
+    epoch: int = EPOCH,
+    **own: Unpack[PenalisedOptions],
 ) -> PenalisedParts:
-    return penalised_parts(setting, dual(step, reading), reading=reading, delta=delta, **own, **options)
+    return penalised_parts(
+        setting, dual(step, reading), reading=reading, epoch=epoch, delta=delta, **own, **options
+    )
 
 
 def _multiplicative(
@@ -58,26 +62,36 @@ def _multiplicative(
     options: dict[str, Any],
     psi: str = "exponential",
     psi_options: dict[str, float] | None = None,
-    **own: Any,
+    reading: str = "default",
+    epoch: int = EPOCH,
+    **own: Unpack[PenalisedOptions],
 ) -> PenalisedParts:
     penalty = Multiplicative(made("psi", psi, PSI, psi_options))
-    return penalised_parts(setting, penalty, delta=delta, **own, **options)
+    return penalised_parts(setting, penalty, reading=reading, epoch=epoch, delta=delta, **own, **options)
 
 
 def _rectified(
-    schedule: Callable[..., Schedule], setting: Setting, delta: float, options: dict[str, Any], **own: Any
+    schedule: Callable[..., Schedule],
+    setting: Setting,
+    delta: float,
+    options: dict[str, Any],
+    **own: Unpack[CostModelOptions],
 ) -> PenalisedParts:
     return rectified_parts(setting, schedule(), delta=delta, **own, **options)
 
 
 def _epbo(
-    setting: Setting, delta: float, options: dict[str, Any], rho: float = RHO, **own: Any
+    setting: Setting, delta: float, options: dict[str, Any], rho: float = RHO, **own: Unpack[CostModelOptions]
 ) -> PenalisedParts:
     return rectified_parts(setting, Constant(rho), delta=delta, **own, **options)
 
 
 def _pdcbo(
-    setting: Setting, delta: float, options: dict[str, Any], step: float = 1.0, **own: Any
+    setting: Setting,
+    delta: float,
+    options: dict[str, Any],
+    step: float = 1.0,
+    **own: Unpack[CostModelOptions],
 ) -> PenalisedParts:
     return primal_dual_parts(setting, Dual(step), delta=delta, **own, **options)
 
@@ -90,7 +104,7 @@ def _ckb(
     cap: float = CAP,
     estimate: str = "ucb",
     clip: float | None = None,
-    **own: Any,
+    **own: Unpack[CostModelOptions],
 ) -> PenalisedParts:
     dual = Dual(step, cap, observed=False, estimate=estimate, clip=clip)
     return primal_dual_parts(setting, dual, delta=delta, **own, **options)
@@ -100,11 +114,11 @@ def _safe(
     setting: Setting,
     delta: float,
     options: dict[str, Any],
-    cost_width: Any = COST_WIDTH,
     sets: str = "bands",
-    **own: Any,
+    patience: int | None = None,
+    **own: Unpack[SafeModelOptions],
 ) -> PenalisedParts:
-    return safe_parts(setting, cost_width=cost_width, sets=sets, delta=delta, **own, **options)
+    return safe_parts(setting, sets=sets, patience=patience, delta=delta, **own, **options)
 
 
 # Each from the setting, the failure probability, the options of the model and the constraint's own.

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from bandit_envs.basics.arguments import (
-    ArgumentError,
     require_integer,
     require_probability,
-    shown,
     written_as,
 )
 from bandit_envs.problem.setting import Setting
@@ -22,13 +20,52 @@ from ..kernels.found import is_found
 from ..model.centred import centred_model
 from ..model.model import Model
 from ..model.noise import NOISE_FLOOR
+from ..model.options import ModelOptions, SharedOptions
 from ..model.units import PerCost, PriorUnits, known_per_cost
-from ..options import typed
+from ..options import require_absent, typed
 from .each_modelled import IMPROVED, OfCosts
 from .first_plays import GivenUnits, Values
 from .penalised_parts import BOUND, FIRST, NOISE_VARIANCE, in_prior_deviations
 
 LEARNING = 'the agent "gp-agent" with constraint="dual" learns hyperparameters'
+
+
+class EachModelledOptions(SharedOptions, total=False):
+    """Options of agents that model reward and costs apart; `prior_mean` and `refit_every` are left out."""
+
+    standardize: bool | None
+    """Centre and scale reward and costs by uniform first plays; else they are in prior deviations around the
+    prior mean and 0. Default None: where no kernel is published, or no `constraint_prior_std`.
+    `rkhs_bound` is then 2 by default."""
+    initial: int | None
+    """The number of uniform first plays; default None: 5 with `standardize`, else 0."""
+    centre: Values | None
+    """Centre of the reward and of each cost in their units, 1 + C numbers; default None: as `standardize`."""
+    scale: Values | None
+    """Scale of the reward and of each cost in their units, 1 + C numbers; default None: as `standardize`."""
+    constraint_prior_std: PerCost | None
+    """Prior std of each cost, or of all, in their units; default None: the setting's, else the reward's."""
+    constraint_noise_std: PerCost | None
+    """Standard deviation of the noise on costs, in their unit; default None: the setting's.
+
+    Where that is withheld, it is as large a share of a cost's scale as the reward's noise is of the reward's
+    scale, and lambda is the reward's.
+    """
+    noise_variance: float | None
+    """Lambda of the reward, in prior variances; default None: 0.01 with `standardize`, else the model's.
+
+    That of a cost is the square of its own noise, but at least 1e-6 of the prior variance as the model's is,
+    and with `standardize` at least the reward's: a scale of few plays is rough.
+    """
+
+
+class CostModelOptions(EachModelledOptions, total=False):
+    """The same, with what is believed of costs."""
+
+    cost_width: Any
+    """Width of the costs' bands: "improved" (IGP-UCB, the default), or what `make_width` takes."""
+    cost_belief: MakeBelief
+    """Builder of each cost's belief from the model and the number of trials; default `Delivered`."""
 
 
 @typed
@@ -45,7 +82,7 @@ def each_modelled(
     constraint_prior_std: PerCost | None = None,
     constraint_noise_std: PerCost | None = None,
     noise_variance: float | None = None,
-    **options: Any,
+    **options: Unpack[SharedOptions],
 ) -> tuple[Model, OfCosts]:
     """Return the model of the reward in prior deviations, with a unit kernel, and what is assumed of costs.
 
@@ -53,27 +90,10 @@ def each_modelled(
         setting: what is published of the problem.
         delta: failure probability of all bands together, which share it alike: one constraint more widens
             all bands that depend on delta, even if it is never active.
-        cost_width: of the bands of the costs: "improved" (IGP-UCB), or what `make_width` takes.
-        cost_belief: builds what is believed of each cost from the model and the number of trials.
-        standardize: centre and scale reward and costs by uniform first plays; else they are in prior
-            deviations around the prior mean and 0. Default where no kernel is published, or no
-            `constraint_prior_std`.
-        initial: how many first plays are uniform; default 5 with `standardize`, else none.
-        centre, scale: of the reward and of each cost, 1 + C numbers, in place of what these say.
-        constraint_prior_std: prior std of each cost, or of all; default the setting's, else the reward's.
-        constraint_noise_std: deviation of the noise on costs; default the setting's. Where it is withheld,
-            it is as large a share of a cost's scale as the reward's noise is of the reward's scale, and
-            lambda is the reward's.
-        noise_variance: lambda of the reward, in prior variances; default 0.01 with `standardize`, else the
-            model's. That of a cost is the square of its own noise, but at least 1e-6 of the prior variance as
-            the model's is, and with `standardize` at least the reward's: a scale of few plays is rough.
-        **options: of the model, but for `prior_mean` and `refit_every`; `rkhs_bound` is by default 2 with
-            `standardize`.
+        cost_width, ..., noise_variance, **options: see `CostModelOptions`.
     """
     require_probability("delta", delta)
-    if options.get("refit_every"):
-        words = "must be left out where reward and costs are modelled apart"
-        raise ArgumentError("refit_every", f"{words}, got {shown(options['refit_every'])}; {LEARNING}")
+    require_absent(options, ("refit_every",), f"reward and costs are modelled apart; {LEARNING}")
     if standardize is None:
         stds = known_per_cost("constraint_prior_std", setting, constraint_prior_std)
         withheld = stds is None and setting.num_constraints > 0
@@ -82,8 +102,10 @@ def each_modelled(
     require_integer("initial", initial, 0, "it is the number of uniform first plays")
     given = GivenUnits(centre, scale)
     given.require(1 + setting.num_constraints)
-    bound = {"rkhs_bound": BOUND} if standardize else {}
-    model = centred_model(replace(setting, noise_profile=None), **{**bound, **options, "initial": initial})
+    taken: ModelOptions = {**options, "initial": initial}
+    if standardize:
+        taken = {"rkhs_bound": BOUND, **taken}
+    model = centred_model(replace(setting, noise_profile=None), **taken)
     prior = PriorUnits.of_setting(setting, model.deviation, constraint_prior_std)
     cost_noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))
     default = NOISE_VARIANCE if standardize else model.relative_variance

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from bandit_envs.basics.arguments import (
     require_choice,
@@ -19,6 +19,7 @@ from ..model.bounds import DefaultBound
 from ..model.centred import centred_model
 from ..model.model import Model
 from ..model.noise import require_noise_variance
+from ..model.options import ModelOptions, SharedOptions
 from ..model.units import PerCost, PriorUnits, known_per_cost
 from ..named import chosen
 from ..options import require_left_out, typed
@@ -43,6 +44,45 @@ READINGS: dict[str, dict[str, Any]] = {
 }
 
 
+class PenalisedOptions(SharedOptions, total=False):
+    """Options of agents that keep long-term constraints; `prior_mean` is left out.
+
+    `refit_every` learns a kernel k_l of the objective and its noise at the ends of epochs, once in so many
+    rounds, which the paper allows; `rkhs_bound` is B in units of the scaled objective, default 2, which suits
+    `reuse` and IGP-UCB: with 1 some 4 runs in 50 on the two discs stay in the wrong one. With `reuse=False`
+    or Thompson sampling 1 is better there. Other defaults are those of `reading="default"`.
+    """
+
+    reuse: bool
+    """Compute the values of all past plays anew under the new multipliers, instead of the paper's fresh
+    posterior in every epoch; default True."""
+    models: str
+    """"penalised" (one of the objective, as in the paper, the default) or "separate" (one of f and one of
+    each g, combined optimistically; they begin no epoch afresh)."""
+    standardize: bool
+    """Centre and scale the objective by its uniform first plays, and take rewards and costs in prior
+    deviations; default True. False is the paper: f - sum_j kappa_j h_j in its own units, under the prior that
+    the setting publishes."""
+    incumbent_first: bool
+    """With `reuse=False`, begin an epoch at the last epoch's best mean; default True."""
+    initial: int | None
+    """The number of uniform first plays; default None: 5, or all of a shorter epoch."""
+    centre: Values | None
+    """m, the prior mean of the weighted objective w0 f - sum_j w_j h_j, in its unit; with separate models of
+    f and of each g, 1 + C numbers. Default None: what the first plays say."""
+    scale: Values | None
+    """s, the prior standard deviation of the same; default None: what the first plays say."""
+    constraint_prior_std: PerCost | None
+    """Prior std of each cost, or of all, its unit with `standardize`; default None: the setting's, else the
+    reward's."""
+    constraint_noise_std: PerCost | None
+    """Standard deviation of the noise on costs, in their unit; default None: the setting's, and where it is
+    withheld the reward's."""
+    noise_variance: float | None
+    """Lambda, in units of the scaled objective, at least 1e-10; default None: 0.01, and without `standardize`
+    that of the reward. With separate models it is the reward's, see `EachModelledOptions`."""
+
+
 class PenalisedParts(NamedTuple):
     """What makes an agent keep constraints."""
 
@@ -52,7 +92,13 @@ class PenalisedParts(NamedTuple):
 
 
 def penalised_parts(
-    setting: Setting, penalty: Penalty, *, reading: str = "default", **options: Any
+    setting: Setting,
+    penalty: Penalty,
+    *,
+    reading: str = "default",
+    epoch: int = EPOCH,
+    delta: float = 0.1,
+    **options: Unpack[PenalisedOptions],
 ) -> PenalisedParts:
     """Return what models f - sum_j kappa_j h_j, whose multipliers move once an epoch.
 
@@ -67,11 +113,12 @@ def penalised_parts(
             scaled by 5 uniform first plays, and all is in prior deviations (`standardize`, `initial`); with
             `reuse=False` an epoch begins at the last one's best mean (`incumbent_first`); lambda is 0.01 of
             the scaled objective; and the step of the dual is `adaptive_step`, not the experiments' 0.5.
-        **options: see `parts_of`; they override the reading.
+        epoch, delta: see `parts_of`.
+        **options: they override the reading.
     """
-    taken = {**chosen("reading", reading, READINGS), **options}
+    taken: Any = {**chosen("reading", reading, READINGS), **options}
     _require_an_effect(options, separate=taken.get("models") == "separate", reuse=taken.get("reuse", True))
-    return parts_of(setting, penalty, **taken)
+    return parts_of(setting, penalty, epoch=epoch, delta=delta, **taken)
 
 
 def dual(step: float | None, reading: str) -> LinearDual:
@@ -97,36 +144,15 @@ def parts_of(
     constraint_prior_std: PerCost | None = None,
     constraint_noise_std: PerCost | None = None,
     noise_variance: float | None = None,
-    **options: Any,
+    **options: Unpack[SharedOptions],
 ) -> PenalisedParts:
     """Return the parts of the default reading, or of what differs from it.
 
     Args:
         setting, penalty: as for `penalised_parts`.
         epoch: rounds S between two moves.
-        reuse: recompute the values of all past plays under the new multipliers, instead of the paper's fresh
-            posterior in every epoch.
         delta: failure probability of all epochs together.
-        models: "penalised" (one of the objective, as in the paper) or "separate" (one of f and one of each g,
-            combined optimistically; they begin no epoch afresh).
-        standardize: centre and scale the objective by its uniform first plays, and take rewards and costs in
-            prior deviations. False is the paper: f - sum_j kappa_j h_j in its own units, under the prior that
-            the setting publishes.
-        incumbent_first: with `reuse=False`, begin an epoch at the last epoch's best mean.
-        initial: how many first plays are uniform; default 5, or all of a shorter epoch.
-        centre, scale: m and s, in place of what the first plays say: the prior mean and the deviation of the
-            weighted objective w0 f - sum_j w_j h_j; with separate models, of f and of each g, 1 + C numbers.
-        constraint_prior_std: prior std of each cost, or of all, its unit with `standardize`; default the
-            setting's, else the reward's.
-        constraint_noise_std: deviation of the noise on costs; default the setting's. Where it is withheld the
-            noise is taken to be the reward's.
-        noise_variance: lambda, in units of the scaled objective, at least 1e-10; default 0.01, and without
-            `standardize` that of the reward. With separate models it is the reward's, see `each_modelled`.
-        **options: of the model, but for `prior_mean`; `refit_every` learns a kernel k_l of the objective and
-            its noise at the ends of epochs, once in so many rounds, which the paper allows; `rkhs_bound` is B
-            in units of the scaled objective, default 2, which suits `reuse` and IGP-UCB: with 1 some 4 runs
-            in 50 on the two discs stay in the wrong one. With `reuse=False` or Thompson sampling 1 is better
-            there.
+        reuse, ..., noise_variance, **options: see `PenalisedOptions`.
     """
     require_probability("delta", delta)  # before it is shared among epochs
     require_integer("epoch", epoch, 1, "it is the number of rounds S between two updates")
@@ -139,11 +165,11 @@ def parts_of(
         raise ValueError('refit_every must be left out with separate models; take models="penalised"')
     given = GivenUnits(centre, scale)
     given.require(1 + setting.num_constraints if models == "separate" else 1)
-    options = {"rkhs_bound": BOUND, **options, "initial": initial}
+    taken: ModelOptions = {"rkhs_bound": BOUND, **options, "initial": initial}
     if not standardize:
-        options["noise_variance"] = noise_variance
+        taken["noise_variance"] = noise_variance
     # Of reward and costs together the noise differs otherwise: R, the largest deviation, bounds it.
-    model = centred_model(replace(setting, noise_profile=None), **options)
+    model = centred_model(replace(setting, noise_profile=None), **taken)
     stds = constraint_prior_std if standardize else 1.0
     prior = PriorUnits.of_setting(setting, model.deviation if standardize else 1.0, stds)
     cost_noise = prior.of_costs(known_per_cost("constraint_noise_std", setting, constraint_noise_std))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.problem.setting import Setting
 
 from .each_modelled import Band, EachModelled, OfCosts
-from .each_modelled_parts import each_modelled
+from .each_modelled_parts import CostModelOptions, each_modelled
 from .first_plays import FirstPlays, first_plays_of
 from .penalised_parts import PenalisedParts
 
@@ -169,10 +169,12 @@ class OfPrimalDual:
         return PrimalDual(model, first_plays, self.assumed, self.dual, rngs)
 
 
-def primal_dual_parts(setting: Setting, dual: Dual, **options: Any) -> PenalisedParts:
+def primal_dual_parts(
+    setting: Setting, dual: Dual, *, delta: float = 0.1, **options: Unpack[CostModelOptions]
+) -> PenalisedParts:
     """Return what models reward and costs apart and balances the costs; see `each_modelled`."""
     if dual.estimate == "ts" and setting.continuous:
         raise ArgumentError("estimate", 'must not be "ts" on a box, got "ts"; take "ucb" or "random"')
     step = setting.horizon**-0.5 if dual.step is None else dual.step
-    model, assumed = each_modelled(setting, **options)
+    model, assumed = each_modelled(setting, delta=delta, **options)
     return PenalisedParts(model, OfPrimalDual(replace(dual, step=step), assumed), assumed.delta)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from bandit_envs.problem.setting import Setting
 
 from .base import BoxTerms
 from .each_modelled import Band, EachModelled, OfCosts
-from .each_modelled_parts import each_modelled
+from .each_modelled_parts import CostModelOptions, each_modelled
 from .first_plays import FirstPlays, first_plays_of
 from .penalised_parts import PenalisedParts
 from .schedules import Schedule
@@ -118,7 +118,9 @@ class OfRectified:
         return Rectified(model, num_trials, first_plays, self.assumed, self.schedule)
 
 
-def rectified_parts(setting: Setting, schedule: Schedule, **options: Any) -> PenalisedParts:
+def rectified_parts(
+    setting: Setting, schedule: Schedule, *, delta: float = 0.1, **options: Unpack[CostModelOptions]
+) -> PenalisedParts:
     """Return what models reward and costs apart and charges violations by a schedule; see `each_modelled`."""
-    model, assumed = each_modelled(setting, **options)
+    model, assumed = each_modelled(setting, delta=delta, **options)
     return PenalisedParts(model, OfRectified(schedule, assumed), assumed.delta)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..model.units import PerCost
 from ..options import typed
 from ..validation import require_known
 from .each_modelled import Band, EachModelled, OfCosts
-from .each_modelled_parts import each_modelled
+from .each_modelled_parts import CostModelOptions, each_modelled
 from .first_plays import FirstPlays, first_plays_of
 from .penalised_parts import PenalisedParts
 from .safe_masks import SafeMask
@@ -152,44 +152,56 @@ class OfSafe:
         return Safe(model, num_trials, first_plays, self.assumed, self.mask(seed), self.patience)
 
 
+class SafeModelOptions(CostModelOptions, total=False):
+    """Options of agents that keep every cost in every round.
+
+    `cost_width` is by default "finite-set", which holds for samples of the prior; "real-beta" holds for costs
+    of known norm B; 2, of the authors' code of SafeOpt, is safe in neither. `cost_belief` is left out, for
+    pending plays certify nothing, and so is what comes of uniform first plays, which would not be safe.
+    """
+
+    safe_seed: Any
+    """Arms whose costs are known to be kept in every context, (n,) or (B, n); default None: the setting's.
+    There is no play without one."""
+    lipschitz: Any
+    """L, Lipschitz constants of the costs, see `make_mask`; default None: the setting's."""
+    cost_noise_bound: PerCost | None
+    """E, the bound on the noise of costs, in their unit, see `make_mask`; default None: the setting's."""
+
+
 @typed
 def safe_parts(
     setting: Setting,
     *,
-    cost_width: Any = COST_WIDTH,
+    delta: float = 0.1,
     safe_seed: Any = None,
     sets: str = "bands",
     lipschitz: Any = None,
     cost_noise_bound: PerCost | None = None,
     patience: int | None = None,
-    **options: Any,
+    **options: Unpack[CostModelOptions],
 ) -> PenalisedParts:
     """Return what models reward and costs apart and plays what is safe.
 
     Args:
         setting: what is published of the problem.
-        cost_width: that of the costs' bands. The default "finite-set" holds for samples of the prior,
-            "real-beta" for costs of known norm B; 2, of the authors' code of SafeOpt, is safe in neither.
-        safe_seed: arms whose costs are known to be kept in every context, (n,) or (B, n); default the
-            setting's. There is no play without one.
-        sets, lipschitz, cost_noise_bound: what finds S, see `make_mask`.
+        delta: failure probability of all bands together.
+        sets: what finds S, see `make_mask`.
         patience: see `Safe`.
-        **options: see `each_modelled`, but for what comes of uniform first plays, which would not be safe,
-            and for `cost_belief`: pending plays certify nothing.
+        safe_seed, lipschitz, cost_noise_bound, **options: see `SafeModelOptions`.
     """
     if "cost_belief" in options:
         words = "must be left out where every play is to be safe: only costs that came certify an arm"
         raise ArgumentError("cost_belief", f"{words}, got {shown(options['cost_belief'])}")
     for name in ("standardize", "initial", "centre", "scale"):
         if options.get(name):
-            words = f"must be left out where every play is to be safe, got {options[name]!r}"
+            words = f"must be left out where every play is to be safe, got {options.get(name)!r}"
             raise ArgumentError(name, f"{words}; rewards and costs are in prior deviations")
     if patience is not None:
         require_integer("patience", patience, 1, "it is a number of rounds in which S does not grow")
     seed = _seed_of(setting, safe_seed)
-    model, assumed = each_modelled(
-        setting, **{**options, "cost_width": cost_width, "standardize": False, "initial": 0}
-    )
+    taken: CostModelOptions = {"cost_width": COST_WIDTH, **options, "standardize": False, "initial": 0}
+    model, assumed = each_modelled(setting, delta=delta, **taken)
     if setting.num_constraints:
         _require_units(setting, model, options)
     mask = make_mask(sets, model, assumed, lipschitz, cost_noise_bound)

@@ -9,6 +9,7 @@ from bandit_envs.basics.extras import from_extra
 from bandit_envs.problem.setting import Setting
 
 from ..capabilities import handles, requires
+from ..options import require_taken
 from .of_bayes_opt import BayesOptEngine
 from .of_botorch import BoTorchEngine
 from .of_optuna import OptunaEngine
@@ -119,5 +120,6 @@ def _made(setting: Setting, engine: Any, **options: Any) -> OptimiserAgent:
     """An agent whose package is there and takes the options: the first engine is made to see that."""
     make = partial(engine, **options)
     with quietly(), from_extra("peers", "optimisers of other libraries"):
+        require_taken(engine, options)
         make(Task(setting.dim, setting.horizon, 0, None))
     return OptimiserAgent(setting, make)

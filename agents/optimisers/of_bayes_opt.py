@@ -13,6 +13,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 
+from ..options import require_taken
 from .optimiser import Task
 
 
@@ -30,6 +31,7 @@ class BayesOptEngine:
 
         self._names = [f"x{i:03d}" for i in range(task.dim)]
         bounds = dict.fromkeys(self._names, (0.0, 1.0))
+        require_taken(BayesianOptimization, options, reserved=("f", "pbounds", "random_state"))
         given = {"verbose": 0, "allow_duplicate_points": True, **options}
         self._optimiser = BayesianOptimization(None, bounds, random_state=task.seed, **given)
         self._initial = initial

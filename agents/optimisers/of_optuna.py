@@ -8,6 +8,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 
+from ..options import require_taken
 from .optimiser import Task
 
 
@@ -25,7 +26,9 @@ class OptunaEngine:
 
         self._optuna = optuna
         self._space = {f"x{i}": optuna.distributions.FloatDistribution(0.0, 1.0) for i in range(task.dim)}
-        made = getattr(optuna.samplers, sampler)(seed=task.seed, **options)
+        kind = getattr(optuna.samplers, sampler)
+        require_taken(kind, options, reserved=("seed",))
+        made = kind(seed=task.seed, **options)
         self._study = _quietly_created(optuna, made)
         self._asked: Any = None
         self._numbers: dict[int, int] = {}  # round -> trial

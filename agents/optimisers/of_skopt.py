@@ -11,6 +11,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 
+from ..options import require_taken
 from .optimiser import Task
 
 
@@ -25,6 +26,7 @@ class SkoptEngine:
     def __init__(self, task: Task, **options: Any):
         from skopt import Optimizer
 
+        require_taken(Optimizer, options, reserved=("dimensions", "random_state"))
         given = {"n_initial_points": 5, **options}
         self._optimiser = Optimizer([(0.0, 1.0)] * task.dim, random_state=task.seed, **given)
         self._points: dict[int, Floats] = {}

@@ -16,6 +16,7 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats
 
+from ..options import require_taken
 from .optimiser import Task
 
 
@@ -36,6 +37,7 @@ class SMACEngine:
         folder = tempfile.mkdtemp(prefix="gpbandits-smac-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         given = {"n_trials": task.horizon, "output_directory": Path(folder), **options}
+        require_taken(Scenario, options, reserved=("configspace", "seed"))
         scenario = Scenario(self._space, seed=task.seed, **given)
         self._smac = BlackBoxFacade(scenario, _unused, logging_level=False, overwrite=True)
         self._asked: Any = None

@@ -21,8 +21,8 @@ from bandit_envs.kernels.kernels import OnColumns, TableKernel
 from bandit_envs.laws import delays, play_costs
 from bandit_envs.problem.setting import Setting
 
+from ..options import require_types
 from .arrays import KIND, read_array, write_array
-from .types import require_types
 
 KERNELS: dict[str, type[Kernel]] = {
     **{

@@ -17,12 +17,12 @@ from bandit_envs.basics.arguments import require_switch
 from bandit_envs.basics.notebook import brief, html_facts
 from bandit_envs.problem.setting import Setting
 
+from ..options import require_types
 from ..registry import require_registered, resolve_agent
 from ..showing import facts_of
 from .data import decode, encode
 from .files import MAX_BYTES, parsing, playing, read, write
 from .journal import EVENTS, Journal, rows_of
-from .types import require_types
 
 FORM = "gpbandits agent"
 READ = (

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from bandit_envs.basics.arguments import is_integer, require
 
-from ..saving.types import require_types
+from ..options import require_types
 from .clock import without_time
 from .space import Values
 

@@ -12,9 +12,9 @@ from sklearn.gaussian_process.kernels import Matern
 from bandit_envs.basics.arguments import is_count, is_integer, is_number, require
 
 from ..capabilities import Features
+from ..options import require_types
 from ..registry import AgentFactory, require_registered, resolve_agent
 from ..saving.data import decode, encode
-from ..saving.types import require_types
 from .clock import TIME, Time
 from .numeric import plain
 from .scale import Scale, sign_of

@@ -14,7 +14,7 @@ import numpy as np
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Bools, Floats, Ints
 
-from ..saving.types import require_types
+from ..options import require_types
 from .clock import Time
 from .parameters import KINDS, Parameter
 

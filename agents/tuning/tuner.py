@@ -11,8 +11,8 @@ from bandit_envs.basics.arguments import is_count, require, require_switch, writ
 from bandit_envs.basics.files import held, is_held_here
 from bandit_envs.basics.threads import one_thread
 
+from ..options import require_types
 from ..saving.files import MAX_BYTES, parsing, playing, read, write
-from ..saving.types import require_types
 from .clock import with_clock
 from .crew import crew_of
 from .feasibility import feasibility_of

@@ -148,14 +148,14 @@ RAW = {
     ),
     "setting switch": (
         {"type": "setting", "fields": {"may_change": "no"}},
-        "may_change of a setting in the file must be bool, got 'no'",
+        "may_change of a setting in the file must be True or False, got 'no'",
     ),
-    "setting horizon": ({"type": "setting", "fields": {"horizon": 2.5}}, "must be int, got 2.5"),
+    "setting horizon": ({"type": "setting", "fields": {"horizon": 2.5}}, "must be an integer, got 2.5"),
     "setting stranger": ({"type": "setting", "fields": {"path": "x"}}, "'path', which this version"),
     "setting list": ({"type": "setting", "fields": []}, "is damaged"),
     "delay text": (
         {"type": "delay", "law": "poisson", "parameters": {"mean": "x"}},
-        "mean of a law of delays 'poisson' in the file must be float, got 'x'",
+        "mean of a law of delays 'poisson' in the file must be a number, got 'x'",
     ),
     "kernel of text": (kernel(k1="rbf", k2="rbf"), "k1 of a kernel Product in the file must be Kernel"),
     "kernel stranger": (kernel(k3=1), "a kernel Product with 'k3'"),
@@ -212,7 +212,7 @@ def test_parts_of_a_file_have_their_types(form, part, value, message, file):
 
 
 PLANS = {
-    "seed": ("x", "seed of a tuner in the file must be int, got 'x'"),
+    "seed": ("x", "seed of a tuner in the file must be an integer, got 'x'"),
     "standardise": ("no", "standardise of a tuner in the file must be .* got 'no'"),
     "budget": (2.5, "budget of a tuner in the file must be .* got 2.5"),
     "constraints": ("cost", "constraints of a tuner in the file must be .* got 'cost'"),
@@ -236,7 +236,7 @@ ROUNDS = {
     "ticket": (7, "ticket must be 1, got 7"),
     "arrivals": ([[2, 0.5, []]], "a round that is over must be a pending one, got 2"),
     "dropped": ([0], "a round that is over must be a pending one, got 0"),
-    "context": ([], "context of a round in the file must be dict"),
+    "context": ([], "context of a round in the file must be a dict of names"),
     "parameters": ({"x": 99}, r"parameters\['x'\] must be"),
 }
 

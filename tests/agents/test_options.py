@@ -1,0 +1,82 @@
+"""Options that factories hand on: one TypedDict says which there are, and an unknown one is found by it."""
+
+from __future__ import annotations
+
+import re
+from inspect import Parameter, signature
+
+import pytest
+from agent_cases import SETTING
+
+import agents
+from agents import ModelOptions
+from agents.algorithms import change_points, costs_apart, safe
+from agents.algorithms.costs_apart import CostsApartOptions
+from agents.algorithms.safe import SafeOptions
+from agents.model.model import Model
+from agents.objectives.each_modelled_parts import CostModelOptions, each_modelled
+from agents.objectives.penalised_parts import PenalisedOptions, parts_of
+from agents.options import keywords_of, typed_dict_of
+from agents.registry import resolve_agent
+from gpbandits.catalogue import documented_keys
+
+HANDING_ON = [name for name in agents.names() if typed_dict_of(resolve_agent(name).make)]
+SETS = sorted(
+    {typed_dict_of(resolve_agent(name).make) for name in HANDING_ON}, key=lambda each: each.__name__
+)
+TAKING = {
+    ModelOptions: Model.of,
+    CostModelOptions: each_modelled,
+    PenalisedOptions: parts_of,
+    CostsApartOptions: costs_apart.with_costs_apart,
+    SafeOptions: safe.safely,
+    change_points.WidthOptions: change_points._assemble,
+}
+
+
+def test_nearly_every_agent_with_a_model_says_what_it_hands_on():
+    vague = {
+        name
+        for name in agents.names()
+        if keywords_of(resolve_agent(name).make) is None and not name.startswith(("sb3", "optuna", "botorch"))
+    }
+    assert len(HANDING_ON) > 40
+    assert all(resolve_agent(name).make.__module__.startswith("agents.optimisers") for name in vague)
+
+
+@pytest.mark.parametrize("name", HANDING_ON)
+def test_an_option_that_is_misspelt_is_found_before_the_call(name):
+    assert len(set(known := keywords_of(resolve_agent(name).make))) == len(known)
+    path = re.escape(f"of the agent {resolve_agent(name).make.__module__}.")
+    with pytest.raises(
+        ValueError, match=rf"unknown option 'lenght_scale' {path}.*did you mean 'length_scale'"
+    ):
+        resolve_agent((name, {"lenght_scale": 0.2}))(object())  # though no agent could be made of it
+
+
+def test_a_factory_of_a_user_that_hands_options_on_to_ours_names_the_unknown_one():
+    def mine(setting, **options):
+        return agents.gp_ucb(setting, **options)
+
+    with pytest.raises(ValueError, match=r"unknown option 'refit_evry'.*did you mean 'refit_every'"):
+        resolve_agent((mine, {"refit_evry": 5}))(SETTING)
+
+
+@pytest.mark.parametrize(("options", "takes"), TAKING.items(), ids=lambda each: each.__name__)
+def test_a_set_of_options_is_what_its_function_takes(options, takes):
+    parameters = signature(takes).parameters
+    own = {name for name, each in parameters.items() if each.kind is Parameter.KEYWORD_ONLY}
+    keys = {name: each.__forward_arg__ for name, each in options.__annotations__.items()}
+    assert keys.keys() <= set(keywords_of(takes))
+    written = {name: str(parameters[name].annotation) for name in own & keys.keys()}
+    assert written == {name: keys[name] for name in written}
+
+
+@pytest.mark.parametrize("options", SETS, ids=lambda each: each.__name__)
+def test_every_option_has_its_default_and_effect(options):
+    said = documented_keys(options)
+    assert said.keys() == options.__annotations__.keys()
+    assert [key for key, text in said.items() if "default" not in text.lower()] == []
+    for key, each in signature(Model.of).parameters.items():
+        if key in ModelOptions.__annotations__ and options is ModelOptions:
+            assert f"default {each.default}".lower() in said[key].lower().replace('"', "")
