@@ -1,4 +1,4 @@
-"""Evaluation: one loop for all agents, and what comes out of it."""
+"""Evaluation runs all agents on the same trials and returns a result of their records."""
 
 from gpbandits.evaluation.check import AgentCheckError, check_agent
 from gpbandits.evaluation.detection import Detection, match_alarms

@@ -1,4 +1,4 @@
-"""A bar of the trials that are over, on a terminal or in a notebook."""
+"""A progress bar counts finished trials on a terminal or in a notebook."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gpbandits.evaluation.progress import Progress
 
 @contextmanager
 def bar(total: int) -> Iterator[Progress]:
-    """Draw one bar on the error stream, or in the cell.
+    """Draw one bar on the error stream or in the cell, and yield the function that advances it.
 
     Args:
-        total: trials of all agents together.
+        total: number of trials of all agents together.
     """
     with from_extra("eval", "progress bars"):
         from rich.console import Console
@@ -44,9 +44,9 @@ def bar(total: int) -> Iterator[Progress]:
 
 @contextmanager
 def _drawn(bars: Any) -> Iterator[Callable[[], None]]:
-    """Draw rich's bars until the end; what is yielded draws them as they are now.
+    """Draw rich's bars until the end, and yield the function that redraws them.
 
-    rich would ask for ipywidgets in a notebook; one display of a cell that is replaced needs none.
+    In a notebook rich would need ipywidgets; replacing one display of the cell does not.
     """
     if not bars.console.is_jupyter:
         with bars:

@@ -1,4 +1,4 @@
-"""The conformance suite for agents, built-in or plugged in."""
+"""The conformance suite checks agents, built-in or plugged in, against the rules of `evaluate`."""
 
 from __future__ import annotations
 
@@ -36,12 +36,11 @@ def check_agent(
 ) -> None:
     """Raise AgentCheckError unless an agent keeps the rules that `evaluate` relies on.
 
-    It has `reset`, `act` and `update`; its actions are valid; it leaves what it is given unchanged; the
-    same seed gives the same actions, again and in another instance; it does not use the truth: with
-    `oracle` scrambled in `info`, or taken out, its actions are the same (unless it says
-    `privileged = True`); a factory that takes `num_trials` plays in a batch what its trials play alone;
-    where feedback is late and not anonymous, what it learns from a reward depends on the round that earned
-    it (unless its factory declares that it does not handle delays); and all this takes a finite time.
+    It has `reset`, `act` and `update`; its actions are valid; it does not modify its arguments; the same seed
+    gives the same actions, again and in another instance; its actions do not depend on `oracle` in `info`,
+    scrambled or removed (unless it sets `privileged = True`); a factory that takes `num_trials` gives a batch
+    the actions of single trials; with delayed, non-anonymous feedback its actions depend on the round of each
+    reward (unless its factory declares that it does not handle delays); and all checks end in finite time.
 
     Args:
         agent: as for `evaluate`: a name, "package.module:Class" or setting -> agent, or (agent, options).
@@ -114,7 +113,7 @@ def _instance(setting: Setting, factory: AgentFactory) -> Any:
     try:
         return _with_methods(factory(setting))
     except (ValueError, AgentCheckError):
-        raise  # which say what is wrong with an option, or the check
+        raise  # their messages name the option or the check
     except Exception as error:
         raise AgentCheckError(
             "no errors",
@@ -143,7 +142,7 @@ def _play(env: Any, agent: Any, show: Show, seeds: tuple[int, int] = SEEDS[0]) -
 
 
 def _check_batch(env: Any, factory: AgentFactory, first: np.ndarray) -> None:
-    """Compare a batch with its trials, the first of which has been played."""
+    """Compare a batch with single trials, of which `first` is the first one's actions."""
     problem = getattr(env.unwrapped, "problem", None)
     if problem is None or not problem.play_costs.is_free:  # budgets end trials at different rounds
         return
@@ -159,7 +158,7 @@ def _check_batch(env: Any, factory: AgentFactory, first: np.ndarray) -> None:
 
 
 def _takes_delays(factory: AgentFactory) -> bool:
-    """Whether it handles late feedback, as who declares nothing is taken to do."""
+    """Return True if the factory handles delayed feedback or declares no features."""
     features = getattr(factory.make, "features", None)
     return features is None or getattr(features, "delay", False)
 
@@ -180,7 +179,7 @@ def _expect_same(played: np.ndarray, again: np.ndarray, check: str, expected: st
 
 
 def _finish(task: Callable[[], None], seconds: float) -> None:
-    """Run a task; an agent that never returns is left behind in its thread."""
+    """Run a task in a thread, which is abandoned if the agent never returns."""
     errors: list[BaseException] = []
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""The records of agents on the same trials: their labels, the trials and rounds, and parts of them."""
+"""A comparison holds the records of agents on the same trials, with labels, rounds and parts of them."""
 
 from __future__ import annotations
 
@@ -14,31 +14,30 @@ from gpbandits.evaluation.marks import signs
 from gpbandits.evaluation.record import Record, check_shapes
 from gpbandits.evaluation.thinning import check_rounds
 
-PRETRAINED = "pretrained"  # the track of policies that have learnt on other functions
+PRETRAINED = "pretrained"  # the track of policies trained on other functions
 _SETS = ("privileged", "approximate", "assuming", "unfit")  # of labels
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Comparison:
-    """Agents' records on the same trials of one environment, by label.
+    """A comparison holds agents' records on the same trials of one environment, by label.
 
     Args:
         environment: the label that tables and figures print.
-        seed: of the evaluation; trial i is drawn from (seed, i), and `entropy`, whatever the agents are.
-        records: one a label; all with the same B trials, T recorded rounds and C constraints.
-        privileged: labels of the agents that were told what a learner cannot know.
-        first_trial: index of the first trial, when this is a block of a larger evaluation.
-        checkpoints: the recorded rounds, counted from 1, (T,); None where each round is recorded.
+        seed: seed of the evaluation; trial i is drawn from (seed, i) and `entropy`, for all agents alike.
+        records: one for each label, all with the same B trials, T recorded rounds and C constraints.
+        privileged: labels of the agents that observed the true functions or changes.
+        first_trial: index of the first trial, if this is a block of a larger evaluation.
+        checkpoints: the recorded rounds, counted from 1, (T,); None if every round is recorded.
         tracks: label -> "from scratch" or "pretrained" for the reinforcement learners among the agents; the
             two do not share a figure.
-        windows: label -> how long feedback may take, of agents that discard what comes later, in rounds or
-            units of time.
+        windows: label -> longest delay, in rounds or units of time, of agents that discard later feedback.
         approximate: labels of the agents whose posterior is not exact.
-        assuming: labels of the agents that rest on a bound that was neither given nor published.
-        entropy: of the environments beside the seed, where agents were isolated or it was given.
-        unfit: labels of the agents that say that they do not handle a feature of the environment: its
-            constraints, delays, contexts or changes.
-        long_term: whether costs are to be kept on average, and not in each round.
+        assuming: labels of the agents that use a bound that was neither given nor published.
+        entropy: entropy of the environments beside the seed, if agents were isolated or it was given.
+        unfit: labels of the agents that do not declare a feature of the environment (constraints, delays,
+            contexts or changes).
+        long_term: True if constraints hold for average costs, False if in each round.
     """
 
     environment: str
@@ -66,57 +65,57 @@ class Comparison:
 
     @property
     def agents(self) -> list[str]:
-        """Labels, in the order in which they were given."""
+        """Return the labels in their given order."""
         return list(self.records)
 
     @property
     def num_trials(self) -> int:
-        """The number of trials B."""
+        """Return the number of trials B."""
         return len(self._first.regret)
 
     @property
     def num_constraints(self) -> int:
-        """The number of constraints C."""
+        """Return the number of constraints C."""
         return self._first.cost.shape[-1]
 
     @cached_property
     def rounds(self) -> Ints:
-        """The recorded rounds, counted from 1, (T,)."""
+        """Return the recorded rounds, counted from 1, (T,)."""
         if self.checkpoints is not None:
             return np.asarray(self.checkpoints, dtype=np.int64)
         return np.arange(1, self._first.regret.shape[1] + 1)
 
     @property
     def horizon(self) -> int:
-        """The last round."""
+        """Return the last round."""
         return int(self.rounds[-1])
 
     def column_of(self, at: int | None) -> int:
-        """Index of the last recorded round up to `at`; of the last of all for None."""
+        """Return the index of the last recorded round up to `at`; of the last of all for None."""
         return -1 if at is None else max(int((self.rounds <= at).sum()) - 1, 0)
 
     @property
     def changes(self) -> list[Ints]:
-        """The rounds of each trial, counted from 0, that began another segment; one array a trial."""
+        """Return the rounds, counted from 0, in which a new segment began; one array a trial."""
         return [np.array(rounds, dtype=np.int64) for rounds in self._first.changes]
 
     @property
     def pretrained(self) -> frozenset[str]:
-        """Labels of the agents that were trained beforehand on other functions."""
+        """Return the labels of the agents that were trained beforehand on other functions."""
         return frozenset(label for label, track in self.tracks.items() if track == PRETRAINED)
 
     def marked(self, label: str) -> str:
-        """The label as tables and figures print it, with its `MARKS`."""
+        """Return the label with its `MARKS`, as tables and figures print it."""
         return label + signs(self, label)
 
     def comparable(self, label: str) -> bool:
-        """Whether others may be held against it: it is neither privileged nor pretrained."""
+        """Return True if others may be compared with the agent: it is neither privileged nor pretrained."""
         return label not in self.privileged | self.pretrained
 
     def by_track(self) -> dict[str, Self]:
-        """A part for each track, with the agents of that track and those of none, which are in both.
+        """Return a part for each track, with the agents of that track and those without one.
 
-        {"": self} where there is one track at most.
+        With at most one track it is {"": self}.
         """
         tracks = sorted(set(self.tracks.values()))
         if len(tracks) < 2:
@@ -127,7 +126,7 @@ class Comparison:
         }
 
     def select(self, labels: Sequence[str]) -> Self:
-        """The part of some of the agents, in this order."""
+        """Return the part of some of the agents, in this order."""
         if unknown := [label for label in labels if label not in self.records]:
             raise ValueError(f"unknown agent {unknown[0]!r}; choose among {', '.join(self.agents)}")
         return dataclasses.replace(
@@ -139,7 +138,7 @@ class Comparison:
         )
 
     def at(self, rounds: Ints | Sequence[int]) -> Self:
-        """Thin to these recorded rounds; they count from 1, increase, and end with the horizon."""
+        """Thin to these rounds, which count from 1, increase, and end with the horizon."""
         if self.checkpoints is not None:
             raise ValueError("this result is thinned to checkpoints already; thin the full one")
         rounds = check_rounds("rounds", rounds, self.horizon)

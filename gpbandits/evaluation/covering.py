@@ -1,4 +1,4 @@
-"""Which share of the arms that can be reached safely an agent certified or played, in each trial."""
+"""Covering is the share of the safely reachable arms that an agent certified or played, in each trial."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from bandit_envs.problem.problem import Problem
 from bandit_envs.problem.trial import Trial
 from gpbandits.evaluation.safety import reachable
 
-CAUTION = 1.1  # factor of the steepest slope between two points that is granted to who knows the costs
+CAUTION = 1.1  # factor of the steepest slope between two points in the definition of reachable arms
 
 
 def reach_of(problem: Problem, trials: Sequence[Trial | None]) -> Bools | None:
-    """Rbar_0(S0) of each trial, (B, A); None where there is none.
+    """Return Rbar_0(S0) of each trial, (B, A); None where it is not defined.
 
-    There is one where a safe seed is told, on a finite set in one context, and functions do not change.
+    It needs a published safe seed, a finite set in one context, and functions that do not change.
     """
     if not problem.safe_seed or problem.setting().may_change:
         return None
@@ -38,21 +38,21 @@ def _reach(problem: Problem, trial: Trial) -> Bools:
 
 
 class Covering:
-    """The arms that B trials have played, and what they cover of what can be reached.
+    """A covering counts the reachable arms that B trials have certified or played.
 
     Args:
-        reach: (B, A).
+        reach: reachable arms of each trial, (B, A).
     """
 
     def __init__(self, reach: Bools):
         self._reach, self._known = reach, np.zeros_like(reach)
 
     def play(self, action: Any) -> None:
-        """Rounds of every trial are over, (B, n)."""
+        """Mark the arms of n rounds as played, (B, n)."""
         self._known[np.arange(len(action))[:, None], np.asarray(action, dtype=np.int64)] = True
 
     def certify(self, certified: Any) -> None:
-        """Arms that the agent takes for safe in the end, (B, A) or (A,) of one trial; None is no one."""
+        """Mark the arms that the agent certifies as safe in the end, (B, A) or (A,) of one trial, or None."""
         if certified is not None:
             given = np.asarray(certified)
             fits = given.dtype == bool and given.size == self._reach.size
@@ -62,5 +62,5 @@ class Covering:
 
     @property
     def share(self) -> Floats:
-        """|known and reachable| / |reachable|, (B,); the seed is always among what is reachable."""
+        """Return |known and reachable| / |reachable|, (B,); the seed is always reachable."""
         return (self._known & self._reach).sum(axis=1) / self._reach.sum(axis=1)

@@ -1,4 +1,4 @@
-"""Whether an agent credits late rewards to the rounds that earned them."""
+"""This check detects agents that credit delayed rewards to the wrong rounds."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ import numpy as np
 from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.rehearsal import AgentCheckError
 
-STREAMS = 6  # of rewards, each for another seed of the agent: one may act alike once or twice by chance
+STREAMS = 6  # of rewards, each with its own seed of the agent, since actions may agree by chance
 
 
 class Redelivered(gym.Wrapper):
-    """Gives back values written beforehand, one a round, whatever is played, as those of an earlier round.
+    """The wrapper delivers prescribed values, one a round, as those of the round `delay` before.
 
-    What else is told is the same of all plays: the noise that the setting states, and the least cost.
+    Other feedback is equal for all plays: the noise std of the setting and the least cost.
 
     Args:
-        env: of one trial; it says which round follows, but what it delivers is taken away.
-        values: reward and costs that arrive in each round, (T, 1 + C); none before `start`.
-        delay: how many rounds before the play was that they belong to.
-        start: the first round in which anything arrives, at least `delay`.
+        env: environment of one trial, whose own feedback is removed.
+        values: reward and costs delivered in each round, (T, 1 + C); none before `start`.
+        delay: number of rounds from the play to its feedback.
+        start: first round with feedback, at least `delay`.
     """
 
     def __init__(self, env: gym.Env, values: Floats, delay: int, start: int):
         super().__init__(env)
         self.values, self.delay, self.start = values, delay, start
         setting = env.get_wrapper_attr("setting")
-        self.told = {"feedback_std": setting.noise_std, "feedback_spent": setting.cost_min or 1.0}
+        self.constant = {"feedback_std": setting.noise_std, "feedback_spent": setting.cost_min or 1.0}
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """Play an action, and be given the value of this round as that of the round `delay` before."""
+        """Play an action, and deliver this round's value as that of the round `delay` before."""
         observation, _, terminated, truncated, info = self.env.step(action)
         shown = _without_feedback(info)
         late = info["t"] >= self.start
@@ -43,8 +43,8 @@ class Redelivered(gym.Wrapper):
             shown["feedback_mask"][self.delay] = True
             shown["feedback_step"][self.delay] = info["t"] - self.delay
             shown["feedback_reward"][self.delay] = value[0]
-            for key in self.told.keys() & shown.keys():
-                shown[key][self.delay] = self.told[key]
+            for key in self.constant.keys() & shown.keys():
+                shown[key][self.delay] = self.constant[key]
         if late and "feedback_cost" in shown:
             shown["cost"] = float(np.maximum(value[1:], 0.0).sum())
             shown["feedback_cost"][self.delay] = value[1:]
@@ -52,17 +52,17 @@ class Redelivered(gym.Wrapper):
 
 
 def check_crediting(env: gym.Env, seed: int, play: Callable[[gym.Env, int], np.ndarray]) -> None:
-    """Raise if an agent's actions depend on the rewards that arrive, but never on whose they are.
+    """Raise if an agent's actions depend on the delivered rewards, but never on the rounds of these.
 
-    The same rewards arrive in the same rounds, as those of `max_delay` rounds before, or of the round itself,
-    or of any between. An agent that credits what arrives to the arm just played cannot tell these apart, an
-    agent that asks for the round can. Who does not listen to rewards at all breaks no rule, and one who
-    hardly does within the horizon is believed: opposite rewards must change what it plays in most streams.
+    The same rewards are delivered in the same rounds, as those of `max_delay` rounds before, of the round
+    itself, or of any between. An agent that credits them to the arm just played acts the same in all cases;
+    an agent that reads the round does not. Agents whose actions hardly depend on rewards pass: opposite
+    rewards must change the actions in most streams.
 
     Args:
-        env: of one trial, with delays.
-        seed: of the environment, in which rewards are looked up.
-        play: plays a new agent of a given seed in an environment of that seed, and returns its actions.
+        env: environment of one trial, with delays.
+        seed: seed of the environment from which rewards are taken.
+        play: runs a new agent of a given seed in an environment, and returns its actions.
     """
     last = env.get_wrapper_attr("setting").max_delay
     arrivals, horizon = _arrivals(env, seed)
@@ -71,34 +71,36 @@ def check_crediting(env: gym.Env, seed: int, play: Callable[[gym.Env, int], np.n
     opposite = arrivals.max(axis=0) + arrivals.min(axis=0) - arrivals
 
     @cache
-    def heard(stream: int, lag: int, turned: bool = False) -> np.ndarray:
+    def actions(stream: int, lag: int, turned: bool = False) -> np.ndarray:
         order = np.random.default_rng(stream).integers(len(arrivals), size=horizon)
         values = (opposite if turned else arrivals)[order]
         return play(Redelivered(env, values, lag, last), stream)
 
-    def told_apart(lag: int) -> bool:
-        return any(not np.array_equal(heard(i, last), heard(i, lag)) for i in range(STREAMS))
+    def depends_on_round(lag: int) -> bool:
+        return any(not np.array_equal(actions(i, last), actions(i, lag)) for i in range(STREAMS))
 
-    def listens() -> bool:
-        changed = [not np.array_equal(heard(i, last), heard(i, last, True)) for i in range(STREAMS)]
+    def depends_on_rewards() -> bool:
+        changed = [not np.array_equal(actions(i, last), actions(i, last, True)) for i in range(STREAMS)]
         return sum(changed) > STREAMS / 2
 
-    if not told_apart(0) and listens() and not any(told_apart(lag) for lag in range(1, last)):
+    if depends_on_round(0) or not depends_on_rewards():
+        return
+    if not any(depends_on_round(lag) for lag in range(1, last)):
         raise AgentCheckError(*LATE)
 
 
 LATE = (
     "late rewards",
     "what is learnt from a reward to depend on the round that earned it",
-    "the actions changed with the rewards that arrived, and not with the rounds that they belong to, as if "
+    "the actions changed with the delivered rewards, and not with the rounds that they belong to, as if "
     "the arm just played had earned them",
     'keep the arm of every round, and credit info["feedback_reward"][k] to that of the round '
-    'info["feedback_step"][k]; the argument reward is the sum of what arrives, whichever rounds earned it',
+    'info["feedback_step"][k]; the argument reward is the sum of all delivered rewards of any rounds',
 )
 
 
 def _arrivals(env: gym.Env, seed: int) -> tuple[Floats, int]:
-    """What arrives under uniform plays, rewards and costs, (n, 1 + C), and the number of rounds."""
+    """Return the rewards and costs delivered under uniform plays, (n, 1 + C), and the number of rounds."""
     env.reset(seed=seed)
     env.action_space.seed(seed)
     values, done = [], False

@@ -1,4 +1,4 @@
-"""What the records of agents say: regret, violation, time, changes and alarms, as arrays by label."""
+"""Curves derive regret, violation, time, changes and alarms from the records of agents, by label."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ Metric = Literal[
     "average-hard-violation",
     "budget",
 ]
-Axis = Literal["round", "spent"]  # what a figure's curves are over
-Scale = Literal["linear", "log-log"]  # of the axes on which they are drawn
+Axis = Literal["round", "spent"]  # the horizontal axis of a figure
+Scale = Literal["linear", "log-log"]  # the scale of its axes
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Curves(Comparison):
-    """What follows from the records of a comparison, whose arguments are those of `Comparison`."""
+    """Curves derive quantities from the records of a comparison; arguments are those of `Comparison`."""
 
     def running(self, name: str) -> dict[str, Any]:
-        """Return a measure up to each recorded round, (B, T, ...) each, exact whatever rounds are kept.
+        """Return a measure up to each recorded round, (B, T, ...) each, exact for any choice of these.
 
-        Of a measure that exists only where plays cost there is nothing elsewhere.
+        A measure of play costs is empty where plays are free.
 
         Raises:
             ValueError: the rounds between checkpoints were not counted, as in files of older versions.
@@ -55,35 +55,35 @@ class Curves(Comparison):
 
     @cached_property
     def regret(self) -> dict[str, Floats]:
-        """Cumulative regret R_t = sum_{s <= t} f(x*) - f(x_s) of the noiseless means, (B, T) each."""
+        """Return cumulative regret R_t = sum_{s <= t} f(x*) - f(x_s) of noiseless means, (B, T) each."""
         return self.running("regret")
 
     @cached_property
     def average_regret(self) -> dict[str, Floats]:
-        """R_t / t, (B, T) each; once a budget is spent t is the number of plays that were made."""
+        """Return R_t / t, (B, T) each; once a budget is spent, t is the number of plays made."""
         return self._average(self.regret)
 
     @property
     def simple_regret(self) -> dict[str, Floats]:
-        """Least regret of the plays that count in round t, (B, T) each; the largest possible where none does.
+        """Return the least regret of the plays that count in round t, (B, T) each, else the largest possible.
 
-        Those count that violate no cost, were made in the context and in the segment (since the last change)
-        of round t, and whose feedback has arrived by its end; of an agent in `windows`, within its window: it
-        discards the rest. So it is never negative nor infinite, and grows where context or segment change.
-        The largest possible is that of round t, of all its arms; in environments of others that do not have
-        `worst_regret`, the largest that occurred. Where functions drift or arms come and go, a play counts
-        with the regret of its own round.
+        Plays count that violate no cost, were made in the context and segment (since the last change) of
+        round t, and whose feedback was delivered by its end; for an agent in `windows`, within its window. So
+        simple regret is finite and not negative, and it grows where context or segment change. The largest
+        possible regret is that of all arms of round t; in other environments without `worst_regret`, the
+        largest that occurred. Where functions drift or arms come and go, a play counts with the regret of its
+        own round.
         """
         return self.running("simple_regret")
 
     @property
     def costs(self) -> dict[str, Floats]:
-        """Noiseless constraint values of the plays, (B, T, C) each; sums between checkpoints."""
+        """Return noiseless constraint values of the plays, (B, T, C) each; sums between checkpoints."""
         return {label: record.cost for label, record in self.records.items()}
 
     @cached_property
     def violation(self) -> dict[str, Floats]:
-        """V_t = || [sum_{s <= t} g(x_s)]^+ ||, (B, T) each; slack makes up for it (Shi 2022, eq. 7)."""
+        """Return V_t = || [sum_{s <= t} g(x_s)]^+ ||, (B, T) each, which slack lowers (Shi 2022, eq. 7)."""
         return {
             label: np.linalg.norm(np.maximum(sums, 0.0), axis=2)
             for label, sums in self.running("summed_costs").items()
@@ -91,35 +91,35 @@ class Curves(Comparison):
 
     @cached_property
     def hard_violation(self) -> dict[str, Floats]:
-        """sum_{s <= t} || [g(x_s)]^+ ||, (B, T) each; at least V_t, and nothing makes up for it."""
+        """Return sum_{s <= t} || [g(x_s)]^+ ||, (B, T) each, which is at least V_t and never falls."""
         return self.running("hard_violation")
 
     @cached_property
     def unsafe_plays(self) -> dict[str, Ints]:
-        """Number of plays so far that violated a cost, (B, T) each."""
+        """Return the number of plays up to each round that violated a cost, (B, T) each."""
         return self.running("unsafe_plays")
 
     @property
     def first_unsafe(self) -> dict[str, Ints]:
-        """The round, from 0, of the first play that violated a cost, (B,); -1 in a trial without any."""
+        """Return the round, from 0, of the first play that violated a cost, (B,); -1 without any."""
         first = self.running("first_unsafe")
         return {label: np.where(each[:, -1] < NEVER, each[:, -1], -1) for label, each in first.items()}
 
     @property
     def coverage(self) -> dict[str, Floats]:
-        """The share of the arms that can be reached safely which an agent certified or played, (B,) each.
+        """Return the share of the safely reachable arms that an agent certified or played, (B,) each.
 
-        Rbar_0(S0): what one certifies from the safe seed who knows the costs of safe arms and how steep they
-        are, see `gpbandits.evaluation.safety.reachable`. Known where there is a safe seed, on a finite set in
-        one context without changes; elsewhere there is nothing here. Agents say what they certify in an
-        attribute `certified`.
+        Rbar_0(S0) are the arms that can be certified from the safe seed with exact costs and their slopes,
+        see `gpbandits.evaluation.safety.reachable`. It needs a safe seed and a finite set in one context
+        without changes; otherwise the dict is empty. Agents declare certified arms in an attribute
+        `certified`.
         """
         covered = {label: record.covered for label, record in self.records.items()}
         return {label: each for label, each in covered.items() if each is not None}
 
     @cached_property
     def noisy_violation(self) -> dict[str, Floats]:
-        """|| [sum_{s <= t} (g(x_s) + noise)]^+ || of what has arrived, (B, T) each (Shi 2022, appendix D)."""
+        """Return || [sum_{s <= t} (g(x_s) + noise)]^+ || of delivered feedback, (B, T) (Shi 2022, app. D)."""
         return {
             label: np.linalg.norm(np.maximum(sums, 0.0), axis=2)
             for label, sums in self.running("summed_observed_costs").items()
@@ -127,49 +127,49 @@ class Curves(Comparison):
 
     @property
     def actions(self) -> dict[str, Any]:
-        """Arms, (B, T), or points, (B, T, d), each."""
+        """Return the played arms, (B, T), or points, (B, T, d), each."""
         return self.running("action")
 
     @property
     def seconds(self) -> dict[str, Floats]:
-        """Time in act and update, (B,) each."""
+        """Return the seconds spent in act and update, (B,) each."""
         return {label: record.seconds for label, record in self.records.items()}
 
     @property
     def seconds_per_decision(self) -> dict[str, Floats]:
-        """Time in act and update a round, (B,) each."""
+        """Return the seconds a round spent in act and update, (B,) each."""
         return {label: seconds / self.played[label] for label, seconds in self.seconds.items()}
 
     @cached_property
     def played(self) -> dict[str, Ints]:
-        """Rounds in which a play was made, (B,) each: fewer than the horizon where a budget was spent."""
+        """Return the number of rounds played, (B,) each, below the horizon where a budget was spent."""
         whole = np.full(self.num_trials, self.horizon)
         spendings = {label: record.spending for label, record in self.records.items()}
         return {label: each.played if each else whole for label, each in spendings.items()}
 
     @cached_property
     def spent(self) -> dict[str, Floats]:
-        """What the plays have cost by each round, (B, T) each; no agent where plays cost nothing."""
+        """Return the cost of plays up to each round, (B, T) each; empty where plays are free."""
         return self.running("spent")
 
     @cached_property
     def budget_regret(self) -> dict[str, Floats]:
-        """sum_{s <= t} rho* k(x_s) - f(x_s), rho* = max f / k of the round, (B, T) each.
+        """Return sum_{s <= t} rho* k(x_s) - f(x_s), rho* = max f / k of the round, (B, T) each.
 
-        Where all rewards are negative rho* is 0. Of a budget B of which all is spent it is rho* B less what
-        was earned; what is left in the end, less than the cost of a play, is not charged.
+        If all rewards are negative, rho* is 0. For a fully spent budget B it is rho* B minus the rewards; a
+        rest below the cost of a play is not charged.
         """
         return self.running("budget_regret")
 
     @cached_property
     def segments(self) -> Ints:
-        """How many changes there were up to each recorded round, (B, T)."""
+        """Return the number of changes up to each recorded round, (B, T)."""
         whole = [segments_of(rounds, self.horizon) for rounds in self.changes]
         return np.stack(whole)[:, self.rounds - 1]
 
     @property
     def alarms(self) -> dict[str, list[Ints]]:
-        """The rounds, counted from 0, after which an agent that detects alarmed; one array a trial."""
+        """Return the rounds, counted from 0, after which a detecting agent alarmed; one array a trial."""
         return {
             label: [np.array(rounds, dtype=np.int64) for rounds in record.alarms]
             for label, record in self.records.items()
@@ -178,9 +178,9 @@ class Curves(Comparison):
 
     @property
     def infeasible(self) -> dict[str, Ints]:
-        """The round, from 0, in which an agent that can tell first found that nothing keeps the costs, (B,).
+        """Return the round, from 0, in which an agent first found the costs infeasible, (B,).
 
-        It is -1 in a trial where it never did.
+        It is -1 in a trial where it never did; agents that do not test feasibility are left out.
         """
         return {
             label: record.infeasible.astype(np.int64)
@@ -190,27 +190,27 @@ class Curves(Comparison):
 
     @cached_property
     def detections(self) -> dict[str, Detection]:
-        """Detection delays, missed changes and false alarms of each agent that detects."""
+        """Return detection delays, missed changes and false alarms of each detecting agent."""
         return {label: detection(alarms, self.changes, self.horizon) for label, alarms in self.alarms.items()}
 
     @property
     def main_metric(self) -> Metric:
-        """What agents are ranked by: budget regret where plays have a cost, cumulative regret elsewhere.
+        """Return the metric of ranks: budget regret where plays have a cost, else cumulative regret.
 
-        Where a budget ends a trial, who spends it fast makes few plays, whose sum of regrets is small.
+        With a budget, an agent that spends it fast makes few plays, whose cumulative regret is small.
         """
         return "budget" if self.spent else "cumulative"
 
     @property
     def main(self) -> dict[str, Floats]:
-        """The curves of `main_metric`, (B, T) each."""
+        """Return the curves of `main_metric`, (B, T) each."""
         return self.curves(self.main_metric)
 
     @property
     def asked(self) -> Metric | None:
-        """What the problem asks before regret, None without constraints.
+        """Return the metric that ranks agents before regret, None without constraints.
 
-        It is hard violation, and violation, for which slack makes up, where costs are to be kept on average.
+        It is hard violation, or violation, which slack lowers, if constraints hold for average costs.
         """
         if not self.num_constraints:
             return None
@@ -218,23 +218,23 @@ class Curves(Comparison):
 
     @cached_property
     def ordered(self) -> list[str]:
-        """Labels in the one order of tables, legends and standings: by `asked`, then by `main_metric`.
+        """Return labels in the order of tables, legends and standings: by `asked`, then by `main_metric`.
 
-        See `statistics.ordered`: regret decides among those whose violations do not differ significantly.
+        See `statistics.ordered`: regret decides among agents whose violations do not differ significantly.
         """
         curves = [self.main] + ([self.curves(self.asked)] if self.asked else [])
         return ordered(*({label: curve[:, -1] for label, curve in each.items()} for each in curves))
 
     @property
     def baseline(self) -> str:
-        """The agent against which differences are by default: the first in order that is comparable.
+        """Return the default agent of differences: the first in order that is comparable.
 
-        Agents that do not handle a feature of the environment are the last resort.
+        Agents that do not handle a feature of the environment are taken last.
         """
         return min(self.ordered, key=lambda label: (label in self.unfit, not self.comparable(label)))
 
     def curves(self, metric: Metric = "cumulative") -> dict[str, Floats]:
-        """Regret or violation by metric, (B, T) each; the averages are over the rounds played so far."""
+        """Return the curves of a metric, (B, T) each; averages are over the rounds played so far."""
         match metric:
             case "cumulative":
                 return self.regret
@@ -261,7 +261,7 @@ class Curves(Comparison):
         raise ValueError(f"unknown metric {metric!r}; choose one of {', '.join(get_args(Metric))}")
 
     def _average(self, sums: dict[str, Floats]) -> dict[str, Floats]:
-        """A time average up to each round, of the plays that were made, (B, T) each."""
+        """Divide sums by the number of plays made up to each round, (B, T) each."""
         made = {
             label: np.minimum(self.rounds, np.maximum(played, 1)[:, None])
             for label, played in self.played.items()

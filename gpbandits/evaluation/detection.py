@@ -1,7 +1,7 @@
-"""How well alarms tell of changes: detection delay, missed changes and false alarms.
+"""Alarms are scored by detection delay, missed changes and false alarms.
 
 An alarm detects the change at round c if it is the first in [c, next change); every other alarm is false,
-and a change without such an alarm is missed. Rounds count from 0: an alarm in round c has seen one play of
+and a change without such an alarm is missed. Rounds count from 0: an alarm in round c rests on one play of
 the new segment, and its delay is 0.
 """
 
@@ -16,43 +16,43 @@ from bandit_envs.basics.types import Floats, Ints
 
 
 class Matches(NamedTuple):
-    """The alarms of one trial held against its S - 1 changes."""
+    """Matches pair the alarms of one trial with its S - 1 changes."""
 
     delays: Floats  # (S - 1,) rounds from a change to its detection, NaN where it was missed
     false: Ints  # (n,) rounds of the false alarms
 
 
 class Detection(NamedTuple):
-    """One detector in B trials of T rounds."""
+    """A detection scores one detector in B trials of T rounds."""
 
     delays: tuple[Floats, ...]  # one array a trial, NaN where a change was missed
-    false_alarms: Ints  # (B,) how many
+    false_alarms: Ints  # (B,) number of false alarms
     horizon: int
 
     @property
     def mean_delay(self) -> float:
-        """Rounds from a change to its detection, over all that were detected; NaN where none was."""
+        """Return the mean number of rounds from a change to its detection; NaN without detections."""
         found = self._all[~np.isnan(self._all)]
         return float(found.mean()) if found.size else float("nan")
 
     @property
     def missed_share(self) -> float:
-        """Share of the changes that were missed; NaN without changes."""
+        """Return the share of the changes that were missed; NaN without changes."""
         return float(np.isnan(self._all).mean()) if self._all.size else float("nan")
 
     @property
     def false_alarms_a_run(self) -> float:
-        """Mean number of false alarms a trial."""
+        """Return the mean number of false alarms a trial."""
         return float(self.false_alarms.mean())
 
     @property
     def false_alarm_rate(self) -> float:
-        """False alarms a round."""
+        """Return the mean number of false alarms a round."""
         return self.false_alarms_a_run / self.horizon
 
     @property
     def false_run_share(self) -> float:
-        """Share of the trials with a false alarm."""
+        """Return the share of the trials with a false alarm."""
         return float((self.false_alarms > 0).mean())
 
     @property
@@ -61,7 +61,7 @@ class Detection(NamedTuple):
 
 
 def match_alarms(alarms: Ints, changes: Ints) -> Matches:
-    """Hold the ascending alarms of a trial against its ascending changes, (n,) and (S - 1,)."""
+    """Match the ascending alarms of a trial with its ascending changes, (n,) and (S - 1,)."""
     segment = np.searchsorted(changes, alarms, side="right")  # 0 before the first change
     first = (segment > 0) & (np.diff(segment, prepend=0) > 0)
     delays = np.full(len(changes), np.nan)

@@ -1,4 +1,4 @@
-"""A closer look at curves that others flatten, such as those beside `random`, or their own first rounds."""
+"""An inset enlarges curves that others flatten, such as those beside `random`, or their first rounds."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from matplotlib.axes import Axes
 
 from bandit_envs.basics.types import Floats
 
-FLAT = 4.0  # times as high as the end of a curve: from here on the highest point leaves it no room
-ROOM = 1.08  # above the highest of the lower curves
-CLOSER = 2.0  # times as large as in the axes, or there is no point in it
+FLAT = 4.0  # a curve is flattened if the highest point of all is so many times its end
+ROOM = 1.08  # the top of the inset relative to the highest of the lower curves
+CLOSER = 2.0  # least enlargement of an inset
 SIZE = (0.38, 0.36)  # of the inset, in shares of the axes
-LABELS = (0.07, 0.08), (0.0, 0.05)  # what its numbers take to its left and below, and its title above
-HIDDEN = 0.02  # of the length of a curve may lie behind it
+LABELS = (0.07, 0.08), (0.0, 0.05)  # space of its numbers on the left and below, and of its title above
+HIDDEN = 0.02  # share of a curve's length that may lie behind the inset
 PLACES = (
     (0.1, 0.59),
     (0.58, 0.59),
@@ -27,10 +27,10 @@ PIECES = 400  # of a curve, of equal length
 
 
 def flattened(means: Sequence[Floats]) -> list[int]:
-    """Which curves end below a quarter of the highest point of all, if they are several.
+    """Return the curves that end below a quarter of the highest point of all, if they are several.
 
     Args:
-        means: of the curves, (n,) each.
+        means: means of the curves, (n,) each.
     """
     highest, ends = max(float(mean.max()) for mean in means), [float(mean[-1]) for mean in means]
     low = [i for i, end in enumerate(ends) if FLAT * end <= highest]
@@ -38,14 +38,14 @@ def flattened(means: Sequence[Floats]) -> list[int]:
 
 
 def add_inset(axes: Axes, means: Sequence[tuple[Floats, Floats]]) -> Axes | None:
-    """Draw the flattened curves of the axes again where it hides no curve.
+    """Draw the flattened curves of the axes again in an inset that hides no curve.
 
     Args:
-        axes: with everything drawn, on linear scales.
+        axes: finished axes with linear scales.
         means: rounds and means of each curve, (n,) each.
 
     Returns:
-        The inset, or None where no curve is flattened, curves are everywhere, or it would show no more.
+        The inset, or None if no curve is flattened, there is no free place, or it would enlarge too little.
     """
     low = flattened([mean for _, mean in means])
     place = _emptiest(axes, means)
@@ -67,7 +67,7 @@ def add_inset(axes: Axes, means: Sequence[tuple[Floats, Floats]]) -> Axes | None
 
 
 def _copy(artist: object, inset: Axes) -> None:
-    """Draw a line or a band as it is."""
+    """Draw a line or a band unchanged."""
     from matplotlib.collections import PolyCollection
     from matplotlib.lines import Line2D
 
@@ -87,7 +87,7 @@ def _copy(artist: object, inset: Axes) -> None:
 
 
 def _emptiest(axes: Axes, means: Sequence[tuple[Floats, Floats]]) -> tuple[float, float] | None:
-    """The place that hides the least of any curve, the first of equals; None where all hide some."""
+    """Return the place that hides the least of any curve, the first of equals; None if all hide some."""
     axes.autoscale_view()  # limits are only set when drawn
     to_share = axes.transData + axes.transAxes.inverted()
     curves = [_evenly(to_share.transform(np.column_stack(pair))) for pair in means]
@@ -96,14 +96,14 @@ def _emptiest(axes: Axes, means: Sequence[tuple[Floats, Floats]]) -> tuple[float
 
 
 def _evenly(points: Floats) -> Floats:
-    """Points along a curve at equal distances: a steep part is drawn as long as a flat one."""
+    """Return points at equal distances along a curve."""
     length = np.concatenate([[0.0], np.hypot(*np.diff(points, axis=0).T).cumsum()])
     along = np.linspace(0.0, length[-1], PIECES)
     return np.column_stack([np.interp(along, length, each) for each in points.T])
 
 
 def _share_behind(curve: Floats, place: tuple[float, float]) -> float:
-    """How much of a curve an inset at this place would hide, with its numbers and its title."""
+    """Return the share of a curve that an inset at this place would hide, with its numbers and its title."""
     before, after = LABELS
     low, high = np.subtract(place, before), np.add(place, SIZE) + after
     return float(((curve >= low) & (curve <= high)).all(axis=1).mean())

@@ -1,10 +1,9 @@
-"""An agent in a process of its own, to which nothing comes but what it is told.
+"""An isolated agent runs in a process of its own, without access to the environment's memory.
 
-An agent of this process shares its memory with the environment: nothing but honesty keeps it from the
-truth. Here it gets the setting, its seed, observations, and what follows its actions, through a pipe; when
-it has played, its process ends, with whatever memory it held. `Result.entropy`, which environments are
-drawn from, is never sent: an agent that finds out its seed and trial cannot make them again. It is no
-sandbox: files, and the memory of others where the system lets it be read, are not closed to it.
+An agent in this process could read the environment. An isolated one receives the setting, its seed,
+observations and feedback through a pipe; after the trials its process ends and frees its memory.
+`Result.entropy`, from which environments are drawn, is never sent, so an agent cannot build them from its
+seed and trial. It is no sandbox: files, and memory that the system lets it read, remain accessible.
 """
 
 from __future__ import annotations
@@ -20,22 +19,22 @@ from agents.registry import AgentFactory
 from bandit_envs.basics.threads import chosen_threads, threads
 from bandit_envs.problem.setting import Setting
 
-PATIENCE = 5.0  # seconds that a process has to end by itself
-DECLARED = ("features", "requires")  # attributes of what makes an agent
-SAID = ("privileged", "track")  # attributes of an agent that say what it is
-# that are read after the episode
+PATIENCE = 5.0  # seconds within which a process should end by itself
+DECLARED = ("features", "requires")  # attributes of a factory
+SAID = ("privileged", "track")  # attributes of an agent, read at once
+# attributes of an agent, read later
 ASKED = ("alarms", "feedback_window", "assumes_bound", "infeasible_since", "certified")
 
 
 class AgentProcessError(RuntimeError):
-    """The process of an agent has ended before the episode."""
+    """The process of an agent ended before the episode."""
 
 
 def isolated(factory: AgentFactory) -> AgentFactory:
-    """A factory of the same agents, each in a process of its own.
+    """Return a factory of the same agents, each in a process of its own.
 
     Raises:
-        ValueError: for an agent that another process cannot import.
+        ValueError: another process cannot import the agent.
     """
     try:
         parcel = pickle.dumps(factory)
@@ -61,11 +60,11 @@ def isolated(factory: AgentFactory) -> AgentFactory:
 
 
 class Isolated:
-    """Plays as the agent does that it has made in another process.
+    """An isolated agent forwards calls to the agent that it has made in another process.
 
     Args:
         parcel: the pickled factory of the agent.
-        setting: what is published.
+        setting: the published setting.
         num_trials: B; None for one environment without a trial axis.
     """
 
@@ -104,11 +103,11 @@ class Isolated:
         return self._ask("assumes_bound")
 
     def reset(self, seed: Any) -> None:
-        """Forget everything."""
+        """Reset the agent."""
         self._ask("reset", seed)
 
     def start(self, info: dict[str, Any]) -> None:
-        """Learn which arms the first round has, if the agent looks."""
+        """Pass the arms of the first round to an agent with `start`."""
         self._ask("start", info)
 
     def act(self, observation: Any) -> Any:
@@ -121,7 +120,7 @@ class Isolated:
 
     def close(self) -> None:
         """End the process."""
-        self._pipe.close()  # which it takes for the end
+        self._pipe.close()  # ends the loop of the process
         self._process.join(PATIENCE)
         if self._process.is_alive():
             self._process.kill()
@@ -147,7 +146,7 @@ class Isolated:
 
 @contextmanager
 def _known_start_method() -> Iterator[None]:
-    """joblib's workers have a start method that a new process, which is told it, does not know."""
+    """Set the start method "spawn", since joblib's workers have one that a new process does not know."""
     before = multiprocessing.get_start_method(allow_none=True)
     multiprocessing.set_start_method("spawn", force=True)
     try:
@@ -157,7 +156,7 @@ def _known_start_method() -> Iterator[None]:
 
 
 def _serve(pipe: Connection, number: int) -> None:
-    """Make an agent and let it answer on so many threads, until the pipe is closed."""
+    """Make an agent and answer its calls on so many threads, until the pipe is closed."""
     with threads(number):
         _answer(pipe)
 
@@ -185,7 +184,7 @@ def _answer(pipe: Connection) -> None:
 
 
 def _portable(error: Exception) -> Exception:
-    """The error if it survives the pipe, else one that says the same."""
+    """Return the error if it can be pickled, else one with the same message."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

@@ -1,4 +1,4 @@
-"""The one call that compares agents: all of them play the same trials."""
+"""Agents are compared by one call, `evaluate`, which runs all of them on the same trials."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gpbandits.evaluation.progress import Progress, reporting
 from gpbandits.evaluation.result import Result
 from gpbandits.evaluation.thinning import check_rounds
 
-Checkpoints = Callable[[int], Ints] | Sequence[int] | Ints  # of a run, or made from its horizon
+Checkpoints = Callable[[int], Ints] | Sequence[int] | Ints  # rounds, or a function from the horizon to rounds
 SECRET = 128  # bits of the entropy of a run whose agents are isolated
 
 
@@ -45,40 +45,40 @@ def evaluate(
     checkpoints: Checkpoints | None = None,
     callback: OnRound | None = None,
 ) -> Result:
-    """Let every agent play the same trials: the same functions, noise, delays and contexts.
+    """Run every agent on the same trials: the same functions, noise, delays and contexts.
 
-    Trial i is drawn from `SeedSequence([seed, i])`, with one child for the environment and one for the
-    agents, which is the same for all of them: results depend on neither the number nor the order of trials
-    and agents. `oracle` is taken out of `info` before an agent sees it, unless the agent declares itself
-    `privileged`. Linear algebra runs on one thread, unless a block `with gpbandits.threads(n)` says more.
+    Trial i is drawn from `SeedSequence([seed, i])`, with one child for the environment and one for all
+    agents, so results depend on neither the number nor the order of trials and agents. `oracle` is removed
+    from `info` before an agent receives it, unless the agent declares itself `privileged`. Linear algebra
+    runs on one thread, unless a block `with gpbandits.threads(n)` sets more.
 
     Args:
-        environment: a registered id, a `Problem`, a callable that makes an environment, or a `Stage` that was
-            made of one of these before.
-        agents: label -> agent: a name, "package.module:Class" or setting -> agent (a class, say), or a pair
-            of any of these and its options. Or names alone.
-        trials: how many.
-        seed: of the evaluation, an integer >= 0.
+        environment: a registered id, a `Problem`, a callable that makes an environment, or a `Stage` made
+            from one of these.
+        agents: label -> agent: a name, "package.module:Class" or setting -> agent (such as a class), or a
+            pair of any of these and its options; or a list of names.
+        trials: number of trials.
+        seed: seed of the evaluation, an integer >= 0.
         env_kwargs: keyword arguments of the environment.
         first_trial: index of the first trial, to compute a part of a larger evaluation.
-        label: of the environment in tables; default its id.
-        progress: True for a bar of the trials that are over, on a terminal or in a notebook; or what is
-            called with an agent's label and the number of trials that it has just finished, up to 64 at once.
-        isolate: play every agent in a process of its own, which receives observations and feedback only and
-            ends with it: for agents that are not trusted, or leak memory. The environments' entropy is drawn
-            at random and kept as `result.entropy`. Agents must be importable. What a round costs more is
-            measured in `benchmarks/isolation.py`, what remains possible is in docs/reliability.md.
-        entropy: of the environments beside `seed`, an integer >= 0; the agents' seeds do not depend on it.
-            `entropy=result.entropy` repeats an isolated run, with or without `isolate`, or adds agents and
-            trials to it. Default none, and 128 random bits under `isolate`.
-        workers: play the trials in so many processes; the results are the same, but for the seconds. Each
-            makes the environment once, so that it and the agents must be what can be pickled.
-        checkpoints: the rounds to record, counted from 1 and ending with the horizon, or a function that
-            makes them of the horizon; default all. Only these are kept while agents play: a million rounds
-            need no more room than they. `Record` says what is summed in between.
-        callback: called after every round that is played with a `Round`: the agent's label, the round, and
-            regret and violation of the trials that are played side by side. They are the truth, which the
-            agent is not shown. Its time is not the agent's, its errors are raised; it needs `workers=1`.
+        label: name of the environment in tables; by default its id.
+        progress: True for a bar of finished trials, on a terminal or in a notebook; or a function that is
+            called with an agent's label and its number of newly finished trials, up to 64 at once.
+        isolate: run every agent in a process of its own, which receives only observations and feedback and
+            ends with it, for agents that are not trusted or leak memory. The environments' entropy is drawn
+            at random and stored in `result.entropy`. Agents must be importable. `benchmarks/isolation.py`
+            measures the cost a round, docs/reliability.md describes the limits.
+        entropy: entropy of the environments beside `seed`, an integer >= 0; the agents' seeds do not depend
+            on it. `entropy=result.entropy` repeats an isolated run, with or without `isolate`, or adds agents
+            and trials to it. By default none, or 128 random bits under `isolate`.
+        workers: run the trials in so many processes; results are equal except for the seconds. Each process
+            makes the environment once, so the environment and the agents must be picklable.
+        checkpoints: the rounds to record, counted from 1 and ending with the horizon, or a function from the
+            horizon to these; by default all. Memory grows with the recorded rounds only. See `Record` for
+            the sums between them.
+        callback: called after every round with a `Round`: the agent's label, the round, and the true regret
+            and violation of the batch of trials, which the agent does not observe. Its time is not counted
+            as the agent's, its errors are raised; it needs `workers=1`.
     """
     require(is_count(trials), "trials", "a positive integer", trials)
     require_seed("seed", seed)
@@ -133,7 +133,7 @@ def evaluate(
 def trial_seeds(seed: int, trial: int, entropy: int | None = None) -> tuple[int, int]:
     """Return the seeds of a trial's environment and of its agents, independent of each other, below 2^32.
 
-    With the `entropy` of a result the environment's has 63 bits, about which seed and trial tell nothing.
+    With the `entropy` of a result the environment's seed has 63 bits, unpredictable from seed and trial.
     """
     for name, value in {"seed": seed, "trial": trial, "entropy": 0 if entropy is None else entropy}.items():
         require_seed(name, value)
@@ -146,7 +146,7 @@ def trial_seeds(seed: int, trial: int, entropy: int | None = None) -> tuple[int,
 
 
 def _rounds(checkpoints: Checkpoints, horizon: int) -> Ints:
-    """The recorded rounds of a run of so many."""
+    """Return the recorded rounds of a run of this horizon."""
     return check_rounds(
         "checkpoints", checkpoints(horizon) if callable(checkpoints) else checkpoints, horizon
     )

@@ -1,4 +1,4 @@
-"""The signs that tables and figures put behind an agent's label, and what they say."""
+"""Marks are the signs that tables and figures put behind an agent's label, with footnotes."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ WIDTH = 29  # characters of a legend
 
 
 class Mark(NamedTuple):
-    """A sign, the attribute of a result that has the labels of the agents with it, and its footnote."""
+    """A mark is a sign, the attribute of a result that lists its agents, and a footnote."""
 
     sign: str
     which: str
     note: str
 
     def of(self, result: Any) -> Collection[str]:
-        """The labels that carry it."""
+        """Return the labels with this mark."""
         return getattr(result, self.which)
 
     @property
     def footnote(self) -> str:
-        """A sentence beneath a table."""
+        """Return the footnote of a table."""
         return f"{self.sign} {self.note}."
 
     @property
     def legend(self) -> str:
-        """The same in lines of a legend."""
+        """Return the footnote in lines of a legend."""
         return textwrap.fill(f"{self.sign} {self.note}", WIDTH, subsequent_indent="   ")
 
 
@@ -41,16 +41,16 @@ MARKS = (
 
 
 def signs(result: Any, label: str) -> str:
-    """The signs of an agent."""
+    """Return the signs of an agent."""
     return "".join(mark.sign for mark in MARKS if label in mark.of(result))
 
 
 def marks_in(results: Iterable[Any]) -> list[Mark]:
-    """The marks that any agent of some results carries."""
+    """Return the marks of all agents of some results."""
     results = list(results)
     return [mark for mark in MARKS if any(map(mark.of, results))]
 
 
 def footnotes(*results: Any) -> list[str]:
-    """What is said beneath a table of these results."""
+    """Return the footnotes of a table of these results."""
     return [mark.footnote for mark in marks_in(results)]

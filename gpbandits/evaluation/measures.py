@@ -1,4 +1,4 @@
-"""Measures: quantities followed round by round, their units, and how rounds between checkpoints combine."""
+"""A measure is a quantity followed round by round, with its unit and its combination between checkpoints."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from bandit_envs.basics.types import Floats, Ints
 
-NEVER = np.iinfo(np.int64).max  # of a round that did not come
+NEVER = np.iinfo(np.int64).max  # stands for a round of an event that did not occur
 _COMBINED = {"sum": np.add, "count": np.add, "first": np.minimum}
 
 
 class Rounds(NamedTuple):
-    """Quantities of n successive rounds of B trials."""
+    """Rounds hold the quantities of n successive rounds of B trials."""
 
     regret: Floats  # (B, n)
     cost: Floats  # (B, n, C)
@@ -26,21 +26,21 @@ class Rounds(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """A quantity that is followed round by round.
+    """A measure is a quantity that is followed round by round.
 
     Between checkpoints a "sum" adds values, a "count" adds rounds, a "first" keeps the earliest round: these
-    are running totals, exact whatever rounds are kept. A "last" is a state, which the record itself holds.
+    are running totals, exact for any recorded rounds. A "last" is a state, which the record itself holds.
     """
 
     name: str
     unit: str
     combine: Literal["sum", "count", "first", "last"]
     of: Callable[[Rounds], Any] | None = None  # value of each round, (B, n) or (B, n, C); None for a state
-    linear: bool = False  # whether sums between checkpoints are enough to compute it
-    paid: bool = False  # whether it exists only where plays cost
+    linear: bool = False  # sums between checkpoints suffice to compute it
+    paid: bool = False  # it exists only where plays cost
 
     def accumulate(self, values: Any) -> Any:
-        """Running totals over the rounds, (B, n, ...)."""
+        """Return running totals over the rounds, (B, n, ...)."""
         return _COMBINED[self.combine].accumulate(values, axis=1)
 
 
@@ -63,14 +63,14 @@ MEASURES = {
 
 
 def followed(paid: bool) -> list[Measure]:
-    """The measures that are running totals, of an environment where plays cost or do not."""
+    """Return the measures that are running totals, including those of play costs if `paid`."""
     return [each for each in MEASURES.values() if each.of is not None and (paid or not each.paid)]
 
 
 class Running:
-    """Running totals of a measure at the recorded rounds, fed block by block.
+    """Running totals of a measure at the recorded rounds are computed block by block.
 
-    Rounds are added one after another, so that a run in blocks equals a whole one bit for bit.
+    Rounds are added in order, so that a run in blocks equals a whole one bit for bit.
     """
 
     def __init__(self, measure: Measure):
@@ -78,7 +78,7 @@ class Running:
         self._total: Any = None  # (B, ...) of all rounds so far
 
     def take(self, values: Any, recorded: Ints) -> Any:
-        """Totals at the recorded rounds of a block, (B, n, ...) -> (B, r, ...)."""
+        """Return the totals at the recorded rounds of a block, (B, n, ...) -> (B, r, ...)."""
         if self._total is None:
             totals = self._measure.accumulate(values)
         else:
@@ -88,7 +88,7 @@ class Running:
 
 
 def _charged(rounds: Rounds) -> Floats:
-    """Regret, or the budget's where plays cost: who makes fewer plays does not lose less by that."""
+    """Return regret, or budget regret where plays cost, so that making fewer plays lowers no loss."""
     return rounds.regret if rounds.shortfall is None else rounds.shortfall
 
 

@@ -1,4 +1,4 @@
-"""The best feasible mixture of points: what a player who may randomise could have on average."""
+"""The best feasible mixture of points is the best average reward of randomised actions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bandit_envs.basics.types import Floats
 
 
 class Mixture(NamedTuple):
-    """A distribution over points; at most 1 + C of them have a share."""
+    """A mixture is a distribution over points, of which at most 1 + C have a positive share."""
 
     value: float  # mean reward
     shares: Floats  # (N,)

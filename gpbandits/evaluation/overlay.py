@@ -1,4 +1,4 @@
-"""A curve that theory puts beside measured ones."""
+"""An overlay is a theoretical curve drawn beside measured ones."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Side = Literal["upper", "lower", "slope"]
 
 
 class Overlay(NamedTuple):
-    """A bound of a theorem, or a rate; `gpbandits.theory.overlays.bound` makes them by name.
+    """An overlay is a bound of a theorem, or a rate; `gpbandits.theory.overlays.bound` makes it by name.
 
     Args:
-        label: what the legend says: of whom, and in what sense it holds.
+        label: text of the legend: the agents concerned, and the sense in which the bound holds.
         side: "upper" or "lower" bound with its constants, or "slope": the values up to an unknown factor.
-        rounds: at which it is stated, the last of them the horizon, (n,).
-        values: of the metric, (n,).
-        metric: what it bounds.
+        rounds: rounds of the values, ending with the horizon, (n,).
+        values: bound on the metric, (n,).
+        metric: the metric that is bounded.
     """
 
     label: str
@@ -30,11 +30,11 @@ class Overlay(NamedTuple):
 
 
 def check_overlays(bounds: Sequence[Overlay], horizon: int, scale: Scale, metrics: Sequence[Metric]) -> None:
-    """Raise unless all of them belong to a figure of this horizon, scale and these metrics."""
+    """Raise unless all bounds fit a figure of this horizon, scale and these metrics."""
     for each in bounds:
         if not isinstance(each, Overlay):
             made = "gpbandits.theory.overlays.bound(name, problem, agent)"
-            raise ValueError(f"bounds must be what {made} returns, got {each!r}")
+            raise ValueError(f"bounds must be overlays made by {made}, got {each!r}")
         if each.rounds[-1] != horizon:
             raise ValueError(
                 f"bounds must be of the result's {horizon} rounds, got {each.label!r} of {each.rounds[-1]}"
@@ -44,5 +44,5 @@ def check_overlays(bounds: Sequence[Overlay], horizon: int, scale: Scale, metric
             raise ValueError(f"bounds must be on the {drawn} drawn, got {each.label!r} on {each.metric}")
         if each.side == "slope" and scale != "log-log":
             raise ValueError(
-                f'scale must be "log-log" for {each.label!r}, a rate that has no level, got {scale!r}'
+                f'scale must be "log-log" for {each.label!r}, a rate without a level, got {scale!r}'
             )

@@ -1,4 +1,4 @@
-"""Bounds of theorems in a figure of curves: grey, and rates without a level."""
+"""Bounds of theorems are drawn in grey over the curves of a figure, and rates without a level."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from gpbandits.evaluation.overlay import Overlay
 
 GREYS = ("0.25", "0.45", "0.6")
 DASHES = {"upper": (0, (8, 2)), "lower": "-", "slope": ":"}
-LAST = 30.0  # share of the horizon over which a slope is drawn: T / 30 to T
-BELOW = 0.6  # of the lowest curve's end, where a slope is put
+LAST = 30.0  # a slope is drawn from T / 30 to T
+BELOW = 0.6  # a slope ends at this share of the lowest curve's end
 
 
 def draw_overlays(axes: Axes, bounds: Sequence[Overlay], ends: Floats) -> None:
     """Draw bounds.
 
     Args:
-        axes: of the figure.
-        bounds: what is drawn.
-        ends: positive last values of the curves, (n,); the level at which slopes are put.
+        axes: axes of the figure.
+        bounds: the bounds to draw.
+        ends: positive last values of the curves, (n,), which set the level of slopes.
     """
     level = BELOW * float(ends.min()) if ends.size else 1.0
     for i, each in zip(count(), bounds):

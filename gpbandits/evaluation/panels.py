@@ -1,4 +1,4 @@
-"""Where curves are drawn: panels of a figure of our own, on the screen or in print, or given axes."""
+"""Curves are drawn on panels of a new figure, for the screen or for print, or on given axes."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ SPARE = 6  # lines of its title and its notes
 
 
 class Panels(NamedTuple):
-    """A figure and the axes of it that are drawn on, one a metric."""
+    """Panels are a figure and its axes, one a metric."""
 
     figure: Figure
     axes: list[Axes]
 
     @staticmethod
     def new(count: int, lines: int, size: Size = None) -> Panels:
-        """A figure of so many panels, high enough for a legend of so many lines, unless its size is given.
+        """Make a figure that is high enough for its legend, unless its size is given.
 
         Args:
-            count: of panels, side by side.
-            lines: of the legend.
+            count: number of panels in a row.
+            lines: number of lines of the legend.
             size: "column" or "page" for print, or width and height in inches.
         """
         if isinstance(size, str):
@@ -49,22 +49,22 @@ class Panels(NamedTuple):
 
     @staticmethod
     def given(ax: Any, count: int) -> Panels:
-        """The axes of somebody's figure."""
+        """Return panels on given axes of another figure."""
         axes = given_axes(ax, count)
         return Panels(figure_of(axes[0]), axes)
 
     @property
     def printed(self) -> bool:
-        """Whether the figure is of a size of print: it has its legend beneath."""
+        """Return True if the figure has a size of print, with its legend beneath."""
         return getattr(self.figure, "printed", False)
 
     def columns(self, labels: Sequence[str]) -> int:
-        """Of a legend beneath, as many as fit with these labels."""
+        """Return the number of columns that fit into a legend beneath with these labels."""
         longest = max(map(len, labels), default=0)
         return max(1, int(self.figure.get_figwidth() / (HANDLE + LETTER * longest)))
 
     def fit(self) -> None:
-        """Where the figure is for print, set text in its size, thin lines, and make room for the legend."""
+        """Set text, lines and height of a figure for print; others stay as they are."""
         if not self.printed:
             return
         for axes in [each for panel in self.axes for each in (panel, *panel.child_axes)]:
@@ -79,7 +79,7 @@ class Panels(NamedTuple):
 
 
 def _printed(count: int, size: str) -> Panels:
-    """Panels in the width of print, with the legend beneath; in a column they stand on each other."""
+    """Make panels in the width of print, with the legend beneath; in a column they are stacked."""
     require(size in PRINT, "size", '"column", "page" or a positive width and height in inches', size)
     rows = count if size == "column" else 1
     figure = ShownFigure.of_size(PRINT[size], rows * PRINT_HEIGHT)

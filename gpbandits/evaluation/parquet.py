@@ -1,4 +1,4 @@
-"""Results as Arrow tables in long form, and as Parquet files."""
+"""Results are converted to Arrow tables in long form and stored as Parquet files."""
 
 import hashlib
 import json
@@ -19,16 +19,19 @@ from gpbandits.evaluation.spending import Spending
 
 _Kind = TypeVar("_Kind", bound=Curves)
 SPENDING = ("spent", "shortfall")  # columns where plays cost
-_KEY = b"gpbandits"  # of our JSON in a file's metadata
-_DIGEST = b"gpbandits-digest"  # of that JSON and of the columns of numbers
+_KEY = b"gpbandits"  # key of our JSON in a file's metadata
+_DIGEST = b"gpbandits-digest"  # key of the hash of that JSON and of the columns of numbers
 
 
 class DamagedFileError(ValueError):
-    """A file of results is torn, or its bytes are not those that were written."""
+    """A file of results is incomplete, or its bytes were changed."""
 
 
 def to_table(result: Curves) -> pa.Table:
-    """One row an agent, trial and recorded round; a column a constraint and a coordinate of the action."""
+    """Return a table with one row for each agent, trial and recorded round.
+
+    Constraints and coordinates of actions have a column each.
+    """
     shape = (len(result.agents), result.num_trials, len(result.rounds))
     agent, trial, index = (axis.ravel() for axis in np.indices(shape, dtype=np.int32))
     records = [np.stack(parts) for parts in list(zip(*result.records.values(), strict=True))[:6]]
@@ -58,9 +61,9 @@ def to_table(result: Curves) -> pa.Table:
 def write(
     result: Curves, path: str | os.PathLike[str], metadata: Mapping[str, Any], timings: bool = True
 ) -> None:
-    """Write one file, so that a reader meets all of it or nothing.
+    """Write one file, whole or not at all.
 
-    Without timings its bytes depend on the numbers and the metadata alone.
+    Without timings its bytes are a function of the numbers and the metadata.
     """
     header = _header(result, metadata) | ({} if timings else {"seconds": None})
     table, text = to_table(result), json.dumps(header).encode()
@@ -70,10 +73,10 @@ def write(
 
 
 def read(path: str | os.PathLike[str], kind: type[_Kind]) -> _Kind:
-    """Read a result back, as this kind; its arrays equal those that were written.
+    """Read a result as this kind; its arrays equal those that were written.
 
     Raises:
-        DamagedFileError: they do not; it names the file.
+        DamagedFileError: the file is damaged; the message names it.
     """
     require(not os.path.isdir(path), "path", "of a file that `save` wrote, not a folder", os.fspath(path))
     with _undamaged(path), pq.ParquetFile(path) as file:
@@ -84,13 +87,13 @@ def read(path: str | os.PathLike[str], kind: type[_Kind]) -> _Kind:
 
 
 def read_metadata(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read what was given to `write` as metadata, without the arrays."""
+    """Read the metadata that was given to `write`, without the arrays."""
     with _undamaged(path), pq.ParquetFile(path) as file:
         return _header_of(file.schema_arrow.metadata or {}, path)["metadata"]
 
 
 def _arguments(header: dict[str, Any], table: pa.Table) -> tuple[Any, ...]:
-    """What a comparison is made of, in the order of its fields."""
+    """Return the arguments of a comparison, in the order of its fields."""
     shape = (len(header["agents"]), *header["shape"])
     columns = zip(
         _restored(table, "round_regret", shape),
@@ -152,7 +155,7 @@ def _header(result: Curves, metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_some(result: Curves) -> dict[str, Any]:
-    """Return what only some environments and runs have."""
+    """Return the entries that only some environments and runs have."""
     played = [played.tolist() for played in result.played.values()]
     covered = [covered.tolist() for covered in result.coverage.values()]
     entropy = {} if result.entropy is None else {"entropy": result.entropy}
@@ -163,14 +166,14 @@ def _of_some(result: Curves) -> dict[str, Any]:
 
 
 def _totals(result: Curves) -> dict[str, list[Any]]:
-    """Running totals of each agent where rounds are thinned, by measure."""
+    """Return the running totals of each agent where rounds are thinned, by measure."""
     totals = [record.totals or {} for record in result.records.values()]
     shared = [name for name in totals[0] if all(name in each for each in totals)]
     return {name: [each[name] for each in totals] for name in shared}
 
 
 def _restored_totals(header: Mapping[str, Any], table: pa.Table, shape: tuple[int, ...]) -> list[Any]:
-    """Return the totals of each agent; None where every round is recorded, or by an older version."""
+    """Return the totals of each agent; None if every round is recorded, or in files of older versions."""
     tails = header.get("totals") or {}
     if not tails:
         return [None] * shape[0]
@@ -179,14 +182,14 @@ def _restored_totals(header: Mapping[str, Any], table: pa.Table, shape: tuple[in
 
 
 def _covered(header: Mapping[str, Any]) -> list[Any]:
-    """Of each agent; of none where nothing is known of what can be reached."""
+    """Return the covered shares of each agent; None where reachable arms are not defined."""
     if header.get("covered") is None:
         return [None] * len(header["agents"])
     return list(np.array(header["covered"], dtype=np.float64))
 
 
 def _spendings(header: Mapping[str, Any], table: pa.Table, shape: tuple[int, ...]) -> list[Spending | None]:
-    """Of each agent; of none where plays cost nothing."""
+    """Return the spendings of each agent; None where plays are free."""
     if header.get("played") is None:
         return [None] * shape[0]
     played = np.array(header["played"], dtype=np.int64)
@@ -195,20 +198,20 @@ def _spendings(header: Mapping[str, Any], table: pa.Table, shape: tuple[int, ...
 
 
 def _infeasible(header: Mapping[str, Any]) -> list[list[Any]]:
-    """Of each agent; of none in a file from before agents could tell."""
+    """Return the infeasible rounds of each agent; None in files of older versions."""
     nobody = [[None] * header["shape"][0] for _ in header["agents"]]
     return header.get("infeasible", nobody)
 
 
 @contextmanager
 def _undamaged(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Say of whatever Arrow, JSON or we stumble over which file it is."""
+    """Turn an error of Arrow, JSON or ours into one that names the file."""
     try:
         yield
     except _ForeignFileError:
         raise
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError) as error:
-        if isinstance(error, OSError) and error.errno is not None:  # of the file system, which names the file
+        if isinstance(error, OSError) and error.errno is not None:  # the file system's error names the file
             raise
         raise DamagedFileError(
             f"{os.fspath(path)} is damaged or not a Parquet file; delete it and compute it again"
@@ -216,7 +219,7 @@ def _undamaged(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 class _ForeignFileError(ValueError):
-    """A file of somebody else."""
+    """A Parquet file was not written by `Result.save`."""
 
 
 def _header_of(stored: Mapping[bytes, bytes], path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -226,7 +229,7 @@ def _header_of(stored: Mapping[bytes, bytes], path: str | os.PathLike[str]) -> d
 
 
 def _digest(header: bytes, table: pa.Table) -> bytes:
-    """The hash of the header and of every column that `read` restores arrays from."""
+    """Return the hash of the header and of every column that `read` uses."""
     total = hashlib.sha256(header)
     for name in sorted(set(table.column_names) - {"agent"}):
         total.update(name.encode() + table[name].to_numpy().tobytes())
@@ -234,20 +237,20 @@ def _digest(header: bytes, table: pa.Table) -> bytes:
 
 
 def _seconds(header: dict[str, Any]) -> Any:
-    """Seconds of each agent's trials, (agents, B); NaN where the file was written without timings."""
+    """Return the seconds of each agent's trials, (agents, B); NaN in a file without timings."""
     if header["seconds"] is None:
         return np.full((len(header["agents"]), header["shape"][0]), np.nan)
     return np.array(header["seconds"], dtype=np.float64)
 
 
 def _coordinates(name: str, values: Any) -> dict[str, Any]:
-    """Columns of values (n,) or (n, d), by name."""
+    """Return the columns of values (n,) or (n, d), by name."""
     names = _names(name, np.shape(values)[1:])
     return dict(zip(names, np.reshape(values, (len(values), len(names))).T.copy(), strict=True))
 
 
 def _restored(table: pa.Table, name: str, shape: tuple[int, ...], tail: list[int] | None = None) -> Any:
-    """The array of shape (agents, B, T, *tail) that `_coordinates` took apart."""
+    """Return the array of shape (agents, B, T, *tail) from the columns of `_coordinates`."""
     columns = [table[column].to_numpy() for column in _names(name, tail or ())]
     return np.stack(columns, axis=-1).reshape(*shape, *(tail or ())) if columns else np.empty((*shape, 0))
 

@@ -1,4 +1,4 @@
-"""Trials played in parts, here or in processes side by side, and put together again."""
+"""Trials are run in parts, in this process or in several, and joined again."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Factories = Mapping[str, AgentFactory]
 
 
 class Part(NamedTuple):
-    """Some trials in a row, and the rounds of them that are recorded."""
+    """A part is a range of trials with the recorded rounds."""
 
     first_trial: int
     seeds: list[tuple[int, int]]  # of the environment and of the agents, one pair a trial
     rounds: Ints | None  # (r,) counted from 1; None is all
 
     def split(self, pieces: int) -> list[Part]:
-        """So many parts of nearly equal length, none of them empty."""
+        """Split into at most so many parts of nearly equal length, none of them empty."""
         size, longer = divmod(len(self.seeds), min(pieces, len(self.seeds)))
         parts, start = [], 0
         while start < len(self.seeds):
@@ -47,7 +47,7 @@ def play_here(
     progress: Progress | None,
     callback: OnRound | None = None,
 ) -> dict[str, Played]:
-    """Let one agent after the other play all trials in this process."""
+    """Run all trials of one agent after the other in this process."""
     return {
         name: _play(stage, name, factory, whole, progress, callback) for name, factory in factories.items()
     }
@@ -56,10 +56,10 @@ def play_here(
 def play_in_processes(
     stage: Stage, factories: Factories, whole: Part, progress: Progress | None, workers: int
 ) -> dict[str, Played]:
-    """Let every agent play its trials in `workers` parts, in as many processes; the records are the same.
+    """Run the trials of every agent in `workers` parts, in as many processes; the records are the same.
 
     Raises:
-        ValueError: the environment or an agent is nothing that another process can be sent.
+        ValueError: the environment or an agent cannot be pickled.
     """
     with from_extra("eval", "workers"):
         from joblib import Parallel, delayed
@@ -88,7 +88,7 @@ def _computed(pool: Any, calls: list[Any]) -> Iterator[tuple[str, int, Played]]:
         ) from error
 
 
-_made: dict[str, Stage] = {}  # of the evaluation that this process plays for, by its token
+_made: dict[str, Stage] = {}  # the environment of the current evaluation, by its token
 
 
 def _play_there(
@@ -100,7 +100,7 @@ def _play_there(
     i: int,
     part: Part,
 ) -> tuple[str, int, Played]:
-    if token not in _made:  # the environment is made once, and what is computed of it serves all agents
+    if token not in _made:  # the environment is made once for all agents
         _made.clear()
         _made[token] = Stage(*made)
     with threads(number):
@@ -135,6 +135,6 @@ def _play(
 
 
 def _joined(played: list[Played]) -> Played:
-    """The trials in a row, and what the agent is."""
+    """Join the records of consecutive trials, with the agent's traits."""
     records, traits = zip(*played, strict=True)
     return join_trials(records), traits[-1]

@@ -1,4 +1,4 @@
-"""Episodes of one agent: many trials at once where the agent can, one after another where it cannot."""
+"""Episodes of one agent run as a batch of trials if the agent supports it, else one after another."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from gpbandits.evaluation.covering import reach_of
 from gpbandits.evaluation.record import Record
 from gpbandits.evaluation.trace import Trace, Traits
 
-BATCH = 64  # trials in lockstep; more would cost memory without being faster
-Tell = Callable[[Sequence[int], dict[str, Any]], None]  # of a round: indices of the trials, and its info
-Watch = Callable[[dict[str, Any]], None]  # of a round: its info
+BATCH = 64  # trials in a batch; more would cost memory without being faster
+Tell = Callable[[Sequence[int], dict[str, Any]], None]  # called with the indices of trials and a round's info
+Watch = Callable[[dict[str, Any]], None]  # called with a round's info
 
 
 class Stage:
-    """An environment made once, on which one agent after another plays.
+    """A stage is an environment that is made once and shared by several agents.
 
     Args:
         environment: a registered id, a `Problem`, or a callable that makes an environment.
-        keywords: of the environment.
+        keywords: keyword arguments of the environment.
     """
 
     def __init__(self, environment: EnvLike, keywords: Mapping[str, Any]):
@@ -46,12 +46,12 @@ class Stage:
 
     @property
     def setting(self) -> Any:
-        """What a learner may know; parts of it may change with each trial."""
+        """Return the published setting; parts of it may differ between trials."""
         return self.env.get_wrapper_attr("setting")
 
     @property
     def horizon(self) -> int:
-        """The number of rounds that an episode is to have."""
+        """Return the number of rounds of an episode."""
         horizon = self.setting.horizon
         return horizon if self.limit is None else min(horizon, self.limit)
 
@@ -63,15 +63,15 @@ class Stage:
         rounds: Ints | None = None,
         tell: Tell | None = None,
     ) -> Iterator[tuple[Record, Traits]]:
-        """Yield the records of blocks of trials, and what the agent is.
+        """Yield the records of blocks of trials, with the agent's traits.
 
         Args:
-            factory: makes the agent. Trials that end at different rounds, with their budgets, are played one
-                after another.
+            factory: makes the agent. Trials with a budget, which may end in different rounds, run one after
+                another.
             seeds: of the environment and of the agent, one pair a trial.
-            first_trial: index of the first, for errors to name the trial.
-            rounds: those that are recorded, counted from 1; None is all.
-            tell: called after every round that is played.
+            first_trial: index of the first trial, for error messages.
+            rounds: the recorded rounds, counted from 1; None is all.
+            tell: called after every round.
         """
         size = BATCH if factory.batched and self.problem and self.problem.play_costs.is_free else 1
         for start in range(0, len(seeds), size):
@@ -94,7 +94,7 @@ class Stage:
 
 
 def require_bandit(env: Any) -> None:
-    """Raise unless an environment says what agents are to know."""
+    """Raise unless an environment publishes a setting."""
     bandit = env.has_wrapper_attr("setting")
     require(bandit, "environment", "a bandit, with an attribute `setting` for agents", env)
 
@@ -163,7 +163,7 @@ def _run(
         decided = perf_counter()
         following, reward, terminated, truncated, info = env.step(action)
         if not np.all(info.get("played", True)):
-            trace.rest(horizon)  # the budget is spent: there is nothing to learn any more
+            trace.rest(horizon)  # the budget is spent, and no feedback follows
             return
         trace.note(observation, action, info)
         if foreign:
@@ -178,7 +178,7 @@ def _run(
 
 
 def _check_earned(reward: Any, info: dict[str, Any]) -> None:
-    """Raise unless what somebody's own environment pays is finite, also where its agent does not look."""
+    """Raise unless the rewards and feedback of a foreign environment are finite."""
     given = np.asarray(reward)
     finite = given.dtype.kind in "biuf" and bool(np.isfinite(given).all())
     require(finite, "reward of the environment", "finite", reward)
@@ -193,14 +193,14 @@ def _without_oracle(info: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ended(terminated: Any, truncated: Any) -> bool:
-    """Whether a trial is over, or each of several, (B,)."""
+    """Return True if a trial, or each trial of a batch, (B,), is over."""
     either = terminated | truncated
     return bool(either.all() if isinstance(either, np.ndarray) else either)
 
 
 @contextmanager
 def _closing(agent: Any) -> Iterator[None]:
-    """Let an agent that holds threads or files give them back: it may have a method `close`."""
+    """Close an agent after the block, if it has a method `close` to free threads or files."""
     try:
         yield
     finally:
@@ -209,7 +209,7 @@ def _closing(agent: Any) -> Iterator[None]:
 
 @contextmanager
 def _noted(place: str) -> Iterator[None]:
-    """Let errors travel, with a note of where they happened."""
+    """Add a note of the place to an error."""
     try:
         yield
     except Exception as error:

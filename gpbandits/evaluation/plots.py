@@ -1,4 +1,4 @@
-"""Curves of regret and violation for papers: colour-blind-safe, and drawn without global state."""
+"""Curves of regret and violation are drawn for papers, colour-blind-safe and without global state."""
 
 import os
 import textwrap
@@ -38,10 +38,10 @@ LABELS: dict[Metric, str] = {
     "average-hard-violation": r"average hard violation $\sum_t \|[g(x_t)]^+\|/t$",
 }
 _SPACINGS: dict[Scale, Callable[..., Floats]] = {"linear": np.linspace, "log-log": np.geomspace}
-_MARKER_GAP = 0.15  # along a curve, as a share of the axes' diagonal
-_BINS = 60  # of alarms
-_TICKS = 6  # at most, on an axis of rounds: labels such as 25000 are wide
-_POINTS = 200  # of a curve: more cannot be seen in print
+_MARKER_GAP = 0.15  # between markers of a curve, as a share of the axes' diagonal
+_BINS = 60  # bins of alarms
+_TICKS = 6  # most ticks on an axis of rounds, since labels such as 25000 are wide
+_POINTS = 200  # points of a curve: more cannot be seen in print
 
 
 def regret_figure(
@@ -56,16 +56,16 @@ def regret_figure(
     title: str | None = None,
     order: Sequence[str] | None = None,
 ) -> Figure:
-    """Mean over trials of each agent's regret or violation, with its 95 % bootstrap interval as a band.
+    """Draw the mean over trials of each agent's regret or violation, with its 95 % bootstrap interval.
 
     Change-points that all trials share are marked, and the alarms of a single trial. Learners from scratch
-    and pretrained policies do not share a figure. Bounds of theorems are drawn in grey. Over what is spent
-    each trial counts with what it had at that budget.
+    and pretrained policies do not share a figure. Bounds of theorems are drawn in grey. Over the spent budget
+    each trial counts with its value at that budget.
 
     Args:
-        result: whose agents are drawn.
+        result: the agents to draw.
         scale, metric, bounds, x, ax, size, title: see `Result.plot`.
-        order: of the legend; None is `result.ordered`.
+        order: labels in the order of the legend; None is `result.ordered`.
     """
     if scale not in _SPACINGS:
         raise ValueError(f"unknown scale {scale!r}; choose one of {', '.join(_SPACINGS)}")
@@ -115,7 +115,7 @@ def _draw_panel(
 
 
 def _head(panels: Panels, title: str, own: bool) -> None:
-    """The title: of the figure where it is ours and has several panels, else of the first panel."""
+    """Set the title of a new figure with several panels, else of the first panel."""
     if own and len(panels.axes) > 1:
         panels.figure.suptitle(title)
     else:
@@ -123,7 +123,7 @@ def _head(panels: Panels, title: str, own: bool) -> None:
 
 
 def _check_axis(x: Axis, result: Curves, bounds: Sequence[Overlay]) -> None:
-    """Raise unless the curves can be drawn over this."""
+    """Raise unless the curves can be drawn over this axis."""
     if x not in get_args(Axis):
         raise ValueError(f"unknown x {x!r}; choose one of {', '.join(get_args(Axis))}")
     if x == "spent" and not result.spent:
@@ -165,7 +165,7 @@ def alarm_figure(result: Curves) -> Figure:
 
 
 def _mark_changes(axes: Axes, result: Curves) -> None:
-    """A line at each change-point, where all trials have the same ones."""
+    """Draw a line at each change-point if all trials have the same ones."""
     first, *others = result.changes
     if len(first) and all(np.array_equal(first, other) for other in others):
         up = axes.get_xaxis_transform()
@@ -175,25 +175,25 @@ def _mark_changes(axes: Axes, result: Curves) -> None:
 
 
 def _mark_alarms(axes: Axes, alarms: Ints, colour: str) -> None:
-    """A tick on the time axis at each alarm of a trial, none of which an average can show."""
+    """Draw a tick on the time axis at each alarm of a single trial."""
     up = axes.get_xaxis_transform()
     axes.vlines(alarms + 1, 0, 0.05, color=colour, linewidth=1.4, transform=up)
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write the figure at 300 dpi in the format of the path's suffix; in a PDF or SVG text is text.
+    """Write the figure at 300 dpi in the format of the path's suffix, with text as text in PDF and SVG.
 
-    One of a size of print keeps its width; others are cut to what is drawn.
+    A figure of a size of print keeps its width; others are cropped.
     """
     if Path(path).suffix not in SUFFIXES:
         raise ValueError(f"a figure's path must end in one of {', '.join(SUFFIXES)}, got {path}")
-    # Journals refuse the default, outlines of type 3; an SVG of outlines cannot be edited or searched.
+    # Journals refuse matplotlib's default, type 3 fonts; an SVG of outlines cannot be edited or searched.
     with rc_context({"pdf.fonttype": 42, "svg.fonttype": "none"}):
         figure.savefig(path, dpi=300, bbox_inches=None if getattr(figure, "printed", False) else "tight")
 
 
 def visible(rounds: Ints, scale: Scale, points: int = _POINTS) -> Ints:
-    """Indices of at most so many rounds, evenly spread on the axis as it is drawn."""
+    """Return the indices of at most so many rounds, evenly spread on the scale of the axis."""
     wanted = _SPACINGS[scale](rounds[0], rounds[-1], points)
     return np.unique(np.searchsorted(rounds, np.rint(wanted)).clip(max=len(rounds) - 1))
 
@@ -216,7 +216,7 @@ def _draw(axes: Axes, rounds: Ints | Floats, values: Floats, label: str, style: 
 
 
 def literal(label: str) -> str:
-    """A label as it is: neither mathematics, nor hidden from the legend as those that begin with "_" are."""
+    """Escape a label for matplotlib, which reads "$" as mathematics and hides labels that begin with "_"."""
     escaped = label.replace("$", r"\$")
     return f" {escaped}" if escaped.startswith("_") else escaped
 
@@ -235,7 +235,7 @@ def _finish(axes: Axes, result: Curves, scale: Scale) -> None:
 
 
 def _explain(panels: Panels, result: Curves, order: Sequence[str]) -> None:
-    """One legend of all panels, right of the last, or beneath them where the figure is as wide as print."""
+    """Draw one legend of all panels, right of the last, or beneath them in a size of print."""
     last = panels.axes[-1]
     marks = marks_in([result])
     for mark in () if panels.printed else marks:
@@ -260,15 +260,15 @@ def _explain(panels: Panels, result: Curves, order: Sequence[str]) -> None:
 
 
 def _make_logarithmic(axes: Axes) -> None:
-    """Logarithmic axes whose range the means decide: a band may reach zero, that is minus infinity."""
+    """Make the axes logarithmic, with the range of the means, since a band may reach zero."""
     means = _heights(axes)
     positive = means[means > 0]
     axes.set_xscale("log")
-    if positive.size:  # else there is nothing that a logarithmic axis could show
+    if positive.size:  # else a logarithmic axis would be empty
         axes.set_yscale("log", nonpositive="clip")
         axes.set_ylim(positive.min() / 1.5, positive.max() * 1.5)
 
 
 def _heights(axes: Axes) -> Floats:
-    """Every mean that is drawn."""
+    """Return the heights of all lines of the axes."""
     return np.concatenate([np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines])

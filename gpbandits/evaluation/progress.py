@@ -1,4 +1,4 @@
-"""Who is told when trials are over."""
+"""Progress is reported as trials finish, to a function or a bar."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 from bandit_envs.basics.arguments import require
 
-Progress = Callable[[str, int], None]  # an agent's label and the number of trials that it has just finished
-BARS = "gpbandits.evaluation.bars"  # by name: what shows is no part of what plays, and may change alone
+Progress = Callable[[str, int], None]  # called with an agent's label and its number of newly finished trials
+BARS = "gpbandits.evaluation.bars"  # imported by name, so that bars are not part of the hash of a cell's code
 
 
 def reporting(progress: Progress | bool | None, total: int) -> Any:
-    """A context with what is called as trials end: what was given, a bar for True, or None."""
+    """Return a context manager of the function to report to: the given one, a bar for True, or None."""
     usable = progress is None or isinstance(progress, bool) or callable(progress)
     require(usable, "progress", "True, False or a callable (label, trials)", progress)
     if progress is True:

@@ -1,4 +1,4 @@
-"""What one agent did in some trials of one environment."""
+"""A record holds the actions and outcomes of one agent in some trials of one environment."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from gpbandits.evaluation.thinning import sums_between
 
 
 class Record(NamedTuple):
-    """What one agent did in B trials at T recorded rounds; each round is recorded unless a study thins them.
+    """A record holds B trials of one agent at T recorded rounds, which are all rounds unless thinned.
 
-    Regret, cost and violation sum what came since the previous recorded round: with every round recorded
-    they are those of the round itself. Where rounds are thinned, `totals` are those of the whole run.
-    Change-points and alarms are kept whole; their rounds count from 0.
+    Regret, cost and violation are sums since the previous recorded round, hence values of single rounds if
+    all are recorded. If rounds are thinned, `totals` are running totals of all rounds. Change-points and
+    alarms are complete; their rounds count from 0.
     """
 
     regret: Floats  # (B, T) regret of the noiseless mean, charged when played
     simple_regret: Floats  # (B, T) of the plays that count, see `Curves.simple_regret`
     cost: Floats  # (B, T, C) noiseless constraint values of the plays
     violation: Floats  # (B, T) norm of their positive part, which does not cancel over rounds
-    observed_cost: Floats  # (B, T, C) noisy constraint values that arrived in the round, summed
+    observed_cost: Floats  # (B, T, C) sums of the noisy constraint values delivered in the round
     action: Any  # (B, T) arms or (B, T, d) points
     seconds: Floats  # (B,) spent in act and update
     changes: Any  # (B,) tuples of ascending rounds: those that began another segment
@@ -41,12 +41,12 @@ class Record(NamedTuple):
 
     @property
     def of_rounds(self) -> Rounds:
-        """The values from which measures are computed."""
+        """Return the values from which measures are computed."""
         paid = (None, None) if self.spending is None else self.spending[:2]
         return Rounds(self.regret, self.cost, self.violation, self.observed_cost, *paid)
 
     def running(self, measure: Measure) -> Any:
-        """The measure up to each recorded round, (B, T, ...)."""
+        """Return the measure up to each recorded round, (B, T, ...)."""
         if self.totals is not None and measure.name in self.totals:
             return self.totals[measure.name]
         if measure.of is None:
@@ -54,7 +54,7 @@ class Record(NamedTuple):
         return measure.accumulate(measure.of(self.of_rounds))
 
     def at(self, rounds: Ints) -> Record:
-        """Keep these rounds alone; they count from 1, increase, and end with the last, (R,)."""
+        """Thin to these rounds, which count from 1, increase, and end with the last, (R,)."""
         index = rounds - 1
         measures = followed(self.spending is not None)
         return self._replace(
@@ -70,7 +70,7 @@ class Record(NamedTuple):
 
 
 def join_trials(blocks: Sequence[Record]) -> Record:
-    """One record from blocks of trials of the same agent, in their order."""
+    """Join the records of blocks of trials of the same agent, in their order."""
     *arrays, spendings, covered, totals = zip(*blocks, strict=True)
     joined: list[Any] = [np.concatenate(parts) for parts in arrays]
     known = None if covered[0] is None else np.concatenate(covered)
@@ -81,7 +81,7 @@ def join_trials(blocks: Sequence[Record]) -> Record:
 
 
 def ragged(rounds: Sequence[Any]) -> Any:
-    """Rounds of B trials, a different number in each, as an array (B,) of tuples; None stays."""
+    """Return B lists of rounds of different lengths as an array (B,) of tuples; None stays."""
     array = np.empty(len(rounds), dtype=object)
     for i, row in enumerate(rounds):
         array[i] = None if row is None else tuple(map(int, row))
@@ -89,7 +89,7 @@ def ragged(rounds: Sequence[Any]) -> Any:
 
 
 def one_each(values: Sequence[Any]) -> Any:
-    """Integers of B trials, or None, as an array (B,) of objects."""
+    """Return B integers or None as an array (B,) of objects."""
     array = np.empty(len(values), dtype=object)
     array[:] = [None if value is None else int(value) for value in values]
     return array

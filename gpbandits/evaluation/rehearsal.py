@@ -1,4 +1,4 @@
-"""Short episodes in which an agent is watched: what it plays, and what it does to what it is given."""
+"""Short episodes test the actions of an agent, and that it does not modify its arguments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class AgentCheckError(AssertionError):
 
     Args:
         check: name of the check.
-        expected, happened, remedy: what the rule is, what the agent did, and what to do about it.
+        expected, happened, remedy: the rule, the agent's behaviour, and how to correct it.
     """
 
     def __init__(self, check: str, expected: str, happened: str, remedy: str):
@@ -32,10 +32,10 @@ def rehearse(env: Any, agent: Any, env_seed: Any, agent_seed: Any, show: Show) -
     """Play one episode, of one trial or of a batch, and return the actions, (T, ...).
 
     Args:
-        env: single or vector.
-        agent: made for the setting of the same reset.
+        env: a single or vector environment.
+        agent: an agent made for the setting of the same reset.
         env_seed, agent_seed: one each, or one a trial.
-        show: what the agent sees of an `info`, which is its own to keep but not to change.
+        show: maps `info` to the part that the agent receives, which it may keep but not modify.
     """
     observation, info = env.reset(seed=env_seed)
     _call(agent.reset, agent_seed)
@@ -50,7 +50,7 @@ def rehearse(env: Any, agent: Any, env_seed: Any, agent_seed: Any, show: Show) -
         actions.append(np.array(action))
         following, reward, terminated, truncated, info = env.step(action)
         if not np.all(info.get("played", True)):
-            break  # the budget is spent, and `evaluate` does not tell either
+            break  # the budget is spent; `evaluate` does not call update either
         shown = show(info)
         kept = deepcopy(shown)
         _call(agent.update, seen, action, reward, shown)
@@ -113,14 +113,14 @@ def _check_untouched(name: str, kept: Any, given: Any) -> None:
     if not equal(kept, given):
         raise AgentCheckError(
             "nothing changed in place",
-            f"update to leave the {name} that it is given as it is",
+            f"update not to modify the {name} that it is given",
             f"the {name} was changed",
             "copy arrays before writing to them; others read the same ones",
         )
 
 
 def equal(first: Any, second: Any) -> bool:
-    """Whether two nested dictionaries of arrays and numbers are the same."""
+    """Return True if two nested dictionaries of arrays and numbers are equal."""
     if isinstance(first, dict):
         same_keys = isinstance(second, dict) and first.keys() == second.keys()
         return same_keys and all(equal(first[key], second[key]) for key in first)
@@ -128,17 +128,17 @@ def equal(first: Any, second: Any) -> bool:
 
 
 def everything(info: dict[str, Any]) -> dict[str, Any]:
-    """The info as it is."""
+    """Return the info unchanged."""
     return info
 
 
 def without_oracle(info: dict[str, Any]) -> dict[str, Any]:
-    """The info as `evaluate` shows it."""
+    """Return the info without "oracle", as `evaluate` passes it to agents."""
     return {key: value for key, value in info.items() if key not in ("oracle", "_oracle")}
 
 
 def scrambled(info: dict[str, Any]) -> dict[str, Any]:
-    """The info with other numbers of the same types and shapes under "oracle"."""
+    """Return the info with random numbers of the same types and shapes under "oracle"."""
     rng = np.random.default_rng(info["t"] + 1)
     oracle = {}
     for key, value in info["oracle"].items():
@@ -148,7 +148,7 @@ def scrambled(info: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_alarms(alarms: Any, rounds: int) -> None:
-    """Raise unless they are what `evaluate` takes after an episode of one trial."""
+    """Raise unless the alarms are valid after an episode of one trial."""
     try:
         checked_alarms(alarms, rounds)
     except (TypeError, ValueError) as error:

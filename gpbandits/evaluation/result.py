@@ -1,4 +1,4 @@
-"""What an evaluation returns: every agent's record on the same trials of one environment."""
+"""A result holds every agent's record on the same trials of one environment."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["Metric", "Record", "Result", "Scale", "join_trials"]
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Result(Curves):
-    """Agents' curves on the same trials of one environment, with tables, figures and files of them.
+    """A result holds agents' curves on the same trials of one environment, with tables, figures and files.
 
     The arguments are those of `Comparison`.
     """
@@ -38,9 +38,9 @@ class Result(Curves):
         return self.table()._repr_html_()
 
     def table(self, baseline: str | None = None) -> Table:
-        """Final regret of each agent with intervals; differences are to `baseline`, or to the best agent.
+        """Return final regret with intervals, and differences to `baseline`, by default the best agent.
 
-        Where there are constraints violation decides who is best, see `ordered` and `baseline` of a result.
+        With constraints violation decides first, see `ordered` and `baseline` of a result.
         """
         from gpbandits.evaluation.table import Table, summarise
 
@@ -62,25 +62,24 @@ class Result(Curves):
         size: str | tuple[float, float] | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Draw the mean of a metric with its interval, which the cell of a notebook shows.
+        """Draw the mean of a metric with its 95 % interval; a notebook displays the figure.
 
         Args:
-            path: of a .png, .pdf or .svg file to save it in; nothing is written without.
-            scale: of the axes.
-            metric: what is drawn; of several, a panel each. None is `main_metric`: cumulative regret, and
+            path: path of a .png, .pdf or .svg file to write; by default no file.
+            scale: scale of the axes.
+            metric: the metric, or several with a panel each. None is `main_metric`: cumulative regret, or
                 budget regret where plays have a cost.
-            bounds: what theory says beside it, by `gpbandits.theory.overlays.bound`; rates ask for "log-log"
-                axes, on which they are slopes.
-            x: "round", or "spent" for what plays have cost, where there is a budget.
-            agents: labels of those that are drawn, in this order; default all, with the legend in the order
-                of tables.
-            ax: axes of your own, one a metric, instead of a figure of ours.
+            bounds: bounds of theorems, made by `gpbandits.theory.overlays.bound`; rates need "log-log" axes,
+                on which they are slopes.
+            x: "round", or "spent" for the cost of plays where there is a budget.
+            agents: labels of the agents to draw, in this order; by default all, in the order of tables.
+            ax: existing axes, one a metric, instead of a new figure.
             size: "column" (3.3 inches wide) or "page" (6.9) for print, with the legend beneath and text of
                 7 points; or width and height in inches.
-            title: above; default the environment.
+            title: title of the figure; by default the environment.
 
         Returns:
-            The figure of matplotlib, to be changed as one likes.
+            The matplotlib figure, which may be modified.
         """
         with from_extra("eval", "figures"):
             from gpbandits.evaluation.plots import regret_figure, save_figure
@@ -93,19 +92,19 @@ class Result(Curves):
         return figure
 
     def detection_table(self) -> Table:
-        """Detection delay, missed changes and false alarms of each agent that detects."""
+        """Return detection delay, missed changes and false alarms of each detecting agent."""
         from gpbandits.evaluation.table import detection_table
 
         return detection_table(self)
 
     def safety_table(self) -> Table:
-        """Unsafe plays of each agent, when the first one came, the share of runs with any, and coverage."""
+        """Return unsafe plays, their first round, the share of runs with any, and coverage of each agent."""
         from gpbandits.evaluation.table import safety_table
 
         return safety_table(self)
 
     def plot_alarms(self, path: str | os.PathLike[str] | None = None) -> Figure:
-        """Draw how often each agent alarms over time, into a .png, .pdf or .svg file if a path is given."""
+        """Draw the frequency of each agent's alarms over time, into a .png, .pdf or .svg file if given."""
         with from_extra("eval", "figures"):
             from gpbandits.evaluation.plots import alarm_figure, save_figure
 
@@ -132,10 +131,9 @@ class Result(Curves):
         """Write one Parquet file, whole or not at all.
 
         Args:
-            path: of the file, which is replaced if it exists.
-            metadata: JSON-able, kept beside ours.
-            timings: whether `seconds` are written; without them equal numbers give equal bytes, and `load`
-                returns NaN in their place.
+            path: path of the file, which is replaced if it exists.
+            metadata: further metadata that can be written as JSON.
+            timings: write `seconds`; without them equal numbers give equal bytes, and `load` returns NaN.
         """
         with from_extra("eval", "files of results"):
             from gpbandits.evaluation.parquet import write
@@ -144,7 +142,7 @@ class Result(Curves):
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Result:
-        """Read what `save` wrote; every array is identical."""
+        """Read a file that `save` wrote; every array is identical."""
         with from_extra("eval", "files of results"):
             from gpbandits.evaluation.parquet import read
 

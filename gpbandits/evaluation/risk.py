@@ -1,4 +1,4 @@
-"""Regret of those to whom noise matters: f - alpha rho^2 in place of f."""
+"""Risk-averse regret replaces f by f - alpha rho^2, with rho the noise std."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def risk_averse_regret(
 ) -> Floats:
     """Return the cumulative regret of plays under f - alpha rho^2, (B, T) (Makarova et al. 2021).
 
-    rho(x) is the deviation of the noise at x: `noise={"law": "by-arm"}`.
+    rho(x) is the noise std at x: `noise={"law": "by-arm"}`.
 
     Args:
         problem: on a finite set in one context, whose functions do not change.
         actions: `result.actions[label]` of every round of the problem, (B, T).
-        alpha: how much variance costs, in the units of rewards: an agent's alpha counts in prior deviations.
-        seed, entropy: of the evaluation.
+        alpha: cost of noise variance, for rewards in their own unit; an agent's alpha is for prior stds.
+        seed, entropy: seed and entropy of the evaluation.
     """
-    require_not_negative("alpha", alpha, "it is how much variance costs")
+    require_not_negative("alpha", alpha, "it is the cost of noise variance")
     plain = not problem.decisions.continuous and problem.decisions.num_contexts == 1
     still = plain and not problem.setting().may_change
     require(still, "problem", "on a finite set in one context, without changes", problem.name)
@@ -41,7 +41,7 @@ def risk_averse_regret(
 
 
 def _worth(problem: Problem, trial: Trial | None, alpha: float) -> Floats:
-    """f - alpha rho^2 of the arms in a trial, (A,)."""
+    """Return f - alpha rho^2 of the arms in a trial, (A,)."""
     assert trial is not None
     mean = np.asarray(trial.means[0, 0], dtype=np.float64)
     rho = problem.noise.scale(mean) * problem.noise.shape(problem.decisions.unit_arms)

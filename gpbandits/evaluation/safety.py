@@ -1,4 +1,4 @@
-"""How far an agent that must keep every cost in every round can come, and how far it came."""
+"""The safely reachable arms bound the arms that an agent can certify without violating a cost."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from bandit_envs.kernels.sizes import BLOCK_BYTES
 
 
 def reachable(costs: Floats, seed: Bools, points: Floats, lipschitz: Floats, eps: float = 0.0) -> Bools:
-    """Rbar_eps(S0): what can be certified from a safe seed by costs that are known up to eps, (N,).
+    """Return Rbar_eps(S0), the points certified from a safe seed by costs of accuracy eps, (N,).
 
     R_eps(S) = S and all x' such that for every j some x in S has g_j(x) + eps + L_j |x - x'| <= 0, iterated
-    until nothing is new (Sui et al. 2015, in our sign). O(C N^2).
+    to its fixed point (Sui et al. 2015, in our sign). O(C N^2).
 
     Args:
         costs: g at all points, (C, N).
         seed: S0, (N,).
         points: features, (N, d).
         lipschitz: L of each cost, (C,).
-        eps: what costs are known up to.
+        eps: accuracy of the costs.
     """
-    require_not_negative("eps", eps, "costs are known up to it")
+    require_not_negative("eps", eps, "it is the accuracy of the costs")
     slopes, reached, certified = np.asarray(lipschitz)[:, None, None], seed.copy(), np.zeros_like(costs, bool)
     fresh, rows = seed.nonzero()[0], max(1, BLOCK_BYTES // (8 * costs.size))
-    while len(fresh):  # each point is looked from once
+    while len(fresh):  # each point certifies others once
         for begin in range(0, len(fresh), rows):
             here = fresh[begin : begin + rows]
             distance = cdist(points[here], points)
@@ -39,13 +39,13 @@ def reachable(costs: Floats, seed: Bools, points: Floats, lipschitz: Floats, eps
 
 
 def component(costs: Floats, seed: Bools, points: Floats, radius: float) -> Bools:
-    """The feasible points that are connected with a safe seed, (N,): a reading of the same without L.
+    """Return the feasible points connected with a safe seed, (N,), a variant of `reachable` without L.
 
     Args:
         costs: g at all points, (C, N).
         seed: S0, (N,).
         points: features, (N, d).
-        radius: of neighbours, such as the distance between two points of a grid.
+        radius: largest distance of neighbours, such as the spacing of a grid.
     """
     require_positive("radius", radius, "neighbours are no farther apart")
     near = cdist(points, points) <= radius * (1.0 + 1e-9)
@@ -54,7 +54,7 @@ def component(costs: Floats, seed: Bools, points: Floats, radius: float) -> Bool
 
 
 def coverage(safe: Bools, reached: Bools) -> float:
-    """|S| / |Rbar|: the share of what can be reached that an agent takes for safe; above 1 where it errs."""
+    """Return |S| / |Rbar|, the certified points relative to the reachable ones; above 1 only by errors."""
     return float(safe.sum() / reached.sum())
 
 

@@ -1,4 +1,4 @@
-"""A result in a few lines of text, whatever its size."""
+"""A result is shown in a few lines of text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LONGEST = 60  # characters of a label
 
 
 def result_text(result: Curves) -> str:
-    """What was played, and the agents in order, each with its mean regret and what the problem asks first."""
+    """Return trials, rounds, seed, and each agent's mean regret and, with constraints, violation."""
     trials = "1 trial" if result.num_trials == 1 else f"{result.num_trials} trials"
     finals = {label: float(regret[:, -1].mean()) for label, regret in result.main.items()}
     asked = result.curves(result.asked) if result.asked else {}

@@ -1,4 +1,4 @@
-"""Simple regret: that of the best feasible play of the round's context and segment that has arrived."""
+"""Simple regret is that of the best feasible, delivered play of the round's context and segment."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from bandit_envs.problem.setting import Setting
 
 
 class BestPlay:
-    """The least regret of the plays that count in B trials, fed block by block.
+    """The best play has the least regret of the plays that count in B trials, block by block.
 
     In round t those plays count that violate no cost, were made in the context and the segment of round t,
-    and whose feedback has arrived by its end. Each counts with the regret that it was charged.
+    and whose feedback was delivered by its end. Each counts with the regret of its own round.
     """
 
     def __init__(self) -> None:
-        # Of plays that count later: trial, context, segment, and when, from 1 in the next block; 0 is before.
+        # Of each remembered play: trial, context, segment, and the round from which it counts, where rounds
+        # of the next block count from 1, and 0 is before.
         self._where, self._regret = np.empty((0, 4), dtype=np.int64), np.empty(0)
 
     def follow(self, regret: Floats, delay: Ints, feasible: Bools, context: Ints, segment: Ints) -> Floats:
-        """Return the curve of the next rounds, (B, n); infinite where nothing counts.
+        """Return the curve of the next rounds, (B, n); infinite where no play counts.
 
         Args:
-            regret: of each round's play, (B, n).
-            delay: of its feedback, -1 never, (B, n).
-            feasible: whether it violates no cost, (B, n).
-            context, segment: in which it was made, (B, n).
+            regret: regret of each round's play, (B, n).
+            delay: delay of its feedback, -1 for never, (B, n).
+            feasible: True if it violates no cost, (B, n).
+            context, segment: context and segment of the round, (B, n).
         """
         trial, now = np.indices(regret.shape)
         asked = np.stack([trial, context, segment, now + 1], axis=2)
@@ -43,7 +44,7 @@ class BestPlay:
         return best[-regret.size :].reshape(regret.shape)
 
     def _keep(self, where: Ints, best: Floats, values: Floats, size: int) -> None:
-        """Keep what has not arrived after so many rounds, and of what has the best of each place."""
+        """Keep the plays that are pending after so many rounds, and the best delivered one of each place."""
         late = where[:, 3] > size
         found, place = np.unique(where[~late, :3], axis=0, return_inverse=True)
         least = np.full(len(found), np.inf)
@@ -53,23 +54,23 @@ class BestPlay:
         self._regret = np.concatenate([least, values[late]])
 
     def stop(self) -> None:
-        """Nothing arrives any more."""
+        """Drop pending plays, whose feedback will not be delivered."""
         known = self._where[:, 3] == 0
         self._where, self._regret = self._where[known], self._regret[known]
 
 
 def _least_so_far(where: Ints, values: Floats) -> Floats:
-    """The least value of those at the same place and not later, earlier rows first among equals, (m,).
+    """Return the least value at the same place and not later, earlier rows first at equal times, (m,).
 
     Args:
-        where: trial, context and segment, which are a place, and time, (m, 4).
+        where: trial, context and segment, which form a place, and time, (m, 4).
         values: (m,).
     """
     key = np.asarray(np.ravel_multi_index(tuple(where.T), tuple(where.max(axis=0) + 1)))
     order = np.argsort(key, kind="stable")
     distinct, rank = np.unique(values[order], return_inverse=True)
     place = key[order] // (where[:, 3].max() + 1)
-    # Ranks of a later place lie below all ranks of the places before it, so that one pass serves them all.
+    # Ranks of a later place lie below all ranks of earlier places, so that one pass handles all places.
     below = np.cumsum(np.diff(place, prepend=place[:1]) > 0) * len(distinct)
     least = np.empty_like(values)
     least[order] = distinct[np.minimum.accumulate(rank - below) + below]
@@ -77,10 +78,10 @@ def _least_so_far(where: Ints, values: Floats) -> Floats:
 
 
 class Contexts:
-    """The numbers of the contexts that are observed, in the order of their first rounds.
+    """Observed contexts are numbered in the order of their first rounds.
 
     Args:
-        setting: says what of an observation is the context.
+        setting: defines which part of an observation is the context.
     """
 
     def __init__(self, setting: Setting):
@@ -96,14 +97,14 @@ class Contexts:
 
 
 def learnable(delay: Ints, window: float | None, setting: Setting, start: int = 0) -> Ints:
-    """Delays of the plays in rounds, (B, T), -1 also where feedback comes after an agent's window.
+    """Return the delays of plays in rounds, (B, T), set to -1 where feedback exceeds an agent's window.
 
-    A play that is *converted within the window* is all that such an agent can learn from (Verma et al. 2022).
+    Such an agent learns only from plays *converted within the window* (Verma et al. 2022).
 
     Args:
-        delay: -1 never.
-        window: None where whatever arrives is learnt.
-        setting: says in which units a window is.
+        delay: delays, -1 for never, (B, T).
+        window: longest delay that the agent uses; None uses all.
+        setting: defines the unit of the window.
         start: the first of the rounds.
     """
     if window is None:

@@ -1,4 +1,4 @@
-"""What plays have cost, where an environment has a budget, and curves over it in place of rounds."""
+"""Spending records the cost of plays under a budget, and draws curves over it instead of rounds."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ import numpy as np
 from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.thinning import sums_between
 
-POINTS = 200  # of a curve over what is spent
+POINTS = 200  # points of a curve over the spent budget
 
 
 class Spending(NamedTuple):
-    """What the plays of B trials have cost, beside a `Record` of T recorded rounds."""
+    """A spending holds the costs of the plays of B trials at the T recorded rounds of a `Record`."""
 
     spent: Floats  # (B, T) true costs since the previous recorded round
     shortfall: Floats  # (B, T) sums of rho* k(x) - f(x), rho* the best reward a unit of cost of the round
     played: Ints  # (B,) rounds in which a play was made
 
     def at(self, rounds: Ints) -> Spending:
-        """Keep these rounds alone, (R,)."""
+        """Thin to these rounds, (R,)."""
         spent, shortfall = (sums_between(values, rounds) for values in (self.spent, self.shortfall))
         return Spending(spent, shortfall, self.played)
 
 
 def join(blocks: Sequence[Spending | None]) -> Spending | None:
-    """Blocks of trials in their order; None of agents whose plays cost nothing."""
+    """Join blocks of trials in their order; None where plays are free."""
     known = [block for block in blocks if block is not None]
     return Spending(*map(np.concatenate, zip(*known, strict=True))) if known else None
 
 
 def budget_grid(spent: Sequence[Floats]) -> Floats:
-    """Budgets at which all agents have played in all trials, up to the most that is spent, (n,).
+    """Return budgets from where all agents have played in all trials to the largest spent, (n,).
 
     Args:
         spent: running sums of each agent, (B, T).
@@ -43,12 +43,12 @@ def budget_grid(spent: Sequence[Floats]) -> Floats:
 
 
 def over_budget(values: Floats, spent: Floats, grid: Floats) -> Floats:
-    """Values after the last play that each budget pays for, (B, T) -> (B, n).
+    """Return the values after the last play that each budget pays for, (B, T) -> (B, n).
 
     Args:
-        values: of each round; after the last play they stay.
+        values: value of each round, constant after the last play.
         spent: running sums, (B, T).
-        grid: budgets, of which each trial has played with the least.
+        grid: budgets, the least of which pays for a play in each trial.
     """
     last = np.array([np.searchsorted(row, grid, side="right") - 1 for row in spent])
     return np.take_along_axis(values, np.maximum(last, 0), axis=1)

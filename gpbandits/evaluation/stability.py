@@ -1,4 +1,4 @@
-"""Regret of those who will not use exactly the arm that they choose."""
+"""Robust regret compares the worst rewards near the chosen arm, for arms that are not realised exactly."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from gpbandits.evaluation.loop import trial_seeds
 def robust_regret(problem: Problem, agent: AgentSpec, eps: float, trials: int = 10, seed: int = 0) -> Floats:
     """Return the cumulative robust regret of an agent's choices, (trials, T) (Bogunovic et al. 2018).
 
-    A round costs max_x min f near x less min f near the chosen arm, |x' - x| <= eps. The arm chosen is the
-    agent's `centre`, where it plays another one, else its play.
+    A round costs max_x min f near x minus min f near the chosen arm, |x' - x| <= eps. The chosen arm is the
+    agent's attribute `centre` if it has one, else the played arm.
 
     Args:
         problem: on a finite set in one context, whose functions do not change, without a budget.
-        agent: one that plays in batches.
-        eps: in ranges of the features over the arms.
-        trials: how many.
-        seed: of the trials and the agent, as of `evaluate`.
+        agent: an agent that runs in batches.
+        eps: radius, in ranges of the features over the arms.
+        trials: number of trials.
+        seed: seed of the trials and the agent, as in `evaluate`.
     """
     require_not_negative("eps", eps, "it is a distance")
     plain = not problem.decisions.continuous and problem.decisions.num_contexts == 1

@@ -1,4 +1,4 @@
-"""Small problems, one a feature, on which agents are checked."""
+"""Agents are checked on these small problems, one for each feature."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ OF_FINITE_SETS = ("finite", "delay", "context", "constraint", "change")
 
 
 def stages(features: Any = None) -> dict[str, Problem]:
-    """The problems that an agent must master.
+    """Return the problems on which an agent is checked.
 
     Args:
-        features: what its factory declares to handle, in attributes "finite", "box", "delay", "context",
-            "constraint", "change" and "availability"; None stands for every feature of a finite set.
+        features: the features that its factory declares, in attributes "finite", "box", "delay", "context",
+            "constraint", "change" and "availability"; None is every feature of a finite set.
     """
     handled = (
         OF_FINITE_SETS
@@ -39,12 +39,12 @@ def _arms() -> Problem:
 
 
 def _box() -> Problem:
-    """Half the rounds: a round on a box costs a search."""
+    """Make a box problem with half the rounds, since a round on a box costs a search."""
     return build("rkhs", SMALL | {"dim": 2, "continuous": True, "horizon": SMALL["horizon"] // 2})
 
 
 def _delay() -> Problem:
-    """Rounds without feedback, rounds with several, and feedback that never arrives."""
+    """Make a problem with rounds without feedback, with several, and feedback that is never delivered."""
     return build("gp", SMALL | {"delay": {"law": "poisson", "mean": 3}, "max_delay": 5})
 
 
@@ -70,7 +70,7 @@ def _by_hand(contexts: Floats | None = None, **laws: Any) -> Problem:
 
 
 def _cost(x: Floats) -> Floats:
-    """Feasible on the left two thirds."""
+    """Return a cost that is feasible on the left 70 %."""
     return x[:, -1] - 0.7
 
 

@@ -1,4 +1,4 @@
-"""A result as one table: who did better, by how much, and how sure that is."""
+"""A table of a result has final regret, paired differences and their intervals."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ MISSING = "-"
 HARD, SOFT = "hard violation", "violation/round"  # columns where there are constraints
 COVERAGE = (
     "Coverage: of the arms that can be certified from the safe seed by exact costs and their slopes, the "
-    "share that the agent takes for safe in the end or has played."
+    "share that the agent certified in the end or has played."
 )
 SAFETY = (
-    "A play is unsafe if its noiseless mean violates a cost. Runs with one with Wilson's 95 % interval; the "
-    "first round is the median of those runs, counted from 1."
+    "A play is unsafe if its noiseless mean violates a cost. The share of runs has Wilson's 95 % interval; "
+    "the first round is the median of runs with an unsafe play, counted from 1."
 )
 SIMPLE = (
-    "Simple regret is that of the best feasible play of the round's context and segment that has arrived, in "
-    "time if the agent has a window; the largest possible where there is none."
+    "Simple regret is that of the best feasible, delivered play of the round's context and segment, within "
+    "the agent's window if it has one; the largest possible without such a play."
 )
-SPENDING = "Budget regret: rho* times what was spent, rho* the best reward a unit of cost, less the rewards."
-# A console of fewer columns has no room for the bands, nor for averages, which are regret over the horizon.
+SPENDING = "Budget regret: rho* times the spent budget minus rewards, rho* the best reward a unit of cost."
+# A narrower console omits the bands, and averages, which are regret over the horizon.
 _NARROW, _SPARED = 90, ("median [10, 90 %]", "average")
-_NEXT = ("µs/round", SOFT, "simple")  # columns that go, in this order, before labels or numbers break
-_GAP = 4  # between columns
-_SHORT = 8  # words of a heading that never break
+_NEXT = ("µs/round", SOFT, "simple")  # columns omitted next, in this order, before labels or numbers break
+_GAP = 4  # characters between columns
+_SHORT = 8  # longest word of a heading that never breaks
 
 
 class Summary(NamedTuple):
-    """One agent at the horizon."""
+    """A summary describes one agent at the horizon."""
 
     label: str
     regret: Interval  # mean cumulative regret, 95 % bootstrap
@@ -63,7 +63,7 @@ class Summary(NamedTuple):
 
 
 def summarise(result: Curves, baseline: str | None = None) -> list[Summary]:
-    """One summary an agent, in order; differences are to `baseline`, or to that of the result."""
+    """Summarise each agent, in order, with differences to `baseline`, by default that of the result."""
     final = {label: regret[:, -1] for label, regret in result.main.items()}
     average, violation = result.curves("average"), result.curves("average-violation")
     baseline = baseline or result.baseline
@@ -87,7 +87,7 @@ def summarise(result: Curves, baseline: str | None = None) -> list[Summary]:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Text cells that print as aligned columns, and as a rich table on a rich console."""
+    """A table of text cells prints as aligned columns, and as a rich table on a rich console."""
 
     title: str
     header: tuple[str, ...]
@@ -147,7 +147,7 @@ class Table:
         return html_table(self.title, self.header, self.rows, self.notes)
 
     def _columns(self, width: int) -> list[int]:
-        """Those for which a console of so many columns has room, by index."""
+        """Return the indices of the columns that fit a console of this width."""
         dropped = set() if width >= _NARROW else set(_SPARED)
         for name in _NEXT:
             if self._need(shown := self._without(dropped)) <= width:
@@ -159,11 +159,11 @@ class Table:
         return [i for i, name in enumerate(self.header) if name not in dropped]
 
     def _need(self, shown: list[int]) -> int:
-        """The least width of some columns, in which no label and no number breaks."""
+        """Return the least width of some columns in which no label and no number breaks."""
         return sum(map(self._least, shown)) + _GAP * (len(shown) - 1)
 
     def _widths(self, shown: list[int], room: int) -> dict[int, int]:
-        """By index, with what is left for headers from left to right; none where labels break anyway."""
+        """Distribute the spare width to headers from left to right; {} if labels break anyway."""
         left, widths = room - self._need(shown), {}
         for i in shown if left >= 0 else ():
             column = (self.header[i], *(piece for row in self.rows for piece in row[i].split(" [")))
@@ -172,7 +172,7 @@ class Table:
         return widths
 
     def _least(self, i: int) -> int:
-        """The widest label, or the widest piece of a cell or short word of the heading."""
+        """Return the width of the widest label, piece of a cell or short word of the heading."""
         words = [word for word in self.header[i].split() if len(word) <= _SHORT]
         cells = [piece for row in self.rows for piece in ([row[i]] if i == 0 else row[i].split())]
         return max(map(len, words + cells))
@@ -199,7 +199,7 @@ class Table:
 
 
 def detection_table(result: Curves) -> Table:
-    """One row an agent that detects changes."""
+    """Return a table with one row for each agent that detects changes."""
     header = ("agent", "delay", "missed", "false alarms/run", "false alarms/round", "runs with one")
     rows = tuple(
         (
@@ -216,21 +216,21 @@ def detection_table(result: Curves) -> Table:
     changes = sum(map(len, result.changes))
     notes = (
         f"{changes} changes in {result.num_trials} trials of {result.horizon} rounds, seed {result.seed}.",
-        "Delay: rounds from a change to the first alarm before the next one, where there is one; else the "
-        "change is missed. Every other alarm is false.",
+        "Delay: rounds from a change to the first alarm before the next change; without one the change is "
+        "missed. Every other alarm is false.",
     )
     return Table(f"{result.environment}: detection", header, rows, notes)
 
 
 def _paid(result: Curves, label: str) -> tuple[str, ...]:
-    """How many rounds were played, and what they cost, on average; nothing where plays cost nothing."""
+    """Return the mean number of rounds played and their mean cost; nothing where plays are free."""
     if not result.spent:
         return ()
     return number(float(result.played[label].mean())), number(float(result.spent[label][:, -1].mean()))
 
 
 def safety_table(result: Curves) -> Table:
-    """One row an agent: how often it violated a cost, in how many runs, since when, and what it reached."""
+    """Return a table of unsafe plays, their first round, hard violation and coverage, one row an agent."""
     if not result.num_constraints:
         raise ValueError("a table of safety needs costs, got a result without constraints")
     header = ("agent", "runs with an unsafe play", "unsafe plays/run", "first unsafe round", HARD)
@@ -261,18 +261,18 @@ def order_of(result: Curves) -> str:
 
 
 def unsafe_share(plays: Ints) -> Interval:
-    """The share of runs with an unsafe play, with Wilson's interval, from their running counts (B, T)."""
+    """Return the share of runs with an unsafe play and Wilson's interval, from running counts (B, T)."""
     return wilson_interval(np.asarray((plays[:, -1] > 0).mean()), len(plays))
 
 
 def first_of(rounds: Ints) -> float:
-    """The median of the first unsafe rounds, counted from 1, of runs that had one; NaN where none had."""
+    """Return the median first unsafe round, counted from 1, of runs with one; NaN without any."""
     seen = rounds[rounds >= 0]
     return float(np.median(seen + 1)) if len(seen) else float("nan")
 
 
 def number(value: float, signed: bool = False) -> str:
-    """Three significant digits, integers in full, powers of ten only below 0.0001."""
+    """Format with three significant digits, integers in full, powers of ten only below 0.0001."""
     sign = "+" if signed else ""
     if not np.isfinite(value):
         return MISSING if np.isnan(value) else f"{value:{sign}}"
@@ -298,12 +298,12 @@ def _notes(result: Curves, baseline: str) -> tuple[str, ...]:
     size = f"{trials} of {result.horizon} rounds, seed {result.seed}."
     method = (
         "Means with 95 % BCa bootstrap intervals over trials "
-        f"({RESAMPLES} resamples); differences are paired by trial, a positive one is more regret."
+        f"({RESAMPLES} resamples); differences are paired by trial, positive ones mean more regret."
     )
     violation = (
         "Hard violation: the sum over rounds of the norms of the positive parts of the costs; violation: the "
-        "norm of the positive part of their sums, which cancel over rounds. Regret may be negative while a "
-        f"constraint is violated. {order_of(result)}"
+        "norm of the positive part of their sums, in which costs of different signs cancel. Regret may be "
+        f"negative while a constraint is violated. {order_of(result)}"
     )
     notes = {
         size: True,

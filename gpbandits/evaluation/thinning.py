@@ -1,4 +1,4 @@
-"""Quantities of all rounds, in blocks as they come, and what of them the recorded rounds keep."""
+"""Quantities of all rounds are reduced, block by block, to the recorded rounds."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 from bandit_envs.basics.arguments import require
 from bandit_envs.basics.types import Floats, Ints
 
-BLOCK = 4096  # rounds that are looked at together
+BLOCK = 4096  # rounds that are processed together
 
 
 def blocks(horizon: int) -> Iterator[slice]:
-    """The rounds 0..horizon-1 in blocks."""
+    """Split the rounds 0..horizon-1 into blocks."""
     return (slice(start, min(start + BLOCK, horizon)) for start in range(0, horizon, BLOCK))
 
 
 def recorded_in(rounds: Ints | None, block: slice) -> Ints:
-    """Which rounds of a block are recorded, counted from 0 in it, (r,).
+    """Return the recorded rounds of a block, counted from 0 in it, (r,).
 
     Args:
         rounds: the recorded rounds, counted from 1, increasing; None is all.
@@ -42,20 +42,20 @@ def check_rounds(name: str, rounds: Any, horizon: int) -> Ints:
 
 
 class Sums:
-    """What came since the previous recorded round; its running sums are exact.
+    """Sums add values since the previous recorded round, so that their running sums are exact.
 
-    Fed block by block, so that a run in progress and a whole one in memory give the same numbers bit for bit.
+    They take values block by block, so that a run in progress and a whole one in memory agree bit for bit.
     """
 
     def __init__(self) -> None:
         self._rest: Floats | None = None  # (B, ...) since the last recorded round, if there are such rounds
 
     def take(self, values: Floats, recorded: Ints) -> Floats:
-        """The sums that end in a block, (B, n, ...) -> (B, r, ...).
+        """Return the sums that end in a block, (B, n, ...) -> (B, r, ...).
 
         Args:
-            values: of all rounds of the block.
-            recorded: which of them are recorded, (r,).
+            values: values of all rounds of the block.
+            recorded: indices of the recorded rounds in it, (r,).
         """
         starts = np.r_[0, recorded + 1]
         starts = starts[starts < values.shape[1]]
@@ -67,7 +67,7 @@ class Sums:
 
 
 def sums_between(values: Floats, rounds: Ints) -> Floats:
-    """The same of all rounds at once, (B, T, ...) -> (B, r, ...)."""
+    """Return the `Sums` of all rounds at once, (B, T, ...) -> (B, r, ...)."""
     kept = Sums()
     parts = [kept.take(values[:, each], recorded_in(rounds, each)) for each in blocks(values.shape[1])]
     return np.concatenate(parts, axis=1)

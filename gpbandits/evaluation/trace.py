@@ -1,4 +1,4 @@
-"""What the evaluation loop notes down round by round, and the record it becomes."""
+"""A trace collects the rounds of an episode in the evaluation loop and turns them into a record."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEPT = (*SUMMED, "best", "action", "round")
 
 
 class Traits(NamedTuple):
-    """What an agent showed to be in an episode, and which rounds of it are recorded."""
+    """Traits are the attributes that an agent declared in an episode, and the recorded rounds."""
 
     privileged: bool
     track: str | None
@@ -33,14 +33,14 @@ class Traits(NamedTuple):
 
 
 class Trace:
-    """The truth of every round of one episode of B trials, of which the recorded rounds are kept.
+    """A trace holds the true values of one episode of B trials at the recorded rounds.
 
     Args:
-        setting: says in which units a window is.
+        setting: defines the unit of a window.
         num_trials: B; None for one environment without a trial axis.
-        agent: whose episode it is; says so if it is `privileged`, to be shown the truth, or of a `track`.
-        rounds: the recorded rounds, counted from 1; None is all. The last played is always among them.
-        reach: arms that can be reached safely, (B, A), where that is known.
+        agent: the agent of the episode, with attributes `privileged` and `track` if it declares them.
+        rounds: the recorded rounds, counted from 1; None is all. The last played one is always recorded.
+        reach: safely reachable arms, (B, A), where they are defined.
     """
 
     def __init__(
@@ -56,14 +56,14 @@ class Trace:
         self.privileged: bool = bool(getattr(agent, "privileged", False))
         self.track: str | None = getattr(agent, "track", None)
         self.seconds = 0.0
-        self.alarms: Any = [None] * self.num_trials  # of an agent without a detector
-        self.infeasible: Any = [None] * self.num_trials  # of an agent that cannot tell
-        self.assumes_bound = False  # until it is asked
-        self.window: float | None = None  # of an agent that learns whatever arrives
-        self.played = 0  # rounds that are looked at
-        self.made: int | None = None  # of them with a play, where the budget ended the others
+        self.alarms: Any = [None] * self.num_trials  # None without a detector
+        self.infeasible: Any = [None] * self.num_trials  # None without a test of feasibility
+        self.assumes_bound = False  # read after the episode
+        self.window: float | None = None  # None if the agent uses feedback of any delay
+        self.played = 0  # rounds that are processed
+        self.made: int | None = None  # rounds with a play, if the budget ended the trial
         self._setting, self._agent, self._rounds = setting, agent, rounds
-        self._block: list[tuple[Any, ...]] = []  # those that are not
+        self._block: list[tuple[Any, ...]] = []  # rounds that are not processed yet
         self._sums = {name: Sums() for name in SUMMED}
         measures = [] if rounds is None else followed(setting.budget is not None)
         self._running = {measure: Running(measure) for measure in measures}
@@ -76,16 +76,16 @@ class Trace:
 
     @property
     def rounds(self) -> Ints:
-        """The recorded rounds so far, counted from 1, (r,)."""
+        """Return the recorded rounds so far, counted from 1, (r,)."""
         return np.concatenate(self._kept["round"], axis=1)[0]
 
     @property
     def traits(self) -> Traits:
-        """What is known of the agent after the episode."""
+        """Return the agent's traits after the episode."""
         return Traits(self.privileged, self.track, self.window, self.assumes_bound, self.rounds)
 
     def note(self, observation: Any, action: Any, info: dict[str, Any]) -> None:
-        """Keep the context, what the round's `oracle` says of a play, and the costs that arrive."""
+        """Keep the context, the play's true values in the round's `oracle`, and the delivered costs."""
         if len(self._block) == BLOCK:
             self._look()
         oracle = info["oracle"]
@@ -96,7 +96,7 @@ class Trace:
         self._block.append((*seen, _observed(info), *_spent(oracle), *play))
 
     def rest(self, horizon: int) -> None:
-        """Fill the rounds up to the horizon: the budget is spent, nothing is played, and nothing arrives."""
+        """Fill the rounds up to the horizon after the budget is spent, without plays and feedback."""
         self.made = self.played + len(self._block)
         regret, delay, cost, segment, observed, *_, context, action = self._block[-1]
         self._look()
@@ -109,7 +109,7 @@ class Trace:
             self._block.append((zero, never, free, segment, unseen, zero, zero, context, action))
 
     def end(self) -> None:
-        """Keep the last round, and ask the agent, after the episode, what it noticed and what it rests on."""
+        """Keep the last round, and read alarms, infeasibility, assumed bounds and certified arms."""
         last = self.played + len(self._block)
         if self._rounds is not None:
             self._rounds = np.append(self._rounds[self._rounds < last], last)
@@ -126,14 +126,14 @@ class Trace:
         self._agent = None
 
     def record(self, worst_regret: Floats | None) -> Record:
-        """The record of the B trials.
+        """Return the record of the B trials.
 
         Args:
             worst_regret: the largest possible regret of each round, (B, T), which is the simple regret
                 where no play counts; None takes the largest that occurred.
         """
         kept = {name: np.concatenate(parts, axis=1) for name, parts in self._kept.items()}
-        last = np.minimum(self.rounds, self.made or self.played)  # it stays what it is once a budget is spent
+        last = np.minimum(self.rounds, self.made or self.played)  # constant once a budget is spent
         worst = self._largest if worst_regret is None else worst_regret[:, last - 1]
         return Record(
             kept["regret"],
@@ -156,7 +156,7 @@ class Trace:
         return Spending(kept["spent"], kept["shortfall"], played)
 
     def _look(self) -> None:
-        """Take from the rounds of the block what is kept, and forget them."""
+        """Process the rounds of the block and drop them."""
         block = slice(self.played, self.played + len(self._block))
         regret, delay, cost, segment, observed, spent, shortfall, context, action = (
             _by_trial(np.array(column), self.batched) for column in zip(*self._block, strict=True)
@@ -192,7 +192,7 @@ class Trace:
         self._segment = segment[:, -1:]
 
     def _asked_window(self) -> float | None:
-        """The agent's window, which stays what it is."""
+        """Return the agent's window; raise if it has changed."""
         window = _checked_window(getattr(self._agent, "feedback_window", None))
         same = self.played <= BLOCK or window == self.window
         require(same, "feedback_window of an agent", f"what it was in earlier rounds, {self.window}", window)
@@ -201,14 +201,14 @@ class Trace:
 
 
 def _observed(info: dict[str, Any]) -> Floats:
-    """The sum of the noisy costs that arrive in a round, (C,) or (B, C)."""
+    """Return the sum of the noisy costs delivered in a round, (C,) or (B, C)."""
     if "feedback_cost" not in info:
         return np.zeros(np.shape(info["oracle"]["cost_mean"]))
     return np.sum(info["feedback_cost"], axis=-2, where=info["feedback_mask"][..., None])
 
 
 def _spent(oracle: dict[str, Any]) -> tuple[Any, Any]:
-    """What a play cost, and how far it is behind the best reward at that cost; 0 where plays cost nothing."""
+    """Return a play's cost and its shortfall from the best reward at that cost; 0 where plays are free."""
     if "spent" not in oracle:
         nothing = np.zeros(np.shape(oracle["regret"]))
         return nothing, nothing
@@ -216,14 +216,14 @@ def _spent(oracle: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def _checked_window(window: Any) -> float | None:
-    """Raise unless it is a number that is not negative, or None."""
+    """Return a window; raise unless it is a number that is not negative, or None."""
     valid = window is None or (is_number(window) and window >= 0)
     require(valid, "feedback_window of an agent", "None, 0 or positive, the same in all trials", window)
     return None if window is None else float(window)
 
 
 def checked_alarms(rounds: Any, horizon: int) -> Any:
-    """Raise unless they are ascending rounds of the trial, or None."""
+    """Return alarms; raise unless they are ascending rounds of the trial, or None."""
     if rounds is None:
         return None
     valid = all(is_integer(round_) and 0 <= round_ < horizon for round_ in rounds)
@@ -233,12 +233,12 @@ def checked_alarms(rounds: Any, horizon: int) -> Any:
 
 
 def _checked_round(since: Any, horizon: int) -> Any:
-    """Raise unless it is a round of the trial, -1 or None."""
+    """Return the infeasible round; raise unless it is a round of the trial, -1 or None."""
     valid = since is None or (is_integer(since) and -1 <= since < horizon)
     require(valid, "infeasible_since of an agent", f"a trial's round in 0..{horizon - 1}, or -1", since)
     return since
 
 
 def _by_trial(rounds: Any, batched: bool) -> Any:
-    """Entries of T rounds, (T, B, ...), or (T, ...) of one trial, as (B, T, ...)."""
+    """Return entries of T rounds, (T, B, ...), or (T, ...) of one trial, as (B, T, ...)."""
     return np.ascontiguousarray(np.swapaxes(rounds, 0, 1)) if batched else rounds[None]

@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = [
     "bandit_envs",
+    "gpbandits",
 ]
 FRAGMENTS = ("What", "Whether", "How", "Of", "The same")
 MOST = 0.01  # of all docstrings of a package

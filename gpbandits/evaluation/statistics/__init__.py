@@ -1,6 +1,6 @@
-"""Statistics over trials: a trial (one function) is the independent unit, never a round.
+"""Statistics are over trials: a trial (one function) is the independent unit, never a round.
 
-Values have the trial axis first, (B,) or (B, T); each column is treated by itself, with the same resamples.
+Values have the trial axis first, (B,) or (B, T); columns are treated separately, with the same resamples.
 """
 
 from gpbandits.evaluation.statistics.across import (

@@ -1,8 +1,8 @@
-"""Agents across environments: the environments are given, the trials within each are the sample.
+"""Statistics across environments take the environments as fixed and the trials within each as the sample.
 
-A *loss* is what an agent should keep small in a trial, a *score* what it should make large. Intervals are
-percentile intervals of a bootstrap that resamples the trials of each environment by themselves (stratified,
-Agarwal et al. 2021, section 4.1), and those of all agents there together.
+A *loss* of a trial is to be minimised, a *score* to be maximised. Intervals are percentile intervals of a
+bootstrap that resamples the trials of each environment separately (stratified, Agarwal et al. 2021, section
+4.1), jointly for all agents.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,11 +17,11 @@ RESAMPLES = 2000  # as Agarwal et al. (2021)
 
 
 def normalised_scores(losses: Mapping[str, Floats], reference: str) -> dict[str, Floats]:
-    """1 - loss / mean loss of the reference, (B,) each: 1 without loss, 0 as the reference, without a floor.
+    """Return 1 - loss / mean loss of the reference, (B,) each: 1 without loss, 0 as the reference, unbounded.
 
     Args:
-        losses: of the agents in the trials of one environment, (B,) each.
-        reference: the label of the agent that scores 0 in the mean, such as that of a random one.
+        losses: losses of the agents in the trials of one environment, (B,) each.
+        reference: label of the agent whose mean score is 0, such as a random one.
     """
     if reference not in losses:
         raise ValueError(f"unknown reference {reference!r}; choose one of {', '.join(losses)}")
@@ -38,9 +38,10 @@ def performance_profile(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Interval:
-    """Share of trials that score above each threshold, environments weighing alike, (B,) each -> (T,).
+    """Return the share of trials that score above each threshold, (B,) each -> (T,).
 
-    The run-score distribution of Agarwal et al. (2021), section 4.2, with a pointwise band.
+    Environments have equal weights: the run-score distribution of Agarwal et al. (2021), section 4.2, with a
+    pointwise band.
     """
     above = [np.greater.outer(checked(score), thresholds) for score in scores]
     return _stratified(
@@ -54,16 +55,16 @@ def mean_improvement(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Interval:
-    """Share of trials with less loss than the baseline, ties half, environments weighing alike -> ().
+    """Return the share of trials with less loss than the baseline, ties half -> ().
 
-    The average probability of improvement of Agarwal et al. (2021), section 4.3, here between runs on the
-    same trials.
+    Environments have equal weights: the average probability of improvement of Agarwal et al. (2021), section
+    4.3, between runs on the same trials.
 
     Args:
-        pairs: losses of an agent and of the baseline on the same trials, (B,) each, an environment each.
-        level: of the interval.
-        seed: of the resamples.
-        resamples: their number.
+        pairs: losses of an agent and of the baseline on the same trials, (B,) each, one pair an environment.
+        level: level of the interval.
+        seed: seed of the resamples.
+        resamples: number of resamples.
     """
     wins = []
     for value, baseline in pairs:
@@ -81,7 +82,7 @@ def _stratified(
     seed: int,
     resamples: int,
 ) -> Interval:
-    """A statistic of samples (B, ...), one an environment, and its percentile interval.
+    """Return a statistic of samples (B, ...), one an environment, with its percentile interval.
 
     The statistic reduces the first axis of every sample and keeps a second one, of the resamples.
     """
@@ -91,7 +92,7 @@ def _stratified(
     if all(len(sample) == 1 for sample in samples):  # nothing to resample
         return Interval(estimate, np.full_like(estimate, np.nan), np.full_like(estimate, np.nan))
     rng = np.random.default_rng(seed)
-    # One environment after the other: an agent that skips one keeps its resamples of those before.
+    # In the order of environments, so that an agent that lacks one keeps the resamples of those before it.
     drawn = [array[rng.integers(len(array), size=(len(array), resamples))] for array in samples]
     low, high = np.quantile(statistic(drawn), tails(level), axis=0)
     return Interval(estimate, low, high)

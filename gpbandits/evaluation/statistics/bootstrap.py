@@ -1,4 +1,4 @@
-"""BCa bootstrap intervals of a smooth function of means over trials."""
+"""BCa bootstrap intervals are computed for smooth functions of means over trials."""
 
 from collections.abc import Callable
 
@@ -15,16 +15,15 @@ from gpbandits.evaluation.statistics.interval import (
     tails,
 )
 
-_COLUMNS = 256  # at once: 4000 resamples of 256 columns are 8 MB
+_COLUMNS = 256  # columns at once: 4000 resamples of 256 columns are 8 MB
 
 
 def bootstrap_interval(
     values: Floats, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
 ) -> Interval:
-    """Mean over trials and its BCa bootstrap interval, (B,) or (B, T) -> () or (T,).
+    """Return the mean over trials and its BCa bootstrap interval, (B,) or (B, T) -> () or (T,).
 
-    One trial tells nothing about the spread: the ends are then NaN. Columns that hold a value that is not
-    finite are NaN.
+    With one trial the ends are NaN. Columns with a value that is not finite are NaN.
     """
     return interval_of(lambda means: means, (values,), level, seed, resamples)
 
@@ -36,7 +35,7 @@ def interval_of(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Interval:
-    r"""A function of the means of paired samples and its BCa interval, (B,) or (B, T) each -> () or (T,).
+    r"""Return a function of the means of paired samples and its BCa interval, (B,) or (B, T) -> () or (T,).
 
     The ends are the quantiles Phi(z0 + (z0 + z) / (1 - a (z0 + z))), z = +-Phi^-1((1 + level) / 2), of the
     resampled statistic; z0 = Phi^-1(share of resampled values below the estimate) and, from the values s_i
@@ -44,11 +43,11 @@ def interval_of(
     1987, equations 2.3, 4.4 and 6.6; BCa rather than percentile because regret is skewed).
 
     Args:
-        function: of one array of means a sample, (..., T) each.
-        samples: with the same trials, which are resampled together.
-        level: of the interval.
-        seed: of the resamples.
-        resamples: their number.
+        function: function of one array of means a sample, (..., T) each.
+        samples: samples of the same trials, which are resampled together.
+        level: level of the interval.
+        seed: seed of the resamples.
+        resamples: number of resamples.
     """
     check_level(level)
     arrays = [np.where(np.isfinite(values), values, np.nan) for values in map(checked, samples)]
@@ -66,7 +65,7 @@ def interval_of(
 
 
 def _ends(function: Callable[..., Floats], samples: list[Floats], counts: Floats, level: float) -> Floats:
-    """Low and high ends, (2, T), of paired samples (B, T)."""
+    """Return the low and high ends, (2, T), of paired samples (B, T)."""
     num_trials = len(samples[0])
     estimate = function(*(sample.mean(axis=0) for sample in samples))
     resampled = function(*(counts @ sample / num_trials for sample in samples))
@@ -75,21 +74,21 @@ def _ends(function: Callable[..., Floats], samples: list[Floats], counts: Floats
 
 
 def _bca_ends(estimate: Floats, resampled: Floats, without: Floats, level: float) -> Floats:
-    """Low and high ends, (2, T), from the estimate (T,), its resamples (R, T) and its jackknife (B, T)."""
+    """Return the ends, (2, T), from the estimate (T,), its resamples (R, T) and its jackknife (B, T)."""
     tolerance = 1e-12 * np.abs(resampled).max(axis=0)  # equal values differ in the last bit
     below = (resampled < estimate - tolerance).mean(axis=0)
     above = (resampled > estimate + tolerance).mean(axis=0)
     z0 = ndtri(np.clip((1 + below - above) / 2, 1e-9, 1 - 1e-9))
-    deviation = without.mean(axis=0) - without
-    scale = 6 * (deviation**2).sum(axis=0) ** 1.5
-    acceleration = (deviation**3).sum(axis=0) / np.maximum(scale, 1e-300)  # 0 where all trials agree
+    influence = without.mean(axis=0) - without  # d_i
+    scale = 6 * (influence**2).sum(axis=0) ** 1.5
+    acceleration = (influence**3).sum(axis=0) / np.maximum(scale, 1e-300)  # 0 where all trials agree
     z = z0 + ndtri(tails(level))[:, None]
     ends = _column_quantiles(resampled, ndtr(z0 + z / (1 - acceleration * z)))
     return np.where(np.isnan(resampled).any(axis=0), np.nan, ends)
 
 
 def _column_quantiles(values: Floats, share: Floats) -> Floats:
-    """Quantiles at shares (Q, T) of the columns of values (n, T), linearly interpolated, (Q, T)."""
+    """Return quantiles at shares (Q, T) of the columns of values (n, T), linearly interpolated, (Q, T)."""
     ordered = np.sort(values, axis=0)
     position = share * (len(values) - 1)
     lower = np.floor(np.nan_to_num(position)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""What every statistic shares: the interval that it returns, the resamples that it rests on, its checks."""
+"""All statistics share the type of an interval, the resamples and the checks of this module."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -9,23 +9,23 @@ from bandit_envs.basics.types import Floats
 
 ENOUGH = 20  # trials
 FEW = (
-    f"Of fewer than {ENOUGH} trials such intervals are too narrow: of normal values those of 2, 3, 5 and 10 "
-    "trials hold the mean in 50, 72, 83 and 89 % of cases."
+    f"With fewer than {ENOUGH} trials such intervals are too narrow: for normal values those of 2, 3, 5 and "
+    "10 trials contain the mean in 50, 72, 83 and 89 % of cases."
 )
-RESAMPLES = 4000  # the ends of a 95 % interval then repeat to about 3 % of its half width
+RESAMPLES = 4000  # another seed moves the ends of a 95 % interval by about 3 % of its half width
 
 
 class Interval(NamedTuple):
-    """An estimate and its lower and upper end, () or (T,) each."""
+    """An interval has an estimate and its lower and upper end, () or (T,) each."""
 
     estimate: Floats
     low: Floats
     high: Floats
 
 
-@lru_cache(maxsize=2)  # a report asks for the same ones hundreds of times; drawing them took most of its time
+@lru_cache(maxsize=2)  # a report uses the same ones hundreds of times; drawing them took most of its time
 def resample_counts(num_trials: int, seed: int, resamples: int) -> Floats:
-    """How often each trial is in each resample, (resamples, B), read-only."""
+    """Return how often each trial is in each resample, (resamples, B), read-only."""
     uniform = np.full(num_trials, 1.0 / num_trials)
     counts = np.random.default_rng(seed).multinomial(num_trials, uniform, size=resamples)
     counts = counts.astype(np.float64)
@@ -34,13 +34,13 @@ def resample_counts(num_trials: int, seed: int, resamples: int) -> Floats:
 
 
 def tails(level: float) -> Floats:
-    """The two shares between which an interval of that level lies, (2,)."""
+    """Return the shares at the ends of an interval of this level, (2,)."""
     check_level(level)
     return np.array([(1 - level) / 2, (1 + level) / 2])
 
 
 def checked(values: Floats) -> Floats:
-    """The values as float64 with at least one trial."""
+    """Return the values as float64; raise without a trial."""
     values = np.asarray(values, dtype=np.float64)
     if not values.ndim or not len(values):
         raise ValueError(f"statistics need at least one trial on the first axis, got shape {values.shape}")

@@ -1,4 +1,4 @@
-"""The one order of agents: by what is asked first, as far as trials tell, then by loss."""
+"""Agents have one order: by a first criterion as far as differences are significant, then by loss."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from gpbandits.evaluation.statistics.bootstrap import bootstrap_interval
 
 
 def ordered(losses: Mapping[str, Floats], first: Mapping[str, Floats] | None = None) -> list[str]:
-    """Return the labels by least mean loss or, where something comes first, by that and then by loss.
+    """Return the labels by least mean loss or, given `first`, by that and then by loss.
 
-    All agents whose paired 95 % interval of the difference to the least mean of `first` contains 0 come
-    first, among themselves by mean loss; then the same of those that are left, again and again. A single
-    trial has no interval: the difference itself decides.
+    Agents whose paired 95 % interval of the difference to the least mean of `first` contains 0 come first,
+    ordered by mean loss; the rest follow by the same rule. A single trial has no interval, and the difference
+    itself decides.
 
     Args:
-        losses: of each agent on the same trials, (B,) each; less is better.
-        first: what counts before them, such as violation of constraints, (B,) each; None for nothing.
+        losses: losses of each agent on the same trials, (B,) each; less is better.
+        first: a criterion that counts before losses, such as violation, (B,) each; None for none.
 
     Example:
         >>> losses = {"a": np.array([3.0, 3.1]), "b": np.array([1.0, 1.1])}
@@ -37,8 +37,8 @@ def ordered(losses: Mapping[str, Floats], first: Mapping[str, Floats] | None = N
 
 
 def _least(values: Mapping[str, Floats], labels: Sequence[str]) -> list[str]:
-    """Those of the labels that do not have significantly more than the one of the least mean."""
+    """Return the labels that do not have significantly more than the one of the least mean."""
     least = min(labels, key=lambda label: values[label].mean())
     more, low, _ = bootstrap_interval(np.stack([values[x] - values[least] for x in labels], axis=1))
-    surely = np.where(np.isnan(low), more, low) > 0
-    return [label for label, apart in zip(labels, surely, strict=True) if not apart]
+    significant = np.where(np.isnan(low), more, low) > 0
+    return [label for label, differs in zip(labels, significant, strict=True) if not differs]

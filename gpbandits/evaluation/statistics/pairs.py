@@ -1,4 +1,4 @@
-"""Two agents on the same trials: by how much, how often, and how surely one does better."""
+"""Two agents are compared on the same trials by differences, ratios, shares of wins and tests."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -13,30 +13,30 @@ from bandit_envs.basics.types import Floats
 from gpbandits.evaluation.statistics.bootstrap import bootstrap_interval, interval_of
 from gpbandits.evaluation.statistics.interval import RESAMPLES, Interval, check_pairs, checked, tails
 
-FLIPS = 20_000  # of signs, drawn at random where there are more than that many ways to flip them
+FLIPS = 20_000  # random flips of signs, if there are more than that many in all
 
 
 class Comparison(NamedTuple):
-    """One agent against the baseline on the same B trials; less is better."""
+    """A comparison of one agent with the baseline on the same B trials; less is better."""
 
     difference: Interval  # of means
     ratio: Interval  # of means; NaN where the baseline's is not positive
     improvement: Interval  # probability of less than the baseline
-    p_value: float  # of no difference, alone
-    p_adjusted: float  # of no difference, corrected for all the comparisons made together
+    p_value: float  # of no difference, uncorrected
+    p_adjusted: float  # of no difference, corrected for all comparisons made together
     num_trials: int
 
 
 def compare(
     finals: Mapping[str, Floats], baseline: str, level: float = 0.95, seed: int = 0
 ) -> dict[str, Comparison]:
-    """Every agent but the baseline against it, with p-values corrected for their number (Holm 1979).
+    """Compare every other agent with the baseline, with p-values corrected for their number (Holm 1979).
 
     Args:
-        finals: what each agent reached in each trial, (B,) each, on the same trials; less is better.
+        finals: final value of each agent in each trial, (B,) each, on the same trials; less is better.
         baseline: one of the labels.
-        level: of the intervals.
-        seed: of resamples and flips.
+        level: level of the intervals.
+        seed: seed of resamples and flips.
     """
     if baseline not in finals:
         raise ValueError(f"unknown baseline {baseline!r}; choose one of {', '.join(finals)}")
@@ -60,7 +60,7 @@ def compare(
 def paired_difference(
     values: Floats, baseline: Floats, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
 ) -> Interval:
-    """Mean of values - baseline on the same trials with its bootstrap interval, (B,) or (B, T)."""
+    """Return the mean of values - baseline on the same trials and its bootstrap interval, (B,) or (B, T)."""
     check_pairs(values, baseline)
     return bootstrap_interval(_differences(values, baseline), level, seed, resamples)
 
@@ -68,7 +68,7 @@ def paired_difference(
 def paired_ratio(
     values: Floats, baseline: Floats, level: float = 0.95, seed: int = 0, resamples: int = RESAMPLES
 ) -> Interval:
-    """Mean of values over mean of baseline, trials resampled in pairs, with its BCa interval, (B,) or (B, T).
+    """Return mean of values / mean of baseline with its BCa interval over paired trials, (B,) or (B, T).
 
     The mean of the baseline must be positive; where resampled means are not, the ratio has no interval.
     """
@@ -83,9 +83,9 @@ def _ratio(above: Floats, below: Floats) -> Floats:
 
 
 def probability_of_improvement(values: Floats, baseline: Floats, level: float = 0.95) -> Interval:
-    r"""Share of trials in which values < baseline, ties half, with Wilson's score interval, (B,) or (B, T).
+    r"""Return the share of trials with values < baseline, ties half, with Wilson's interval, (B,) or (B, T).
 
-    Pairs are trials: both agents met the same function. NaN where a value is not finite.
+    Pairs are trials, in which both agents had the same function. NaN where a value is not finite.
     """
     difference = _differences(values, baseline)
     n = len(difference)
@@ -95,7 +95,7 @@ def probability_of_improvement(values: Floats, baseline: Floats, level: float = 
 
 
 def wilson_interval(share: Floats, n: int, level: float = 0.95) -> Interval:
-    r"""A share p of n trials with Wilson's score interval.
+    r"""Return a share p of n trials with Wilson's score interval.
 
     (p + z^2 / 2n +- z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n) (Wilson 1927): unlike a bootstrap
     it has a width when all trials agree.
@@ -109,11 +109,11 @@ def wilson_interval(share: Floats, n: int, level: float = 0.95) -> Interval:
 
 
 def sign_flip_test(values: Floats, baseline: Floats, seed: int = 0, flips: int = FLIPS) -> float:
-    """Two-sided p-value of no difference between two agents on the same trials, (B,) each.
+    """Return the two-sided p-value of no difference between two agents on the same trials, (B,) each.
 
-    The share of the ways to swap the agents within trials whose mean difference is at least as large as
-    that observed (Fisher 1935): of all 2^B, or of `flips` random ones and the observed one. NaN where a value
-    is not finite.
+    It is the share of swaps of the agents within trials whose mean difference is at least the observed one
+    (Fisher 1935): of all 2^B, or of `flips` random ones and the observed one. It is NaN if a value is not
+    finite.
     """
     difference = _differences(values, baseline)
     if np.isnan(difference).any():
@@ -135,14 +135,14 @@ def _signs(n: int, seed: int, flips: int) -> NDArray[np.int8]:
 
 
 def _differences(values: Floats, baseline: Floats) -> Floats:
-    """Paired differences, (B,) or (B, T); NaN where either is not finite."""
+    """Return paired differences, (B,) or (B, T); NaN where either is not finite."""
     check_pairs(values, baseline)
     finite = np.isfinite(values) & np.isfinite(baseline)
     return np.subtract(checked(values), baseline, out=np.full(np.shape(values), np.nan), where=finite)
 
 
 def holm(p_values: Sequence[float] | Floats) -> list[float]:
-    """P-values adjusted so that rejecting those below alpha errs anywhere with probability alpha.
+    """Adjust p-values so that rejecting those below alpha has family-wise error probability alpha.
 
     In ascending order p_(k) becomes max_{j <= k} min(1, (m - j + 1) p_(j)) (Holm 1979). NaN stays.
     """

@@ -1,4 +1,4 @@
-"""Ranks of agents that met the same trials, as sets that hold the true ranks with stated confidence."""
+"""Ranks of agents on the same trials are given as sets that contain the true ranks with stated confidence."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from bandit_envs.basics.types import Floats, Ints
 from gpbandits.evaluation.statistics.interval import RESAMPLES, check_level, checked, resample_counts
 from gpbandits.evaluation.statistics.order import ordered
 
-TELLING = 6  # differences that are not 0, of which 2^-5 have one sign by chance: with fewer no p is below .06
+TELLING = 6  # fewest differences that are not 0: with fewer, equal signs by chance keep p above .06
 _ROWS = 500  # resamples at once: those of 1770 pairs of 60 agents are 7 MB
 
 
 class Rank(NamedTuple):
-    """An agent's place in order, and the least and the largest rank that trials leave open to it."""
+    """A rank is an agent's place in order, with the least and largest rank of its confidence set."""
 
     place: int  # from 1; equal means share the least
     low: int
@@ -31,7 +31,7 @@ def rank_sets(
     resamples: int = RESAMPLES,
     first: Mapping[str, Floats] | None = None,
 ) -> dict[str, Rank]:
-    r"""Sets of ranks that together hold the true rank of every agent with probability `level`.
+    r"""Return sets of ranks that jointly contain the true rank of every agent with probability `level`.
 
     The set of agent j among p is {1 + better_j, ..., p - worse_j}, where better_j and worse_j count the
     agents with significantly less and more mean loss (Mogstad, Romano, Shaikh & Wilhelm 2024, section 3). All
@@ -41,10 +41,10 @@ def rank_sets(
     and places are those of `ordered`.
 
     Args:
-        losses: of each agent on the same trials, (B,) each; less is better.
-        level: of all sets together.
-        seed: of the resamples.
-        resamples: their number.
+        losses: losses of each agent on the same trials, (B,) each; less is better.
+        level: joint level of all sets.
+        seed: seed of the resamples.
+        resamples: number of resamples.
         first: what counts before losses, as for `ordered`.
 
     Example:
@@ -56,8 +56,8 @@ def rank_sets(
     pairs = np.array(list(combinations(range(size), 2)), dtype=np.int64).reshape(-1, 2)
     tables = [np.stack([checked(each[label]) for label in losses], axis=1) for each in criteria]  # (B, p)
     differences = np.concatenate([table[:, pairs[:, 1]] - table[:, pairs[:, 0]] for table in tables], axis=1)
-    apart = joint_tests(differences, seed, resamples) <= 1 - level
-    signs = (np.sign(differences.mean(axis=0)) * apart).reshape(len(criteria), -1)
+    differ = joint_tests(differences, seed, resamples) <= 1 - level
+    signs = (np.sign(differences.mean(axis=0)) * differ).reshape(len(criteria), -1)
     sign = signs[0] if first is None else np.where(signs[0], *signs)  # > 0: the first of the pair is ahead
     ahead = np.where(sign[:, None] > 0, pairs, pairs[:, ::-1])[sign != 0]  # (winner, loser)
     worse, better = (np.bincount(column, minlength=size) for column in ahead.T)
@@ -80,14 +80,14 @@ def _positions(losses: Mapping[str, Floats], first: Mapping[str, Floats]) -> Int
 
 
 def joint_tests(differences: Floats, seed: int = 0, resamples: int = RESAMPLES) -> Floats:
-    r"""P-values of mean 0 in columns of paired differences, adjusted for all together, (B, P) -> (P,).
+    r"""Return p-values of mean 0 in columns of paired differences, adjusted jointly, (B, P) -> (P,).
 
     With t = |mean| / standard error, and t* that of a resample's mean about the sample's, columns in
     descending order of t have p_(k) = max_{j <= k} P(max_{l >= j} t*_(l) >= t_(j)) (Romano & Wolf 2005). Each
-    resample has its own standard error, which follows skew: to flip signs would err more than twice as often
-    where skewed losses are held against even ones; this one errs with .09 in place of .05 where agents that
-    are stuck in 15 % of 20 trials are held against agents that never are. p = 1 where fewer than `TELLING`
-    trials differ.
+    resample has its own standard error, which follows skew: a sign-flip test would err more than twice as
+    often when skewed losses are compared with even ones; this test errs with .09 instead of .05 when agents
+    that are stuck in 15 % of 20 trials are compared with agents that never are. p = 1 where fewer than
+    `TELLING` trials differ.
     """
     differences = checked(differences)
     num_trials, p_values = len(differences), np.ones(differences.shape[1])

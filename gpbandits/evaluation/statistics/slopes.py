@@ -1,4 +1,4 @@
-"""The exponent at which regret grows."""
+"""The growth of regret is estimated by the slope on logarithmic axes."""
 
 import numpy as np
 
@@ -14,13 +14,18 @@ def log_log_slope(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Interval:
-    r"""Exponent b of mean regret ~ t^b over first <= t <= last, with its percentile bootstrap interval.
+    r"""Return the exponent b of mean regret ~ t^b over a window, with its percentile bootstrap interval.
 
-    Least squares of log mean_i R_i(t) on log t, each round weighted by its share of the logarithmic axis
-    (trapezoidal rule): equal stretches count equally, however the rounds are spaced.
+    It is the least-squares slope of log mean_i R_i(t) on log t, each round weighted by its share of the
+    logarithmic axis (trapezoidal rule), so that the spacing of rounds does not matter.
 
-    The curves, (B, T), are positive in the mean; `rounds` has the t of each column, (T,); `window` is the
-    first and the last t that count: state it beside the slope. One trial has no interval.
+    Args:
+        curves: regret, positive in the mean, (B, T).
+        rounds: t of each column, (T,).
+        window: first and last t that count; report it with the slope.
+        level: level of the interval, which is NaN for one trial.
+        seed: seed of the resamples.
+        resamples: number of resamples.
     """
     rounds = np.asarray(rounds)
     if window[0] < 1:
@@ -41,7 +46,7 @@ def log_log_slope(
 
 
 def _slope_weights(rounds: Ints) -> Floats:
-    """The vector whose product with log R is the weighted least-squares slope, (T,)."""
+    """Return the vector whose product with log R is the weighted least-squares slope, (T,)."""
     x = np.log(rounds)
     gap = np.diff(x, prepend=x[0], append=x[-1])
     weight = (gap[:-1] + gap[1:]) / 2

@@ -1,4 +1,4 @@
-"""How single trials spread, and a mean that a few of them cannot move."""
+"""The spread of trials is described by quantiles, and their centre by a robust mean."""
 
 from collections.abc import Mapping
 
@@ -12,12 +12,12 @@ SKEW = 0.36  # in units of sqrt(n), beyond which intervals may cover in fewer th
 
 
 def quantile_band(values: Floats, low: float = 0.1, high: float = 0.9) -> Interval:
-    """Median over trials and the band between two quantiles, by default 10/90: the spread of single runs."""
+    """Return the median over trials and the band between two quantiles, by default 10 and 90 %."""
     return Interval(*np.quantile(checked(values), [0.5, low, high], axis=0))
 
 
 def interquartile_mean(values: Floats) -> Floats:
-    """Mean of the middle half of the trials (Agarwal et al. 2021), (B,) or (B, T) -> () or (T,)."""
+    """Return the mean of the middle half of trials (Agarwal et al. 2021), (B,) or (B, T) -> () or (T,)."""
     return trim_mean(checked(values), 0.25, axis=0)
 
 

@@ -276,7 +276,7 @@ MISTAKES = [
         ReadsTheOracle, "honesty", r'not to depend on info\["oracle"\], but in round 1 .*privileged = True'
     ),
     Mistake(LooksWhetherThereIsAnOracle, "honesty", "but in round 1 1 became 0"),
-    Mistake(ChangesInfo, "nothing changed in place", "leave the info that it is given as it is.*copy arrays"),
+    Mistake(ChangesInfo, "nothing changed in place", "not to modify the info that it is given.*copy arrays"),
     Mistake(AddsToInfo, "nothing changed in place", "the info was changed"),
     Mistake(ChangesTheObservation, "nothing changed in place", "the observation was changed"),
     Mistake(
@@ -289,7 +289,10 @@ MISTAKES = [
         DELAYED,
     ),
     Mistake(
-        CreditsTheSum, "late rewards", "as if the arm just played.*reward is the sum of what arrives", DELAYED
+        CreditsTheSum,
+        "late rewards",
+        "as if the arm just played.*reward is the sum of all delivered",
+        DELAYED,
     ),
     Mistake(
         Batched, "a batch plays what its trials play alone", "a trial not to depend on the others.*round 0"

@@ -119,7 +119,7 @@ def test_intervals_of_few_skewed_trials_cover_as_often_as_the_concepts_page_says
 def test_how_few_trials_cover_is_what_tables_of_few_trials_say():
     trials, shares = (
         [int(each) for each in re.findall(r"\d+", part)]
-        for part in FEW.split("normal values")[1].split("hold")
+        for part in FEW.split("normal values")[1].split("contain")
     )
     rng = np.random.default_rng(0)
     for number, share in zip(trials, shares, strict=True):

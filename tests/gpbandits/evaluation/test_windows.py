@@ -117,7 +117,7 @@ def test_windows_are_kept_in_files_and_parts_and_told_below_tables(tmp_path):
     assert Result.load(tmp_path / "r.parquet").windows == {"GP-TS": 7.0}
     assert result.select(["GP-UCB"]).windows == {}
     assert result.select(["GP-TS"]).windows == result.at([1, 60]).windows == {"GP-TS": 7.0}
-    assert "in time if the agent has a window" in str(result.table())
+    assert "within the agent's window if it has one" in str(result.table())
     assert "window" not in str(synthetic_result().table())
     with pytest.raises(ValueError, match="windows names agents without a record: mine"):
         dataclasses.replace(result, windows={"mine": 3.0})
