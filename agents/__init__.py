@@ -1,6 +1,6 @@
 """Agents for Gaussian-process bandits: `make("gp-ucb", setting)`, then `reset`, `act`, `update`.
 
-Algorithms are factories too, anybody's that are registered alike: `agents.gp_ucb(setting, delta=0.05)`.
+Algorithms are factories too, those of registered packages included: `agents.gp_ucb(setting, delta=0.05)`.
 """
 
 from importlib import import_module
@@ -165,7 +165,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What is completed: the factories of all agents, imported or not, and what people call by hand."""
+    """Return names for completion: the factories of all agents, and functions for interactive use."""
     ours = [name for home, names in _HOMES.items() if home.startswith("algorithms.") for name in names]
     anybodys = import_module(".registry", __name__).by_attribute()
     return sorted({*ours, *anybodys, *_BY_HAND})

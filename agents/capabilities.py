@@ -1,4 +1,4 @@
-"""What a named agent handles, declared beside it."""
+"""Declarations of the problem features that a named agent handles."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ Factory = TypeVar("Factory", bound=Callable[..., Any])
 
 
 class Features(NamedTuple):
-    """The problem features that an agent takes into account, the action sets that it plays, what it needs.
+    """Problem features that an agent takes into account, action sets that it plays, and its requirements.
 
-    `noise` says that plays whose noise is told count for as much as they tell: `Setting.noise_profile` and
-    "feedback_std"; other agents take the largest deviation for all of them, which is valid and wasteful.
-    `privileged` agents are told the truth; `on_policy` ones learn from nothing but plays of their own choice;
-    the posterior of `approximate` ones is not exact. `availability`: it plays where arms may be missing; one
-    that declares its features without it is refused there. `aggregated` ones do not need to be told which
-    rounds earned what arrives, and are alone in playing where that is not told. Those with `seed` need a safe
-    seed where there are costs. Plays of those with `horizon` depend by default on how many rounds the setting
-    expects: their first T rounds of a longer run are not a run of T.
+    `noise`: plays with a published noise are weighted by it, from `Setting.noise_profile` and "feedback_std";
+    other agents assume the largest std for all of them, which is valid and wasteful. `privileged` agents
+    observe the truth; `on_policy` ones learn from plays of their own choice only; the posterior of
+    `approximate` ones is not exact. `availability`: it plays where arms may be missing; an agent that
+    declares its features without it is refused there. `aggregated` ones do not need to know which rounds
+    delivered feedback is of, and are the only ones for settings that do not publish this. Those with `seed`
+    need a safe seed where there are costs. Plays of those with `horizon` depend by default on the setting's
+    number of rounds: their first T rounds of a longer run differ from a run of T.
     """
 
     delay: bool = False
@@ -60,7 +60,7 @@ def handles(*names: str) -> Callable[[Factory], Factory]:
 
 
 def requires(*modules: str) -> Callable[[Factory], Factory]:
-    """Declare which modules of other distributions a factory's agents import: @requires("botorch")."""
+    """Declare the modules of other distributions that a factory's agents import: @requires("botorch")."""
 
     def declare(factory: Factory) -> Factory:
         factory.requires = modules  # type: ignore[attr-defined]

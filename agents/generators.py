@@ -1,4 +1,4 @@
-"""The global random generators, kept as they were around agents that use them."""
+"""Protection of the global random generators from agents that use them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 def preserved_generators() -> Iterator[None]:
     """Restore Python's, numpy's and torch's global generators on leaving."""
     python, legacy = random.getstate(), np.random.get_state()  # noqa: NPY002 (the state that agents share)
-    torch = sys.modules.get("torch")  # not imported here: an agent that uses it has done so
+    torch = sys.modules.get("torch")  # agents that use it have imported it
     state = None if torch is None else torch.get_rng_state()
     try:
         yield

@@ -1,4 +1,4 @@
-"""Agents by name, from a setting or whatever has one."""
+"""Agents by name, for a setting or an object that has one."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ def make(name: str, setting: Any, num_trials: int | None = None, **options: Any)
     Args:
         name: one of `names()`, or a class path "package.module:Class".
         setting: a `Setting`, an environment (after its reset), or a `Problem`.
-        num_trials: None for one environment; B for one agent that plays B trials at once.
+        num_trials: B for one agent of B trials, or None for a single trial.
         **options: of the agent.
     """
     return Recorded(name, setting_of(setting), num_trials, options)
 
 
 def compose(setting: Any, num_trials: int | None = None, **parts: Any) -> Recorded:
-    """Return a Gaussian-process agent of the parts that are given, and of our own for the others.
+    """Return a Gaussian-process agent of the given parts, with defaults for the others.
 
-    The same as `make("gp-agent", setting, **parts)`, which takes parts by name and one's own alike.
+    It equals `make("gp-agent", setting, **parts)`, which takes named parts and the user's own.
 
     Args:
         setting: a `Setting`, an environment (after its reset), or a `Problem`.
-        num_trials: None for one environment; B for one agent that plays B trials at once.
+        num_trials: B for one agent of B trials, or None for a single trial.
         **parts: `rule`, `width`, `belief`, `objective` or `constraint`, `restart`, `incumbent`, and the
             options of the model; see `agents.algorithms.composed.gp_agent`.
     """
@@ -40,7 +40,7 @@ def compose(setting: Any, num_trials: int | None = None, **parts: Any) -> Record
 
 
 def setting_of(source: Any) -> Setting:
-    """The published setting of an environment, single or vector, or of a problem."""
+    """Return the published setting of an environment, single or vector, or of a problem."""
     if isinstance(source, Setting):
         return source
     if isinstance(source, Problem):
@@ -58,7 +58,7 @@ def setting_of(source: Any) -> Setting:
 
 
 def _require_begun(env: Any) -> None:
-    """Raise where what a setting says of the trial is not drawn yet."""
+    """Raise where facts of the trial that the setting publishes are not drawn yet."""
     facts = getattr(getattr(env, "problem", None), "trial_facts", ())
     if facts and any(trial is None for trial in env.simulator.trials):
         missing = f"say {' and '.join(facts)}, which its first reset draws"

@@ -1,4 +1,4 @@
-"""Parts by name or of the user's own, for those who compose an agent."""
+"""Parts of a composed agent, by name or of the user's own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RNGS = "rngs"  # the argument by which a builder asks for generators
 
 
 def chosen(argument: str, name: str, parts: Mapping[str, Part]) -> Part:
-    """Return the part of a name, or say which there are."""
+    """Return the part of a name, or raise an error that lists the names."""
     require(isinstance(name, str) and name in parts, argument, f"one of {', '.join(parts)}", name)
     return parts[name]
 
@@ -24,7 +24,7 @@ def chosen(argument: str, name: str, parts: Mapping[str, Part]) -> Part:
 def made(
     argument: str, name: str, parts: Mapping[str, Callable[..., Part]], options: Any, *given: Any
 ) -> Part:
-    """Make the part of a name from what all of its kind are given and its own options."""
+    """Build the named part from the arguments of its kind and its own options."""
     make = chosen(argument, name, parts)
     own = {} if options is None else options
     named = isinstance(own, Mapping) and all(isinstance(key, str) for key in own)
@@ -45,12 +45,12 @@ def made(
 
 
 def own_builder(argument: str, given: Any, names: Mapping[str, Any], options: Any = None) -> Any:
-    """Return a builder (model, num_trials) -> part of the user's own, or say what is wrong with it.
+    """Return a builder (model, num_trials) -> part of the user's own, or raise an error that explains it.
 
     Args:
-        argument: by which it was given.
-        given: a class or a function; with an argument `rngs` it is given one generator a trial, too.
-        names: what could be given instead.
+        argument: its name in the caller.
+        given: a class or a function; one with an argument `rngs` is given one generator a trial, too.
+        names: alternatives to list in the error.
         options: of a named part; a builder has its own, bound by `functools.partial`.
     """
     expected = f"a builder (model, num_trials) -> {argument}, such as a class"
@@ -58,14 +58,14 @@ def own_builder(argument: str, given: Any, names: Mapping[str, Any], options: An
     require(callable(given), argument, f"{_among(names)}{expected}", given)
     try:
         signature(given).bind(None, None, **({RNGS: None} if takes_rngs(given) else {}))
-    except (TypeError, ValueError) as error:  # it takes something else, or cannot say what
+    except (TypeError, ValueError) as error:  # another signature, or none
         complaint = f"must be {_among(names)}{expected}, got {shown(given)}: {error}"
         raise ArgumentError(argument, complaint) from None
     return given
 
 
 def require_called_with(argument: str, given: Any, count: int, expected: str) -> None:
-    """Raise unless it is called with so many arguments."""
+    """Raise unless the object can be called with `count` arguments."""
     require(callable(given), argument, expected, given)
     try:
         signature(given).bind(*range(count))
@@ -74,16 +74,16 @@ def require_called_with(argument: str, given: Any, count: int, expected: str) ->
 
 
 def require_no_options(argument: str, given: Any, options: Any) -> None:
-    """Raise where options of a named part stand beside a part of the user's own."""
+    """Raise where options of a named part are given with a part of the user's own."""
     if options is not None:
         raise ValueError(
-            f"{argument}_options must be left out where {argument} is no name, got {options!r} beside "
+            f"{argument}_options must be left out where {argument} is not a name, got {options!r} beside "
             f"{given!r}; give them to the part itself, for instance by functools.partial"
         )
 
 
 def takes_rngs(builder: Callable[..., Any]) -> bool:
-    """Whether a builder asks for generators: it has an argument `rngs`."""
+    """Return True if a builder asks for generators by an argument `rngs`."""
     return RNGS in signature(builder).parameters
 
 

@@ -1,4 +1,4 @@
-"""Agents by name: the one place where the suite finds them, ours and anybody's alike."""
+"""The registry of agents by name, of this and other packages."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ AgentSpec = str | tuple[str | Callable[..., Any], Mapping[str, Any]] | Callable[
 
 @dataclass(frozen=True)
 class AgentFactory:
-    """Makes agents from settings.
+    """Factory of agents from settings.
 
     Args:
         make: called with the setting and the options.
         options: keyword arguments.
-        name: by which it was asked for, if it has one.
+        name: under which it was requested, if any.
     """
 
     make: Callable[..., Any]
@@ -38,16 +38,16 @@ class AgentFactory:
 
     def __post_init__(self) -> None:
         if "num_trials" in self.options:
-            raise ValueError("options of an agent must not hold num_trials, which whoever plays it chooses")
+            raise ValueError("options of an agent must not hold num_trials, which its caller chooses")
 
     @property
     def batched(self) -> bool:
-        """Whether one agent can play B trials at once: its factory takes `num_trials`."""
+        """True if one agent can play B trials: its factory takes `num_trials`."""
         return "num_trials" in inspect.signature(self.make).parameters
 
     @property
     def features(self) -> Features:
-        """What the agent says of itself; nothing, if it has no features."""
+        """Declared features of the agent; none, if it declares none."""
         said = getattr(self.make, "features", None)
         return said if isinstance(said, Features) else Features()  # a class may have another attribute
 
@@ -58,16 +58,16 @@ class AgentFactory:
 
     @property
     def missing(self) -> list[str]:
-        """The modules that its agents import and that are not installed."""
+        """Modules that its agents import and that are not installed."""
         return [name for name in getattr(self.make, "requires", ()) if find_spec(name) is None]
 
     @property
     def in_batches_only(self) -> bool:
-        """Whether its agents always have an axis of trials: their number may not be left out."""
+        """True if its agents always have a trial axis: `num_trials` has no default of None."""
         return self.batched and inspect.signature(self.make).parameters["num_trials"].default is not None
 
     def require_takes(self, setting: Any) -> None:
-        """Raise where arms may be missing and the agent declares its features without that."""
+        """Raise where arms may be missing and the agent declares features without `availability`."""
         said = getattr(self.make, "features", None)
         refused = isinstance(said, Features) and not said.availability and getattr(setting, "volatile", False)
         remedy = "without volatile arms for this agent; leave availability out, or take one that handles it"
@@ -75,7 +75,7 @@ class AgentFactory:
             require(not refused, "setting", remedy, "availability")
 
     def __call__(self, setting: Any, num_trials: int | None = None) -> Any:
-        """Return an agent for one trial, or for B at once.
+        """Return an agent for a single trial, or for B.
 
         Raises:
             ValueError: for an option that the agent does not have, or that cannot have this value.
@@ -83,7 +83,8 @@ class AgentFactory:
         if num_trials is None and self.in_batches_only:
             raise ValueError(
                 f"{self._entry} must take num_trials=None, one trial without an axis of trials, to be "
-                "checked or to play on what is neither a registered id nor a Problem; give it that default"
+                "checked or to play on an environment that is neither a registered id nor a Problem; give it "
+                "that default"
             )
         size = {} if num_trials is None else {"num_trials": num_trials}
         first = next(iter(inspect.signature(self.make).parameters), "")
@@ -95,7 +96,7 @@ class AgentFactory:
             return self._scaled(self.make(setting, **size, **self.options), setting, num_trials)
 
     def _scaled(self, agent: Any, setting: Any, num_trials: int | None) -> Any:
-        """The agent, which finds its prior by first plays where nobody tells in which unit values are."""
+        """Return the agent, which estimates its prior from first plays if the unit of values is unknown."""
         first = getattr(agent, "agents", [agent])[0]
         if getattr(getattr(first, "model", None), "unit_is_known", True) or hasattr(first, "scales_itself"):
             return agent
@@ -103,9 +104,9 @@ class AgentFactory:
         return self_scaled(self.make, dict(self.options), setting, num_trials)
 
     def _require_slots(self, setting: Any) -> None:
-        """Raise where feedback is a sum and the agent has to know of what."""
+        """Raise where feedback is a sum and the agent needs its summands."""
         if getattr(setting, "aggregated", False) and not self.features.aggregated:
-            complaint = "must tell which rounds earned what arrives, got aggregated=True"
+            complaint = "must publish which rounds delivered feedback is of, got aggregated=True"
             remedy = 'take "gp-ucb-aggregated", or declare @handles("aggregated")'
             raise ArgumentError("setting", f"{complaint}; {remedy}")
 
@@ -121,13 +122,13 @@ def names() -> list[str]:
 
 
 def by_attribute() -> dict[str, str]:
-    """The registered names by what they are called in Python: gp_ucb -> "gp-ucb"."""
+    """Return the registered names by their Python identifiers: gp_ucb -> "gp-ucb"."""
     written = {name.replace("-", "_"): name for name in _registered(tuple(sys.path))}
     return {attribute: name for attribute, name in written.items() if attribute.isidentifier()}
 
 
 def resolve_agent(spec: AgentSpec) -> AgentFactory:
-    """Return the factory that a name, a class path or a callable stands for, alone or with options.
+    """Return the factory of a name, a class path or a callable, alone or with options.
 
     Args:
         spec: "gp-ucb", "package.module:Class" or setting -> agent, or a pair of any of these and its options,
@@ -141,12 +142,12 @@ def resolve_agent(spec: AgentSpec) -> AgentFactory:
 
 
 def require_registered(name: str, trust: bool) -> None:
-    """Raise unless a name that comes from a file is a registered one, or its class path is trusted."""
-    if trust or ":" not in name:  # without a colon it is looked for among the registered ones alone
+    """Raise unless a name read from a file is a registered one, or its class path is trusted."""
+    if trust or ":" not in name:  # names without a colon can only be registered ones
         return
     raise ValueError(
-        f"the agent is {name!r}, no registered name but a class path: loading it would import and run what "
-        "is there. If you know who wrote the file, pass trust=True"
+        f"the agent is {name!r}, not a registered name but a class path: loading it would import and run "
+        "code there. If you know who wrote the file, pass trust=True"
     )
 
 
@@ -167,12 +168,12 @@ def factory(name: str) -> Callable[..., Any]:
 
 
 def features(name: str) -> Features:
-    """Which problem features the agent of that name handles, and which action sets it plays."""
+    """Return the problem features and action sets that the agent of a name handles."""
     return resolve_agent(name).features
 
 
 def agent_modules(name: str) -> set[str]:
-    """The modules that a name or a class path leads to: the one it says, and that of what is there."""
+    """Return the modules of a name or a class path: the module in the path, and that of its object."""
     path = name if ":" in name else _point(name).value
     return {path.partition(":")[0], _load(name).__module__}
 
@@ -202,7 +203,7 @@ def _name(spec: Any) -> str:
 
 def _point(name: str) -> EntryPoint:
     if name not in _registered(tuple(sys.path)):
-        _registered.cache_clear()  # it may have been installed since
+        _registered.cache_clear()  # it may have been installed in the meantime
     points = _registered(tuple(sys.path))
     if name not in points:
         raise ValueError(_unknown(name))
@@ -211,10 +212,10 @@ def _point(name: str) -> EntryPoint:
 
 @cache
 def _registered(_places: tuple[str, ...]) -> dict[str, EntryPoint]:
-    """The entry points by name; looking through every installed package takes some 10 ms.
+    """Return the entry points by name; reading all installed packages takes some 10 ms.
 
     Args:
-        _places: where packages are looked for.
+        _places: folders of packages, the key of the cache.
     """
     points: dict[str, EntryPoint] = {}
     for point in entry_points(group=GROUP):

@@ -1,4 +1,4 @@
-"""What a notebook shows of an agent."""
+"""The display of an agent in notebooks."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from bandit_envs.basics.notebook import brief, html_facts
 
 
 class Shown:
-    """An agent that a notebook shows as a small table of what it plays."""
+    """Agent that notebooks show as a small table of its setting."""
 
     def _repr_html_(self) -> str:
         return html_facts(type(self).__name__, facts_of(self))
 
 
 def facts_of(agent: Any) -> dict[str, str]:
-    """What an agent plays, and how far it is."""
+    """Return the agent's setting and number of rounds, as texts."""
     setting, size = getattr(agent, "setting", None), getattr(agent, "num_trials", None)
     facts = {}
     if setting is not None:
@@ -24,8 +24,8 @@ def facts_of(agent: Any) -> dict[str, str]:
         facts["contexts"] = _contexts(setting)
         facts["constraints"] = str(setting.num_constraints)
         facts["horizon"] = f"{setting.horizon} rounds"
-        facts["kernel told"] = brief(setting.kernel)
-    facts["trials"] = "one" if size is None else f"{size} side by side"
+        facts["published kernel"] = brief(setting.kernel)
+    facts["trials"] = "one" if size is None else f"batch of {size}"
     done = getattr(agent, "round", None)
     if isinstance(done, int):
         facts["rounds played"] = str(done) if done >= 0 else "none: reset it with a seed first"

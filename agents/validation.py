@@ -1,4 +1,4 @@
-"""What agents are given: numbers for all trials or one a trial, and feedback that fits the setting."""
+"""Validation of agents' inputs: numbers for all trials or one a trial, and feedback that fits the setting."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -8,32 +8,32 @@ import numpy as np
 from bandit_envs.basics.arguments import ArgumentError, is_count, require, require_seed, require_size, shown
 from bandit_envs.basics.types import Floats, Ints
 
-ONE_A_TRIAL = "one a trial"  # what marks `PerTrial` among annotations
+ONE_A_TRIAL = "one a trial"  # marks `PerTrial` among annotations
 PerTrial = Annotated[float | int | Floats | Ints, ONE_A_TRIAL]  # a number for all trials, or one each, (B,)
 
 
 def require_trials(num_trials: int | None) -> None:
-    """Raise unless it is a number of trials, or None for one environment without a trial axis."""
+    """Raise unless num_trials is a positive integer, or None for a single trial without a trial axis."""
     whole = num_trials is None or is_count(num_trials)
     require(whole, "num_trials", "None or a positive integer", num_trials)
     require_size("num_trials", num_trials or 1)
 
 
 def require_one_a_trial(name: str, value: Any, num_trials: int) -> None:
-    """Raise unless it is a number, or an array of one number a trial, (B,)."""
+    """Raise unless the value is a number, or an array of one number a trial, (B,)."""
     expected = f"a number or {num_trials} of them, one a trial"
     if np.shape(value) not in ((), (num_trials,)):
         raise ArgumentError(name, f"must be {expected}, got an array of shape {np.shape(value)}")
 
 
 def require_known(name: str, given: Any, published: Any, task: str, remedy: str) -> Any:
-    """What an agent is given or, if that is None, what its setting publishes; raise where both are None.
+    """Return the given option or, if that is None, the published one; raise where both are None.
 
     Args:
         name: of the option, for the error.
         given, published: the option, and the setting's field.
-        task: what the agent needs it for: "to ...".
-        remedy: what to do.
+        task: purpose of the option: "to ...".
+        remedy: advice for the error.
     """
     known = published if given is None else given
     if known is None:
@@ -42,7 +42,7 @@ def require_known(name: str, given: Any, published: Any, task: str, remedy: str)
 
 
 def arms_of(action: Any, num_trials: int, num_arms: int) -> Ints:
-    """The arms that trials played, (B,), or an error."""
+    """Return the arms that trials played, (B,), or raise an error."""
     if num_trials == 1 and type(action) is int and 0 <= action < num_arms:  # a third of the time
         return np.array([action])
     arm = np.atleast_1d(np.asarray(action))
@@ -65,7 +65,7 @@ def require_costs(cost: Floats, num_constraints: int) -> None:
 
 
 def seeds_of(seed: Any, num_trials: int | None) -> list[int]:
-    """The seeds of an agent's trials: the one of one environment, or B of B trials; else a ValueError."""
+    """Return the seeds of an agent's trials, one or B; raise a ValueError if their number differs."""
     if num_trials is None:
         return [one_seed(seed)]
     listed = isinstance(seed, Sequence | np.ndarray) and not isinstance(seed, str)
@@ -76,13 +76,13 @@ def seeds_of(seed: Any, num_trials: int | None) -> list[int]:
 
 
 def one_seed(seed: Any) -> int:
-    """The seed of one trial; raise unless it is an integer of at least 0."""
+    """Return the seed of one trial; raise unless it is an integer of at least 0."""
     require_seed("seed", seed)
     return int(seed)
 
 
 def require_context(observation: Any, several: bool) -> None:
-    """Raise where a recommendation is asked for without saying in which of several contexts."""
+    """Raise where a recommendation needs a context and none is given."""
     if several and observation is None:
         raise ValueError("recommend needs the observation of a context, got None")
 

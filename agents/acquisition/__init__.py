@@ -1,1 +1,1 @@
-"""Acquisition: what makes a point worth playing."""
+"""Acquisition: rules that score points, and incumbents."""

@@ -1,4 +1,4 @@
-"""Rules by name, and rules of the user's own."""
+"""Acquisition rules by name, and rules of the user's own."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from .rules import (
 MakeRule = Callable[[Model], Rule]
 IMPROVED = "improved"  # the width of IGP-UCB and GP-TS
 WITH_WIDTH = ("ucb", "thompson", "random-ucb")
-UNITLESS = ("ei", "pi", "pims", "eims")  # their scores are logarithms or deviations
+UNITLESS = ("ei", "pi", "pims", "eims")  # their scores are logarithms or multiples of the std
 
 
 def make_rule(rule: Any, width: Any, delta: float, options: Any = None) -> MakeRule:
-    """Return what makes the rule from the model.
+    """Return the builder of the rule from the model.
 
     Args:
         rule: a name in `RULES`, or a `Rule`: any callable that turns `Candidates` into scores, (B, A).
-        width: of "ucb", "thompson" and "random-ucb": "improved", or what `make_width` takes. Another rule has
-            none, or its own: then it must be left out.
+        width: of "ucb", "thompson" and "random-ucb": "improved", or a width of `make_width`. It must be left
+            out with other rules, which have none or their own.
         delta: failure probability of the width.
         options: of a named rule.
     """
@@ -59,7 +59,7 @@ def make_rule(rule: Any, width: Any, delta: float, options: Any = None) -> MakeR
 
 
 def _require_rule(rule: Any) -> None:
-    """Raise unless it can be called with candidates."""
+    """Raise unless the rule can be called with candidates."""
     expected = f"one of {', '.join(RULES)}, or an object that is called with candidates and scores them"
     if isinstance(rule, type):
         raise ValueError(f"rule must be {expected}, got the class {rule.__name__}; make an object of it")
@@ -70,13 +70,13 @@ def _require_rule(rule: Any) -> None:
 
 
 def with_width(rule: Callable[[Width], Rule], union: int, width: Any, delta: float) -> MakeRule:
-    """What makes a rule from its width; "improved" shares delta among `union` failures."""
+    """Return the builder of a rule with a width; "improved" shares delta among `union` failures."""
     if isinstance(width, str) and width == IMPROVED:
         return WithWidth(rule, partial(improved_width, delta=delta, union=union))
     return WithWidth(rule, partial(make_width, width, delta=delta))
 
 
-# Each from the width, the failure probability and the rule's own options.
+# Builders from the width, the failure probability and the rule's own options.
 RULES: dict[str, Callable[..., MakeRule]] = {
     "ucb": partial(with_width, UCB, 1),
     "thompson": partial(with_width, Thompson, 2),

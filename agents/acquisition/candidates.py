@@ -1,4 +1,4 @@
-"""What a rule sees, and what a rule is."""
+"""The interfaces of acquisition rules and of the candidates that they score."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..beliefs.safety import Safety
 
 
 class Candidates(Protocol):
-    """What an agent believes about the A points it may play in this round; computed when it is asked for."""
+    """The belief at the A points that an agent may play in this round; properties are computed on access."""
 
     @property
     def mean(self) -> Floats:
@@ -29,61 +29,61 @@ class Candidates(Protocol):
 
     @property
     def t(self) -> Ints:
-        """1, 2, ..., the rounds started since the last restart, (B,)."""
+        """Number of the round since the last restart, 1, 2, ..., (B,)."""
         ...
 
     @property
     def gain(self) -> Floats:
-        """Realised information gain of the rounds before, (B,)."""
+        """Realised information gain before this round, (B,)."""
         ...
 
     @property
     def bias(self) -> Floats | float:
-        """What pending feedback adds to the width, (B,)."""
+        """Term that pending feedback adds to the width, (B,)."""
         ...
 
     @property
     def weight_norm(self) -> Floats:
-        """|a_x|, (B, A), the norm of the weights in the mean of the observations y: mu(x) - m(x) = a_x'y."""
+        """|a_x|, (B, A), the norm of the observations' weights in the mean: mu(x) - m(x) = a_x'y."""
         ...
 
     @property
     def pulls(self) -> list[Pulls]:
-        """How much each value pulls on the mean, (B,)."""
+        """Weights of the observations in the mean, one record per trial, (B,)."""
         ...
 
     @property
     def ridges(self) -> Sequence[Ridge]:
-        """What the plays say under each regularisation of the belief; as a rule the model's lambda alone."""
+        """The posterior under each regularisation of the belief; usually the model's lambda alone."""
         ...
 
     @property
     def price(self) -> Floats:
-        """What an improvement is to be worth, in the units of the mean, (B, A) or (B, 1); 0 without costs."""
+        """Least worthwhile expected improvement, in the mean's units, (B, A) or (B, 1); 0 without costs."""
         ...
 
     @property
     def active(self) -> Bools:
-        """Whether they may still be the best, (B, A); all may, but in beliefs that strike off arms."""
+        """Mask of candidates that may still be the best, (B, A); all, unless the belief eliminates arms."""
         ...
 
     @property
     def safety(self) -> Safety | None:
-        """What is known of costs that must be kept in every round; None where none must."""
+        """The belief about costs that must be kept in every round; None where there are none."""
         ...
 
     @property
     def rngs(self) -> Sequence[np.random.Generator]:
-        """Generators for what the rule draws itself, one a trial, new ones in every round.
+        """Generators of the rule's own draws, one per trial, newly created in every round.
 
-        On a box a rule scores several sets of candidates in a round, and draws the same in each: a coin that
-        is tossed before anything of the candidates' number is one coin a round.
+        On a box a rule scores several sets of candidates in a round, with the same draws for each: a variate
+        drawn before any that depends on the number of candidates is the same for all sets of a round.
         """
         ...
 
     @property
     def incumbent(self) -> Floats:
-        """The value to improve on, in the agent's meaning, (B,)."""
+        """Value that improvement is measured from, as the agent defines it, (B,)."""
         ...
 
     def deviation(self) -> Floats:
@@ -97,29 +97,29 @@ class Candidates(Protocol):
     def sampled_maximum(self) -> Floats:
         """Draw one joint posterior sample of f and return the largest value that may be played, (B,).
 
-        On a box it is the largest that the search finds, the same for all candidates of a round.
+        On a box it is the largest value that the search finds, the same for all candidates of a round.
         """
         ...
 
     def drawing(self, trials: Bools) -> Candidates:
-        """The same, but only these trials, (B,), draw samples; what the others would draw means nothing."""
+        """Return candidates that sample for `trials`, (B,), only; samples of the others are undefined."""
         ...
 
 
 class Slopes(NamedTuple):
-    """How a score changes with the belief at its candidate, (B, A) each."""
+    """Derivatives of a score with respect to the belief at its candidate, (B, A) each."""
 
     mean: Floats
     std: Floats
 
 
 class Rule(Protocol):
-    """Turns what is believed into scores; the candidate of the largest score is played.
+    """Function from the belief at candidates to scores; the candidate of the largest score is played.
 
     Scores are in the units of the reward, or the rule has a class attribute `unitless = True`. Where a score
-    depends on the mean and the deviation at its candidate alone, a method `slopes(candidates)` that returns
-    its `Slopes`, or None, lets agents on boxes climb. One whose score is random has `draws = True`. A method
-    `refuted(belief)` may tell where feedback contradicts what the rule assumes.
+    depends on the mean and std at its candidate alone, a method `slopes(candidates)` that returns its
+    `Slopes`, or None, lets agents on boxes follow gradients. A rule with random scores has `draws = True`. A
+    method `refuted(belief)` may mark trials whose feedback contradicts the rule's assumptions.
     """
 
     def __call__(self, candidates: Candidates) -> Floats:

@@ -1,4 +1,4 @@
-"""Rules that ask other rules: for the first rounds, and among what is left."""
+"""Rules that combine other rules: one for the first rounds, and one restricted to active arms."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .candidates import Candidates, Rule, Slopes
 
 @dataclass(frozen=True)
 class Among:
-    """Another rule among the candidates that may still be the best; minus infinity for the others."""
+    """Another rule, restricted to active candidates; the others score minus infinity."""
 
     rule: Rule
 
     @property
     def unitless(self) -> bool:
-        """Whether the other rule's scores are."""
+        """True where the other rule's scores have no unit."""
         return getattr(self.rule, "unitless", False)
 
     def __call__(self, candidates: Candidates) -> Floats:
@@ -30,10 +30,10 @@ class Among:
 
 @dataclass(frozen=True)
 class Starting:
-    """Another rule for the first rounds.
+    """One rule for the first rounds, and another afterwards.
 
     Args:
-        rounds: how many.
+        rounds: the number of first rounds.
         first: the rule of these rounds.
         then: the rule afterwards.
     """
@@ -44,12 +44,12 @@ class Starting:
 
     @property
     def unitless(self) -> bool:
-        """Whether the later rule's scores are; the first rule's should be likewise."""
+        """True where the later rule's scores have no unit; the first rule must agree."""
         return getattr(self.then, "unitless", False)
 
     @property
     def draws(self) -> bool:
-        """Whether the later rule's scores are random."""
+        """True where the later rule's scores are random."""
         return getattr(self.then, "draws", False)
 
     def __call__(self, candidates: Candidates) -> Floats:
@@ -63,18 +63,18 @@ class Starting:
         return np.where(early[:, None], self.first(first), self.then(then))
 
     def slopes(self, candidates: Candidates) -> Slopes | None:
-        """Those of the rule of the round, which all trials must share; None where it has none."""
+        """Return the slopes of the round's rule, which all trials must share; None where it has none."""
         early = candidates.t <= self.rounds
         rule = self.first if early.all() else None if early.any() else self.then
         slopes = getattr(rule, "slopes", None)
         return None if slopes is None else slopes(candidates)
 
     def refuted(self, belief: Belief) -> Bools | None:
-        """What the later rule says of it."""
+        """Return where the later rule is refuted."""
         return refuted(self.then, belief)
 
 
 def refuted(rule: Rule, belief: Belief) -> Bools | None:
-    """Whether what is believed contradicts a rule's assumptions, (B,); None of a rule that cannot tell."""
+    """Return where a belief contradicts a rule's assumptions, (B,); None for a rule without this test."""
     tells = getattr(rule, "refuted", None)
     return None if tells is None else tells(belief)

@@ -1,4 +1,4 @@
-"""The upper confidence bound of several regularisations at once."""
+"""DMM-UCB: the smallest of the upper confidence bounds of several regularisations."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .candidates import Candidates
 
 @dataclass(frozen=True)
 class DMM:
-    r"""min over a of mu_a + w_a sigma_a, all of which hold at once (Flynn & Reeb 2024, DMM-UCB).
+    r"""min over a of mu_a + w_a sigma_a, bounds that hold simultaneously (Flynn & Reeb 2024, DMM-UCB).
 
     w_a^2 = (q_lambda + 2 R^2 (g_lambda + log(1 / delta)) + a B^2 - q_a) / a, q_a = a y' (K + a I)^-1 y,
     and mu_a, sigma_a are of the posterior with noise variance a. With a = lambda alone it is the AMM width.
-    The proof is that of `AMMWidth`: what is probable does not depend on a, so no share of delta is lost.
+    The proof is that of `AMMWidth`: its event does not depend on a, so delta need not be shared.
 
     Args:
         bound: B, at least the RKHS norm of f.
@@ -50,11 +50,11 @@ class DMM:
         return reduce(np.minimum, each)
 
     def width(self, fit: Fit, gain: Floats) -> Floats:
-        """w_a under one regularisation, 0 where it is refuted, (B,)."""
+        """Return w_a under one regularisation, 0 where it is refuted, (B,)."""
         return np.sqrt(np.maximum(self._slack(fit, gain), 0.0) / fit.noise)
 
     def refuted(self, belief: Belief) -> Bools:
-        """Whether no function of norm B explains what came under noise R, at level delta, (B,)."""
+        """Return where no function of norm B explains the observations at noise R and level delta, (B,)."""
         return np.any([self._slack(fit, belief.gain) < 0.0 for fit in belief.fits], axis=0)
 
     def _slack(self, fit: Fit, gain: Floats) -> Floats:
@@ -64,5 +64,5 @@ class DMM:
 
 
 def dmm(model: Model, *, delta: PerTrial) -> DMM:
-    """The rule with a model's B and R."""
+    """Return the rule with a model's B and R."""
     return DMM(model.rkhs_bound, model.noise_std, delta)

@@ -22,20 +22,21 @@ class FeasibleImprovement:
     r"""log EI_f(x) + sum_j log Phi(-mu_j(x) / sigma_j(x)) (Gardner et al. 2014, equation 6).
 
     Args:
-        incumbent: what is improved on; None, where nothing feasible is known, leaves out EI_f.
+        incumbent: value that improvement is measured from; None, before a feasible value is known, leaves out
+            EI_f.
     """
 
     incumbent: float | None
 
     def __call__(self, believed: Prediction) -> Floats:
-        """Scores, (A,)."""
+        """Return scores, (A,)."""
         probability = log_feasibility(believed)
         if self.incumbent is None:
             return probability
         return log_expected_improvement(believed.mean[0] - self.incumbent, believed.std[0]) + probability
 
     def slopes(self, believed: Prediction) -> Prediction:
-        """How the score changes with every mean and deviation, (1 + C, A) each."""
+        """Return the derivatives of the score in every mean and std, (1 + C, A) each."""
         mean, std = believed.mean[1:], believed.std[1:]
         scale = np.where(std > 0.0, std, 1.0)
         z = -mean / scale
@@ -49,29 +50,29 @@ class FeasibleImprovement:
 
 @dataclass(frozen=True)
 class FeasibleMean:
-    """Mu_f where all mu_j <= 0, minus infinity elsewhere: what is believed to be feasible, and best."""
+    """mu_f where all mu_j <= 0, minus infinity elsewhere: the mean of arms believed to be feasible."""
 
     def __call__(self, believed: Prediction) -> Floats:
-        """Scores, (A,)."""
+        """Return scores, (A,)."""
         return np.where(believed_feasible(believed), believed.mean[0], -np.inf)
 
 
 @dataclass(frozen=True)
 class Indifferent:
-    """The same score everywhere: ties are broken at random."""
+    """Constant score: ties are broken at random."""
 
     def __call__(self, believed: Prediction) -> Floats:
-        """Zeros, (A,)."""
+        """Return zeros, (A,)."""
         return np.zeros(believed.mean.shape[1])
 
 
 def believed_feasible(believed: Prediction) -> Bools:
-    """Where all costs have a posterior mean of at most 0, (A,)."""
+    """Return where all costs have a posterior mean of at most 0, (A,)."""
     return np.asarray((believed.mean[1:] <= 0.0).all(axis=0))
 
 
 def log_feasibility(believed: Prediction) -> Floats:
-    """Sum_j log Phi(-mu_j / sigma_j), (A,): the probability that independent costs are all at most 0."""
+    """Return sum_j log Phi(-mu_j / sigma_j), (A,): the log probability of all costs <= 0 if independent."""
     mean, std = believed.mean[1:], believed.std[1:]
     certain = np.where(mean <= 0.0, np.inf, -np.inf)
     return log_ndtr(np.where(std > 0.0, -mean / np.where(std > 0.0, std, 1.0), certain)).sum(axis=0)

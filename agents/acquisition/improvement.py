@@ -1,4 +1,4 @@
-"""Improvement on an incumbent, in forms that stay accurate however unlikely it is."""
+"""Improvement on an incumbent, in forms that stay accurate where it is very unlikely."""
 
 import math
 
@@ -9,24 +9,24 @@ from bandit_envs.basics.types import Floats
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 ERFCX_LIMIT = 50.0  # beyond it erfcx loses 1e-12 to cancellation, and the series is exact to 1e-13
-SURE = 8.0  # beyond it z + Z is positive but for 1e-15, and h(z) = z to the last digit
+SURE = 8.0  # beyond it z + Z is positive up to 1e-15, and h(z) = z to the last digit
 
 
 def log_expected_improvement(gap: Floats, std: Floats) -> Floats:
-    """Log E[max(gap + std Z, 0)] = log(std) + log h(gap / std), Z ~ N(0, 1), both of one shape.
+    """Return log E[max(gap + std Z, 0)] = log(std) + log h(gap / std), Z ~ N(0, 1), both of one shape.
 
-    With std = 0 it is log(max(gap, 0)); -inf says that no improvement is possible.
+    With std = 0 it is log(max(gap, 0)); -inf means that no improvement is possible.
     """
     known = std <= 0.0
-    with np.errstate(divide="ignore", over="ignore"):  # log 0 is meant; a z that overflows has h = 0
+    with np.errstate(divide="ignore", over="ignore"):  # log 0 is intended; where z overflows h is 0
         uncertain = np.log(std) + log_mean_positive_part(gap / np.where(known, 1.0, std))
         return np.where(known, np.log(np.maximum(gap, 0.0)), uncertain)
 
 
 def standardised_improvement(gap: Floats, std: Floats) -> Floats:
-    """Gap / std, of which P(gap + std Z > 0) is an increasing function; with std = 0 it is inf or -inf.
+    """Return gap / std, in which P(gap + std Z > 0) is increasing; with std = 0 it is inf or -inf.
 
-    An improvement of exactly 0 is none: gap = std = 0 gives -inf.
+    An improvement of exactly 0 counts as none: gap = std = 0 gives -inf.
     """
     known = std <= 0.0
     certain = np.where(gap > 0.0, np.inf, -np.inf)
@@ -34,21 +34,22 @@ def standardised_improvement(gap: Floats, std: Floats) -> Floats:
 
 
 def standardised_slopes(gap: Floats, std: Floats) -> tuple[Floats, Floats]:
-    """Slopes of gap / std in gap and std: 1 / std and -gap / std^2; 0 where std = 0."""
+    """Return the derivatives of gap / std in gap and std, 1 / std and -gap / std^2; 0 where std = 0."""
     known = std <= 0.0
     inverse = np.where(known, 0.0, 1.0 / np.where(known, 1.0, std))
     return inverse, -gap * inverse**2
 
 
 def log_improvement_slopes(gap: Floats, std: Floats) -> tuple[Floats, Floats]:
-    """Slopes of `log_expected_improvement` in gap and std: (Phi(z), phi(z)) / (h(z) std), z = gap / std.
+    """Return the derivatives of `log_expected_improvement` in gap and std, with z = gap / std.
 
-    Both ratios stay finite where all three underflow, and exact where the logarithms of all three are huge.
-    With std = 0 it is (1 / gap, 0) where gap > 0, and 0 where no improvement is possible.
+    They are (Phi(z), phi(z)) / (h(z) std). Both ratios stay finite where all three underflow, and exact where
+    the logarithms of all three are huge. With std = 0 it is (1 / gap, 0) where gap > 0, and 0 where no
+    improvement is possible.
     """
     known = std <= 0.0
     scale = np.where(known, 1.0, std)
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # beyond z = -1e154 there is no h
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # below z = -1e154 h is 0
         z = np.where(known, 0.0, gap) / scale
         cumulative, density = _over_mean_positive_part(z)
         in_gap, in_std = cumulative / scale, density / scale
@@ -57,7 +58,7 @@ def log_improvement_slopes(gap: Floats, std: Floats) -> tuple[Floats, Floats]:
 
 
 def log_mean_positive_part(z: Floats) -> Floats:
-    """Log h(z), h(z) = E[max(z + Z, 0)] = phi(z) + z Phi(z), (..., n) of the same shape.
+    """Return log h(z), h(z) = E[max(z + Z, 0)] = phi(z) + z Phi(z), (..., n) of the same shape.
 
     In h(z) = phi(z) (1 - x m(x)), x = -z, with the Mills ratio m of Phi(-x) = m(x) phi(x), by erfcx, nothing
     cancels; for large x, 1 - x m(x) is its asymptotic series (the idea of Ament et al. 2023, LogEI), and for
@@ -74,7 +75,7 @@ def log_mean_positive_part(z: Floats) -> Floats:
 
 
 def _over_mean_positive_part(z: Floats) -> tuple[Floats, Floats]:
-    """Phi(z) / h(z) and phi(z) / h(z), (..., n): m / (1 - x m) and 1 / (1 - x m) at x = -z."""
+    """Return Phi(z) / h(z) and phi(z) / h(z), (..., n): m / (1 - x m) and 1 / (1 - x m) at x = -z."""
     x = -np.minimum(z, SURE)
     mills, far, sure = mills_ratio(x), z < -ERFCX_LIMIT, z > SURE
     rest = 1.0 - x * mills
@@ -89,18 +90,18 @@ def _over_mean_positive_part(z: Floats) -> tuple[Floats, Floats]:
 
 def mills_ratio(x: Floats) -> Floats:
     """m(x) = Phi(-x) / phi(x), infinite where it overflows."""
-    with np.errstate(over="ignore"):  # of the product, where erfcx itself is still finite
+    with np.errstate(over="ignore"):  # the product may overflow where erfcx is finite
         return math.sqrt(math.pi / 2.0) * erfcx(x / math.sqrt(2.0))
 
 
 def _rest_by_series(x: Floats) -> Floats:
-    """1 - x m(x) for large x, see `_log_by_series`."""
+    """Return 1 - x m(x) for large x, see `_log_by_series`."""
     u = x**-2.0
     return u * (1.0 + _series(u))
 
 
 def _log_by_series(x: Floats) -> Floats:
-    """1 - x m(x) = x^-2 (1 - 3 x^-2 + 15 x^-4 - 105 x^-6 + 945 x^-8 - ...)."""
+    """Return log h(-x) for large x: 1 - x m(x) = x^-2 (1 - 3 x^-2 + 15 x^-4 - 105 x^-6 + 945 x^-8 - ...)."""
     return np.log1p(_series(x**-2.0)) - 2.0 * np.log(x) - 0.5 * x**2 - LOG_SQRT_2PI
 
 

@@ -1,4 +1,4 @@
-"""What expected improvement improves on; the choice decides how EI and PI rank."""
+"""Incumbents: the values that EI and PI measure improvement from, on which their ranking depends."""
 
 from __future__ import annotations
 
@@ -16,45 +16,45 @@ from ..beliefs.base import Belief
 
 
 class Incumbent(Protocol):
-    """The value to improve on, one a trial."""
+    """Function that gives the value to improve on in each trial."""
 
     def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
-        """Given the belief, the contexts (B,) and the mean at the candidates (B, A), return (B,).
+        """Return the incumbents, (B,), from the belief, the contexts (B,) and the candidates' means (B, A).
 
-        The mean of arms that may not be played in this round is minus infinity.
+        The mean of arms that are unavailable in this round is minus infinity.
         """
         ...
 
     def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
-        """Values of plays arrive, (n,) each."""
+        """Record delivered values of plays, (n,) each."""
         ...
 
     def forget(self, trial: Ints) -> None:
-        """Trials start over, (n,)."""
+        """Reset the incumbents of trials that restart, (n,)."""
         ...
 
 
 class NoIncumbent:
-    """For rules that improve on nothing."""
+    """Incumbent of rules without improvement: 0."""
 
     def __init__(self, num_trials: int, decisions: Decisions):
         self._zero = np.zeros(num_trials)
 
     def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
-        """Zeros, (B,)."""
+        """Return zeros, (B,)."""
         return self._zero
 
     def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
-        """Ignore them."""
+        """Ignore delivered values."""
 
     def forget(self, trial: Ints) -> None:
-        """Nothing is kept."""
+        """Do nothing: no state is kept."""
 
 
 class MaxMean(NoIncumbent):
-    """The largest posterior mean over the points played in this context; without any, the prior mean.
+    """The largest posterior mean over the points played in this context; the prior mean where none is played.
 
-    Where arms may be missing, over those that are there.
+    Where arms are missing, only available ones count.
     """
 
     def __call__(self, belief: Belief, context: Ints, mean: Floats) -> Floats:
@@ -65,7 +65,7 @@ class MaxMean(NoIncumbent):
 
 
 class BestValue(NoIncumbent):
-    """The best noisy value observed in this context, as in the papers' curves; the prior mean before any."""
+    """The largest noisy value observed in this context, as in the papers' curves; at first the prior mean."""
 
     def __init__(self, num_trials: int, decisions: Decisions):
         self._best = np.full((num_trials, decisions.num_contexts), -np.inf)
@@ -77,16 +77,16 @@ class BestValue(NoIncumbent):
         return np.where(np.isfinite(best), best, belief.prior_mean_at(context).max(axis=1))
 
     def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
-        """Keep the best value of each context."""
+        """Keep the largest value of each context."""
         np.maximum.at(self._best, (trial, point // self._num_arms), value)
 
     def forget(self, trial: Ints) -> None:
-        """No value is the best."""
+        """Reset the largest values of trials."""
         self._best[trial] = -np.inf
 
 
 class NoisyPlays(MaxMean):
-    """On a box without contexts, the best value of the plays without noise, in samples of them: noisy EI.
+    """Noisy EI on a box without contexts: the largest of sampled noise-free values of the plays.
 
     See `box.incumbents.SampledBest`.
     """
@@ -97,12 +97,12 @@ NOISY = "noisy"
 
 
 def improvable(name: str | None, setting: Setting) -> type[NoIncumbent]:
-    """What expected improvement improves on.
+    """Return the incumbent of expected improvement.
 
     Args:
         name: in `INCUMBENTS`, or "noisy" on a box without contexts; None is "noisy" there, and "max_mean"
             elsewhere.
-        setting: says whether it is such a box.
+        setting: decides whether this is a box without contexts.
     """
     noisy = setting.continuous and not setting.has_contexts
     if name == NOISY and not noisy:
@@ -113,7 +113,7 @@ def improvable(name: str | None, setting: Setting) -> type[NoIncumbent]:
 
 
 def incumbent_of(name: str, allowed: Sequence[str] = tuple(INCUMBENTS)) -> type[NoIncumbent]:
-    """The incumbent of a name, or a ValueError that says what is allowed."""
+    """Return the incumbent of a name, or raise a ValueError that lists the allowed names."""
     known = isinstance(name, str) and name in INCUMBENTS
     require(known, "incumbent", f"one of {', '.join(allowed)}", name)
     return INCUMBENTS[name]

@@ -1,4 +1,4 @@
-"""How an algorithm's rule follows from its model: objects, so that an agent can be pickled in mid-run."""
+"""Builders of rules from a model: objects, so that an agent can be pickled in mid-run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .candidates import Rule
 
 @dataclass(frozen=True)
 class Always:
-    """The same rule whatever the model."""
+    """Builder of a rule that does not depend on the model."""
 
     rule: Rule
 
@@ -28,11 +28,11 @@ class Always:
 
 @dataclass(frozen=True)
 class WithWidth:
-    """A rule whose width follows from the model.
+    """Builder of a rule whose width follows from the model.
 
     Args:
-        rule: makes the rule from its width.
-        width_of: makes the width from the model.
+        rule: builds the rule from its width.
+        width_of: builds the width from the model.
     """
 
     rule: Callable[[Width], Rule]
@@ -45,18 +45,18 @@ class WithWidth:
 
 @dataclass(frozen=True)
 class WithMargin:
-    """A rule that asks for a least improvement, which is stated without a unit.
+    """Builder of a rule with a least improvement xi, which is stated without a unit.
 
     Args:
-        rule: makes the rule from the improvement in units of the reward.
-        xi: the same in prior deviations.
+        rule: builds the rule from the improvement in units of the reward.
+        xi: the improvement in prior stds.
     """
 
     rule: Callable[[PerTrial], Rule]
     xi: PerTrial
 
     def __post_init__(self) -> None:
-        require_not_negative("xi", self.xi, "it is the least improvement that counts, in prior deviations")
+        require_not_negative("xi", self.xi, "it is the least improvement that counts, in prior stds")
 
     def __call__(self, model: Model) -> Rule:
         """Return the rule with its margin in units of the model's values."""
@@ -64,5 +64,5 @@ class WithMargin:
 
 
 def unit_of(rule: Rule, model: Model) -> float:
-    """In which the scores of a rule are small or large: the model's deviation, or 1 without a unit."""
+    """Return the unit of a rule's scores: the model's prior std, or 1 for scores without a unit."""
     return 1.0 if getattr(rule, "unitless", False) else model.deviation

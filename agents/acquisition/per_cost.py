@@ -1,4 +1,4 @@
-"""The Gittins index of Pandora's box, for arms that cost something to open."""
+"""The Gittins index of Pandora's box, for arms with a cost of opening."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from bandit_envs.basics.types import Floats
 from .candidates import Candidates
 from .improvement import log_improvement_slopes, log_mean_positive_part
 
-MOST_STEPS = 60  # six are enough for usual prices
-EPSILON = 1e-14  # of u, at which the steps end
+MOST_STEPS = 60  # six suffice for usual prices
+EPSILON = 1e-14  # relative tolerance of u
 
 
 @dataclass(frozen=True)
 class GittinsIndex:
-    """alpha, the root v of EI(x; v) = price: the value at which looking at x is no longer worth its price.
+    """The root v of EI(x; v) = price: the value at which evaluating x is no longer worth its price.
 
     EI(x; v) = sd h(u) with u = (mu - v) / sd and h(u) = u Phi(u) + phi(u). With independent arms, playing the
     largest index until a value is larger than all of them is optimal (Weitzman 1979); for a Gaussian process
@@ -31,7 +31,7 @@ class GittinsIndex:
 
 
 def gittins_index(mean: Floats, std: Floats, price: Floats) -> Floats:
-    """The v with E[max(f - v, 0)] = price of f ~ N(mean, std^2), (B, A) each; mean - price where std is 0.
+    """Return v with E[max(f - v, 0)] = price of f ~ N(mean, std^2), (B, A) each; mean - price where std is 0.
 
     Newton's method for log h(u) = log(price / std), which is concave and increasing, so that every step ends
     below the root and the next ones climb to it. As h(u) >= u, u = price / std is above the root, and as

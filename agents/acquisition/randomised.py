@@ -1,12 +1,13 @@
-r"""Rules that explore by chance, for f ~ GP(0, k) and Gaussian noise of variance lambda.
+r"""Rules that explore at random, for f ~ GP(0, k) and Gaussian noise of variance lambda.
 
-Of IRGP-UCB, PIMS and plain Thompson sampling the expected regret is bounded by
+The expected regret of IRGP-UCB, PIMS and plain Thompson sampling is bounded by
 
     E R_T <= sqrt(C_1 (2 + 2 log(N / 2)) T gamma_T),    C_1 = 2 / log(1 + 1 / lambda),
 
-on N arms (`gpbandits.theory.regret.bayesian_bound`): f* exceeds mu at its own point by max Z deviations at
-most, Z = (f - mu) / sigma, whose square is stochastically below zeta of mean 2 + 2 log(N / 2); IRGP-UCB draws
-a zeta, and PIMS plays argmax mu + xi sigma with xi = min_x (m - mu) / sigma <= max Z of its own sample.
+on N arms (`gpbandits.theory.regret.bayesian_bound`): f* exceeds mu at its own point by at most max Z
+posterior stds, Z = (f - mu) / sigma, whose square is stochastically below zeta of mean 2 + 2 log(N / 2);
+IRGP-UCB draws zeta, and PIMS plays argmax mu + xi sigma with xi = min_x (m - mu) / sigma <= max Z of its own
+sample.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from ..widths.randomised import CompactSize, FiniteSize, LogSize, squared_width
 from .candidates import Candidates, Slopes
 from .improvement import log_expected_improvement, log_improvement_slopes, standardised_slopes
 
-ON_BOX = 512  # candidates that a round looks at as a rule
+ON_BOX = 512  # usual number of candidates of a round
 
 
 @dataclass(frozen=True)
 class IRGPUCB:
     """mu + sqrt(zeta) sigma, zeta = 2 log(N / 2) + E drawn in every round (Takeno et al. 2023).
 
-    E is exponential of mean 2; zeta is 0 at least. What pending feedback adds to widths is added to the root.
+    E is exponential of mean 2; zeta is at least 0. The bias of pending feedback is added to the root.
     """
 
     log_size: LogSize
@@ -44,7 +45,7 @@ class IRGPUCB:
         return candidates.mean + self._width(candidates)[:, None] * candidates.std
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """1 and the width, which is the same for all candidates of a round."""
+        """Return 1 and the width, which is the same for all candidates of a round."""
         mean = np.ones_like(candidates.mean)
         return Slopes(mean, self._width(candidates)[:, None] * mean)
 
@@ -58,7 +59,7 @@ class PIMS:
     """(mu - m) / sigma, m the largest value of one joint sample of the posterior (Takeno et al. 2024).
 
     It ranks like the probability of improvement on m. Where sigma = 0 it is 0 for mu = m and else minus
-    infinity: what is known cannot exceed m, but for rounding.
+    infinity: a known value cannot exceed m, up to rounding.
     """
 
     unitless: ClassVar[bool] = True
@@ -71,7 +72,7 @@ class PIMS:
         return np.where(known, np.where(gap < 0.0, -np.inf, 0.0), gap / np.where(known, 1.0, std))
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """1 / sigma and -gap / sigma^2; 0 where sigma is 0."""
+        """Return 1 / sigma and -gap / sigma^2; 0 where sigma is 0."""
         return Slopes(*standardised_slopes(_over_sample(candidates), candidates.std))
 
 
@@ -91,7 +92,7 @@ class EIMS:
         return log_expected_improvement(_over_sample(candidates), candidates.std)
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Those of the logarithm."""
+        """Return the derivatives of the logarithm."""
         return Slopes(*log_improvement_slopes(_over_sample(candidates), candidates.std))
 
 
@@ -100,8 +101,8 @@ class OfSize:
     """IRGP-UCB on the decision set of a model.
 
     Args:
-        size: N; None is the number of arms, and on a box the 512 candidates of a round, so that the bound is
-            on regret against the best of them; "compact" grows with t, see `CompactSize`.
+        size: N; None for the number of arms, and on a box for the 512 candidates of a round, so that the
+            bound is on regret against the best of them; "compact" grows with t, see `CompactSize`.
     """
 
     size: int | str | None = None

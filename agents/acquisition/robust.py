@@ -1,4 +1,4 @@
-"""Upper confidence bounds that allow exactly for what may have been done to the values."""
+"""Upper confidence bounds that allow exactly for misspecification or corruption of the values."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from .rules import UCB
 
 
 class Extra(Protocol):
-    """What is added to a valid half-width."""
+    """Term that enlarges a valid half-width."""
 
     @property
     def apart(self) -> PerTrial:
-        """How far f itself may be, besides, from what the band is of."""
+        """Return the additional distance between f and the function that the band covers."""
         ...
 
     def __call__(self, pulls: list[Pulls]) -> Floats:
-        """Return it from how much each value pulls on the mean in each trial, (B, A)."""
+        """Return the term from the observations' weights in the mean of each trial, (B, A)."""
         ...
 
 
 @dataclass(frozen=True)
 class Misspecification:
-    """eps sum_i n_i |S[x, i]| / lambda: the worst that m, |m| <= eps, of f = f_0 + m does to a band of f_0.
+    """eps sum_i n_i |S[x, i]| / lambda: the largest error of the mean by m, |m| <= eps, f = f_0 + m.
 
-    At most eps sqrt((t - 1) / lambda) sigma. For f itself eps more is valid, and plays alike.
+    It is at most eps sqrt((t - 1) / lambda) sigma. For f itself eps must be added, which changes no play.
     """
 
     eps: PerTrial
@@ -44,7 +44,7 @@ class Misspecification:
 
     @property
     def apart(self) -> PerTrial:
-        """|f - f_0|: eps."""
+        """Return eps, the bound on |f - f_0|."""
         return self.eps
 
     def __call__(self, pulls: list[Pulls]) -> Floats:
@@ -54,14 +54,14 @@ class Misspecification:
 
 @dataclass(frozen=True)
 class ExactMisspecification(Misspecification):
-    """eps (1 + sum_i n_i |S[x, i]| / lambda - 2 n_x S[x, x] / lambda): the same for f itself, exactly.
+    """eps (1 + sum_i n_i |S[x, i]| / lambda - 2 n_x S[x, x] / lambda): the exact worst case for f itself.
 
-    m moves the mean by sum_i c_i(x) m(i), and f by m(x), which an arm's own plays have in common.
+    m moves the mean by sum_i c_i(x) m(i), and f by m(x), which an arm's own plays share.
     """
 
     @property
     def apart(self) -> PerTrial:
-        """Nothing: the band is of f."""
+        """Return 0: the band covers f."""
         return 0.0
 
     def __call__(self, pulls: list[Pulls]) -> Floats:
@@ -72,19 +72,19 @@ class ExactMisspecification(Misspecification):
 
 @dataclass(frozen=True)
 class CorruptedRewards:
-    """C / lambda max over played i of |S[x, i]|: the worst that rewards changed by C in all do to the mean.
+    """C / lambda max over played i of |S[x, i]|: the largest effect on the mean of corruption C in total.
 
-    Never larger than C sigma(x) / sqrt(lambda).
+    It is never larger than C sigma(x) / sqrt(lambda).
     """
 
     budget: PerTrial
 
     def __post_init__(self) -> None:
-        require_not_negative("budget", self.budget, "it bounds what is done to all rewards together")
+        require_not_negative("budget", self.budget, "it bounds the corruption of all rewards together")
 
     @property
     def apart(self) -> PerTrial:
-        """Nothing: the band is of f."""
+        """Return 0: the band covers f."""
         return 0.0
 
     def __call__(self, pulls: list[Pulls]) -> Floats:
@@ -95,11 +95,11 @@ class CorruptedRewards:
 
 @dataclass(frozen=True)
 class RobustUCB:
-    """mu + w sigma + extra.
+    """mu + w sigma + extra, which allows for misspecification or corruption.
 
     Args:
-        width: w, as if nothing had been done to the values.
-        extra: the rest.
+        width: w, of the clean problem.
+        extra: the allowance.
     """
 
     width: Width

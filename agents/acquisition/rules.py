@@ -1,4 +1,4 @@
-"""Acquisition rules: how much each trial wants to play each candidate."""
+"""Acquisition rules: functions that score each trial's candidates."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class UCB:
         return scores
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """1 and w."""
+        """Return 1 and w."""
         mean = np.ones_like(candidates.mean)
         return Slopes(mean, _factor(candidates, self.width) * mean)
 
@@ -63,7 +63,7 @@ class RandomUCB:
         return candidates.mean + self._factor(candidates) * candidates.std
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """1 and w Z."""
+        """Return 1 and w Z."""
         mean = np.ones_like(candidates.mean)
         return Slopes(mean, self._factor(candidates) * mean)
 
@@ -87,7 +87,7 @@ class ExpectedImprovement:
         return log_expected_improvement(_improvement(candidates, self.xi), candidates.std)
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """Those of the logarithm."""
+        """Return the derivatives of the logarithm."""
         return Slopes(*log_improvement_slopes(_improvement(candidates, self.xi), candidates.std))
 
 
@@ -106,39 +106,39 @@ class ProbabilityOfImprovement:
         return standardised_improvement(_improvement(candidates, self.xi), candidates.std)
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """1 / sigma and -gap / sigma^2; 0 where sigma is 0."""
+        """Return 1 / sigma and -gap / sigma^2; 0 where sigma is 0."""
         return Slopes(*standardised_slopes(_improvement(candidates, self.xi), candidates.std))
 
 
 @dataclass(frozen=True)
 class PosteriorMean:
-    """Mu: pure exploitation."""
+    """mu: pure exploitation."""
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores in the units of the reward, (B, A)."""
         return candidates.mean.copy()
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """1 and 0."""
+        """Return 1 and 0."""
         return Slopes(np.ones_like(candidates.mean), np.zeros_like(candidates.mean))
 
 
 @dataclass(frozen=True)
 class PosteriorVariance:
-    """Sigma, which ranks like the variance: pure exploration, the greedy experimental design."""
+    """sigma, which ranks like the variance: pure exploration, the greedy experimental design."""
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores in the units of the reward, (B, A)."""
         return candidates.std.copy()
 
     def slopes(self, candidates: Candidates) -> Slopes:
-        """0 and 1."""
+        """Return 0 and 1."""
         return Slopes(np.zeros_like(candidates.std), np.ones_like(candidates.std))
 
 
 @dataclass(frozen=True)
 class AnyArm:
-    """The same score for all: ties are broken at random, so every arm is as likely."""
+    """Constant score: ties are broken at random, so every arm is equally likely."""
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return zeros, (B, A)."""
@@ -146,12 +146,12 @@ class AnyArm:
 
 
 def sample(candidates: Candidates) -> Floats:
-    """One joint posterior sample of f, (B, A)."""
+    """Draw one joint posterior sample of f, (B, A)."""
     return candidates.sample()
 
 
 def _factor(candidates: Candidates, width: Width) -> Floats | float:
-    """W, (B, 1); of one trial a number, with which arrays are multiplied faster."""
+    """Return w, (B, 1); for a single trial a number, which multiplies arrays faster."""
     factor = width(candidates.t, candidates.gain) + candidates.bias
     return factor.item() if len(factor) == 1 else factor[:, None]
 

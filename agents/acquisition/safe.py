@@ -1,4 +1,4 @@
-"""Rules that choose among safe arms, and learn where more of them are."""
+"""Rules that choose among safe arms and enlarge the safe set."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from ..widths.base import Width
 from .candidates import Candidates
 from .rules import UCB
 
-LOOKED_AT = 64  # safe arms that are tried as expanders before the next ones are
-TIE = 1e-9  # prior deviations
+BLOCK = 64  # safe arms tested as expanders in one block
+TIE = 1e-9  # in prior stds
 
 
 @dataclass(frozen=True)
 class SafeOpt:
-    """The widest band of the maximisers M and the expanders G (Sui et al. 2015, Berkenkamp et al. 2016).
+    """The widest band among maximisers M and expanders G (Sui et al. 2015, Berkenkamp et al. 2016).
 
-    M = {x in S: uf(x) >= max_S lf}, bands are max(uf - lf, max_j (ug_j - lg_j)) in prior deviations. Whether
-    an arm expands is only asked of those outside M that are as wide as its widest, in this order, until one
-    does, as in the authors' code: no other could be played. Where arms are missing from a round, both are
-    sought among those of S that are there; what they may certify, among all.
+    M = {x in S: uf(x) >= max_S lf}, bands are max(uf - lf, max_j (ug_j - lg_j)) in prior stds. Only arms
+    outside M with bands at least as wide as M's widest are tested as expanders, in descending order until one
+    expands, as in the authors' code: no other arm could be played. Where arms are missing from a round, M and
+    G contain available arms of S only; the arms that they may certify are sought among all.
     """
 
     width: Width
 
     def __call__(self, candidates: Candidates) -> Floats:
-        """Return the widths of what may be played, minus infinity elsewhere, (B, A)."""
+        """Return the band widths of M and G, minus infinity elsewhere, (B, A)."""
         safety = safety_of(candidates)
         wide = np.maximum(2.0 * _reach(candidates, self.width), safety.widest)
         scores = np.where(maximisers(candidates, self.width, safety.playable), wide, -np.inf)
@@ -44,13 +44,13 @@ class SafeOpt:
 class StageOpt:
     """The expander of the widest cost band, then argmax_S uf (Sui et al. 2018).
 
-    The first stage ends after `rounds`, or when S has settled. Where nothing expands, it plays the widest
-    band of the maximisers, as the authors' code. Line 12 of the paper's Algorithm 1 says "if all eps_t^i <
+    The first stage ends after `rounds`, or when S has settled. Where no arm expands, it plays the widest band
+    of the maximisers, as in the authors' code. Line 12 of the paper's Algorithm 1 says "if all eps_t^i <
     eps then expand" with eps_t^i undefined; we read it the other way round, with eps = 0.
 
     Args:
         width: of the reward's band.
-        rounds: T0, at most so many of the first stage.
+        rounds: T0, the longest first stage.
     """
 
     width: Width
@@ -73,7 +73,7 @@ class StageOpt:
 
 
 def safety_of(candidates: Candidates) -> Safety:
-    """What is known of the costs, or an error of a rule that cannot do without."""
+    """Return the belief about costs, or raise an error where the rule has none."""
     if candidates.safety is None:
         raise ValueError(
             "rule must be played with a safe set, got none; take one of the agents for safe plays"
@@ -82,21 +82,21 @@ def safety_of(candidates: Candidates) -> Safety:
 
 
 def maximisers(candidates: Candidates, width: Width, safe: Bools) -> Bools:
-    """M, the safe arms that may be the best of them, (B, A)."""
+    """Return M, the mask of safe arms that may be the best of them, (B, A)."""
     reach = _reach(candidates, width)
     surely = np.where(safe, candidates.mean - reach, -np.inf).max(axis=1, keepdims=True)
     return np.asarray(safe & (candidates.mean + reach >= surely))
 
 
 def widest_expanders(safety: Safety, among: Bools, wide: Floats) -> Bools:
-    """Of some safe arms the expanders of the widest band, (B, A); trials differ in how many are asked."""
+    """Return the mask of the widest-band expanders among some safe arms, (B, A), tested trial by trial."""
     found = np.zeros_like(among)
     for i in np.flatnonzero(among.any(axis=1)).tolist():
         (arms,) = among[i].nonzero()
         arms = arms[np.argsort(-wide[i, arms], kind="stable")]
         best = -np.inf
-        for begin in range(0, len(arms), LOOKED_AT):
-            block = arms[begin : begin + LOOKED_AT]
+        for begin in range(0, len(arms), BLOCK):
+            block = arms[begin : begin + BLOCK]
             if wide[i, block[0]] < best - TIE:
                 break
             these = block[safety.expands(i, block)]
@@ -106,5 +106,5 @@ def widest_expanders(safety: Safety, among: Bools, wide: Floats) -> Bools:
 
 
 def _reach(candidates: Candidates, width: Width) -> Floats:
-    """W sd, (B, A)."""
+    """Return w sigma, (B, A)."""
     return (width(candidates.t, candidates.gain) + candidates.bias)[:, None] * candidates.std

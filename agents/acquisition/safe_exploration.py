@@ -1,4 +1,4 @@
-"""A rule that asks which safe arm tells most about where costs are kept."""
+"""The ISE rule: the safe arm that is most informative about where costs are kept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .safe import safety_of
 
 C1 = 1.0 / (np.pi * np.log(2.0))
 C2 = 2.0 * C1 - 1.0
-LEAST = 1e-12  # of a variance: below, the cost at an arm is known
+LEAST = 1e-12  # smallest variance; below it the cost at an arm is known
 BLOCK = 256  # safe arms at once
 
 
@@ -24,18 +24,18 @@ BLOCK = 256  # safe arms at once
 class ISE:
     r"""argmax_{x in S} max_z H(z) - EH(z | x), then argmax_S uf (Bottero et al. 2022).
 
-    H is the entropy of whether a cost is kept at z, and EH what is expected of it after a play of x:
+    H is the entropy of the event that a cost is kept at z, and EH its expectation after a play of x:
 
         H = ln 2 exp(-c1 r),    r = mu(z)^2 / sd(z)^2,
         EH = ln 2 sqrt((1 - q) / (1 + c2 q)) exp(-c1 r / (1 + c2 q)),
         q = sd(x)^2 / (sd(x)^2 + lambda) corr(x, z)^2,    c1 = 1 / (pi ln 2),    c2 = 2 c1 - 1.
 
-    The paper has one cost; of several we take the largest gain. It explores alone: when to go over to
-    rewards is ours.
+    The paper has one cost; with several we take the largest gain. It only explores: the later change to
+    maximising rewards is ours.
 
     Args:
         width: of the reward's band.
-        rounds: how many of them explore.
+        rounds: number of first rounds that explore.
     """
 
     width: Width
@@ -55,7 +55,7 @@ class ISE:
 
 
 def information(safety: Safety, trial: int, arms: Ints) -> Floats:
-    """max_z H(z) - EH(z | x) of arms x of a trial, over all arms z and costs, (n,); 0 without costs."""
+    """Return max_z H(z) - EH(z | x) of arms x of a trial, over arms z and costs, (n,); 0 without costs."""
     best = np.zeros(len(arms))
     for j, belief in enumerate(safety.costs):
         mean, variance = safety.mean[j, trial], np.maximum(safety.std[j, trial] ** 2, LEAST)
@@ -68,6 +68,6 @@ def information(safety: Safety, trial: int, arms: Ints) -> Floats:
 
 
 def _entropy(ratio: Floats, share: Floats) -> Floats:
-    """EH from r, (A,), and q, (n, A); H where q is 0."""
+    """Return EH from r, (A,), and q, (n, A); H where q is 0."""
     left = 1.0 + C2 * share
     return np.log(2.0) * np.sqrt((1.0 - share) / left) * np.exp(-C1 * ratio / left)

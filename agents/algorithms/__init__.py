@@ -1,1 +1,1 @@
-"""The named algorithms, one module a paper or a family."""
+"""Named algorithms, one module per paper or family."""

@@ -17,7 +17,7 @@ class Splitting:
 
     Args:
         corner: where all z_i start, (d,).
-        num_constraints: C.
+        num_constraints: the number of constraints C.
         rho: weight of ||x - z_i||^2.
     """
 
@@ -31,7 +31,8 @@ class Splitting:
     def reward_distance(self, arms: Floats) -> Floats:
         """q(x) = sum_i (rho / 2) ||x - z_i + y_i / rho||^2, (A, d) -> (A,).
 
-        It equals (C rho / 2) ||x - mean z + mean y / rho||^2 up to a constant, which improvements lack.
+        The distance equals (C rho / 2) ||x - mean z + mean y / rho||^2 up to a constant, which cancels in
+        improvements.
         """
         gap = arms[:, None] - (self.z - self.y / self.rho)  # (A, C, d)
         return 0.5 * self.rho * (gap**2).sum(axis=(1, 2))
@@ -42,11 +43,11 @@ class Splitting:
         return self.rho / (2.0 * LEVEL) * (gap**2).sum(axis=1)
 
     def close(self) -> bool:
-        """End a sweep: y_i += rho (x - z_i), then say whether the z_i agree with x and have stopped moving.
+        """End a sweep: y_i += rho (x - z_i). Return True where all z_i agree with x and have stopped moving.
 
         r_i = ||x - z_i|| < 0.05 sqrt(d) + 0.075 max(||x||, ||z_i||) and s_i = rho ||z_i - z_i,old|| < 0.05
         sqrt(d) + 0.075 ||rho y_i||. Otherwise rho doubles where the mean r exceeds ten mean s, and halves
-        where it is the other way round.
+        where the mean s exceeds ten mean r.
         """
         self.y = self.y + self.rho * (self.x - self.z)
         primal = _norm(self.x - self.z)
@@ -68,8 +69,8 @@ def log_expected_decrease(mean: Floats, std: Floats, distance: Floats, smallest:
     r"""log E[max(h+ - h, 0)] of h = 1[c > 0] + distance, c ~ N(mean, std^2), (A,).
 
     With Q = h+ - distance and theta = Phi(-mean / std) the expectation is 0 for Q <= 0, Q theta for Q < 1,
-    and Q - (1 - theta) for Q >= 1 (Ariafar et al. 2019, equation 13). In logarithms the order of candidates
-    that are almost surely infeasible is kept; -inf says that no decrease is possible.
+    and Q - (1 - theta) for Q >= 1 (Ariafar et al. 2019, equation 13). Logarithms keep the order of candidates
+    that are almost surely infeasible; -inf means that no decrease is possible.
 
     Args:
         mean, std: of the cost at the candidates, (A,).
@@ -85,12 +86,12 @@ def log_expected_decrease(mean: Floats, std: Floats, distance: Floats, smallest:
 
 
 def expected_value(mean: Floats, std: Floats, distance: Floats) -> Floats:
-    """E[h] = 1 - theta + distance, (A,); arguments as above."""
+    """E[h] = 1 - theta + distance, (A,); see `log_expected_decrease` for the arguments."""
     return ndtr(-_deviations_below(mean, std)) + distance
 
 
 def _deviations_below(mean: Floats, std: Floats) -> Floats:
-    """-mean / std, of which theta is the distribution function; infinite where the cost is known."""
+    """-mean / std, so that theta = Phi(-mean / std); infinite where std is 0."""
     certain = np.where(mean <= 0.0, np.inf, -np.inf)
     return np.where(std > 0.0, -mean / np.where(std > 0.0, std, 1.0), certain)
 

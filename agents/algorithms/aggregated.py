@@ -1,4 +1,4 @@
-"""The algorithm for feedback of which only sums are told: GP-UCB on linear functionals."""
+"""GP-UCB on linear functionals, for feedback that is only published as sums over plays."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from ..validation import PerTrial, arms_of
 from ..widths.base import Width
 from ..widths.by_name import make_width
 
-DRAWS = 100_000  # waits of the published law, from which chances are counted
-TIE = 1e-9  # in prior deviations
+DRAWS = 100_000  # delays drawn from the published law to estimate the probabilities p_k
+TIE = 1e-9  # in prior stds
 ONE = np.ones(1)
 
 
 class AggregatedUCB(LoneAgent):
-    r"""argmax mu + w sigma, where a round tells s_t = sum_k p_k f(x_{t-k}) + e_t in the mean.
+    r"""argmax mu + w sigma, where a round's feedback is s_t = sum_k p_k f(x_{t-k}) + e_t in the mean.
 
-    p_k is the chance that feedback takes k rounds. Given f the variance of s_t is that of the noise,
-    R^2 sum_k p_k, and of what comes, sum_k p_k (1 - p_k) f(x_{t-k})^2, for which the posterior's E f^2 is
-    taken. That a play which has come comes no more is not used: ours, heuristic, without a bound. The zero of
-    the reward matters, as it does to a sum of unknown length. Where a round tells whose values come, each is
-    learnt as its own, and this is GP-UCB on what is delivered.
+    p_k is the probability that feedback takes k rounds. Given f, the variance of s_t is R^2 sum_k p_k from
+    the noise, plus sum_k p_k (1 - p_k) f(x_{t-k})^2 from the random delays, for which the posterior's E f^2
+    is taken. That a play delivers feedback only once is not used: ours, heuristic, without a bound. The zero
+    of the reward matters, because the number of summands is unknown. Where values are delivered with their
+    rounds, each is learnt by itself, and this is GP-UCB on the delivered feedback.
 
     Args:
-        model: of a finite set, one trial's.
+        model: of a finite set and a single trial.
         chances: p_k, (K,).
         width: w.
     """
@@ -66,13 +66,13 @@ class AggregatedUCB(LoneAgent):
         return int(argmax_with_ties(scores, TIE * self.model.deviation, uniform, self.there())[0])
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
+        """Learn from a round: the observation before it, the action and the `info` it returned."""
         arm = arms_of(action, 1, self.setting.decisions.num_arms)
         point, summed = self._points(self.context(observation))[arm], self.setting.aggregated
         trial, rounds, value, _ = Feedback.arrived(info)
         offered = offered_in(info, self.setting, None)
-        whose = slice(0, 0) if summed else slice(None)
-        played = self.book.record_round(point, trial[whose], rounds[whose])  # the last check
+        own = slice(0, 0) if summed else slice(None)
+        played = self.book.record_round(point, trial[own], rounds[own])  # validates last, before any change
         self.offered = offered
         self.recent.appendleft(int(point.item()))
         if summed:
@@ -82,15 +82,15 @@ class AggregatedUCB(LoneAgent):
         self.round += 1
 
     def dropped(self, rounds: Ints, point: Ints) -> None:
-        """Nothing was known of them."""
+        """Do nothing: the belief keeps no pending plays."""
 
     def believed(self, context: Ints) -> tuple[Floats, Floats]:
-        """Of what came."""
+        """Return the posterior mean and std at the arms of a context, (A,) each."""
         point = self._points(context)
         return self.belief.mean[point], self.belief.std[point]
 
     def _learn_sum(self, total: float) -> None:
-        """Learn the sum of what came in this round."""
+        """Condition on the sum of this round's feedback."""
         point = np.array(self.recent)
         chance = self.chances[: len(point)]
         uncertain = (chance * (1.0 - chance)) @ self.belief.square[point]
@@ -117,10 +117,10 @@ def gp_ucb_aggregated(
     """GP-UCB on sums of anonymous delayed rewards, by linear functionals: ours, heuristic.
 
     Args:
-        setting: what is published of the problem, on a finite set.
+        setting: the published setting, on a finite set.
         width: w: a number, or a name of `make_width`.
-        chances: p_k that feedback takes k = 0, 1, ... rounds, at most 1 in all; default those of the
-            published law, by 100,000 draws. Laws that look at arms or rewards have none.
+        chances: p_k that feedback takes k = 0, 1, ... rounds, with a sum of at most 1; default those of the
+            published law, estimated from 100,000 draws. Laws that depend on arms or rewards have no default.
         delta, gamma: of the width; the realised gain is that of the sums.
         num_trials: None, or B.
         **options: of the model, see `ModelOptions`, but for `form`, `initial`, `refit_every` and `repeat`.
@@ -143,7 +143,7 @@ def _of_trial(
 
 
 def chances_of(setting: Setting, given: Any = None) -> Floats:
-    """The chances that feedback takes k = 0..K - 1 rounds, (K,), given or of the published law."""
+    """Return the probabilities that feedback takes k = 0..K - 1 rounds, (K,), as given or from the law."""
     if given is not None:
         words = "a list of numbers >= 0 with a sum in (0, 1]"
         listed = isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim == 1)
@@ -155,7 +155,7 @@ def chances_of(setting: Setting, given: Any = None) -> Floats:
     if not setting.max_delay:
         return np.ones(1)
     known = law is not None and not law.depends_on_rewards and not isinstance(law, ByArm)
-    remedy = "given where no law is published, or one that looks at what is played"
+    remedy = "given where no law is published, or one that depends on arms or rewards"
     require(known, "chances", remedy, given)
     assert law is not None
     rounds = law.in_rounds(law.draw(DRAWS, np.random.default_rng(0)))

@@ -1,4 +1,4 @@
-"""The named algorithms that weigh rewards against what plays cost: ratio-UCB, EI per cost and PBGI."""
+"""Named algorithms that weigh rewards against the costs of plays: ratio-UCB, EI per cost and PBGI."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ def ratio_ucb(
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """Ratio-UCB: argmax [uf]^+ / max(lk, cost_min), most reward a unit of cost. Ours, for cumulative reward.
+    """Ratio-UCB: argmax [uf]^+ / max(lk, cost_min), most reward per unit of cost. Ours, for total reward.
 
     Readable form: tests/references/budgets.py.
 
     With bands that hold, rho* B - sum f <= sum_t (2 w_f sd_f + rho* 2 w_k sd_k)(x_t) + rho* kmax, rho* = max
     f / k the best rate: the index is at least rho*, so rho* k(x_t) - f(x_t) <= 2 w_f sd_f + rho* 2 w_k sd_k,
-    and sum_t k >= B - kmax. We know of no paper with exactly this. It is for rewards that are not negative:
-    arms whose uf is negative are worth nothing. Where plays cost nothing it is GP-UCB as long as uf > 0.
+    and sum_t k >= B - kmax. We know of no paper with exactly this rule. Rewards must not be negative: arms
+    whose uf is negative score 0. Where plays cost nothing it is GP-UCB as long as uf > 0.
 
     Args:
-        setting: what is published of the problem.
-        width: w_f of the reward's band: a number, "improved" (IGP-UCB) or what `make_width` takes.
-        cost_width: w_k of the costs' band, a number or what `make_width` takes; default 2, or the number that
+        setting: the published setting.
+        width: w_f of the reward's band: a number, "improved" (IGP-UCB) or a width of `make_width`.
+        cost_width: w_k of the costs' band, a number or a width of `make_width`; default 2, or the number that
             `width` is.
         delta: failure probability of each of the two bands.
         num_trials: None, or B.
@@ -59,8 +59,8 @@ def ratio_ucb(
     require_probability("delta", delta)
     own = (width if isinstance(width, float | int) else WIDTH) if cost_width is None else cost_width
     rule = make_rule("ucb", width, delta)
-    if isinstance(own, float | int):  # where nothing has a cost nobody else looks
-        require_not_negative("cost_width", own, "it multiplies the deviation of costs")
+    if isinstance(own, float | int):  # in a setting without costs no other code validates it
+        require_not_negative("cost_width", own, "it multiplies the std of costs")
     objective = OfRatio(own, delta)
     return assemble(Model.of(setting, **options), rule, num_trials, objective=objective)
 
@@ -79,14 +79,14 @@ def ei_per_cost(
 
     Readable form: tests/references/budgets.py.
 
-    With a = 1 it is EIpu (Snoek et al. 2012). Costs that are not known count as E k^-a. For simple regret at
-    the end of the budget. The cooling is measured from the first round; in the paper, from memory, from the
-    end of a cheap initial design of B / 8. Under delay only what was seen counts as spent. Where plays cost
-    nothing it is GP-EI.
+    With a = 1 it is EIpu (Snoek et al. 2012). Unknown costs count as E k^-a. For simple regret at the end of
+    the budget. Cooling starts with the first round; in the paper [from memory] it starts after a cheap
+    initial design of B / 8. Under delay only delivered costs count as spent. Where plays cost nothing it is
+    GP-EI.
 
     Args:
-        setting: what is published of the problem.
-        cooling: else a = 1, as where there is no budget.
+        setting: the published setting.
+        cooling: False takes a = 1, as in settings without a budget.
         incumbent, xi: see `gp_ei`.
         num_trials: None, or B.
         **options: of the model, see `ModelOptions`; that of the costs has the same kernel, see `CostBelief`.
@@ -110,9 +110,9 @@ def pbgi(
 
     Readable form: tests/references/budgets.py.
 
-    Rewards are in prior deviations, costs in typical ones, so that lam has no unit; costs that are not known
-    count as E k. For simple regret at the end of the budget. PBGI-D halves lam for the next play whenever all
-    indices are below the best value seen. Where plays cost nothing each counts as a cost of 1.
+    Rewards are in prior stds and costs in typical costs, so that lam has no unit; unknown costs count as E k.
+    For simple regret at the end of the budget. PBGI-D halves lam for the next play whenever all indices are
+    below the best observed value. Where plays cost nothing each counts as a cost of 1.
 
     Args:
         setting: what is published of the problem.
@@ -123,6 +123,6 @@ def pbgi(
     """
     require_switch("halving", halving)
     lam = (HALVED_LAM if halving else LAM) if lam is None else lam
-    require_positive("lam", lam, "it is what a unit of cost is worth")
+    require_positive("lam", lam, "it is the exchange rate of a unit of cost")
     objective = OfPerCost(Pandora, (lam, halving))
     return assemble(Model.of(setting, **options), Always(GittinsIndex()), num_trials, objective=objective)

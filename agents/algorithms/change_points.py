@@ -1,4 +1,4 @@
-"""The named algorithms for rewards that change at unknown times (Avanesov 2020).
+"""Named algorithms for rewards that change at unknown times (Avanesov 2020).
 
 All are Algorithm 2 of the paper: GP-UCB on the plays since the last restart, some of them uniform.
 """
@@ -59,24 +59,24 @@ def gp_ucb_cpd(
     num_trials: int | None = None,
     **options: Unpack[WidthOptions],
 ) -> Agent:
-    """GP-UCB-CPD: starts over when the change-point detector finds a change (Avanesov 2020, Algorithm 2).
+    """GP-UCB-CPD: GP-UCB that restarts when a change-point detector raises an alarm (Avanesov 2020, Alg. 2).
 
     Readable form: tests/references/change.py.
 
-    The detector sees rewards minus the prior mean; where none is published or given, or it is learnt by
-    `fit_mean`, minus the mean of the samples of each test.
+    The detector sees rewards minus the prior mean. Where no mean is published or given, or `fit_mean` learns
+    it, each test subtracts the mean of its samples instead.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         xi_squared: a round is uniform iff |uniform|^2 <= xi^2 |plays since the restart|.
-        ridge: c of the detector's rho_n, default 5, which was chosen so that the paper's curves come out; 4
-            finds changes earlier at more than twice the false alarms, 10 has hardly any. "cross-validated" is
-            the recipe of the paper's Remark 3.1, on the uniform samples since the restart: on the paper's
-            problem it finds a thousandth of 5, with which theta has to be calibrated, by a false_alarm_rate.
-        theta: what the detector's statistic is compared with; see `restarts.detection.TestRates`.
+        ridge: c of the detector's rho_n; default 5, which reproduces the paper's curves. 4 finds changes
+            earlier at more than twice the false alarms, 10 has hardly any. "cross-validated" is the recipe of
+            the paper's Remark 3.1, on the uniform samples since the restart: on the paper's problem it
+            selects a thousandth of 5, so that theta has to be calibrated by a false_alarm_rate.
+        theta: threshold of the detector's statistic; see `restarts.detection.TestRates`.
         false_alarm_rate: find theta by simulation, such that a run without a change has a false alarm
             with this probability; takes a few seconds.
-        reading: "experiments" (lambda = R^2, with which the paper's curves come out) or "theory" (lambda =
+        reading: "experiments" (lambda = R^2, which reproduces the paper's curves) or "theory" (lambda =
             6 R^2 log T and a ridge of c = 1, taken literally).
         num_trials: None, or B.
         **options: see `WidthOptions`.
@@ -111,7 +111,7 @@ def gp_ucb_oracle(
     num_trials: int | None = None,
     **options: Unpack[WidthOptions],
 ) -> Agent:
-    """GP-UCB-Oracle: as `gp_ucb_cpd`, but told of the changes; privileged, see `restarts.Oracle`.
+    """GP-UCB-Oracle: as `gp_ucb_cpd`, but given the true changes; privileged, see `restarts.Oracle`.
 
     Readable form: tests/references/change.py.
     """
@@ -127,7 +127,7 @@ def gp_ucb_no_detector(
     num_trials: int | None = None,
     **options: Unpack[WidthOptions],
 ) -> Agent:
-    """GP-UCB-NO-Detector: as `gp_ucb_cpd`, but without ever starting over; `xi_squared=0` is GP-UCB.
+    """GP-UCB-NO-Detector: as `gp_ucb_cpd`, but never restarting; `xi_squared=0` is GP-UCB.
 
     Readable form: tests/references/change.py.
     """
@@ -148,7 +148,7 @@ def _assemble(
     gamma: Any = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """Return Algorithm 2 with some restart.
+    """Return Algorithm 2 with the restart that `watch` builds.
 
     Args:
         setting, watch, xi_squared, reading, num_trials: as above.
@@ -164,7 +164,7 @@ def _assemble(
 
 
 def _literal(model: Model) -> Model:
-    """The same with lambda = 6 R^2 log T, T at least 3."""
+    """Return the model with lambda = 6 R^2 log T, T at least 3."""
     factor = 6.0 * math.log(max(model.setting.horizon, 3))
     floor = NOISE_FLOOR * model.deviation**2
     return replace(model, noise_variance=np.maximum(factor * np.square(model.noise_std), floor))

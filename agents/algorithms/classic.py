@@ -1,4 +1,4 @@
-"""The named algorithms, each a sentence in the vocabulary of models, widths and rules.
+"""Named algorithms for stationary rewards, each composed of a model, a width and a rule.
 
 Every factory takes the published setting, `num_trials` (None for one environment, B for B at once) and
 the `ModelOptions`; `repeat` but for sampling rules.
@@ -49,11 +49,11 @@ def gp_ucb(
     Readable form: tests/references/stationary.py.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         width: "finite-set" (Theorem 1, the default on a finite set), "compact" (Theorem 2), "rkhs" (Theorem
-            3), "self-normalised" (the default on a box), "real-beta" (that, and larger for lambda > 1),
+            3), "self-normalised" (the default on a box), "real-beta" (that, but larger for lambda > 1),
             "amm" (never larger than that, for the same functions), "dmm" (narrower still, see `dmm_ucb`),
-            "constant" (sqrt(2 + 2 log(N / 2)) on N arms, without a bound on regret), a number, or a `Width`.
+            "constant" (sqrt(2 + 2 log(N / 2)) on N arms, without a regret bound), a number, or a `Width`.
         delta: failure probability.
         beta_scale: factor of beta_t with "finite-set" and "compact", default 1; the paper's experiments use
             0.2.
@@ -82,9 +82,9 @@ def igp_ucb(
 
     Readable form: tests/references/stationary.py.
 
-    s is the largest prior deviation, which the paper takes as 1. The theorem asks for noise_variance =
-    (1 + 2/T) s^2; the default R^2 is that of the paper's experiments. `gamma` is the realised gain, or what
-    `make_gamma` takes.
+    s is the largest prior std, which the paper takes as 1. The theorem requires noise_variance = (1 + 2/T)
+    s^2; the default R^2 is that of the paper's experiments. `gamma` is the realised gain, or a value of
+    `make_gamma`.
     """
     width_of = partial(improved_width, gamma=gamma, delta=delta, union=1)
     return assemble(Model.of(setting, **options), WithWidth(UCB, width_of), num_trials)
@@ -105,9 +105,9 @@ def gp_ts(
     Readable form: tests/references/randomised.py.
 
     Args:
-        setting: what is published of the problem.
-        width: v_t: "improved", the paper's, for which it bounds the regret; 1, plain Thompson sampling; or
-            what `gp_ucb` takes: that width's band is the spread of the samples, which no theorem covers.
+        setting: the published setting.
+        width: v_t: "improved", the paper's, for which it bounds the regret; 1, plain Thompson sampling; or a
+            width of `gp_ucb`, whose multiplier then scales the samples, which no theorem covers.
         delta: failure probability.
         gamma: information gain of a width that has one, see `make_gamma`; default the realised one, but the
             true bound that Theorem 3 of Srinivas et al. needs for "rkhs".
@@ -126,7 +126,7 @@ def gp_ts(
 def kernel_ucb(
     setting: Setting, *, eta: PerTrial = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
-    """KernelUCB: argmax mu + eta s / sqrt(lambda) sigma, s the prior deviation (Valko et al. 2013).
+    """KernelUCB: argmax mu + eta s / sqrt(lambda) sigma, s the prior std (Valko et al. 2013).
 
     Readable form: tests/references/stationary.py.
     """
@@ -146,10 +146,10 @@ def gp_ei(
 
     Readable form: tests/references/improvement.py.
 
-    An arm without deviation has none, so one that is known and best may never be played.
+    An arm with a posterior std of 0 has no expected improvement, so a known best arm may never be played.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         incumbent: "max_mean" (largest posterior mean over played points; default), "best_value" (best noisy
             observation, what the papers' curves need), or on a box without contexts "noisy" (default there):
             the plays' own values are sampled, as in noisy EI (Letham et al. 2019).

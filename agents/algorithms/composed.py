@@ -1,4 +1,4 @@
-"""An agent composed of parts, named or one's own; with none it takes those that the setting calls for."""
+"""A GP agent composed of named parts or the user's own; parts left out are chosen from the setting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..options import require_left_out
 from ..restarts.by_name import make_restart
 
 Options = Mapping[str, Any]
-IMPROVING = ("ei", "pi")  # the rules that improve on an incumbent
+IMPROVING = ("ei", "pi")  # the rules that use an incumbent
 
 
 @handles("delay", "context", "constraint", "change", "box", "noise", "availability", "horizon")
@@ -45,61 +45,62 @@ def gp_agent(
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """A GP agent of named parts or of parts of one's own; `agents.compose(setting, rule=MyRule())`.
+    """GP agent composed of named parts or the user's own: `agents.compose(setting, rule=MyRule())`.
 
-    What is not given is chosen by the setting. A rule or a width of one's own is any object that is called
-    like ours. A belief, an objective or a restart has a state, and is given as what builds it from the model
-    and the number of trials: a class with these two arguments, or a `functools.partial` of one. With an
-    argument `rngs` too it is given one generator a trial.
+    Parts that are not given are chosen from the setting. A rule or a width of one's own is any object with
+    the same call signature. A belief, an objective or a restart has state, and is given as a builder from the
+    model and the number of trials: a class with these two arguments, or a `functools.partial` of one. If it
+    also has an argument `rngs`, it is given one generator a trial.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         rule: "ucb", "thompson", "random-ucb", "dmm", "irgp", "ei", "pi", "pims", "eims", "mean",
-            "variance", or a `Rule`; with separate models of reward and costs one whose scores are in the
-            units of the reward, which those of "ei", "pi", "pims" and "eims" are not.
-        width: of the first three: "improved" (IGP-UCB, GP-TS), or what `make_width` takes.
+            "variance", or a `Rule`. With separate models of reward and costs its scores must be in the units
+            of the reward, which those of "ei", "pi", "pims" and "eims" are not.
+        width: of the first three: "improved" (IGP-UCB, GP-TS), or a width of `make_width`.
         delta: failure probability.
-        belief: what pending feedback counts as: "delivered" (nothing), "hallucinated" (its mean; default
-            where feedback is delayed), "censored" (the least that may come; under constraints the prior mean
-            of what is modelled), "ridges" (nothing, under several regularisations; default with "dmm"), or a
-            builder of a `Belief`.
-        constraint: "none", "config" (default where there are costs), "rpol" or "epbo", which charge what is
-            violated for sure in every round and need no multiplier, "pdcbo" or "ckb", for costs that must
-            balance on average, "safe", for costs that must be kept in every round, from a safe seed on,
-            "dual" (Algorithm 3 of Shi & Eryilmaz 2022) or "multiplicative" (Algorithm 2); see the agents of
-            these names and `safe_ucb`. Rules without units, such as "ei", cannot be weighed against costs,
-            and hyperparameters are learnt of one model: with such rules and with `refit_every` the default is
-            "dual" where costs are noisy and "multiplicative" where they are exact.
-        objective: a builder of an `Objective`, in place of a constraint; it says what is maximised.
-        restart: "never", "evidence" (an alarm by likelihood ratios that needs no uniform plays, after which
-            plays since the likeliest change are kept; default where the functions may change),
-            "evidence-archive" (the same, and plays of an earlier segment count again where its functions
-            are back; agents that keep no plays, with "safe" or with `initial`, have no archive), "cpd"
-            (change-point detection), "et" (a value outside the posterior's band), "bocpd" (Bayesian run
-            lengths), "glr" (the mean of standardised residuals), "periodic", "oracle" (privileged), or a
-            builder of a `Restart`.
-        context: whether contexts are looked at.
-        incumbent: what "ei" and "pi" improve on; see `gp_ei`, whose default is that of "ei". The other named
-            rules improve on nothing. Not "best_value" under constraints, where the values of plays change.
+        belief: how pending feedback is treated: "delivered" (ignored), "hallucinated" (counted as its
+            posterior mean; default where feedback is delayed), "censored" (counted as the smallest possible
+            value; under constraints the prior mean of the modelled objective), "ridges" (ignored, under
+            several regularisations; default with "dmm"), or a builder of a `Belief`.
+        constraint: "none"; "config" (default where there are costs); "rpol" or "epbo", which penalise
+            violations that are certain, in every round, without a multiplier; "pdcbo" or "ckb", for costs
+            that must balance on average; "safe", for costs that must be kept in every round, starting from a
+            safe seed; "dual" (Algorithm 3 of Shi & Eryilmaz 2022) or "multiplicative" (Algorithm 2); see the
+            agents of these names and `safe_ucb`. Scores without a unit, such as those of "ei", cannot be
+            weighed against costs, and hyperparameters are learnt for one model only: with such rules and with
+            `refit_every` the default is "dual" where costs are noisy and "multiplicative" where they are
+            exact.
+        objective: a builder of an `Objective`, which defines what is maximised, in place of a constraint.
+        restart: "never"; "evidence" (an alarm by likelihood ratios that needs no uniform plays, after which
+            plays since the likeliest change are kept; default where the functions may change);
+            "evidence-archive" (as "evidence", and plays of an earlier segment are used again when its
+            functions return; not with "safe" or with `initial`, which keep no plays); "cpd" (change-point
+            detection); "et" (a value outside the posterior's band); "bocpd" (Bayesian run lengths); "glr"
+            (the mean of standardised residuals); "periodic"; "oracle" (privileged); or a builder of a
+            `Restart`.
+        context: False ignores contexts.
+        incumbent: the value that "ei" and "pi" improve on; see `gp_ei`, whose default is that of "ei". The
+            other named rules have none. Not "best_value" under constraints, where the values of plays change.
             Or, on a finite set, a builder of an `Incumbent` from the number of trials and the decision set.
         rule_options: {"xi": ...} of "ei" and "pi"; {"size": ...} of "irgp", see `irgp_ucb`.
         belief_options: {"window": ..., "reward_bound": ..., "noisy": ...} of "censored", see `Censored`;
             {"ratios": ...} of "ridges", see `dmm_ucb`.
-        constraint_options: {"step": ...} or {"psi": ..., "psi_options": ...}, {"epoch": ...}, ...; see
-            `parts_of`, and {"reading": "paper"}, of "dual" and "multiplicative". Of the others
-            {"cost_width": ..., ...}, see `each_modelled`, and {"rho": ...} of "epbo", {"step": ...} of
-            "pdcbo"; those of "ckb" are in `Dual`, those of "safe" in `safe_parts`.
-        restart_options: {"xi_squared": ...} of "cpd" and "oracle"; of "cpd" also {"false_alarm_rate": 0.1}
-            in a whole run, of the reward and all costs together, as far as the model is right, or
+        constraint_options: of "dual" and "multiplicative" {"step": ...} or {"psi": ..., "psi_options": ...},
+            {"epoch": ...}, ..., see `parts_of`, and {"reading": "paper"}. Of the others {"cost_width": ...,
+            ...}, see `each_modelled`, and {"rho": ...} of "epbo", {"step": ...} of "pdcbo"; those of "ckb"
+            are in `Dual`, those of "safe" in `safe_parts`.
+        restart_options: {"xi_squared": ...} of "cpd" and "oracle". Of "cpd" also {"false_alarm_rate": 0.1} in
+            a whole run, for the reward and all costs together, provided that the model is right, or
             {"theta": ...}, and {"ridge": ...} (default: the noise variance; or "cross-validated"), see
-            `ChangePointDetector`. Where nobody says how much noise there is, the scale is that of the
-            samples, and theta is for any noise. Of 20 stationary trials of uniform samples 1 had a false
-            alarm on CMULight, which publishes no model, and 0 on Rosenbrock and 2 on GP, which do.
-            {"every": ...} of "periodic". {"false_alarm_rate": 0.1, "step": 10, "anytime": False,
-            "noise_scales": (1, 1.5, 2.2)} of "evidence" and "evidence-archive", see `Evidence` and
-            `Archive`, where the rate is that of segments that are taken over wrongly, too: a noise that is
-            told too small would raise false alarms, were it not learnt among several scales; told at 0.7 of
-            its deviation it raises them in most runs of "glr" and "bocpd", and at half of it of "et".
+            `ChangePointDetector`. Where no noise is given or published, it is estimated from the samples, and
+            theta covers any noise: of 20 stationary trials of uniform samples 1 had a false alarm on
+            CMULight, which publishes no model, 0 on Rosenbrock and 2 on GP, which do. {"every": ...} of
+            "periodic". {"false_alarm_rate": 0.1, "step": 10, "anytime": False, "noise_scales": (1, 1.5, 2.2)}
+            of "evidence" and "evidence-archive", see `Evidence` and `Archive`, where the rate also covers
+            segments that are wrongly reused. Several noise scales are compared because a noise std that is
+            published too small raises false alarms: at 0.7 of the true std in most runs of "glr" and "bocpd",
+            and at half of it in most runs of "et".
             {"false_alarm_rate": 0.1} of "et" and "glr". {"segment": ...} of "bocpd": expected rounds between
             changes, by default a third of the horizon.
         num_trials: None, or B.
@@ -127,7 +128,7 @@ def gp_agent(
 
 
 def _constraint(setting: Setting, constraint: str | None, objective: Any, together: bool) -> str:
-    """The name of what keeps the constraints; an objective of one's own does it itself."""
+    """Return the name of the constraint; an objective of the user's own handles constraints itself."""
     if objective is not None and constraint is not None:
         raise ValueError(f"constraint must be left out where an objective is given, got {constraint!r}")
     called_for = constraint_for(setting, together) if objective is None else "none"
@@ -139,7 +140,7 @@ def _constraint(setting: Setting, constraint: str | None, objective: Any, togeth
 
 
 def _incumbent(incumbent: Any, rule: Any, setting: Setting) -> Any:
-    """What builds the incumbent: "ei" has its own default on a box."""
+    """Return the builder of the incumbent; "ei" has its own default on a box."""
     if isinstance(rule, str) and rule not in IMPROVING:
         where, remedy = f"with the rule {rule!r}, which improves on nothing", 'take rule="ei" or "pi"'
         require_left_out("incumbent", incumbent, None, where, remedy)
@@ -160,7 +161,7 @@ def _separate(constraint_options: Options | None) -> bool:
 
 
 def _require_comparable(rule: Any, incumbent: Any, apart: bool) -> None:
-    """Raise where a rule would compare what has different units."""
+    """Raise where a rule would compare values of different units."""
     if isinstance(incumbent, str) and incumbent == "best_value":
         raise ValueError(
             'incumbent must not be "best_value" under constraints, where multipliers change the values of '

@@ -1,4 +1,4 @@
-"""The named algorithms for long-term constraints (Shi & Eryilmaz 2022)."""
+"""Named algorithms for long-term constraints (Shi & Eryilmaz 2022)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def gp_ucb_noiseless_constraints(
     num_trials: int | None = None,
     **options: Unpack[PenalisedOptions],
 ) -> Agent:
-    """Algorithm 2: multiplicative multipliers on psi(g), for constraints that are seen without noise.
+    """Algorithm 2: multiplicative multipliers on psi(g), for constraints that are observed without noise.
 
     Readable form: tests/references/constrained.py.
 
@@ -42,7 +42,7 @@ def gp_ucb_noiseless_constraints(
     0.1); one that is never active changes none.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         epoch: rounds S between two updates of the multipliers.
         psi: "exponential" (exp(c x)) or "polynomial" ((c x + 1)^n), 1 for x <= 0.
         psi_options: {"c": ..., "n": ...}.
@@ -74,7 +74,7 @@ def gp_ucb_noisy_constraints(
     num_trials: int | None = None,
     **options: Unpack[PenalisedOptions],
 ) -> Agent:
-    """Algorithm 3: linear multipliers by dual descent, for constraints that are seen with noise.
+    """Algorithm 3: linear multipliers by dual descent, for constraints that are observed with noise.
 
     Readable form: tests/references/constrained.py.
 
@@ -82,11 +82,11 @@ def gp_ucb_noisy_constraints(
     0.1); one that is never active changes none.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         epoch: rounds S between two updates of the multipliers.
-        step: of the dual descent. The paper asks for O(1 / sqrt(L)), and its experiments take 0.5 in units of
-            f and g. Default 0.5 with `reading="paper"`, else `adaptive_step`: a fixed one is too
-            small on the two discs, or lets the multiplier swing about its optimum on the data rates.
+        step: step size of the dual descent. The paper requires O(1 / sqrt(L)), and its experiments take 0.5
+            in units of f and g. Default 0.5 with `reading="paper"`, else `adaptive_step`: a fixed step is too
+            small on the two discs, and makes the multiplier oscillate about its optimum on the data rates.
         reading: as for `gp_ucb_noiseless_constraints`.
         inner: "ucb", or "thompson", which here is an extension of the paper.
         delta, gamma, num_trials, **options: as for `gp_ucb_noiseless_constraints`.

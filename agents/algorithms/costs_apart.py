@@ -1,4 +1,4 @@
-"""How named algorithms that model reward and costs apart become agents."""
+"""Assembly of the named algorithms that model reward and costs separately."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def with_costs_apart(
     delta: float = 0.1,
     **options: Unpack[EachModelledOptions],
 ) -> Agent:
-    """Return the agent of an objective that models reward and costs apart.
+    """Return the agent of an objective that models reward and costs separately.
 
     Args:
         setting: what is published of the problem.
@@ -93,7 +93,7 @@ def with_costs_apart(
 
 
 def _require_unshifted(belief: Any, assumed: OfCosts) -> None:
-    """Raise unless a pending cost that counts as 0 is on the border, and the reward's window holds."""
+    """Raise unless a pending cost that counts as 0 lies on the constraint's border, and a window is set."""
     require(
         belief == "censored",
         "cost_belief",
@@ -107,6 +107,6 @@ def _require_unshifted(belief: Any, assumed: OfCosts) -> None:
 
 
 def with_least(model: Model, setting: Setting, prior: PriorUnits) -> Model:
-    """The model in prior deviations, with the least reward that may come in place of the prior mean."""
+    """Return the model in prior stds, with the smallest possible reward in place of the prior mean."""
     (least,) = prior.of(least_reward(setting, prior.deviation))
     return replace(model, least=least - prior.mean / prior.deviation)

@@ -1,7 +1,7 @@
-"""The named algorithms for delayed feedback.
+"""Named algorithms for delayed feedback.
 
 With contexts they are the contextual algorithms (CGB-SDF, Verma et al. 2022, section 5): points are
-(context, arm) pairs. `gp_ucb` under delay learns what is delivered and knows nothing of what is pending.
+(context, arm) pairs. `gp_ucb` under delay learns from delivered feedback and ignores pending plays.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def gp_ucb_sdf(
     Readable form: tests/references/delayed.py.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         window: m, in rounds or the units of the published query times; default the 95 % quantile of the
-            published law of delays, else what feedback can take at most.
+            published law of delays, or the largest possible delay where no law is published.
         width: beta_t: "delayed" (Theorem 1, for lambda > 1), a name of `make_width`, or a number; the paper's
             experiments use 1.
         reward_bound: B_y, which bounds the shifted |y|; default `largest_shifted` with "delayed", and with
@@ -105,12 +105,12 @@ def gp_bucb(
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """GP-BUCB: mean from what is delivered, deviation from all plays (Desautels et al. 2014, Algorithm 1).
+    """GP-BUCB: mean of the delivered feedback, std of all plays (Desautels et al. 2014, Algorithm 1).
 
     Readable form: tests/references/delayed.py.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         width: a name of `make_width` or a number; the theory multiplies it by exp(C).
         start: rounds of uncertainty sampling at the beginning, which keep C small.
         delta, gamma: of the width.
@@ -126,7 +126,7 @@ def gp_bucb(
 def gp_bts(
     setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
-    """GP-BTS: samples N(mu delivered, v^2 k of all plays), v = `scale` (as Verma et al. 2022 compare it).
+    """GP-BTS: samples N(mu of delivered feedback, v^2 k of all plays), v = `scale` (as in Verma et al. 2022).
 
     Readable form: tests/references/randomised.py.
     """
@@ -139,7 +139,7 @@ def gp_bts(
 def asy_ts(
     setting: Setting, *, scale: PerTrial = 1.0, num_trials: int | None = None, **options: Unpack[ModelOptions]
 ) -> Agent:
-    """Asy-TS: samples N(mu, v^2 k) of what is delivered, v = `scale` (Kandasamy et al. 2018).
+    """Asy-TS: samples N(mu, v^2 k) of the delivered feedback, v = `scale` (Kandasamy et al. 2018).
 
     Readable form: tests/references/randomised.py.
     """

@@ -1,10 +1,11 @@
-"""The named algorithms that strike off arms, one part with different batches and designs.
+"""Named algorithms that eliminate arms: one part with different batches and designs.
 
 They are near-optimal in rate, R_T = O~(sqrt(T gamma_T log N)) with probability 1 - delta, and poor in
 practice: four times worse than an upper confidence bound or more, at every horizon of docs/elimination.md.
-Plays of a batch depend on no value of it, so delays up to the end of a batch change nothing. Where
-hyperparameters are learnt (`refit_every`) they do look, by way of the kernel, and no bound is promised. Nor
-is one where arms come and go: then they play the design among the arms that are there and left, or any arm.
+Plays of a batch depend on none of its values, so delays up to the end of a batch change nothing. Learnt
+hyperparameters (`refit_every`) break this independence through the kernel, and no bound holds. None holds
+either where arms are missing from rounds: they then play the design among the available active arms, or any
+available arm.
 """
 
 from __future__ import annotations
@@ -52,11 +53,11 @@ def bpe(
 
     Readable form: tests/references/elimination.py.
 
-    Its bound is for a given kernel: plays must depend on no value, and with `refit_every` they do. B is the
-    setting's `rkhs_bound`, or 1 where none is published; then the bound is as good as that guess.
+    Its bound is for a given kernel: plays must not depend on values, and with `refit_every` they do. B is the
+    setting's `rkhs_bound`, or 1 where none is published; the bound then holds only if 1 is large enough.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         band: "split", which is never wider, "plain", the paper's, or a number w for w sigma, without a bound.
         delta: failure probability.
         num_trials: None, or B.
@@ -83,8 +84,8 @@ def phased_elimination(
     With `band="plain"` it is their phased uncertainty sampling; "split" is never wider.
 
     Args:
-        setting: what is published of the problem.
-        first: plays of the first batch, any fixed number.
+        setting: the published setting.
+        first: plays of the first batch, any positive integer.
         band, delta: see `bpe`.
         num_trials: None, or B.
         **options: of the model, see `ModelOptions`.
@@ -103,7 +104,7 @@ def reds(
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """REDS: batches that double, uniform plays of what is left (Salgia et al. 2024, as others restate it).
+    """REDS: batches that double, uniform plays of the active arms (Salgia et al. 2024, as others restate it).
 
     Readable form: tests/references/elimination.py.
     """
@@ -133,14 +134,14 @@ def eliminating(
     num_trials: int | None,
     options: ModelOptions,
 ) -> Agent:
-    """Return the agent that strikes off arms at the ends of batches of these lengths.
+    """Return the agent that eliminates arms at the ends of batches of these lengths.
 
     Args:
-        setting: what is published of the problem.
-        design: scores the arms that are left.
+        setting: the published setting.
+        design: rule that scores the active arms.
         lengths: rounds of the batches.
         band, delta: see `bpe`.
-        num_trials: None, or B.
+        num_trials: B, or None for a single trial.
         options: of the model.
     """
     if setting.continuous:

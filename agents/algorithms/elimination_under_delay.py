@@ -1,4 +1,4 @@
-"""Elimination in batches that wait for what they have played: BPE-Delay."""
+"""BPE-Delay: elimination in batches that wait for the feedback of their plays."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def bpe_delay(
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """BPE-Delay: batches of `bpe`, each u rounds longer, fitted to what has come (Vakili et al. 2023).
+    """BPE-Delay: batches of `bpe`, each u rounds longer, bands of delivered feedback (Vakili et al. 2023).
 
-    The extra rounds are played like the others. Bands hold for what has come, whatever that is, so long as
-    delays do not depend on what is earned: what is late costs regret, not the guarantee.
+    The extra rounds are played like the others. Bands hold for any subset of delivered feedback, provided
+    that delays do not depend on rewards: late feedback costs regret, not the guarantee.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         wait: u: "quantile" of the published law of delays, by default; "sub-exponential", the paper's tail
             bound, for a published Poisson law; "max_delay", by default where no law is published; or a
             number of rounds, 0 being `bpe`. Never more than `max_delay`.
-        late: of all plays up to the end of a batch one is late with two thirds of this probability at most.
+        late: 3/2 of the bound on the probability that any play up to the end of a batch is late.
         band, delta: see `bpe`; the paper's study takes a band of sqrt(6).
         num_trials: None, or B.
         **options: of the model, see `ModelOptions`.

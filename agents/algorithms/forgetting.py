@@ -1,9 +1,9 @@
-"""The named algorithms that forget: peers of change detection for rewards that change or drift.
+"""Named algorithms that forget, for rewards that change or drift; peers of change detection.
 
-What they forget by default follows from `variation`, B_T: the sum of the distances between the reward
-functions of successive rounds, in prior deviations. It is rarely known; the default 1 is a guess. (In the
-third experiment of Avanesov 2020, T = 1200 with three changes, R-GP-UCB's regret is the same within its error
-from 0.3 to 3, and more at 10.)
+The default memory follows from `variation`, B_T: the sum of the distances between the reward functions of
+successive rounds, in prior stds. It is rarely known; the default 1 is a guess. (In the third experiment of
+Avanesov 2020, T = 1200 with three changes, R-GP-UCB's regret is the same within its error from 0.3 to 3, and
+larger at 10.)
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ def sw_gp_ucb(
     Readable form: tests/references/forgetting.py.
 
     Args:
-        setting: what is published of the problem.
-        window: W; default ceil(gamma_T^(1/4) sqrt(T / B_T)). A play that is older is forgotten, and its value
-            too if it comes later.
-        variation: B_T of the default, in prior deviations.
+        setting: the published setting.
+        window: W; default ceil(gamma_T^(1/4) sqrt(T / B_T)). Older plays are forgotten, and their values too
+            where they are delivered later.
+        variation: B_T of the default, in prior stds.
         width, delta, beta_scale, gamma: as for `gp_ucb`; the paper's own is for functions of bounded norm,
             "self-normalised". "amm" has no theorem here: its proof wants all plays of one function.
         num_trials: None, or B.
@@ -73,12 +73,12 @@ def r_gp_ucb(
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """R-GP-UCB: GP-UCB that starts over every H rounds, with t of the width too (Zhou & Shroff 2021).
+    """R-GP-UCB: GP-UCB that restarts every H rounds, the width's t included (Zhou & Shroff 2021).
 
     Readable form: tests/references/forgetting.py.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         every: H; default ceil(gamma_T^(1/4) sqrt(T / B_T)).
         variation: B_T of the default, in prior deviations.
         width, delta, beta_scale, gamma: as for `sw_gp_ucb`; "amm" has a theorem only where the function stays
@@ -107,11 +107,11 @@ def tv_gp_ucb(
     Readable form: tests/references/forgetting.py.
 
     Args:
-        setting: what is published of the problem.
-        eps: drift of the function a round, in [0, 1]; default 2 / W with the default window of `sw_gp_ucb`.
-        variation: B_T of the default, in prior deviations.
+        setting: the published setting.
+        eps: drift of the function per round, in [0, 1]; default 2 / W with the default window of `sw_gp_ucb`.
+        variation: B_T of the default, in prior stds.
         width: "theory", sqrt(2 log(N pi^2 t^2 / (6 delta))), on a box "self-normalised"; "experiments",
-            sqrt(0.8 log(4 t)); or what `make_width` takes, of which "amm" has no theorem here.
+            sqrt(0.8 log(4 t)); or a width of `make_width`, of which "amm" has no theorem here.
         delta: failure probability.
         num_trials: None, or B.
         **options: of the model, see `ModelOptions`.
@@ -136,14 +136,14 @@ def ui_tvbo(
 
     Readable form: tests/references/forgetting.py.
 
-    What is not played becomes ever more uncertain, and old plays never fade, but are overlaid.
+    The variance of points that are not played grows without limit; new plays outweigh old ones gradually.
 
     Args:
-        setting: what is published of the problem, a finite set.
+        setting: the published setting, a finite set.
         rate: s^2, the variance of a round's step in prior variances; default 2 / W with the default window of
-            `sw_gp_ucb`, with which a step is as large as that of `tv_gp_ucb` by default (our reading).
-        variation: B_T of the default, in prior deviations.
-        width: the paper's code has 2; or what `make_width` takes.
+            `sw_gp_ucb`, which makes a step as large as that of `tv_gp_ucb` by default (our reading).
+        variation: B_T of the default, in prior stds.
+        width: a number, in the paper's code 2; or a width of `make_width`.
         delta: failure probability of a named width.
         num_trials: None, or B.
         **options: of the model, see `ModelOptions`.
@@ -173,12 +173,12 @@ def w_gp_ucb(
     Readable form: tests/references/forgetting.py.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         discount: rho, in (0, 1]; default 1 - gamma_T^(-1/4) sqrt(B_T / T).
-        variation: B_T of the default, in prior deviations.
+        variation: B_T of the default, in prior stds.
         width: the paper's B + R / sqrt(lambda) sqrt(2 (gamma + log(1 / delta))), "self-normalised", gamma the
-            realised gain of squared weights (see `Discounted.gain`); or what `make_width` takes, of which
-            "amm" has no theorem here: plays do not count alike.
+            realised gain of squared weights (see `Discounted.gain`); or a width of `make_width`, of which
+            "amm" has no theorem here: its proof requires equally weighted plays.
         delta, beta_scale, gamma: of the width.
         num_trials: None, or B.
         **options: of the model, see `ModelOptions`.

@@ -1,4 +1,4 @@
-"""How many plays are worth remembering of a function that changes by so much over a run."""
+"""The number of plays worth remembering of a function with a given total variation over a run."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from ..model.model import Model
 from ..validation import PerTrial
 from ..widths.gain_tables import spectral_bound
 
-DEFAULT_VARIATION = 1.0  # prior deviations
-MOST_POINTS = 256  # of the spectrum: the fourth root of gamma_T does not ask for more
+DEFAULT_VARIATION = 1.0  # prior stds
+MOST_POINTS = 256  # of the spectrum: the fourth root of gamma_T needs no more precision
 
 
 def memory_length(model: Model, variation: PerTrial) -> Floats:
-    """The length gamma_T^(1/4) sqrt(T / B_T), in rounds and between 2 and T, () or (B,) (Zhou & Shroff 2021).
+    """Return the length gamma_T^(1/4) sqrt(T / B_T), 2 to T rounds, () or (B,) (Zhou & Shroff 2021).
 
     Args:
         model: kernel, noise and horizon. gamma_T is the spectral bound on at most 256 points.
         variation: B_T, the sum of the distances between the reward functions of successive rounds, in prior
-            deviations.
+            stds.
     """
     require_positive(
-        "variation", variation, "it is how much the function changes in all, in prior deviations"
+        "variation", variation, "it is how much the function changes over the run, in prior stds"
     )
     horizon = model.setting.horizon
     sample = Gram(model.kernel, _sample(model.setting))
@@ -40,7 +40,7 @@ def memory_length(model: Model, variation: PerTrial) -> Floats:
 
 
 def _sample(setting: Setting) -> Floats:
-    """At most 256 of the points; of a box, whose points are two corners, as many that cover it."""
+    """Return at most 256 of the points; of a box, 256 points that cover it."""
     points = setting.decisions.points
     if not setting.continuous:
         return points[:: -(-len(points) // MOST_POINTS)]
@@ -49,15 +49,15 @@ def _sample(setting: Setting) -> Floats:
 
 
 def window_of(model: Model, variation: PerTrial) -> Ints:
-    """The W = H = ceil(gamma_T^(1/4) sqrt(T / B_T)), () or (B,), of a window or between restarts."""
+    """Return W = H = ceil(gamma_T^(1/4) sqrt(T / B_T)), () or (B,), a window or time between restarts."""
     return np.ceil(memory_length(model, variation)).astype(np.int64)
 
 
 def discount_of(model: Model, variation: PerTrial) -> Floats:
-    """The rho = 1 - gamma_T^(-1/4) sqrt(B_T / T), () or (B,) (Deng et al. 2022)."""
+    """Return rho = 1 - gamma_T^(-1/4) sqrt(B_T / T), () or (B,) (Deng et al. 2022)."""
     return 1.0 - 1.0 / memory_length(model, variation)
 
 
 def drift_of(model: Model, variation: PerTrial) -> Floats:
-    """The eps = 2 / W, () or (B,), with which the covariance falls to 1/e over W rounds: our reading."""
+    """Return eps = 2 / W, () or (B,), with which the covariance falls to 1/e over W rounds (our reading)."""
     return 2.0 / window_of(model, variation)

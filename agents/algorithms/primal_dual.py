@@ -1,4 +1,4 @@
-"""The named algorithms for costs that must balance on average: PDCBO and CKB."""
+"""Named algorithms for costs that must balance on average: PDCBO and CKB."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def pdcbo(
     A constraint given twice has two multipliers, which changes 71 % of the plays (50 arms, T = 120, noise
     0.1); one that is never active changes none.
 
-    This is the authors' code; the paper's dual takes lg(x_t) + eps in place of c_t, from memory. Costs that
-    arrive together are summed, so that sum c_t <= (phi_{T+1} - phi_1) / step on every path.
+    This is the authors' code; the paper's dual takes lg(x_t) + eps in place of c_t [from memory]. Costs
+    delivered in one round are summed, so that sum c_t <= (phi_{T+1} - phi_1) / step on every path.
 
     Args:
         setting: what is published of the problem.
@@ -67,14 +67,14 @@ def ckb(
     A constraint given twice has two multipliers, which changes 62 % of the plays (50 arms, T = 120, noise
     0.1); one that is never active changes none.
 
-    The multipliers move by the estimate at the play, not by what is observed. The constants of the paper are
+    The multipliers move by the estimate at the play, not by the observed cost. The constants of the paper are
     from memory: cap >= 4 B / chi, where some mixture of arms has costs of at most -chi, and
     step = cap / (G sqrt T).
 
     Args:
-        setting: what is published of the problem.
-        rule: of both estimates: "ucb", "ts" or "random"; see `Dual`.
-        step: of the multipliers; default 1 / sqrt(T).
+        setting: the published setting.
+        rule: of the estimates of reward and costs: "ucb", "ts" or "random"; see `Dual`.
+        step: step size of the multipliers; default 1 / sqrt(T).
         cap: the largest multiplier.
         clip: see `Dual`; default off.
         width: of both; default 3, and with "ts" 1.

@@ -1,4 +1,4 @@
-"""The agent to beat: it plays uniformly and learns nothing."""
+"""Uniform play, the baseline: it learns nothing."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from ..validation import require_reset, require_trials, seeds_of
 
 
 class RandomAgent(Shown):
-    """Uniform plays on arms or on a box, for one environment or B at once.
+    """Agent that plays uniformly on arms or on a box, in a single trial or a batch of B trials.
 
     Args:
-        setting: what is published of the problem.
-        num_trials: B, None for one environment without a trial axis.
+        setting: the published setting.
+        num_trials: B, or None for a single trial without a trial axis.
     """
 
     def __init__(self, setting: Setting, num_trials: int | None = None):
         require_trials(num_trials)
         self.setting, self.num_trials = setting, num_trials
         self._rngs: list[np.random.Generator] = []  # before the first reset
-        self.offered: Bools | None = None  # which arms may be played next, (B, A); None is all
+        self.offered: Bools | None = None  # arms available in the next round, (B, A); None for all
 
     def reset(self, seed: int | Sequence[int]) -> None:
-        """Start anew with one seed, or B of them for B trials."""
+        """Start anew with one seed, or B seeds for B trials."""
         self._rngs = [np.random.default_rng(word) for word in seeds_of(seed, self.num_trials)]
         self.offered = None
 
     def start(self, info: dict[str, Any]) -> None:
-        """Learn which arms the first round has; see `Agent`."""
+        """Read the arms available in the first round; see `Agent`."""
         self.offered = offered_in(info, self.setting, self.num_trials)
 
     def offer(self, arms: Bools) -> None:
-        """Let the next question alone choose among some arms, (A,) or (B, A); see `GPAgent.offer`."""
+        """Restrict the next action to some arms, (A,) or (B, A); see `GPAgent.offer`."""
         require_reset(bool(self._rngs))
         self.offered = np.atleast_2d(arms)
 
     def act(self, observation: Floats) -> Any:
-        """Draw an arm or a point of [-1, 1]^d, one a trial."""
+        """Draw an arm or a point of [-1, 1]^d per trial."""
         require_reset(bool(self._rngs))
         require_offered(self.offered, self.setting)
         rows = [None] * len(self._rngs) if self.offered is None else list(self.offered)
@@ -53,7 +53,7 @@ class RandomAgent(Shown):
         return np.array(actions) if self.num_trials else actions[0]
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn nothing but which arms the next round has."""
+        """Read the arms available in the next round; nothing else is learnt."""
         self.offered = offered_in(info, self.setting, self.num_trials)
 
     def _draw(self, rng: np.random.Generator, offered: Bools | None) -> Any:
@@ -66,5 +66,5 @@ class RandomAgent(Shown):
 
 @handles("delay", "context", "constraint", "change", "box", "availability", "aggregated")
 def random(setting: Setting, *, num_trials: int | None = None) -> RandomAgent:
-    """Random: uniform plays, the agent to beat."""
+    """Random: uniform plays, the baseline of all comparisons."""
     return RandomAgent(setting, num_trials)

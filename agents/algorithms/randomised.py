@@ -1,7 +1,7 @@
-"""The named algorithms that explore by chance: bounds on their expected regret need no delta and no horizon.
+"""Named algorithms that explore at random; bounds on their expected regret need no delta and no horizon.
 
-They are stated for f ~ GP(0, k), Gaussian noise of variance lambda and feedback that is not delayed; see
-`acquisition.randomised`. Plain Thompson sampling, `gp_ts` of width 1, is the fourth of them.
+The bounds hold for f ~ GP(0, k), Gaussian noise of variance lambda and feedback without delay; see
+`acquisition.randomised`. Plain Thompson sampling, `gp_ts` of width 1, is the fourth such algorithm.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def eims(setting: Setting, *, num_trials: int | None = None, **options: Unpack[M
 
     Readable form: tests/references/randomised.py.
 
-    An arm without deviation has no expected improvement, so one that is known and best may never be played:
-    regret beside a known arm is linear ("Contested claims" of the page of reproductions).
+    An arm with a posterior std of 0 has no expected improvement, so a known best arm may never be played:
+    with one known arm regret is linear ("Contested claims" of the page of reproductions).
     """
     return assemble(Model.of(setting, **options), Always(EIMS()), num_trials)

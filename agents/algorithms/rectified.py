@@ -1,4 +1,4 @@
-"""The named algorithms that charge violations round by round: CONFIG, RPOL and EPBO."""
+"""Named algorithms that penalise violations round by round: CONFIG, RPOL and EPBO."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def config(
 
     Readable form: tests/references/constrained.py.
 
-    Where no arm is left the problem is declared infeasible in `agent.infeasible`, and what violates least is
-    played, which is our reading. No multiplier and no slack are needed: with bands that hold,
+    Where no arm may be feasible, `agent.infeasible` declares the problem infeasible and the arm of the least
+    violation is played, which is our reading. No multiplier and no slack are needed: with bands that hold,
     [f(x*) - f(x_t)]^+ <= 2 w_f sd_f and [g_j]^+ <= 2 w_j sd_j in every round, see `Rectified`.
 
     Args:
@@ -60,7 +60,7 @@ def rpol(
     A constraint given twice is charged twice, which changes 3 % of the plays (50 arms, T = 120, noise 0.1);
     one that is never active changes none.
 
-    Under delay Q moves with the costs that come; see `Growing` for our readings. With censored rewards and
+    Under delay Q moves with the delivered costs; see `Growing` for our readings. With censored rewards and
     costs, `cost_belief="censored"`, it is RPOL under delay, whose regret and violation are
     O((gamma_T / rho_m) (sqrt T + m) + m gamma_T) in a window of m rounds (Guo et al. 2023, Theorem 6).
 

@@ -1,4 +1,4 @@
-"""The named algorithm whose band is the best of several regularisations'."""
+"""DMM-UCB, whose band is the smallest of several regularisations' bands."""
 
 from __future__ import annotations
 
@@ -29,15 +29,14 @@ def dmm_ucb(
 
     Readable form: tests/references/stationary.py.
 
-    All of them hold at once with probability 1 - delta, for R-sub-Gaussian noise and functions of norm B.
-    B is the setting's `rkhs_bound`, or 1 where none is published; where no function of that norm explains
-    what came, `agent.refuted` says so. The paper's lambda is R^2 for the squared exponential and
+    All bands hold at once with probability 1 - delta, for R-sub-Gaussian noise and functions of norm B. B is
+    the setting's `rkhs_bound`, or 1 where none is published; `agent.refuted` marks trials whose observations
+    no function of that norm explains. The paper's lambda is R^2 for the squared exponential and
     `noise_variance="smoothness"` for Matern kernels.
 
     Args:
-        setting: what is published of the problem.
-        ratios: of the regularisations to lambda, which is one of them; each costs a posterior. Default the
-            paper's.
+        setting: the published setting.
+        ratios: of the regularisations to lambda, one of them 1; each costs a posterior. Default the paper's.
         delta: failure probability.
         num_trials: None, or B.
         **options: of the model, see `ModelOptions`.

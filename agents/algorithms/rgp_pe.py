@@ -1,7 +1,7 @@
-"""RGP-PE: elimination that an attacker cannot fool, to be taught rather than used (Bogunovic et al. 2022).
+"""RGP-PE: elimination that is robust to an attacker, for teaching rather than use (Bogunovic et al. 2022).
 
-With the paper's allowance for corruption nothing is struck off in thousands of rounds, and plain GP-UCB,
-whose band is wrong, earns more.
+With the paper's allowance for corruption no arm is eliminated in thousands of rounds, and plain GP-UCB, whose
+band is invalid here, earns more.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ EXTRAS = ("sharp", "tight", "paper", "heuristic")
 
 
 class RGPPE(PlanningAgent):
-    """Plays the epochs of Algorithm 1 in one trial: plan, play each point often enough, strike off.
+    """Agent that plays the epochs of Algorithm 1 in one trial: plan, play each planned point, eliminate.
 
     Args:
-        model: what is assumed.
+        model: of a single trial.
         budget: C.
-        eta: above 1, by how much the determinant grows before the plan looks at variances again.
-        psi: the least share of an epoch that a planned point is played.
-        extra: how W allows for corruption, see `rgp_pe`.
+        eta: factor above 1 by which the determinant grows before the plan updates its variances.
+        psi: the least share of an epoch in which a planned point is played.
+        extra: the allowance of W for corruption, see `rgp_pe`.
         delta: failure probability.
     """
 
@@ -59,33 +59,33 @@ class RGPPE(PlanningAgent):
 
     @property
     def assumes_bound(self) -> bool:
-        """Whether B was neither given nor published."""
+        """True where B was neither given nor published."""
         return not self.model.bound_is_known
 
     def begin(self) -> None:
-        """All arms may be the best."""
+        """Start a trial with all arms active."""
         self.active = np.ones(self.setting.decisions.num_arms, dtype=bool)
         self.epoch, self.size = -1, 0  # h, and u, the plays of the epoch
         self._epochs = Alike(self.model, 1)
 
     def plan(self, uniform: Floats) -> list[int]:
-        """Strike off what the last epoch rules out; u(x) = ceil(l max(count(x) / l, psi)) plays of each x."""
+        """Eliminate arms by the last epoch; plan u(x) = ceil(l max(count(x) / l, psi)) plays of each x."""
         if self.size:
             self._strike_off()
         self.epoch += 1
         length = FIRST * 2**self.epoch
         order = order_of(uniform, len(self.active))
         count = self._planned(length, order)
-        point = order[count[order] > 0.0]  # for an epoch may be cut short by the end
+        point = order[count[order] > 0.0]  # in this order, because the horizon may cut an epoch short
         times = np.ceil(np.maximum(count[point], length * self.psi) - TIE)
-        left = max(self.setting.horizon - self.round, 1)  # more would not be played
+        left = max(self.setting.horizon - self.round, 1)  # plays beyond the horizon would be lost
         times = np.minimum(times, left).astype(np.int64)
         self.size = int(times.sum())
         self._epochs = Alike(self.model, 1)
         return np.repeat(point, times).tolist()
 
     def learn(self, arm: Ints, value: Floats) -> None:
-        """Values of this epoch."""
+        """Condition on values of this epoch."""
         self._epochs.receive(np.zeros_like(arm), arm, np.zeros_like(arm), value)
 
     @property
@@ -98,7 +98,7 @@ class RGPPE(PlanningAgent):
         return (model.rkhs_bound + noise) * std + self._extra(std)
 
     def _extra(self, std: Floats) -> Floats:
-        """What corruption may have done to the mean, (A,)."""
+        """Return the most that corruption can have changed the mean, (A,)."""
         if self.extra == "sharp":
             return CorruptedRewards(self.budget)(pulls(self._epochs, HERE))[0]
         noise, least = float(np.max(self.model.noise_variance)), FIRST * 2**self.epoch * self.psi
@@ -115,11 +115,11 @@ class RGPPE(PlanningAgent):
         self.active &= mean + half >= lower
 
     def _planned(self, length: int, order: Ints) -> Floats:
-        """How often each arm is the most uncertain in a plan of some points, (A,).
+        """Return how often each arm is the most uncertain in a plan of `length` points, (A,).
 
-        Variances are looked at again only when det(I + K / lambda) has grown by more than eta, so an arm is
-        planned until 1 + n sigma^2 / lambda > eta. Ties go to the first in `order`, (A,), a permutation that
-        is drawn for each plan: in that of the listing, regret would depend on how arms are listed.
+        Variances are updated only when det(I + K / lambda) has grown by more than eta, so an arm is planned
+        until 1 + n sigma^2 / lambda > eta. Ties go to the first in `order`, (A,), a permutation that is drawn
+        for each plan: the order of listing would make regret depend on how arms are listed.
         """
         known, left = make_posterior(self.model, 1), length
         count, noise = np.zeros(len(self.active)), known.noise.item()
@@ -136,7 +136,7 @@ class RGPPE(PlanningAgent):
 
 
 def order_of(uniform: Floats, count: int) -> Ints:
-    """A permutation of so many arms, drawn by a uniform in [0, 1), (1,)."""
+    """Return a permutation of `count` arms, seeded by a uniform in [0, 1), (1,)."""
     return np.random.default_rng(int(uniform.item() * 2**53)).permutation(count)
 
 
@@ -154,12 +154,12 @@ def rgp_pe(
     """RGP-PE: phased elimination under corrupted rewards, for teaching (Bogunovic et al. 2022, Algorithm 1).
 
     With probability 1 - delta R_T = O*(sqrt(T gamma_T) + C gamma_T^(3/2)). psi = log(eta) / (2 gamma_T).
-    What corruption can do rests on how often each planned arm is played in an epoch, and on all of the epoch:
-    with arms that may be missing neither holds.
+    The allowance for corruption requires that each planned arm is played often enough in an epoch, and that
+    epochs are complete: where arms may be missing neither holds.
 
     Args:
-        setting: what is published of the problem; contexts are not looked at.
-        budget: C; default what is published, else 0.
+        setting: the published setting; contexts are ignored.
+        budget: C; default the published corruption, else 0.
         eta: above 1.
         extra: "sharp", the exact worst case; "tight", C sigma / sqrt(l psi lambda); "paper", C sqrt(u) sigma
             / (l psi sqrt(lambda)), where lambda is printed for its root, which fails for lambda > 1;
@@ -173,7 +173,7 @@ def rgp_pe(
     if not is_number(eta) or eta <= 1.0:
         raise ArgumentError("eta", f"must be above 1, by which determinants grow, got {shown(eta)}")
     most = setting.corruption if budget is None else budget
-    require_not_negative("budget", 0.0 if most is None else most, "it bounds what is done to all rewards")
+    require_not_negative("budget", 0.0 if most is None else most, "it bounds the corruption of all rewards")
     model = plain_model(setting, **options)
     horizon = np.array([model.setting.horizon])
     gain = np.max(make_gamma("bound", model)(horizon, np.zeros(1)))

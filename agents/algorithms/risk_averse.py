@@ -1,4 +1,4 @@
-"""RAHBO: arms of a large mean and of little noise, both learnt from repeated plays (Makarova et al. 2021)."""
+"""RAHBO: arms of a large mean and little noise, both learnt from repeated plays (Makarova et al. 2021)."""
 
 from __future__ import annotations
 
@@ -23,25 +23,24 @@ from ..model.tie_breaking import argmax_with_ties
 
 WIDTH = 2.0**0.5  # b of the authors' experiments
 REPEATS = 10
-LEAST_SHARE = 1e-3  # of R^2: no few plays show that there is less noise
+LEAST_SHARE = 1e-3  # of R^2: a few plays cannot show that the noise is smaller
 READINGS = ("paper", "code")
 GUESS = 0.5  # prior mean of rho^2 / R^2, which lies in (0, 1]
 
 
 class RAHBO(PlanningAgent):
-    """Plays k times the arm of the largest mu_f + b sigma_f - alpha (mu_v - b sigma_v), in one trial.
+    """Agent of one trial that plays k times argmax mu_f + b sigma_f - alpha (mu_v - b sigma_v).
 
-    The sample variance s^2 of the k values is an observation of rho^2: s^2 / R^2 is one of rho^2 / R^2, with
-    noise 2 / (k - 1). Their mean is one of f, with noise min(mu_v + b sigma_v, R^2) / k once s^2 is learnt
-    (Algorithm 1, "paper"), or s^2 / k ("code", after the authors' code, which takes s^2 itself). Few plays
-    have a small s^2 by chance, and such a mean is believed for good. Where the setting publishes rho it is
-    taken for known.
+    The sample variance s^2 of the k values is an observation of rho^2: s^2 / R^2 observes rho^2 / R^2 with
+    noise 2 / (k - 1). Their mean observes f with noise min(mu_v + b sigma_v, R^2) / k once s^2 is learnt
+    (Algorithm 1, "paper"), or s^2 / k ("code", as in the authors' code). With few plays s^2 may be small by
+    chance, and "code" then trusts such a mean for good. Where the setting publishes rho it is taken as known.
 
     Args:
-        model: what is assumed; R is the largest deviation.
-        alpha: in prior deviations, f - (alpha / s) rho^2.
+        model: of a single trial; R is the largest noise std.
+        alpha: in prior stds, f - (alpha / s) rho^2.
         repeats: k.
-        explore: how many arms to choose by sigma_v alone, to learn the variance first.
+        explore: number of choices by sigma_v alone, to learn the variance first.
         reading: "paper" or "code".
     """
 
@@ -54,7 +53,7 @@ class RAHBO(PlanningAgent):
         self.known = None if profile is None else self.unit * profile**2  # (A,) rho^2
 
     def begin(self) -> None:
-        """Nothing is known."""
+        """Start a trial from the prior."""
         self.reward = Delivered(self.model, 1)
         noise = 2.0 / (self.repeats - 1) * self.model.deviation**2
         self.variance = make_posterior(self.model, 1, np.array([noise]))  # of rho^2 / R^2 times s
@@ -78,7 +77,7 @@ class RAHBO(PlanningAgent):
 
     @property
     def scores(self) -> Floats:
-        """How much each arm is wanted, (A,)."""
+        """Return the acquisition score of each arm, (A,)."""
         mean, std = self._risk
         if self.choices <= self.explore:
             return self.model.deviation * std / self.unit
@@ -92,7 +91,7 @@ class RAHBO(PlanningAgent):
 
     @property
     def _risk(self) -> tuple[Floats, Floats]:
-        """Mean and deviation of rho^2, (A,) each."""
+        """Posterior mean and std of rho^2, (A,) each."""
         if self.known is not None:
             return self.known, np.zeros_like(self.known)
         mean, variance = self.variance.mean_at(None)[0], self.variance.variance_at(None)[0]
@@ -101,7 +100,7 @@ class RAHBO(PlanningAgent):
         return GUESS * self.unit + unit * mean, unit * std
 
     def _observe(self, arm: int, values: Floats) -> None:
-        """Learn from several values of an arm, (n,)."""
+        """Condition on several values of an arm, (n,)."""
         point, share = np.array([arm]), values.var(ddof=1) / self.unit
         if self.known is None:
             seen = self.model.deviation * np.array([share - GUESS])
@@ -110,7 +109,7 @@ class RAHBO(PlanningAgent):
         self.reward.receive(HERE, point, HERE, values.mean(keepdims=True), np.array([weight]))
 
     def _noise(self, arm: int, share: float) -> float:
-        """Return the rho^2 that is assumed of an arm whose values just had this share of R^2 as variance."""
+        """Return the assumed rho^2 of an arm, given its last sample variance as a share of R^2."""
         if self.known is not None:
             return self.known.item(arm)
         if self.reading == "code":
@@ -132,12 +131,12 @@ def rahbo(
 ) -> RAHBO | SideBySide:
     """RAHBO: maximise f - alpha rho^2, with k plays of each arm that is chosen (Makarova et al. 2021).
 
-    Its regret is `gpbandits.evaluation.risk_averse_regret`. An arm that is chosen is played k times in a row,
-    which cannot be where it may be missing from one of these rounds.
+    Its regret is `gpbandits.evaluation.risk_averse_regret`. A chosen arm is played k times in a row, so it
+    must not be missing from any of these rounds.
 
     Args:
-        setting: what is published of the problem; contexts are not looked at.
-        alpha: how much variance costs, in prior deviations; the authors try 0.5, 1, 2 and 5.
+        setting: the published setting; contexts are ignored.
+        alpha: price of variance, in prior stds; the authors try 0.5, 1, 2 and 5.
         repeats: k, at least 2.
         explore: choices by the deviation of the variance alone, before the others ("-US").
         reading: what is taken for the noise of f: the upper bound of rho^2 as in Algorithm 1 ("paper"), or
@@ -145,8 +144,8 @@ def rahbo(
         num_trials: None, or B.
         **options: of the model, see `ModelOptions`.
     """
-    require_not_negative("alpha", alpha, "it is how much variance costs")
-    require_integer("repeats", repeats, 2, "a sample variance takes two values")
+    require_not_negative("alpha", alpha, "it is the price of variance")
+    require_integer("repeats", repeats, 2, "a sample variance needs two values")
     require_integer("explore", explore, 0, "it is a number of choices")
     require_choice("reading", reading, READINGS)
     model = plain_model(setting, **options)

@@ -1,7 +1,7 @@
-"""The named algorithms for functions outside the space, corrupted rewards and heavy tails.
+"""Named algorithms for functions outside the space, corrupted rewards and heavy tails.
 
-All are upper confidence bounds whose band holds for any valid band of the clean problem; by default that is
-the AMM width.
+All are upper confidence bounds that enlarge a valid band of the clean problem; by default that band has the
+AMM width.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def ec_gp_ucb(
     Readable form: tests/references/robust.py.
 
     Args:
-        setting: what is published of the problem.
-        eps: |f - f_0| <= eps at all points, f_0 of norm B; default what is published, else 0.
+        setting: the published setting.
+        eps: |f - f_0| <= eps at all points, f_0 of norm B; default the published value, else 0.
         extra: "sharp", the worst case for f_0; "paper", eps sqrt((t - 1) / lambda) sigma; or "exact", the
-            worst case for f itself, which is the narrowest band of f at arms that were played, and the poorer
-            rule: it favours the others.
-        width: of the band without it, see `gp_ucb`.
+            worst case for f itself, which is the narrowest band of f at played arms but a poorer rule: it
+            favours the other arms.
+        width: of the clean band, see `gp_ucb`.
         delta: failure probability.
         num_trials: None, or B.
         **options: of the model, see `ModelOptions`.
@@ -75,15 +75,15 @@ def rgp_ucb(
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """RGP-UCB: a band for rewards that an attacker may change by C in all (Bogunovic et al. 2020).
+    """RGP-UCB: a band for rewards that an attacker may change by C in total (Bogunovic et al. 2020).
 
     Readable form: tests/references/robust.py.
 
     Args:
-        setting: what is published of the problem.
-        budget: C; default what is published, else 0.
+        setting: the published setting.
+        budget: C; default the published corruption, else 0.
         extra: "sharp", the exact worst case, or "paper", C / sqrt(lambda) sigma.
-        width: of the band without it, see `gp_ucb`.
+        width: of the clean band, see `gp_ucb`.
         delta: failure probability.
         num_trials: None, or B.
         **options: of the model, see `ModelOptions`.
@@ -104,16 +104,16 @@ def tgp_ucb(
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """TGP-UCB: rewards of heavy tails, truncated (Ray Chowdhury & Gopalan 2019).
+    """TGP-UCB: truncation of rewards with heavy tails (Ray Chowdhury & Gopalan 2019).
 
     Readable form: tests/references/robust.py.
 
-    A tool for the worst case: on tails that are not as bad its band is several times too wide.
+    It is for the worst case: on lighter tails its band is several times too wide.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         alpha: in (0, 1]: E|y|^(1 + alpha) is finite.
-        moment: a bound on it, for y from the average prior mean; default what B and R say.
+        moment: a bound on it, for y minus the average prior mean; default follows from B and R.
         delta: failure probability.
         num_trials: None, or B.
         **options: of the model, see `ModelOptions`; noise_variance is 1 prior variance by default.

@@ -1,4 +1,4 @@
-"""The named algorithms that keep every cost in every round: safe UCB and its kin."""
+"""Named algorithms that keep every cost in every round: safe UCB, SafeOpt, StageOpt, LoSBO and ISE."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..options import typed
 from ..restarts.by_name import make_restart
 from ..widths.base import Width
 
-WIDTH = 2.0  # of the reward's band, which safety does not rest on
+WIDTH = 2.0  # of the reward's band, on which safety does not depend
 PATIENCE = 10
 
 
@@ -59,8 +59,8 @@ def safe_ucb(
 
     Readable form: tests/references/safe.py.
 
-    Every play is safe as long as the bands of the costs hold; nothing makes S grow but the plays that the
-    reward asks for, so that it may stay with a local optimum.
+    Every play is safe as long as the bands of the costs hold. S grows only through plays that maximise the
+    reward, so that the agent may stay at a local optimum.
 
     Args:
         setting: what is published of the problem, a safe seed among it.
@@ -88,8 +88,8 @@ def safeopt(
 
     With one cost S, M and G are those of the authors' code (SafeOpt-MC, Berkenkamp et al. 2016), without
     Lipschitz constants, at the arms of the round's context; with two or more costs they are not. The width
-    of the reward's band alone is 2, which has no guarantee; that of the costs is `cost_width`. With
-    `cost_width="real-beta"` it is Real-beta-SafeOpt (Fiedler et al. 2024), which has one where B is known.
+    of the reward's band is 2, which has no guarantee; that of the costs is `cost_width`. With
+    `cost_width="real-beta"` it is Real-beta-SafeOpt (Fiedler et al. 2024), which is proved for a known B.
 
     Args:
         setting: what is published of the problem, a safe seed among it.
@@ -115,9 +115,9 @@ def stageopt(
     Readable form: tests/references/safe.py.
 
     Args:
-        setting: what is published of the problem, a safe seed among it.
-        rounds: T0, the most of the first stage; default 80 % of the horizon, as in its experiments.
-        patience: rounds with feedback in which S does not grow after which the first stage ends, 10 as in
+        setting: the published setting, with a safe seed.
+        rounds: T0, the longest first stage; default 80 % of the horizon, as in its experiments.
+        patience: number of rounds with feedback and without growth of S that ends the first stage, 10 as in
             its experiments.
         sets: see `safe_ucb`.
         num_trials: None, or B.
@@ -141,9 +141,9 @@ def losbo(
 
     Readable form: tests/references/safe.py.
 
-    Where |noise| <= E and the Lipschitz constants L are right every play is safe for sure, whatever the
-    kernel; bands only say what to play. Noise that has no bound is taken to stay within 3 deviations, which
-    is an assumption and no guarantee.
+    Where |noise| <= E and the Lipschitz constants L are right every play is safe with certainty, whatever the
+    kernel; bands only decide among safe arms. Unbounded noise is assumed to stay within 3 stds, without a
+    guarantee.
 
     Args:
         setting: what is published of the problem: a safe seed, L and E.
@@ -164,11 +164,11 @@ def ise(
     num_trials: int | None = None,
     **options: Unpack[SafeOptions],
 ) -> Agent:
-    """ISE: the safe arm that tells most about where costs are kept (Bottero et al. 2022), then safe UCB.
+    """ISE: the safe arm most informative about where costs are kept (Bottero et al. 2022), then safe UCB.
 
     Readable form: tests/references/safe.py.
 
-    The paper explores only, and one cost; that it goes over to rewards, and when, is ours. Of several costs
+    The paper only explores, with one cost; the later change to maximising rewards is ours. With several costs
     it explores each: a constraint that is never active changes up to 8 % of its plays (50 arms, T = 120).
 
     Args:

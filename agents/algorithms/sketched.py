@@ -1,10 +1,10 @@
-"""The named algorithms that approximate the posterior, for many distinct plays.
+"""Named algorithms that approximate the posterior, for many distinct plays.
 
 The exact posterior keeps about one row of the N points for each of the u distinct plays: O(u N) a round.
 A dictionary of m points, about the effective dimension d_eff = tr K (K + lambda I)^-1, costs O(m^2 N), once
-a round or once a batch, and a play within a batch O(m N). So `bkb` pays only for u >> d_eff, which takes 10^3
+a round or once a batch, and a play within a batch O(m N). So `bkb` is faster only for u >> d_eff, at 10^3
 distinct plays and more, and `bbkb` somewhat sooner; else `repeat=2` with the exact posterior is simpler and
-faster. Agents here say that they are `approximate`.
+faster. These agents are marked `approximate`.
 """
 
 from __future__ import annotations
@@ -49,22 +49,22 @@ def bkb(
     """BKB: GP-UCB on an approximate posterior, with a new dictionary a round (Calandriello et al. 2019).
 
     A point of n plays enters the dictionary with probability min(1, q n variance / lambda), by the variances
-    after the round's play, as in the authors' code; or as in Algorithm 1 [memory] each of its plays brings it
-    in with min(1, q variance / lambda), by the variances that chose the round's play. For the same variances
-    the first is never the smaller (Boole), and so the default.
+    after the round's play, as in the authors' code; or as in Algorithm 1 [memory] each of its plays enters
+    with probability min(1, q variance / lambda), by the variances that chose the round's play. For the same
+    variances the first is never the smaller (Boole), hence the default.
 
     That q = 6 alpha log(4 T / delta) / eps^2, alpha = (1 + eps) / (1 - eps), makes regret a constant times
     GP-UCB's, with d_eff for the gain, is [memory]; the authors' experiments take 2 to 10 and delta = 0.5.
 
     Args:
-        setting: what is published of the problem, with arms.
+        setting: the published setting, with arms.
         size: q.
-        reading: "code" draws once a point, "paper" once a play.
+        reading: "code" draws once per point, "paper" once per play.
         delta: failure probability, for such a q.
         num_trials: None, or B.
         **options: of the model, see `ModelOptions`, but for `form`, `refit_every` and `repeat`.
     """
-    require_positive("size", size, "it says how many points dictionaries have; the authors take 2 to 10")
+    require_positive("size", size, "it scales the size of dictionaries; the authors take 2 to 10")
     require_choice("reading", reading, READINGS)
     model, belief = _sketched_model(setting, options), partial(SketchedAnew, size=size, reading=reading)
     return assemble(model, WithWidth(UCB, partial(_bkb_width, delta=delta)), num_trials, belief=belief)
@@ -80,19 +80,19 @@ def bbkb(
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """BBKB: BKB in batches, in which means are frozen and variances shrink (Calandriello et al. 2020).
+    """BBKB: BKB in batches with frozen means and shrinking variances (Calandriello et al. 2020).
 
     A batch ends when 1 + the sum of its plays' variances / lambda at its start is more than C.
 
     Args:
-        setting: what is published of the problem, with arms.
+        setting: the published setting, with arms.
         size: q, see `bkb`.
         growth: C, 2 in the authors' experiments.
         delta: failure probability, for a q as large as the theorem's.
         num_trials: None, or B.
         **options: of the model, see `ModelOptions`, but for `form`, `refit_every` and `repeat`.
     """
-    require_positive("size", size, "it says how many points dictionaries have; the authors take 2 to 10")
+    require_positive("size", size, "it scales the size of dictionaries; the authors take 2 to 10")
     require_at_least_one("growth", growth, "a batch ends where variances may have shrunk by it")
     belief = partial(SketchedInBatches, size=size, growth=growth)
     rule_of = WithWidth(UCB, partial(_bbkb_width, growth=growth, delta=delta))

@@ -1,4 +1,4 @@
-"""The named algorithm for those who will not use exactly the arm that they choose: StableOpt."""
+"""StableOpt, for settings where the arm that is used may differ from the chosen one."""
 
 from __future__ import annotations
 
@@ -43,19 +43,20 @@ def stable_opt(
     With bands that hold, min f near the best arm less min f near the chosen one is at most 2 w sigma of the
     play, so that robust regret (`gpbandits.evaluation.robust_regret`) has the bound of GP-UCB, which is
     eps = 0. It recommends the arm whose worst neighbour has the largest lf now, our reading; the paper takes
-    the best of those chosen, by lf at their time. Missing arms are neither chosen nor played, but count as
-    neighbours: f near an arm does not depend on which arms are there; the bound then needs the play that is
-    feared most to be there.
+    the best of the chosen arms, by lf at the time. Missing arms are neither chosen nor played, but count as
+    neighbours, because f near an arm does not depend on which arms are available; the bound then requires
+    that the worst neighbour is available.
 
     Args:
-        setting: what is published of the problem, on a finite set.
-        eps: how far the arm that is used may be from the one chosen, in ranges of the features over the arms.
+        setting: the published setting, on a finite set.
+        eps: largest distance of the arm that is used from the chosen one, in ranges of the features over the
+            arms.
         width, delta, gamma: see `gp_ucb`.
         num_trials: None, or B.
         **options: of the model, see `ModelOptions`, but for `refit_every` and `repeat`.
     """
     if setting.continuous:
-        raise ArgumentError("setting", f"must have arms, among which neighbours are, got {shown(setting)}")
+        raise ArgumentError("setting", f"must have arms, which have neighbours, got {shown(setting)}")
     require_not_negative("eps", eps, "it is a distance")
     require(
         is_number(eps) and eps <= FURTHEST, "eps", f"a number up to {FURTHEST:g}, in ranges of features", eps

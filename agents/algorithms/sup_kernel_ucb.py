@@ -1,4 +1,4 @@
-"""SupKernelUCB: stages of ever narrower bands, each of plays that depend on no value of their own."""
+"""SupKernelUCB: stages of ever narrower bands, each of plays that are independent of their own values."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from ..options import require_absent
 from ..validation import PerTrial, arms_of
 from ..widths.non_adaptive import ConstantBand, PlainBand
 
-TIE = 1e-9  # in prior deviations
-HERE = np.zeros(1, dtype=np.int64)  # the only trial
-NOWHERE = -1  # the stage of plays that are kept in none
+TIE = 1e-9  # in prior stds
+HERE = np.zeros(1, dtype=np.int64)  # index of the single trial
+NO_STAGE = -1  # the stage of plays that belong to none
 
 
 class SupKernelUCB(LoneAgent):
-    r"""S = ceil(log2 sqrt T) + 1 stages, each with the posterior of its own plays Psi_s.
+    r"""Agent of S = ceil(log2 sqrt T) + 1 stages, each with the posterior of its own plays Psi_s.
 
-    In a round, from s = 1 and all arms A that are there:
+    In a round, from s = 1 and all available arms A:
     (i) where w sigma_s <= 1 / sqrt T on A, play argmax mu_s + w sigma_s, and keep it in no stage;
-    (ii) else where w sigma_s > 2^-s somewhere on A, play the widest and keep it in Psi_s;
+    (ii) else where w sigma_s > 2^-s somewhere on A, play the arm of the widest band and keep it in Psi_s;
     (iii) else A <- {mu_s + w sigma_s >= max_A (mu_s + w sigma_s) - 2^(1-s)}, and s <- s + 1.
 
-    Thresholds are in prior deviations. The order is from memory; the widest in (ii), in place of any, and to
+    Thresholds are in prior stds. The order is from memory; the widest band in (ii), in place of any, and the
     play as in (i) past the last stage, are our readings. Pending plays count in sigma_s, which needs no
     value, so that a stage's design stays independent of its noise under delay.
 
     Args:
-        model: of a finite set, one trial's.
+        model: of a finite set and a single trial.
         band: w sigma from sigma and |a_x|, (1, A) each.
     """
 
@@ -58,20 +58,20 @@ class SupKernelUCB(LoneAgent):
 
     @property
     def assumes_bound(self) -> bool:
-        """Whether the band does."""
+        """True where the band uses a default for B."""
         return rests_on_default(self.band)
 
     @property
     def processes(self) -> list[Belief]:
-        """Those that record plays beside the one that recommends: of the stages."""
+        """Beliefs of the stages, which record plays in addition to `belief`."""
         return self.psi
 
     def begin(self) -> None:
         """Start a trial."""
         self.psi: list[Belief] = [Hallucinated(self.model, 1) for _ in range(self.stages)]
-        self.belief = Delivered(self.model, 1)  # of all values, to recommend by
+        self.belief = Delivered(self.model, 1)  # of all values, for recommendations
         self.stage_of: list[int] = []  # of each play
-        self._asked = NOWHERE, NOWHERE  # the arm that is to be played, and its stage
+        self._asked = NO_STAGE, NO_STAGE  # the chosen arm and its stage
 
     def act(self, observation: Floats) -> int:
         """Choose an arm for the observed context."""
@@ -79,36 +79,36 @@ class SupKernelUCB(LoneAgent):
         return self._asked[0]
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Learn from a round: what was seen before it, what was played, and the `info` that came back."""
+        """Learn from a round: the observation before it, the action and the `info` it returned."""
         arm, context = arms_of(action, 1, self.setting.decisions.num_arms), self.context(observation)
         point = self.setting.decisions.point_index(context, arm)
         trial, rounds, value, _ = Feedback.arrived(info)
         offered = offered_in(info, self.setting, None)
-        played = self.book.record_round(point, trial, rounds)  # the last check
+        played = self.book.record_round(point, trial, rounds)  # validates last, before any change
         self.offered = offered
         asked, stage = self._asked
-        stage = stage if asked == int(arm[0]) else NOWHERE  # a play of somebody else's
+        stage = stage if asked == int(arm[0]) else NO_STAGE  # the caller played another arm
         self.stage_of.append(stage)
-        if stage != NOWHERE:
+        if stage != NO_STAGE:
             self.psi[stage].play(point)
         for x, s, y in zip(played[:, None], rounds.tolist(), value[:, None], strict=True):
             self.belief.receive(HERE, x, HERE, y)
-            if self.stage_of[s] != NOWHERE:
+            if self.stage_of[s] != NO_STAGE:
                 self.psi[self.stage_of[s]].receive(HERE, x, HERE, y)
         self.round += 1
 
     def dropped(self, rounds: Ints, point: Ints) -> None:
-        """Their stages count them no longer."""
+        """Remove dropped plays from their stages."""
         for s, x in zip(rounds.tolist(), point[:, None], strict=True):
-            if self.stage_of[s] != NOWHERE:
+            if self.stage_of[s] != NO_STAGE:
                 self.psi[self.stage_of[s]].drop(HERE, x, np.array([self.round - s]))
 
     def believed(self, context: Ints) -> tuple[Floats, Floats]:
-        """Of all values that came."""
+        """Return the posterior mean and std of all delivered values, (A,) each."""
         return self.belief.mean(context)[0], self.belief.std(context)[0]
 
     def _chosen(self, context: Ints, uniform: Floats) -> tuple[int, int]:
-        """The arm and the stage that is to keep it."""
+        """Return the arm and the stage that keeps its play."""
         active = self.there().copy()
         for s, belief in enumerate(self.psi):
             half, upper = self._bounds(belief, context)
@@ -118,11 +118,11 @@ class SupKernelUCB(LoneAgent):
                 if s + 1 < self.stages:
                     active &= upper >= upper[active].max() - 2.0 * self._threshold(s)
                     continue
-            return self._best(upper, active, uniform), NOWHERE
+            return self._best(upper, active, uniform), NO_STAGE
         raise AssertionError("there is at least one stage")
 
     def _bounds(self, belief: Belief, context: Ints) -> tuple[Floats, Floats]:
-        """W sigma and mu + w sigma of a stage, (1, A) each."""
+        """w sigma and mu + w sigma of a stage, (1, A) each."""
         std = belief.std(context)
         half = self.band(std, std)
         return half, belief.mean(context) + half
@@ -154,8 +154,8 @@ def sup_kernel_ucb(
     Readable form: tests/references/elimination.py.
 
     Args:
-        setting: what is published of the problem, on a finite set.
-        band: w of W = w sigma, of which nothing is proved; default B + (R / sqrt(lambda))
+        setting: the published setting, on a finite set.
+        band: w of w sigma, without a proof; default B + (R / sqrt(lambda))
             sqrt(2 log(2 T N / delta)).
         delta: failure probability.
         num_trials: None, or B.

@@ -1,7 +1,7 @@
-"""The named algorithms that know a bound on the length-scale, or a few priors, and keep a guarantee.
+"""Named algorithms with a guarantee where only a bound on the length-scale, or a few priors, are known.
 
-Marginal likelihood (`refit_every`) has none: after a few plays it may be sure of a wrong length-scale, and is
-never told. These shorten it for certain, or find out by what they lose.
+Marginal likelihood (`refit_every`) has no guarantee: after a few plays it may settle on a wrong length-scale
+and never correct it. These shorten it by a schedule, or compare candidates by their regret.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ from ..options import require_left_out
 from ..validation import PerTrial
 from ..widths.by_name import improved_width, make_width
 
-FORM = "pairs"  # the posterior that is cheapest to build again
+FORM = "pairs"  # the posterior that is cheapest to rebuild
 WIDTHS = {  # for functions of bounded norm, with the gain that is realised
     "amm": partial(make_width, "amm"),
     "self-normalised": partial(make_width, "self-normalised"),
     "improved": improved_width,
 }
-FIRST = 5  # shorter candidates that there are from the start
-ROUNDING = 1e-9  # of a length-scale: theta_0 / g(t) itself is among the candidates
-OFFSETS = (-1.0, 0.0, 1.0)  # prior deviations by which the mean of a default prior is off
+FIRST = 5  # shorter candidates that are open from the start
+ROUNDING = 1e-9  # relative: theta_0 / g(t) itself is among the candidates
+OFFSETS = (-1.0, 0.0, 1.0)  # offsets of the mean in the default priors, in prior stds
 
 
 @handles("delay", "context", "box", "availability")
@@ -64,17 +64,17 @@ def a_gp_ucb(
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Agent:
-    """A-GP-UCB: GP-UCB whose length-scale shrinks for certain (Berkenkamp et al. 2019).
+    """A-GP-UCB: GP-UCB whose length-scale shrinks by a schedule (Berkenkamp et al. 2019).
 
     In round t = 1, 2, ... length-scales are theta_0 / g(t), and the bound on the norm is b(t) g(t)^(d/2) B_0,
     with g(t) = max(start, t^g) and b(t) = t^b; theta_0 and B_0 are the model's. Regret is O(g(T)^d) times
-    that of the true length-scale. The schedule is the one that Ziomek et al. (2024) compare with; that the
-    original multiplies the norm by g(t)^d is [memory], and more than needed for kernels whose spectrum falls,
-    see `agents.kernels.shortened.inflation`. Kernels without a length-scale stay as they are. The posterior
-    is built again in every round in which g(t) grows.
+    that of the true length-scale. The schedule is the one that Ziomek et al. (2024) compare with. The
+    original multiplies the norm by g(t)^d [memory], more than needed for kernels with a decaying spectrum,
+    see `agents.kernels.shortened.inflation`. Kernels without a length-scale stay unchanged. The posterior is
+    rebuilt in every round in which g(t) grows.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         g, b: powers of t.
         start: t_0, at least 1.
         width: "amm", "self-normalised" or "improved", with the realised gain.
@@ -99,19 +99,19 @@ def lb_gp_ucb(
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Several | SideBySide:
-    """LB-GP-UCB: length-scales take turns so that what each may lose is balanced (Ziomek et al. 2024).
+    """LB-GP-UCB: chooses among length-scales so that their possible losses are balanced (Ziomek et al. 2024).
 
     Candidates are theta_0 q^i, i = 0, 1, ..., with q = e^(-1/d), and e^(-1/(d + 2 nu)) on Matern kernels as
-    the authors' code has it, down to theta_0 / g(t), g(t) = max(q^-5, t^g); the norm of candidate theta is
+    in the authors' code, down to theta_0 / g(t), g(t) = max(q^-5, t^g); the norm of candidate theta is
     (theta_0 / theta)^(d/2) B_0. Regret is O(d log g(T)) times that of the best candidate, for isotropic
-    kernels and known R. See `Balanced` for the rule, in our reading. With theorem widths no candidate is ever
-    struck off as a rule: balancing does the work. Mean rewards are compared over all contexts, which bandits
-    in contexts of no known law do not allow.
+    kernels and known R. See `Balanced` for the rule, in our reading. With theorem widths candidates are
+    hardly ever eliminated: balancing does the work. Mean rewards are compared over all contexts, which
+    requires contexts of one known law.
 
     Args:
-        setting: what is published of the problem.
-        scales: multiples of theta_0 in place of the schedule, there from the start.
-        g: power of t. The authors' theta_0 is the marginal likelihood's of ten first plays; ours the model's.
+        setting: the published setting.
+        scales: multiples of theta_0 in place of the schedule, all open from the start.
+        g: power of t. The authors fit theta_0 by marginal likelihood to ten first plays; ours is the model's.
         width: "amm", "self-normalised" or "improved", with the realised gain.
         delta: failure probability.
         num_trials: None, or B.
@@ -135,16 +135,17 @@ def pe_gp_ucb(
     num_trials: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> Several | SideBySide:
-    """PE-GP-UCB: the most optimistic of several priors, until its promises fail (Ziomek et al. 2025).
+    """PE-GP-UCB: the most optimistic of several priors, until its predictions fail (Ziomek et al. 2025).
 
-    See `Optimistic` for the rule, whose structure is [memory] and whose test is ours. For priors that are not
-    nested: means, periods, families. Of nested length-scales the shortest always promises most, and the
-    agent equals it; take `lb_gp_ucb`.
+    See `Optimistic` for the rule, whose structure is [memory] and whose test is ours. It is for priors that
+    are not nested: means, periods, families. Of nested length-scales the shortest is always the most
+    optimistic, and the agent equals it; take `lb_gp_ucb`.
 
     Args:
-        setting: what is published of the problem.
-        priors: options of the model for each, such as ({"prior_mean": 0.0}, {"kernel": "matern52"}), over the
-            common ones. Default: the model's prior mean, and means one prior deviation below and above it.
+        setting: the published setting.
+        priors: for each prior, options of the model that override the common ones, such as
+            ({"prior_mean": 0.0}, {"kernel": "matern52"}). Default: the model's prior mean, and means one
+            prior std below and above it.
         width: "amm", "self-normalised" or "improved", with the realised gain.
         delta: failure probability.
         num_trials: None, or B.
@@ -163,24 +164,24 @@ def _bands(width: str, delta: PerTrial) -> WithWidth:
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """Which multiples of theta_0 are candidates in round t: those of at least 1 / g(t).
+    """Schedule of the candidates: in round t the multiples of theta_0 of at least 1 / g(t).
 
     Args:
-        ratios: all of them, (K,).
-        g: None if all are there from the start.
+        ratios: all multiples, (K,).
+        g: growth of the schedule; None opens all candidates from the start.
     """
 
     ratios: Floats
     g: Growth | None = None
 
     def __call__(self, t: int) -> Bools:
-        """Which are there, (K,)."""
+        """Return the mask of open candidates, (K,)."""
         least = 0.0 if self.g is None else (1.0 - ROUNDING) / self.g(t)
         return self.ratios >= least
 
 
 def _schedule(model: Model, power: float) -> Scales:
-    """All candidates of the horizon; those of kernels without a length-scale are the kernel itself."""
+    """Return all candidates of the horizon; a kernel without a length-scale is its only candidate."""
     dim, order = model.setting.pairs_width, order_of(model.kernel)
     divisor = dim if math.isinf(order) else dim + 2.0 * order
     grows = Growth(power, math.exp(FIRST / divisor))
@@ -208,10 +209,10 @@ def _bound_growth(power: float) -> Growth:
 
 
 def _fixed_model(setting: Setting, options: Mapping[str, Any]) -> Model:
-    """The model of an agent that has its own way with hyperparameters, and chooses in every round."""
+    """Return the model of an agent that handles hyperparameters itself and chooses in every round."""
     model = Model.of(setting, **options)
     remedy = "leave it out, or take gp-ucb"
-    where = "where kernels are compared by what they promise"
+    where = "where kernels are compared by their predictions"
     require_left_out("refit_every", options.get("refit_every") or None, None, where, remedy)
     if model.repeat != 1.0:
         complaint = (

@@ -1,1 +1,1 @@
-"""Beliefs: what is known of a function, given how pending feedback is treated."""
+"""Beliefs: posteriors of functions, with a treatment of pending feedback."""

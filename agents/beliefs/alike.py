@@ -1,4 +1,4 @@
-"""Values that count alike, whatever is told of their noise."""
+"""A belief that weights all values equally, whatever noise is published for them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from .delivered import Delivered
 
 
 class Alike(Delivered):
-    """Learns a value when it arrives, as one play of noise lambda.
+    """Belief that learns every value, when it is delivered, as one play of noise lambda.
 
-    A value that may be corrupted, or of heavy tails, must not count for more than another because somebody
-    says that it is precise.
+    A value that may be corrupted, or heavy-tailed, must not have a larger weight than another because a small
+    noise is published for it.
     """
 
     weighs = False
 
     def weights(self, point: Ints, told: Floats | None = None) -> Floats | None:
-        """Each is one."""
+        """Return None: each play counts as one."""
         return None

@@ -1,4 +1,4 @@
-"""What an agent believes about one unknown function, given how it treats pending feedback."""
+"""The belief about one unknown function, with a treatment of pending feedback."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ NO_BIAS = np.zeros(1)  # an array: a number would be converted in every round
 
 
 class Belief(abc.ABC):
-    """Mean, deviation and samples of one function at the arms of each trial's context.
+    """Mean, std and samples of one function at the arms of each trial's context.
 
-    The mean comes from `centre` and the deviation from `spread`; they may be one object. A subclass says
-    what playing a point and receiving its value change.
+    The mean comes from `centre` and the std from `spread`; they may be one object. A subclass defines how
+    playing a point and receiving its value change them.
 
     Args:
         model: kernel, noise and prior mean.
         centre, spread: posteriors of the function minus its prior mean.
     """
 
-    window: float = math.inf  # feedback that takes longer is discarded
+    window: float = math.inf  # feedback with longer delays is discarded
     others: Sequence[Posterior] = ()  # of the same plays under other regularisations than lambda
-    weighs = False  # whether plays of less noise count for more; a belief that does takes their weights
-    assumes_bound = False  # whether it rests on a bound that was neither given nor published
-    noisy = False  # whether deviations are those of what is observed, with its noise
+    weighs = False  # True where plays of less noise have more weight; `receive` then takes weights
+    assumes_bound = False  # True where it uses a bound that was neither given nor published
+    noisy = False  # True where stds are those of an observation, its noise included
 
     def __init__(self, model: Model, centre: Posterior, spread: Posterior):
         self.centre, self.spread = centre, spread
         self.decisions = model.setting.decisions
-        self._sees_all = self.decisions.num_contexts == 1
+        self._one_context = self.decisions.num_contexts == 1
         num_trials = len(centre.noise)
         self.rows = np.arange(num_trials)
         self._weights = profile_weights(model.setting)
@@ -58,31 +58,31 @@ class Belief(abc.ABC):
 
     @abc.abstractmethod
     def play(self, point: Ints) -> None:
-        """Every trial has just played a point, (B,)."""
+        """Record that every trial has just played a point, (B,)."""
 
     @abc.abstractmethod
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        """Values arrive `delay` rounds after their points were played, (n,) each; trials ascend."""
+        """Condition on values delivered `delay` rounds after their plays, (n,) each; trials ascend."""
 
     @abc.abstractmethod
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        """Pending plays of `ago` rounds ago will never yield a value, (n,) each: as if never played."""
+        """Remove pending plays of `ago` rounds ago that will never yield a value, (n,) each."""
 
     def weights(self, point: Ints, told: Floats | None = None) -> Floats | None:
-        """How many plays of noise lambda those of points count as, (n,) each; None where each is one.
+        """Return the number of plays of noise lambda that plays of points count as, (n,); None for 1 each.
 
         Args:
             point: of the plays.
-            told: what is known of these plays themselves.
+            told: weights published for these plays themselves.
         """
         return told if told is not None or self._weights is None else self._weights[point]
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:
-        """What pending plays count as, minus their prior mean, (n,) each -> (n,): the posterior mean."""
+        """Return the values assumed for pending plays, minus their prior mean, (n,): the posterior mean."""
         return self.centre.mean_of(trial, point)
 
     def remodel(self, model: Model) -> None:
-        """Go over to another kernel, noise and prior mean; what was observed stays."""
+        """Change to another kernel, noise and prior mean; the observations stay."""
         shared = self.spread is self.centre
         self.centre = successor(self.centre, model)
         self.spread = self.centre if shared else successor(self.spread, model)
@@ -95,11 +95,11 @@ class Belief(abc.ABC):
             self.spread.reset(trial)
 
     def revalue(self, trial: Ints, came: Callable[[int, Ints], SufficientStatistics]) -> None:
-        """Give what was delivered other values in some trials, (n,); what a play counts as stays.
+        """Replace the delivered values of some trials, (n,); the plays and their weights stay.
 
         Args:
-            trial: which.
-            came: from a trial and points, (u,), the plays that delivered and the sums of their new values.
+            trial: the trials.
+            came: maps a trial and points, (u,), to the delivered plays and the sums of their new values.
         """
         for i in trial.tolist():
             give_values(self.centre, i, self.residuals(i, came))
@@ -107,7 +107,7 @@ class Belief(abc.ABC):
     def residuals(
         self, trial: int, came: Callable[[int, Ints], SufficientStatistics]
     ) -> Callable[[Ints], Floats]:
-        """From points of a trial, (u,), the sums of what came of them minus their prior mean."""
+        """Return a function from a trial's points, (u,), to the sums of their values minus the prior mean."""
 
         def total(point: Ints) -> Floats:
             values = came(trial, point)
@@ -115,23 +115,23 @@ class Belief(abc.ABC):
 
         return total
 
-    def resume(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:  # noqa: B027 (most need not know)
-        """Take over, before round `now`, plays of earlier rounds that are pending still, (n,) each.
+    def resume(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:  # noqa: B027 (mostly a no-op)
+        """Add, before round `now`, plays of earlier rounds that are still pending, (n,) each.
 
-        A fresh belief is told so where an agent goes on; trials ascend.
+        A fresh belief is given these where an agent continues; trials ascend.
         """
 
     def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
-        """After `forget`, before round `now`: plays of earlier rounds count again, (n,) each.
+        """Restore, after `forget` and before round `now`, plays of earlier rounds, (n,) each.
 
-        Their values, as far as they have come, are told next, by `relearn`; trials ascend.
+        Their delivered values follow in `relearn`; trials ascend.
         """
         self.resume(now, trial, point, played)
 
     def relearn(
         self, trial: Ints, point: Ints, played: Ints, delay: Ints | Floats, value: Floats, *weight: Floats
     ) -> None:
-        """Values that had come after some delays, of plays of earlier rounds, come again, (n,) each."""
+        """Condition again on values of restored plays, with their former delays, (n,) each."""
         self.receive(trial, point, delay, value, *weight)
 
     def mean(self, context: Ints) -> Floats:
@@ -140,24 +140,24 @@ class Belief(abc.ABC):
         return mean if self.centred else mean + self.prior_mean_at(context)
 
     def std(self, context: Ints) -> Floats:
-        """Posterior deviation of f, without noise unless the belief is `noisy`, (B,) -> (B, A)."""
+        """Posterior std of f, without noise unless the belief is `noisy`, (B,) -> (B, A)."""
         variance = np.maximum(self.spread.variance_at(self.cells(context)), 0.0)
         if self.noisy:
             variance += self.noise_of(self.rows)[:, None]
         return np.sqrt(variance, out=variance)
 
     def noise_of(self, trial: Ints) -> Floats:
-        """What a variance has of the noise's, (n,) -> (n,): nothing, or lambda."""
+        """Return the share of noise in the variances, (n,) -> (n,): 0, or lambda if `noisy`."""
         return self.spread.noise[trial] if self.noisy else np.zeros(len(trial))
 
     def deviation(self, context: Ints, rngs: Sequence[np.random.Generator]) -> Floats:
-        """One joint sample of f - mean a trial, (B, A)."""
+        """Draw one joint posterior sample of f - mean a trial, (B, A)."""
         return self.spread.deviation_at(self.cells(context), rngs)
 
     def sample(
         self, context: Ints, rngs: Sequence[np.random.Generator], factor: Floats | float = 1.0
     ) -> Floats:
-        """Mean + w (f - mean) of one joint sample of f a trial, w a number or (B, 1); (B, A)."""
+        """Draw mean + w (f - mean) of one joint sample of f a trial, w a number or (B, 1); (B, A)."""
         if self.centre is not self.spread:
             return self.mean(context) + factor * self.deviation(context, rngs)
         sample = self.spread.sample_at(self.cells(context), rngs, factor)
@@ -168,13 +168,13 @@ class Belief(abc.ABC):
         return self.centre.weight_norm_at(self.cells(context))
 
     def ridges(self, context: Ints) -> list[Ridge]:
-        """The same plays under several regularisations, lambda the first; here there is no other."""
+        """Return the posterior under each regularisation of the plays, lambda first; here lambda alone."""
         fits = zip(self.fits, self._at_ridges(context), strict=True)
         return [Ridge(fit, *band) for fit, band in fits]
 
     @property
     def fits(self) -> list[Fit]:
-        """How well the plays fit under each regularisation."""
+        """Fit of the plays under each regularisation."""
         return [Fit(self.spread.noise, np.zeros(len(self.rows)))]
 
     def _at_ridges(self, context: Ints) -> Iterator[tuple[Floats, Floats]]:
@@ -185,7 +185,7 @@ class Belief(abc.ABC):
             yield other.mean_at(cells) + prior, np.sqrt(np.maximum(other.variance_at(cells), 0.0))
 
     def active(self, context: Ints) -> Bools:
-        """Whether the arms of each trial's context may still be the best, (B,) -> (B, A); here all may."""
+        """Return the mask of arms that may still be the best, (B,) -> (B, A); here all."""
         return np.ones((len(self.rows), self.decisions.num_arms), dtype=bool)
 
     @property
@@ -195,12 +195,12 @@ class Belief(abc.ABC):
 
     @property
     def bias(self) -> Floats | float:
-        """What censored feedback adds to the width, (B,)."""
+        """Term that censored feedback adds to the width, (B,)."""
         return NO_BIAS
 
     def cells(self, context: Ints) -> Ints | None:
-        """Points of the arms in each trial's context, (B,) -> (B, A); None where that is all points."""
-        if self._sees_all:
+        """Return the points of the arms in each trial's context, (B,) -> (B, A); None for all points."""
+        if self._one_context:
             return None
         return self.decisions.point_index(context[:, None], np.arange(self.decisions.num_arms))
 
@@ -220,7 +220,7 @@ class Belief(abc.ABC):
         recentre(self.centre, self.prior_mean - before)
 
     def residual(self, trial: Ints, point: Ints, value: Floats) -> Floats:
-        """Values minus the prior mean of their points, (n,): what the posteriors are given."""
+        """Return values minus the prior mean of their points, (n,), which the posteriors condition on."""
         if self.centred:
             return value
         return value - self.prior_mean[trial, point]

@@ -21,11 +21,11 @@ MakeBelief = Callable[[Model, int], Belief]
 
 
 def make_belief(belief: Any, setting: Setting, options: Any = None) -> MakeBelief:
-    """Return what builds the belief from the model and the number of trials.
+    """Return the builder of the belief from the model and the number of trials.
 
     Args:
-        belief: a name in `BELIEFS`, a builder of one's own, or None for what the setting calls for.
-        setting: says whether feedback is delayed.
+        belief: a name in `BELIEFS`, a builder of the user's own, or None for the setting's default.
+        setting: decides the default by its delay.
         options: of a named belief.
     """
     chosen = ("hallucinated" if setting.max_delay else "delivered") if belief is None else belief
@@ -48,7 +48,7 @@ def _ridges(setting: Setting, ratios: Any = RATIOS) -> MakeBelief:
     return partial(Ridges, ratios=ratios)
 
 
-# Each from the setting and the belief's own options.
+# Builders from the setting and the belief's own options.
 BELIEFS: dict[str, Callable[..., MakeBelief]] = {
     "delivered": lambda setting: Delivered,
     "hallucinated": lambda setting: Hallucinated,

@@ -1,4 +1,4 @@
-"""Pending feedback as the least that may come: stochastic delayed feedback (Verma et al. 2022)."""
+"""Pending feedback counted as its least possible value: stochastic delayed feedback (Verma et al. 2022)."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from ..validation import PerTrial
 from .base import Belief
 from .conditioning import make_posterior, observe, withdraw
 
-DROPPED = -1  # in the place of a point
+DROPPED = -1  # in place of a point
 SELDOM_BEYOND = 3.0  # noise stds that hardly any value of Gaussian noise exceeds
 
 
 class Censored(Belief):
-    """Counts a pending value as 0, and corrects it if it arrives within a window of m rounds.
+    """Belief that counts a pending value as 0, and corrects it if delivered within a window of m rounds.
 
-    Values are shifted by the least that may come first, which is the prior mean here, so that 0 is the
-    least. Feedback that takes longer than m is discarded for ever; its play stays in the design.
+    Values are shifted by the least possible value, which is the prior mean here, so that 0 is the least.
+    Feedback that takes longer than m is never used; its play stays in the design.
 
     Args:
         model: kernel, noise and `least`.
         num_trials: B.
-        window: m, in rounds, or in units of time where the setting publishes query times; default 95 % of
-            what comes, see `default_window`.
+        window: m, in rounds, or in units of time where the setting publishes query times; default the 95 %
+            quantile of delays, see `default_window`.
         reward_bound: B_y, which bounds the shifted |y|; the default follows from `bounding`.
-        noisy: whether sigma is that of an observation, sqrt(sigma^2 + lambda), which is not in the paper's
-            text but what libraries predict; samples stay those of f.
-        bounding: whether B_y is by default `largest_shifted`, as theorems ask, or one prior std, the B_y = 1
-            of the paper's experiments, which bounds nothing.
+        noisy: True for the sigma of an observation, sqrt(sigma^2 + lambda), which is not in the paper's text
+            but what libraries predict; samples stay those of f.
+        bounding: True for the default B_y of `largest_shifted`, as theorems require; False for one prior std,
+            the B_y = 1 of the paper's experiments, which bounds nothing.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Censored(Belief):
         bounding: bool = False,
     ):
         window = default_window(model.setting) if window is None else window
-        require_not_negative("window", window, "it is how long a pending reward is waited for")
+        require_not_negative("window", window, "it is the longest delay of feedback that is used")
         if reward_bound is not None:
             require_not_negative("reward_bound", reward_bound, "it bounds the shifted rewards")
         if model.learning is not None and model.learning.mean:
@@ -61,73 +61,73 @@ class Censored(Belief):
         self.noisy = noisy
         self.clock = Clock.of(model.setting)
         self._points = ByRound(num_trials)
-        self._since: Ints | None = None  # first round of each trial that counts, (B,); None is 0
-        self._nothing = np.zeros(num_trials)
+        self._since: Ints | None = None  # first round since each trial's restart, (B,); None is 0
+        self._zeros = np.zeros(num_trials)
 
     def shifted(self, model: Model) -> Model:
-        """The model with the prior mean that makes the value of a pending play a 0."""
+        """Return the model with the prior mean that makes the value of a pending play 0."""
         return replace(model, prior_mean=model.least)
 
     def remodel(self, model: Model) -> None:
-        """Go over to another kernel and noise, hence to another s; the least that may come stays."""
+        """Change to another kernel and noise, hence another s; the least value stays."""
         super().remodel(self.shifted(model))
         self._deviation, self._largest = model.deviation, largest_shifted(model)
 
     def play(self, point: Ints) -> None:
         """Observe 0 for now."""
-        self.centre.observe(self.rows, point, self._nothing)
+        self.centre.observe(self.rows, point, self._zeros)
         self._points.append(point)
 
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        """Correct what arrives in time."""
+        """Correct values that are delivered within the window."""
         kept = in_time(delay, self.window)
         trial, point = trial[kept], point[kept]
         self.centre.correct(trial, point, self.residual(trial, point, value[kept]))
 
     def resume(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
-        """Count as 0 what may come within the window yet; only these plays enter the bias."""
+        """Count as 0 plays that may still be delivered within the window; only they enter the bias."""
         kept = in_time(self.clock.delay(played, now), self.window)
         trial, point, played = trial[kept], point[kept], played[kept]
-        self._wait_for(trial, point)
+        self._assume_pending(trial, point)
         rounds = np.full((now, len(self.rows)), DROPPED)
         rounds[played, trial] = point
         self._points.replace(rounds)
 
     def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
-        """Count all of them, for now as pending ones; they enter the bias again."""
+        """Restore all plays, for now as pending ones; they enter the bias again."""
         assert self._since is not None  # some trials have just been forgotten
         np.minimum.at(self._since, trial, played)
-        self._wait_for(trial, point)
+        self._assume_pending(trial, point)
 
-    def _wait_for(self, trial: Ints, point: Ints) -> None:
+    def _assume_pending(self, trial: Ints, point: Ints) -> None:
         """Count pending plays as 0, (n,) each; trials ascend."""
         observe(self.centre, trial, point, np.zeros(len(point)))
 
     def forget(self, trial: Ints) -> None:
-        """Return the given trials, (n,), to the prior; their earlier plays leave the sum of the bias."""
+        """Return the given trials, (n,), to the prior; their earlier plays leave the bias."""
         super().forget(trial)
         since = np.zeros(len(self.rows), dtype=np.int64) if self._since is None else self._since.copy()
         since[trial] = len(self._points)
         self._since = since
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        """Take back the zeros, and leave the plays out of the bias."""
+        """Remove the zeros of plays, and leave the plays out of the bias."""
         counted = self._points.rows[-ago, trial] != DROPPED
         trial, point, ago = trial[counted], point[counted], ago[counted]
         withdraw(self.centre, trial, point, self.take_back(trial, point))
         self._points.rows[-ago, trial] = DROPPED
 
     def take_back(self, trial: Ints, point: Ints) -> Floats:
-        """What plays count as that are now no longer pending, (n,) each -> (n,)."""
+        """Return the assumed values of plays that have just ceased to be pending, (n,) each -> (n,)."""
         return np.zeros(len(point))
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:
-        """Zeros, (n,)."""
+        """Return zeros, (n,)."""
         return np.zeros(len(point))
 
     @property
     def assumes_bound(self) -> bool:
-        """Whether B_y is the default."""
+        """True where B_y is the default."""
         return self._given is None
 
     @property
@@ -139,9 +139,9 @@ class Censored(Belief):
 
     @property
     def bias(self) -> Floats | float:
-        """B_y / s^2 sum_{s=t-m}^{t-1} sigma_{t-1}(x_s) over the last m plays, arrived or not, (B,).
+        """B_y / s^2 sum_{s=t-m}^{t-1} sigma_{t-1}(x_s) over the last m plays, delivered or not, (B,).
 
-        s is the largest prior deviation, which the paper takes as 1: the bias multiplies a deviation.
+        s is the largest prior std, which the paper takes as 1: the bias multiplies a std.
         """
         recent = self.clock.recent(len(self._points), self.window)
         if recent == 0:

@@ -1,4 +1,4 @@
-"""How beliefs make posteriors, and what they tell them of plays: values, other values, and none at all."""
+"""Operations of beliefs on posteriors: make them, condition on values, change values and remove them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from ..model.model import Model
 from ..posteriors import Posterior, posterior
 from ..posteriors.sufficient_statistics import SufficientStatistics
 
-ROUNDING = 1e-9  # of a weight: what is left of plays that were withdrawn
+ROUNDING = 1e-9  # of a weight: rounding error left by removed plays
 
 
 def make_posterior(model: Model, num_trials: int, noise_variance: Floats | None = None) -> Posterior:
-    """The prior of a model, ready to learn; `noise_variance` in place of the model's."""
+    """Return the prior of a model as a posterior without plays; `noise_variance` overrides the model's."""
     given = model.noise_variance if noise_variance is None else noise_variance
     noise = np.asarray(given, dtype=np.float64)
     setting = model.setting
@@ -26,7 +26,7 @@ def make_posterior(model: Model, num_trials: int, noise_variance: Floats | None 
 
 
 def successor(old: Posterior, model: Model) -> Posterior:
-    """The posterior of another model that has seen the same."""
+    """Return the posterior of another model given the same observations."""
     new = make_posterior(model, len(old.noise))
     for i in range(len(old.noise)):
         new.condition_on(i, old.statistics(i))
@@ -34,13 +34,13 @@ def successor(old: Posterior, model: Model) -> Posterior:
 
 
 def give_values(target: Posterior, trial: int, total: Callable[[Ints], Floats]) -> None:
-    """Give the plays of a trial other values: their sums, (u,), at points, (u,)."""
+    """Replace the values of a trial's plays: their sums, (u,), at points, (u,)."""
     seen = target.statistics(trial)
     target.condition_on(trial, seen._replace(total=total(seen.point)))
 
 
 def recentre(target: Posterior, rise: Floats) -> None:
-    """Take values as they are above a prior mean that has risen, (B, N)."""
+    """Subtract from all values the increase of the prior mean, (B, N)."""
     for i in range(len(rise)):
         seen = target.statistics(i)
         target.condition_on(i, seen._replace(total=seen.total - seen.plays * rise[i, seen.point]))
@@ -52,7 +52,7 @@ def observe(target: Posterior, trial: Ints, point: Ints, value: Floats, weight: 
         for wave in waves(trial):
             target.observe_sums(trial[wave], point[wave], weight[wave], weight[wave] * value[wave])
         return
-    if len(trial) == 1:  # one trial without delays: every round comes this way
+    if len(trial) == 1:  # the common case: a single trial without delays
         target.observe(trial, point, value)
         return
     for wave in waves(trial):
@@ -62,7 +62,7 @@ def observe(target: Posterior, trial: Ints, point: Ints, value: Floats, weight: 
 def withdraw(
     target: Posterior, trial: Ints, point: Ints, value: Floats, weight: Floats | None = None
 ) -> None:
-    """Undo observations, (n,) each; trials may repeat. The posterior is built again from what is left."""
+    """Remove observations, (n,) each; trials may repeat. The posterior is rebuilt from the others."""
     plays = np.ones(len(trial)) if weight is None else weight
     for i in np.unique(trial).tolist():
         seen, mine = target.statistics(i), trial == i
@@ -76,7 +76,7 @@ def withdraw(
 
 
 def reweigh(target: Posterior, trial: Ints, point: Ints, before: Floats | None, after: Floats) -> None:
-    """Let plays of value 0 that counted as some weights, 1 for None, count as others, (n,) each."""
+    """Change the weights of plays of value 0, from `before` (1 for None) to `after`, (n,) each."""
     more = after - (1.0 if before is None else before)
     rise, fall = more > ROUNDING * after, more < -ROUNDING * after
     observe(target, trial[rise], point[rise], np.zeros(rise.sum()), more[rise])

@@ -1,4 +1,4 @@
-"""The belief that learns a value when it arrives."""
+"""The belief that ignores pending plays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .conditioning import make_posterior, observe
 
 
 class Delivered(Belief):
-    """Learns a value when it arrives and knows nothing of it until then."""
+    """Belief that learns a value when it is delivered and ignores the play until then."""
 
     weighs = True
 
@@ -19,13 +19,13 @@ class Delivered(Belief):
         super().__init__(model, both, both)
 
     def play(self, point: Ints) -> None:
-        """Nothing is known yet."""
+        """Do nothing: pending plays are ignored."""
 
     def receive(
         self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
     ) -> None:
-        """Observe the values, one a trial at a time, as plays of these weights, (n,)."""
+        """Condition on the values, at most one a trial at a time, as plays of these weights, (n,)."""
         observe(self.centre, trial, point, self.residual(trial, point, value), self.weights(point, weight))
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        """Nothing was known."""
+        """Do nothing: pending plays are ignored."""

@@ -1,4 +1,4 @@
-"""How well regularisations fit a trial's plays, and what they make of them."""
+"""The fit of regularisations to a trial's plays, and their posteriors."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from bandit_envs.basics.types import Floats
 
 
 class Fit(NamedTuple):
-    """How well a trial's plays y fit under a regularisation a, (B,) each."""
+    """Fit of a trial's plays y under a regularisation a, (B,) each."""
 
     noise: Floats  # a
     misfit: Floats  # q_a - q_lambda, q_a = a y' (K + a I)^-1 y
 
 
 class Ridge(NamedTuple):
-    """What a regularisation makes of the plays."""
+    """Posterior of the plays under one regularisation."""
 
     fit: Fit
     mean: Floats  # (B, A) posterior mean under noise variance a

@@ -1,4 +1,4 @@
-"""Beliefs in which older plays count for less; values that come late enter with the age of their plays."""
+"""Beliefs in which older plays have less weight; late values enter with the age of their plays."""
 
 from __future__ import annotations
 
@@ -26,67 +26,67 @@ from ..posteriors import (
 from ..validation import PerTrial
 from .base import Belief
 
-STEPS = 40_000  # of a factorisation, in the time of one of the passes that a window of plays needs
+STEPS = 40_000  # operations of a factorisation in the time of one pass over a window of plays
 Maker = Callable[[Gram, float], Memory]
 
 
 class Forgetful(Belief):
-    """Learns a value when it arrives, as a play of the round in which it was played.
+    """Belief that learns a value when it is delivered, as a play of the round in which it was played.
 
     Args:
         model: kernel, noise and prior mean.
-        memories: makes the memory of each trial, B of them.
+        memories: builds the memory of each trial, B of them.
     """
 
     def __init__(self, model: Model, memories: Sequence[Maker]):
         if model.learning is not None and model.learning.mean:
-            raise ValueError("fit_mean must be False where older plays count for less, got True")
+            raise ValueError("fit_mean must be False where older plays have less weight, got True")
         self._known = ForgettingPosterior(model.gram, model.noise_variance, memories)
         super().__init__(model, self._known, self._known)
         self._clock, self._now = Clock.of(model.setting), -1
 
     def play(self, point: Ints) -> None:
-        """A round has begun: all that is known is one round older."""
+        """Begin a round: all observations become one round older."""
         self._now += 1
         self._known.advance()
 
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        """Observe the values with the ages of their plays."""
+        """Condition on the values with the ages of their plays."""
         age = self._clock.age(delay, self._now)
         self._known.observe_aged(trial, point, self.residual(trial, point, value), age)
 
     def resume(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
-        """Go on counting the rounds where they are."""
+        """Continue counting rounds from `now`."""
         self._now = now - 1
 
     def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
-        """Count the rounds since the first of the plays."""
+        """Advance the age of the memories to the first restored play."""
         each, first = np.unique(trial, return_index=True)
         self._known.elapse(each, now - played[first])
 
     def relearn(
         self, trial: Ints, point: Ints, played: Ints, delay: Ints | Floats, value: Floats, *weight: Floats
     ) -> None:
-        """Observe the values with the ages that their plays have by now."""
+        """Condition on the values with the present ages of their plays."""
         self._known.observe_aged(trial, point, self.residual(trial, point, value), self._now - played)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        """Nothing was known."""
+        """Do nothing: pending plays are ignored."""
 
     def remodel(self, model: Model) -> None:
-        """Go over to another kernel and noise; what was observed stays as old as it is."""
+        """Change to another kernel and noise; observations keep their ages."""
         self._known = self._known.under(model.gram, model.noise_variance)
         self.centre = self.spread = self._known
 
 
 def sliding_window(model: Model, num_trials: int, *, window: PerTrial) -> Forgetful:
-    """Only the last W plays (a value that comes later than its play leaves is not learnt).
+    """Return the belief on the last W plays; a value delivered after its play has left is not learnt.
 
     Args:
         model, num_trials: as for every belief.
         window: W, an integer >= 1, or one a trial (B,).
     """
-    require_at_least_one("window", window, "it is the number of last plays that count")
+    require_at_least_one("window", window, "it is the number of last plays that are remembered")
     if np.asarray(window).dtype.kind not in "iu":
         raise ValueError(f"window must be an integer, got {window!r}; it is a number of plays")
     each = np.broadcast_to(window, num_trials).tolist()
@@ -94,7 +94,7 @@ def sliding_window(model: Model, num_trials: int, *, window: PerTrial) -> Forget
 
 
 def _window_form(model: Model, window: int) -> type[LastPlays | LastCounts]:
-    """Counts of N points where N^3 steps cost less than W passes over the window's plays."""
+    """Return counts of N points where N^3 operations cost less than W passes over the window's plays."""
     decisions = model.setting.decisions
     points = math.inf if decisions.continuous else decisions.num_arms * decisions.num_contexts
     counted = points < window and points**3 <= STEPS * window
@@ -102,11 +102,13 @@ def _window_form(model: Model, window: int) -> type[LastPlays | LastCounts]:
 
 
 def time_varying(model: Model, num_trials: int, *, eps: PerTrial) -> Forgetful:
-    """The function drifts: kernel (1 - eps)^(|t - t'| / 2) k(x, x'), for the next round (Bogunovic 2016).
+    """Return the belief about a drifting f: kernel (1 - eps)^(|t - t'| / 2) k(x, x') (Bogunovic 2016).
+
+    Predictions are for the next round.
 
     Args:
         model, num_trials: as for every belief.
-        eps: in [0, 1], or one a trial (B,); 0 is no drift.
+        eps: in [0, 1], or one a trial (B,); 0 means no drift.
     """
     require_share("eps", eps, "the kernel is (1 - eps)^(|t - t'| / 2) k(x, x')")
     each = np.broadcast_to(eps, num_trials).tolist()
@@ -114,11 +116,13 @@ def time_varying(model: Model, num_trials: int, *, eps: PerTrial) -> Forgetful:
 
 
 def wandering(model: Model, num_trials: int, *, rate: PerTrial) -> Forgetful:
-    """The function wanders off: kernel (1 + s^2 min(t, t')) k(x, x'), for the next round (Brunzema 2022).
+    """Return the belief about a Brownian f: kernel (1 + s^2 min(t, t')) k(x, x') (Brunzema 2022).
+
+    Predictions are for the next round.
 
     Args:
-        model, num_trials: as for every belief; a finite set, for on a box priors do not grow.
-        rate: s^2 >= 0, the variance of a step in prior variances, or one a trial (B,); 0 is no drift.
+        model, num_trials: as for every belief; on a finite set, because priors on boxes cannot grow.
+        rate: s^2 >= 0, the variance of a step in prior variances, or one a trial (B,); 0 means no drift.
     """
     require_not_negative("rate", rate, "it is the variance of a round's step, in prior variances")
     each = np.broadcast_to(rate, num_trials).tolist()
@@ -126,13 +130,13 @@ def wandering(model: Model, num_trials: int, *, rate: PerTrial) -> Forgetful:
 
 
 def discounted(model: Model, num_trials: int, *, discount: PerTrial) -> Forgetful:
-    """A play of s rounds ago has the noise lambda rho^-s (Deng et al. 2022).
+    """Return the belief in which a play of s rounds ago has noise lambda rho^-s (Deng et al. 2022).
 
     Args:
         model, num_trials: as for every belief.
         discount: rho, in (0, 1], or one a trial (B,); 1 forgets nothing.
     """
-    require_share("discount", discount, "it is the factor of a play's weight a round")
+    require_share("discount", discount, "it multiplies a play's weight in every round")
     if np.any(np.asarray(discount) == 0):
         raise ValueError(f"discount must be positive, got {discount}; with 0 nothing would be learnt")
     each = np.broadcast_to(discount, num_trials).tolist()

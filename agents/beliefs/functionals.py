@@ -1,4 +1,4 @@
-"""A Gaussian process of which sums over points are observed."""
+"""The posterior of a Gaussian process whose observations are sums over points."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ..model.model import Model
 
-FIRST = 64  # columns that there is room for; twice as many whenever they are full
+FIRST = 64  # initial number of columns; doubled whenever they are full
 
 
 class Functionals:
     r"""Posterior of f on N points of one trial, given values h'f + e of linear functionals, exact.
 
     With v = Var e and u = Sigma h / sqrt(h'Sigma h + v): mu <- mu + u (s - h'mu) / sqrt(h'Sigma h + v) and
-    Sigma <- Sigma - u u'. Sigma = K - U U' is kept as its columns u_1, ..., u_n: O(N n) time a value and
-    memory, whatever h, until there are N of them; then as a matrix, O(N^2).
+    Sigma <- Sigma - u u'. Sigma = K - U U' is kept as its columns u_1, ..., u_n: O(N n) time and memory per
+    value, whatever h, until there are N columns; then as a matrix, O(N^2).
 
     Args:
         model: kernel and prior mean.
@@ -27,18 +27,18 @@ class Functionals:
         self.mean = np.array(np.broadcast_to(np.asarray(model.prior_mean, dtype=np.float64), gram.size))
         self.variance = gram.diagonal.copy()  # (N,)
         self.gain = 0.0  # of information, 1/2 sum log(1 + h'Sigma h / v)
-        self._columns = np.empty((min(FIRST, gram.size), gram.size))  # U', of which n rows are there
+        self._columns = np.empty((min(FIRST, gram.size), gram.size))  # U', of which n rows are used
         self._count = 0
         self._whole: Floats | None = None  # Sigma, (N, N), once it is the smaller one
 
     @property
     def covariance(self) -> Floats:
-        """Sigma, (N, N); a copy."""
+        """Sigma, (N, N), as a copy."""
         return self._dense() if self._whole is None else self._whole.copy()
 
     @property
     def std(self) -> Floats:
-        """Deviations, (N,)."""
+        """Posterior stds, (N,)."""
         return np.sqrt(np.maximum(self.variance, 0.0))
 
     @property
@@ -47,7 +47,7 @@ class Functionals:
         return self.mean**2 + np.maximum(self.variance, 0.0)
 
     def observe(self, point: Ints, weight: Floats, value: float, variance: float) -> None:
-        """Observe sum_i weight_i f(point_i) + e, (n,) each, where e has a variance; points may repeat."""
+        """Condition on sum_i weight_i f(point_i) + e, (n,) each, e of a given variance; points may repeat."""
         point, place = np.unique(point, return_inverse=True)
         weight = np.asarray(np.bincount(place, weight), dtype=np.float64)
         pull = self._combined(point, weight)

@@ -1,4 +1,4 @@
-"""Values that are added up while one point is played again and again, and learnt when somebody asks."""
+"""A belief that sums up values of one point until another point is played or the posterior is read."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from .delivered import Delivered
 
 
 class Gathered(Delivered):
-    """Knows what `Delivered` knows, up to rounding; n values of a point cost one observation.
+    """Belief equal to `Delivered` up to rounding, in which n values of a point cost one observation.
 
-    A value costs O(1) while it is of the same point as the one before; a number and a sum a trial wait until
-    another point is played or the posterior is looked at.
+    A value costs O(1) while its point is that of the value before: a number and a sum a trial are stored
+    until another point is played or the posterior is read.
     """
 
     def __init__(self, model: Model, num_trials: int):
-        self._point = np.zeros(num_trials, dtype=np.int64)  # whose values wait
-        self._plays = np.zeros(num_trials)  # how many, 0 where none does
+        self._point = np.zeros(num_trials, dtype=np.int64)  # the point of the stored values
+        self._plays = np.zeros(num_trials)  # their number, 0 where none is stored
         self._total = np.zeros(num_trials)  # their sum
         super().__init__(model, num_trials)
 
     @property
     def centre(self) -> Posterior:  # type: ignore[override] (an attribute of other beliefs)
-        """The posterior after all that came."""
+        """The posterior given all delivered values."""
         self._learn((self._plays > 0.0).nonzero()[0])
         return self._posterior
 
@@ -37,7 +37,7 @@ class Gathered(Delivered):
 
     @property
     def spread(self) -> Posterior:  # type: ignore[override]
-        """The same."""
+        """The posterior given all delivered values."""
         return self.centre
 
     @spread.setter
@@ -47,7 +47,7 @@ class Gathered(Delivered):
     def receive(
         self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
     ) -> None:
-        """Add the values up, one a trial at a time, as plays of these weights, (n,)."""
+        """Sum up the values, at most one a trial at a time, as plays of these weights, (n,)."""
         residual, known = self.residual(trial, point, value), self.weights(point, weight)
         if known is None and len(trial) == 1:  # a third of the time that arrays of one entry take
             self._gather_one(trial.item(), point.item(), residual.item())
@@ -72,7 +72,7 @@ class Gathered(Delivered):
         self._total[i] += value
 
     def _learn(self, trial: Ints) -> None:
-        """Condition on what waits in some trials, (n,)."""
+        """Condition on the stored sums of some trials, (n,)."""
         if not len(trial):
             return
         plays, total = self._plays[trial], self._total[trial]

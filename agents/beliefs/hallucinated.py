@@ -1,4 +1,4 @@
-"""Pending feedback as if it were the posterior mean: certain of the plays, ignorant of their values."""
+"""The belief that counts pending feedback as its posterior mean, which shrinks the std alone."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from .conditioning import make_posterior, observe, reweigh, withdraw
 
 
 class Hallucinated(Belief):
-    """Mean from the delivered values, deviation from all plays (GP-BUCB, Desautels et al. 2014).
+    """Mean of the delivered values, std of all plays (GP-BUCB, Desautels et al. 2014).
 
-    Conditioning pending plays on the current mean leaves the mean where it is and shrinks the deviation:
-    two posteriors do it exactly.
+    Conditioning pending plays on the current mean leaves the mean unchanged and shrinks the std, which two
+    posteriors do exactly.
     """
 
     weighs = True
 
     def __init__(self, model: Model, num_trials: int):
         super().__init__(model, make_posterior(model, num_trials), make_posterior(model, num_trials))
-        self._nothing = np.zeros(num_trials)
+        self._zeros = np.zeros(num_trials)
 
     def play(self, point: Ints) -> None:
-        """Count the play; what it yields does not matter for the deviation."""
+        """Count the play; the std does not depend on its value."""
         weight = self.weights(point)
         if weight is None:
-            self.spread.observe(self.rows, point, self._nothing)
+            self.spread.observe(self.rows, point, self._zeros)
         else:
-            self.spread.observe_sums(self.rows, point, weight, self._nothing)
+            self.spread.observe_sums(self.rows, point, weight, self._zeros)
 
     def receive(
         self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
     ) -> None:
-        """Learn the values, and what their plays count as where that is told only now, (n,)."""
+        """Condition on the values, and on the weights of their plays where they are published now, (n,)."""
         observe(self.centre, trial, point, self.residual(trial, point, value), self.weights(point, weight))
         if weight is not None:
             reweigh(self.spread, trial, point, self.weights(point), weight)
@@ -45,5 +45,5 @@ class Hallucinated(Belief):
         observe(self.spread, trial, point, np.zeros(len(point)), self.weights(point))
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        """Count the plays no longer."""
+        """Remove the plays from the std."""
         withdraw(self.spread, trial, point, np.zeros(len(point)), self.weights(point))

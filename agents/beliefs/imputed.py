@@ -1,4 +1,4 @@
-"""Other values for pending feedback than the least that may come (Verma et al. 2022, footnote 3)."""
+"""Other values for pending feedback than the least possible one (Verma et al. 2022, footnote 3)."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .conditioning import give_values, make_posterior, observe, successor
 
 
 class FillIn(Protocol):
-    """What stands for a pending value, in the units of the posterior."""
+    """Function that gives the assumed value of a pending play, in the units of the posterior."""
 
     def __call__(self, delivered: Posterior, trial: int, point: int) -> float:
-        """The value of a pending play, given the posterior on what was delivered in time."""
+        """Return the value of a pending play, given the posterior of values delivered in time."""
         ...
 
 
 def posterior_mean(delivered: Posterior, trial: int, point: int) -> float:
-    """The posterior mean of the point: exactly hallucination."""
+    """Return the posterior mean of the point: exactly hallucination."""
     return float(delivered.mean_of(np.array([trial]), np.array([point]))[0])
 
 
 class NearestMeans:
-    """The average posterior mean of the k nearest points whose feedback has arrived; 0 before any has.
+    """Average posterior mean of the k nearest points with delivered feedback; 0 before any.
 
     Args:
         neighbours: k.
@@ -42,7 +42,7 @@ class NearestMeans:
         self.neighbours = neighbours
 
     def __call__(self, delivered: Posterior, trial: int, point: int) -> float:
-        """Average over the nearest points."""
+        """Return the average over the nearest points."""
         arrived = delivered.played(trial)
         if len(arrived) == 0:
             return 0.0
@@ -53,11 +53,11 @@ class NearestMeans:
 
 
 class Imputed(Censored):
-    """Counts a pending value as its fill-in, kept up to date with everything that arrives in time.
+    """Belief that counts a pending value as its fill-in, which every delivery in time updates.
 
     Args:
         model, num_trials, **options: as for `Censored`.
-        fill: the fill-in value. Of feedback that came too late the last one stays.
+        fill: the fill-in value. After the window a pending play keeps its last fill-in.
     """
 
     def __init__(self, model: Model, num_trials: int, *, fill: FillIn, **options: Any):
@@ -67,11 +67,11 @@ class Imputed(Censored):
         self._pending: list[dict[int, list[float]]] = [{} for _ in range(num_trials)]  # point -> fill-ins
 
     def shifted(self, model: Model) -> Model:
-        """The model as it is: a fill-in is made of posterior means, and is none of the least values."""
+        """Return the model unchanged: fill-ins are posterior means, not least values."""
         return model
 
     def play(self, point: Ints) -> None:
-        """Observe the fill-in for now."""
+        """Condition on the fill-in until the value is delivered."""
         values = np.array([self.fill(self.delivered, i, int(x)) for i, x in enumerate(point)])
         self.centre.observe(self.rows, point, values)
         self._points.append(point)
@@ -79,7 +79,7 @@ class Imputed(Censored):
             pending.setdefault(x, []).append(value)
 
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        """Put the values in the place of their fill-ins, and renew the other fill-ins."""
+        """Replace fill-ins by the values, and update the other fill-ins."""
         filled = self.take_back(trial, point)
         kept = in_time(delay, self.window)
         trial, point = trial[kept], point[kept]
@@ -90,40 +90,40 @@ class Imputed(Censored):
             self._renew(int(i))
 
     def revalue(self, trial: Ints, came: Callable[[int, Ints], SufficientStatistics]) -> None:
-        """Give what was delivered other values in some trials, (n,), and renew the fill-ins of the rest."""
+        """Replace the delivered values of some trials, (n,), and update the fill-ins of pending plays."""
         super().revalue(trial, came)
         for i in trial.tolist():
             give_values(self.delivered, i, self.residuals(i, came))
             self._pending[i] = {x: [0.0] * len(filled) for x, filled in self._pending[i].items()}
             self._renew(i)
 
-    def _wait_for(self, trial: Ints, point: Ints) -> None:
+    def _assume_pending(self, trial: Ints, point: Ints) -> None:
         """Count pending plays as their fill-ins, (n,) each."""
-        super()._wait_for(trial, point)
+        super()._assume_pending(trial, point)
         for i, x in zip(trial.tolist(), point.tolist(), strict=True):
             self._pending[i].setdefault(x, []).append(0.0)
         for i in np.unique(trial).tolist():
             self._renew(i)
 
     def forget(self, trial: Ints) -> None:
-        """Return the given trials, (n,), to the prior; nothing of them is pending."""
+        """Return the given trials, (n,), to the prior, without pending plays."""
         super().forget(trial)
         self.delivered.reset(trial)
         for i in trial.tolist():
             self._pending[i] = {}
 
     def take_back(self, trial: Ints, point: Ints) -> Floats:
-        """The last fill-ins of plays that are now no longer pending, (n,)."""
+        """Return the last fill-ins of plays that have just ceased to be pending, (n,)."""
         pairs = zip(trial.tolist(), point.tolist(), strict=True)
         return np.array([self._pending[i][x].pop() for i, x in pairs], dtype=np.float64)
 
     def assumed(self, trial: Ints, point: Ints) -> Floats:
-        """The fill-ins of the plays, (n,)."""
+        """Return the fill-ins of the plays, (n,)."""
         pairs = zip(trial.tolist(), point.tolist(), strict=True)
         return np.array([self.fill(self.delivered, i, x) for i, x in pairs], dtype=np.float64)
 
     def remodel(self, model: Model) -> None:
-        """Go over to another kernel and noise, and renew the fill-ins."""
+        """Change to another kernel and noise, and update the fill-ins."""
         super().remodel(model)
         self.delivered = successor(self.delivered, model)
         for i in self.rows.tolist():

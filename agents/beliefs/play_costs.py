@@ -1,4 +1,4 @@
-"""What an agent believes of k, what plays cost: known, or a Gaussian process of its own."""
+"""The belief about k, the cost of a play: published, or a Gaussian process of its own."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ from .surface import Surface
 if TYPE_CHECKING:
     from ..model.model import Model
 
-UNKNOWN = (0.0, 1.0)  # mean and deviation of ln k around the first cost seen, where nothing is published
+UNKNOWN = (0.0, 1.0)  # mean and std of ln k around the first observed cost, where nothing is published
 NOISE_VARIANCE = 0.01  # lambda in prior variances, likewise
-LEAST_VARIANCE = 1e-6  # lambda where costs are seen exactly
+LEAST_VARIANCE = 1e-6  # lambda where costs are observed exactly
 
 
 class CostBand(NamedTuple):
-    """Mean and deviation of k, or of ln k where it is `logarithmic`, (B, A) each."""
+    """Mean and std of k, or of ln k where it is `logarithmic`, (B, A) each."""
 
     mean: Floats
     std: Floats
     logarithmic: bool
-    least: float  # what no play costs less than, 0 where that is not known
+    least: float  # lower bound of the cost of any play, 0 where none is published
 
     @property
     def expected(self) -> Floats:
-        """E k, (B, A): exp(m + s^2 / 2) of ln k, and of k its mean, at least `least`."""
+        """E k, (B, A): exp(m + s^2 / 2) from ln k, or the mean of k, at least `least`."""
         if self.logarithmic:
             return np.maximum(np.exp(self.mean + 0.5 * self.std**2), self.least)
         return np.maximum(self.mean, self.least)
 
     def log_power(self, power: Floats) -> Floats:
-        """ln E k^-a, (B, 1) -> (B, A): -a m + a^2 s^2 / 2 of ln k; of k, -a ln E k, which is our reading."""
+        """Return ln E k^-a, (B, 1) -> (B, A): -a m + a^2 s^2 / 2 of ln k; for k, -a ln E k (our reading)."""
         if self.logarithmic:
             return -power * self.mean + 0.5 * (power * self.std) ** 2
-        with np.errstate(divide="ignore"):  # free where nothing is known of it
+        with np.errstate(divide="ignore"):  # E k may be 0 where nothing is observed
             return -power * np.log(self.expected)
 
     def lower(self, width: Floats) -> Floats:
-        """max(lk, least), lk the lower end of the band, (B,) -> (B, A)."""
+        """Return max(lk, least), lk the lower end of the band, (B,) -> (B, A)."""
         low = self.mean - width[:, None] * self.std
         return np.maximum(np.exp(low) if self.logarithmic else low, self.least)
 
 
 class CostBelief:
-    """k of B trials: 1 where plays cost nothing, what is published where it is known, else learnt.
+    """Costs k of B trials: 1 where plays cost nothing, the published costs where known, else learnt.
 
-    The model is a Gaussian process with the reward's kernel, scaled to the deviation that the published law
-    gives k or ln k. Without a law it is on ln k, of deviation 1 around the first cost seen, so that nothing
-    depends on the unit of the costs. What plays cost stays as it is when functions change.
+    The model is a Gaussian process with the reward's kernel, scaled to the std that the published law gives
+    to k or ln k. Without a law it models ln k, of std 1 around the first observed cost, so that results do
+    not depend on the unit of costs. Restarts for changed functions keep the belief about costs.
 
     Args:
         model: of the reward.
@@ -69,13 +69,13 @@ class CostBelief:
         law, self.budget, self.known = setting.play_costs, setting.budget, setting.known_costs
         self.free = self.budget is None and self.known is None
         self.least = setting.cost_min or 0.0
-        self.spent = np.zeros(num_trials)  # as far as it is seen, (B,)
+        self.spent = np.zeros(num_trials)  # sum of the delivered costs, (B,)
         self.rows = np.arange(num_trials)
         centre, self.scale = UNKNOWN if law is None else law.prior
         self.centre = np.full(num_trials, centre)  # (B,)
         self._unseen = np.full(
             num_trials, law is None
-        )  # whether the first cost seen is still to be the centre
+        )  # True where the first observed cost will become the centre
         self._logarithmic = law is None or law.logarithmic
         learnt = not self.free and self.known is None
         self.model = _of_costs(model, law, self.scale) if learnt else None
@@ -83,7 +83,7 @@ class CostBelief:
 
     @property
     def unit(self) -> Floats:
-        """What plays typically cost, (B, 1): a factor that leaves scores without the unit of the costs."""
+        """Typical cost of a play, (B, 1): a factor that makes scores independent of the costs' unit."""
         if self.free:
             return np.ones((len(self.rows), 1))
         if self.known is not None and self.setting.play_costs is None:
@@ -92,12 +92,12 @@ class CostBelief:
 
     @property
     def left(self) -> Floats:
-        """Share of the budget that is left, (B, 1); 1 without a budget."""
+        """Remaining share of the budget, (B, 1); 1 without a budget."""
         share = 1.0 if self.budget is None else 1.0 - self.spent / self.budget
         return np.broadcast_to(np.maximum(share, 0.0), self.rows.shape)[:, None]
 
     def at(self, context: Ints) -> CostBand:
-        """At the arms of each trial's context, (B,)."""
+        """Return the band at the arms of each trial's context, (B,)."""
         decisions = self.setting.decisions
         if self.belief is not None:
             return self._band(self.belief.mean(context), self.belief.std(context))
@@ -108,14 +108,14 @@ class CostBelief:
         return self._exactly(costs[self.rows[:, None], cells])
 
     def on_box(self, pairs: Floats) -> CostBand:
-        """At points of a box, (n, dz + d), as (1, n)."""
+        """Return the band at points of a box, (n, dz + d), as (1, n)."""
         if self.belief is not None:
             mean, std = Surface.of(self.belief).predict(pairs)
             return self._band(mean[None], std[None])
         return self._exactly(np.ones((1, len(pairs))) if self.free else np.asarray(self.known(pairs))[None])
 
     def receive(self, trial: Ints, point: Ints, cost: Floats) -> None:
-        """What plays cost is seen, (n,) each; trials ascend."""
+        """Condition on delivered costs of plays, (n,) each; trials ascend."""
         np.add.at(self.spent, trial, cost)
         if self.belief is None:
             return
@@ -132,7 +132,7 @@ class CostBelief:
         return seen
 
     def _mean_of_known(self) -> Any:
-        """The mean of known costs of which no law is published, (B,) or one number."""
+        """Return the mean of known costs without a published law, (B,) or one number."""
         if not self.setting.continuous:
             return np.mean(self.known, axis=-1)
         return np.mean(self.known(self.setting.decisions.points))
@@ -146,7 +146,7 @@ class CostBelief:
 
 
 def _of_costs(model: Model, law: PlayCosts | None, scale: float) -> Model:
-    """The model of scaled costs: the reward's kernel with unit variance, and their own noise."""
+    """Return the model of scaled costs: the reward's kernel with unit variance, and their own noise."""
     variance = NOISE_VARIANCE if law is None else max((law.noise_std / scale) ** 2, LEAST_VARIANCE)
     setting = replace(model.setting, noise_profile=None)
     plain = replace(model, setting=setting, prior_mean=0.0, initial=0, learning=None)

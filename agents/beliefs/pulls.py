@@ -1,10 +1,10 @@
-r"""How much each value pulls on the posterior mean, for what may have been done to it.
+r"""The weights of observations in the posterior mean, for robust bands.
 
 Over the u distinct points p of a trial, with n_p plays of mean y_p,
 
     mu(x) = m(x) + sum_p c_p(x) (y_p - m(p)),    c(x) = (K + diag(lambda / n))^-1 k(x) = n S[:, x] / lambda,
 
-so one value of p that is changed by dy moves the mean by c_p(x) dy / n_p.
+so a change dy of one value of p moves the mean by c_p(x) dy / n_p.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from bandit_envs.basics.types import Floats, Ints
 from ..posteriors.sufficient_statistics import SufficientStatistics
 from .base import Belief
 
-ONLY = 0  # the trial of an agent on a box
+ONLY = 0  # index of the single trial of an agent on a box
 
 
 class Pulls(NamedTuple):
-    """Of one trial's plays on A points; all are alike, of noise lambda."""
+    """Weights of one trial's plays in the mean at A points; all plays have noise lambda."""
 
     plays: Floats  # (u,) n
     share: Floats  # (u, A) c
-    own: Floats  # (A,) the share of a point's own plays, 0 where it was not played
+    own: Floats  # (A,) the weight of a point's own plays, 0 where it was not played
 
 
 def pulls(belief: Belief, context: Ints) -> list[Pulls]:
-    """What has come of each trial, on the arms of its context; O(u^2 A) a trial."""
+    """Return each trial's weights at the arms of its context; O(u^2 A) a trial."""
     cells = belief.cells(context)
     everywhere = np.arange(belief.centre.gram.size)
     each = [everywhere] * len(belief.rows) if cells is None else cells
@@ -38,7 +38,7 @@ def pulls(belief: Belief, context: Ints) -> list[Pulls]:
 
 
 def pulls_on_box(belief: Belief, x: Floats) -> list[Pulls]:
-    """The same of the only trial on a box, at pairs (A, D)."""
+    """Return the weights of the single trial on a box, at pairs (A, D)."""
     seen, gram = belief.centre.statistics(ONLY), belief.centre.gram
     played = gram.points[seen.point]
     across = np.asarray(gram.kernel(played, x), dtype=np.float64)

@@ -21,19 +21,19 @@ RATIOS = (0.1, 0.3, 1.0, 3.0, 10.0)  # of Flynn & Reeb (2024)
 
 
 class Ridges(Delivered):
-    """Learns a value when it arrives, in one posterior for each regularisation a = ratio * lambda.
+    """Belief that learns a value when it is delivered, in one posterior for each a = ratio * lambda.
 
-    Mean, deviation, samples and gain are those of lambda; the others cost a posterior each. What the fits are
-    compared by is kept up to date by innovations,
+    Mean, std, samples and gain are those of lambda; each other regularisation costs a posterior. The
+    statistic that compares fits is updated by innovations,
 
         q_a = sum_s a (y_s - mu_{a,s-1}(x_s))^2 / (a + sigma_{a,s-1}^2(x_s)),
 
-    and where values change, by sums: q_a - q_lambda = sum_x b_x (mu_lambda(x) - mu_a(x)).
+    and where values change, computed from sums: q_a - q_lambda = sum_x b_x (mu_lambda(x) - mu_a(x)).
 
     Args:
-        model: kernel, noise and prior mean; it has lambda.
+        model: kernel, noise and prior mean; lambda is its noise variance.
         num_trials: B.
-        ratios: a / lambda; 1 is always among them. A regularisation is at least 1e-10 of the prior variance.
+        ratios: a / lambda; 1 is always included. A regularisation is at least 1e-10 of the prior variance.
     """
 
     def __init__(self, model: Model, num_trials: int, ratios: Sequence[float] = RATIOS):
@@ -44,14 +44,14 @@ class Ridges(Delivered):
 
     @property
     def fits(self) -> list[Fit]:
-        """How well the plays fit under each regularisation."""
+        """Fit of the plays under each regularisation."""
         misfits = [np.zeros(len(self.rows)), *self._misfit]
         return [Fit(each.noise, q) for each, q in zip((self.centre, *self.others), misfits, strict=True)]
 
     def receive(
         self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
     ) -> None:
-        """Observe the values, one a trial at a time, as plays of these weights, (n,)."""
+        """Condition on the values, at most one a trial at a time, as plays of these weights, (n,)."""
         residual, known = self.residual(trial, point, value), self.weights(point, weight)
         plays = np.ones(len(trial)) if known is None else known
         for wave in waves(trial):
@@ -65,13 +65,13 @@ class Ridges(Delivered):
         self._misfit[:, trial] = 0.0
 
     def remodel(self, model: Model) -> None:
-        """Go over to another kernel, noise and prior mean; what was observed stays."""
+        """Change to another kernel, noise and prior mean; the observations stay."""
         super().remodel(model)
         self.others = self._make(model)
         self._follow(self.rows)
 
     def revalue(self, trial: Ints, came: Callable[[int, Ints], SufficientStatistics]) -> None:
-        """Give what was delivered other values in some trials, (n,)."""
+        """Replace the delivered values of some trials, (n,)."""
         super().revalue(trial, came)
         self._follow(trial)
 
@@ -88,7 +88,7 @@ class Ridges(Delivered):
             observe(each, trial, point, residual, None if (plays == 1.0).all() else plays)
 
     def _follow(self, trial: Ints) -> None:
-        """Give the other posteriors what the first one knows."""
+        """Condition the other posteriors on the observations of the first one."""
         for i in trial.tolist():
             seen = self.centre.statistics(i)
             alike = np.full(len(seen.point), i)
@@ -99,14 +99,14 @@ class Ridges(Delivered):
 
 
 def _innovation(posterior: Posterior, trial: Ints, point: Ints, residual: Floats, plays: Floats) -> Floats:
-    """a (y - mu)^2 / (a / w + sigma^2) of one coming observation of weight w a trial, (n,)."""
+    """Return a (y - mu)^2 / (a / w + sigma^2) of the next observation of weight w a trial, (n,)."""
     noise = posterior.noise[trial]
     gap = residual - posterior.mean_of(trial, point)
     return noise * gap**2 / (noise / plays + np.maximum(posterior.variance_of(trial, point), 0.0))
 
 
 def require_ratios(ratios: Sequence[float]) -> None:
-    """Raise unless they are multiples of lambda."""
+    """Raise unless the ratios are positive multiples of lambda."""
     try:
         given = np.asarray(ratios, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

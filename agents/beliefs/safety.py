@@ -1,4 +1,4 @@
-"""What is known of the costs in a round: the arms that surely keep them, and what would certify more."""
+"""The belief about costs in a round: the arms that are surely feasible, and tests of expanders."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from .base import Belief
 
-Expands = Callable[["Safety", int, Ints], Bools]  # of one trial's arms (n,), whether they may certify others
+Expands = Callable[["Safety", int, Ints], Bools]  # mask of a trial's arms (n,) that may certify others
 
 
 class Safety:
-    """The costs at the arms of each trial's context, in prior deviations; computed when it is asked for.
+    """The costs at the arms of each trial's context, in prior stds; properties are computed on access.
 
     Args:
-        costs: what is believed of each, from delivered feedback alone.
+        costs: the belief about each cost, from delivered feedback alone.
         context: of each trial, (B,).
         width: w_j of each cost, (C, B).
         shape: B and A.
-        safe_of: finds the arms that may be played, S, (B, A).
-        expands: says which safe arms may certify others.
-        settled_of: finds the trials that need not expand any more, (B,).
-        offered: the arms that are there in this round, (B, A); None is all.
+        safe_of: computes S, the mask of arms that may be played, (B, A).
+        expands: computes the mask of safe arms that may certify others.
+        settled_of: computes the mask of trials that need not expand S any more, (B,).
+        offered: the arms available in this round, (B, A); None for all.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Safety:
 
     @cached_property
     def safe(self) -> Bools:
-        """The arms that keep the costs, S, (B, A); never none."""
+        """S, the mask of safe arms, (B, A); never empty."""
         return self._safe_of(self)
 
     @cached_property
@@ -55,7 +55,7 @@ class Safety:
 
     @cached_property
     def playable(self) -> Bools:
-        """The arms of S that are there in this round, (B, A); never none."""
+        """The arms of S that are available in this round, (B, A); never empty."""
         if self._offered is None:
             return self.safe
         playable = np.asarray(self.safe & self._offered)
@@ -63,8 +63,8 @@ class Safety:
         if len(stuck):
             trials = ", ".join(map(str, stuck.tolist()))
             raise RuntimeError(
-                f"no arm that is known to be safe may be played in trial {trials}: one of the safe seed must "
-                "be there in every round, as it is in environments with safe_seed=True"
+                f"no arm that is certified as safe may be played in trial {trials}: one of the safe seed "
+                "must be available in every round, as it is in environments with safe_seed=True"
             )
         return playable
 
@@ -75,7 +75,7 @@ class Safety:
 
     @cached_property
     def std(self) -> Floats:
-        """Posterior deviations, (C, B, A)."""
+        """Posterior stds, (C, B, A)."""
         return self._each([belief.std(self.context) for belief in self.costs])
 
     @property
@@ -94,18 +94,18 @@ class Safety:
         return (2.0 * self.width[:, :, None] * self.std).max(axis=0, initial=0.0)
 
     def upper_everywhere(self) -> Floats:
-        """ug_j at the points of all contexts, (C, B, N); costs have no prior mean."""
+        """Return ug_j at the points of all contexts, (C, B, N); costs have no prior mean."""
         centres, spreads = ([getattr(each, name) for each in self.costs] for name in ("centre", "spread"))
         mean = np.array([each.mean_at(None) for each in centres])
         std = np.sqrt(np.maximum([each.variance_at(None) for each in spreads], 0.0))
         return mean + self.width[:, :, None] * std
 
     def expands(self, trial: int, arms: Ints) -> Bools:
-        """Whether the best that safe arms of a trial may turn out to be certifies an arm outside S, (n,)."""
+        """Return where the best possible costs of a trial's safe arms certify an arm outside S, (n,)."""
         return self._expands(self, trial, arms)
 
     def covariance(self, j: int, trial: int, arms: Ints) -> Floats:
-        """Posterior covariance of a cost between some arms and all, (n,) -> (n, A)."""
+        """Return a cost's posterior covariance between some arms and all, (n,) -> (n, A)."""
         belief = self.costs[j]
         cells = belief.cells(self.context)
         everywhere = np.arange(belief.decisions.num_arms) if cells is None else cells[trial]
@@ -116,7 +116,7 @@ class Safety:
 
 
 def covariance(belief: Belief, trial: int, rows: Ints, columns: Ints) -> Floats:
-    """Posterior covariance between points of one trial, (n,) and (m,) -> (n, m); O(u^2 (n + m)), u plays."""
+    """Return one trial's posterior covariance between points, (n,) and (m,) -> (n, m); O(u^2 (n + m))."""
     seen, gram = belief.spread.statistics(trial), belief.spread.gram
     prior = gram.between(rows, columns)
     if not len(seen.point):

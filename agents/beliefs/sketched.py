@@ -1,4 +1,4 @@
-"""Beliefs from a dictionary of a few played points, which is drawn anew now and then."""
+"""Beliefs from a dictionary of a few played points, which is redrawn from time to time."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ READINGS = ("code", "paper")
 
 
 class Sketched(Belief):
-    """Learns values that have come with the next dictionary; until then plays only lower variances.
+    """Belief that learns delivered values with the next dictionary; until then plays only lower variances.
 
-    A dictionary is kept until 1 + the sum of variance / lambda, as they were when it was drawn, over the
-    plays since is more than C.
+    A dictionary is kept until 1 + the sum of variance / lambda over the plays since it was drawn, with the
+    variances of that time, exceeds C.
 
     Args:
         model: kernel, noise and prior mean.
         num_trials: B.
-        rngs: of the dictionaries, one a trial.
+        rngs: generators of the dictionaries, one a trial.
         size: q, see `chance`.
         reading: "code" or "paper", see `chance`.
-        growth: C; 1 is a new dictionary in every round.
+        growth: C; 1 draws a new dictionary in every round.
     """
 
     def __init__(
@@ -54,17 +54,18 @@ class Sketched(Belief):
         self.sketch.play(point)
 
     def receive(self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats) -> None:
-        """Note the values, and take new dictionaries where it is time."""
+        """Store the values, and draw new dictionaries where C is exceeded."""
         observe(self.sketch, trial, point, self.residual(trial, point, value))
         for i in (self._since > self._growth).nonzero()[0].tolist():
             self.sketch.renew(i, self.chance(i), self._rngs[i])
             self._start[i], self._since[i] = self.sketch.sketches[i].variance, 1.0
 
     def chance(self, trial: int) -> Floats:
-        """Return how probably each point enters the next dictionary, (N,), after n plays of it.
+        """Return the probability with which each point enters the next dictionary, (N,).
 
-        By the authors' code min(1, q n variance / lambda), with the variances as they are. By the paper each
-        play is drawn by itself, 1 - (1 - min(1, q variance / lambda))^n, with those that chose the plays.
+        After n plays of a point it is min(1, q n variance / lambda) by the authors' code, with the present
+        variances. By the paper each play is drawn separately, 1 - (1 - min(1, q variance / lambda))^n, with
+        the variances that chose the plays.
         """
         plays, noise = self.sketch.count[trial], self.sketch.noise[trial]
         if self._reading == "code":
@@ -73,7 +74,7 @@ class Sketched(Belief):
         return 1.0 - (1.0 - once) ** plays
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        """Nothing that the next dictionary would remember."""
+        """Do nothing: pending plays do not enter the next dictionary."""
 
     def forget(self, trial: Ints) -> None:
         """Return the given trials, (n,), to the prior."""
@@ -83,11 +84,11 @@ class Sketched(Belief):
     @property
     @abc.abstractmethod
     def gain(self) -> Floats:
-        """What the width takes for the information gain of the plays, (B,)."""
+        """Quantity that replaces the information gain in the width, (B,)."""
 
 
 class SketchedAnew(Sketched):
-    """A new dictionary in every round, as in BKB."""
+    """Belief with a new dictionary in every round, as in BKB."""
 
     @property
     def gain(self) -> Floats:
@@ -96,7 +97,7 @@ class SketchedAnew(Sketched):
 
 
 class SketchedInBatches(Sketched):
-    """A new dictionary for each batch of plays, as in BBKB."""
+    """Belief with a new dictionary for each batch of plays, as in BBKB."""
 
     @property
     def gain(self) -> Floats:

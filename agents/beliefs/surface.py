@@ -1,4 +1,4 @@
-r"""What is believed about a function anywhere on a box, given the plays' factor.
+r"""The posterior anywhere on a box and its derivatives, from the factor of the plays.
 
 With v(x) = L^-1 k(X, x), a = L'^-1 L^-1 (b / n) and c(x) = L'^-1 v(x),
 
@@ -20,13 +20,13 @@ from ..posteriors.play_factor import Centre, Factor, Spread
 from .base import Belief
 from .fits import Ridge
 
-KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # alone, and so know about points anywhere
-ONLY = 0  # the trial of an agent on a box
-LEAST_STD = 1e-10  # of the prior deviation, below which a deviation has no slope
+KEEPS_PLAYS = (PairPosterior, ForgettingPosterior)  # posteriors that can predict anywhere
+ONLY = 0  # index of the single trial of an agent on a box
+LEAST_STD = 1e-10  # of the prior std: a smaller std has slope 0
 
 
 class Local(NamedTuple):
-    """The belief at n points, in S worlds that differ in the mean alone, and how it changes with them."""
+    """The belief at n points, in S worlds that differ in the mean alone, and its derivatives."""
 
     mean: Floats  # (S, n)
     std: Floats  # (n,)
@@ -34,16 +34,16 @@ class Local(NamedTuple):
 
 
 class Surface:
-    """Mean, deviation and their slopes of one trial's belief; O(k^2) a point under k plays.
+    """Mean, std and their derivatives for one trial's belief; O(k^2) a point under k plays.
 
-    There may be S beliefs, equally likely worlds, that share the deviation; by itself a belief is one world.
+    There may be S beliefs, equally likely worlds, that share the std; a belief by itself is one world.
 
     Args:
         kernel: a scikit-learn kernel over (context, arm) features.
-        centre, spread: the plays that the mean and the deviation come from.
+        centre, spread: the plays that determine the mean and the std.
         prior_mean: of the function.
-        observed: the plays whose values are known, where the centre has more.
-        noise: added to the variance, 0 for the deviation of the function itself.
+        observed: the plays with delivered values, where the centre has more.
+        noise: added to the variance, 0 for the std of the function itself.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Surface:
 
     @classmethod
     def of(cls, belief: Belief) -> Surface:
-        """The surface of a belief on a box, which is about one trial; a ValueError if it kept no plays."""
+        """Return the surface of a belief on a box, of one trial; raise a ValueError if it kept no plays."""
         centre, spread = keeping_plays(belief.centre), keeping_plays(belief.spread)
         mean = float(np.ravel(belief.constant_mean)[0])
         noise = float(belief.noise_of(belief.rows)[ONLY])
@@ -69,27 +69,25 @@ class Surface:
 
     @classmethod
     def each(cls, belief: Belief) -> list[Surface]:
-        """The surfaces of a belief under each of its regularisations, that of lambda first."""
+        """Return the surfaces of a belief under each of its regularisations, that of lambda first."""
         first = cls.of(belief)
         factors = [keeping_plays(other).factor(ONLY) for other in belief.others]
         return [first, *(cls(first.kernel, each, each, first.prior_mean) for each in factors)]
 
     def mean(self, x: Floats) -> Floats:
-        """Posterior mean in the only world, (n, D) -> (n,); O(k) a point."""
+        """Return the posterior mean in the only world, (n, D) -> (n,); O(k) a point."""
         return self.prior_mean + linearise(self.kernel, x, self.centre.features).values @ self.centre.weights
 
     def predict(self, x: Floats) -> tuple[Floats, Floats]:
-        """Posterior mean in the first world, and deviation, (n, D) -> (n,) each."""
+        """Return the posterior mean in the first world, and the std, (n, D) -> (n,) each."""
         local = self.local(x)
         return local.mean[0], local.std
 
     def local(self, x: Floats) -> Local:
-        """Posterior mean and deviation, and what their slopes need, (n, D)."""
+        """Return the posterior mean and std with their derivatives, (n, D)."""
         of_mean = linearise(self.kernel, x, self.centre.features)
         shared = self.spread is self.centre
-        same = shared or np.array_equal(
-            self.spread.features, self.centre.features
-        )  # where nothing is pending
+        same = shared or np.array_equal(self.spread.features, self.centre.features)  # without pending plays
         of_std = of_mean if same else linearise(self.kernel, x, self.spread.features)
         explained = self.spread.solve(of_std.values.T)  # v, (k, n)
         prior, prior_slope = prior_variance(self.kernel, x)
@@ -110,24 +108,24 @@ class Surface:
         return Local(self.prior_mean + weights @ of_mean.values.T, std, pull)
 
     def weight_norm(self, x: Floats) -> Floats:
-        """|a_x| of what was observed, (n, D) -> (n,); O(k^2) a point."""
+        """Return |a_x| of the delivered values, (n, D) -> (n,); O(k^2) a point."""
         values = linearise(self.kernel, x, self.observed.features).values
         return self.observed.weight_norm(self.observed.solve(values.T))
 
     def explain(self, x: Floats) -> Floats:
-        """v(x) of the plays that the deviation comes from, (n, D) -> (k, n)."""
+        """Return v(x) of the plays that determine the std, (n, D) -> (k, n)."""
         return self.spread.solve(linearise(self.kernel, x, self.spread.features).values.T)
 
 
 def ridges_at(belief: Belief, x: Floats) -> list[Ridge]:
-    """What each regularisation makes of the plays at points, (n, D)."""
+    """Return the posterior under each regularisation at points, (n, D)."""
     each = zip(belief.fits, Surface.each(belief), strict=True)
     bands = ((fit, *surface.predict(x)) for fit, surface in each)
     return [Ridge(fit, mean[None], std[None]) for fit, mean, std in bands]
 
 
 def keeping_plays(posterior: Posterior) -> PairPosterior | ForgettingPosterior:
-    """The posterior itself; a ValueError if it keeps a table of its own points instead of the plays."""
+    """Return the posterior itself, or raise a ValueError if it keeps a table of points instead of plays."""
     if not isinstance(posterior, KEEPS_PLAYS):
         raise ValueError(
             f"belief must keep its plays on a box, got one on {type(posterior).__name__}; make its posterior "

@@ -1,4 +1,4 @@
-"""Boxes: how the best point of a box is searched, and what is known along the way."""
+"""Boxes: search for the best point of a box, and incumbents there."""
 
 from .search import AtPoints, Lattice, QuasiRandom, Search
 

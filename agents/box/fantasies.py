@@ -1,4 +1,4 @@
-r"""What would be believed on a box if the best plays had shown their values without noise, in S worlds.
+r"""Beliefs on a box given sampled noise-free values of the best plays, in S worlds.
 
 The values f(P) of m plays are normal given all observations, with mean mu_P and covariance C = R R'. World s
 draws f_s = mu_P + R z_s. With these values as m more rows, free of noise, the factor of the plays becomes
@@ -6,8 +6,8 @@ draws f_s = mu_P + R z_s. With these values as m more rows, free of noise, the f
     L+ = [L 0; v_P' R],    v+(x) = L+^-1 [k(X, x); k(P, x)] = [v(x); u(x)],
     mu_s(x) = mu(x) + u(x)'z_s,    var(x) = sigma^2(x) - u(x)'u(x).
 
-So the worlds share their deviation, and are one surface whose mean has S sets of weights, each those of mu(x)
-and L+'^-1 [0; z_s]. The mean over worlds of the improvement on max f_s is noisy expected improvement (Letham,
+So the worlds share their std, and are one surface whose mean has S sets of weights, each those of mu(x) and
+L+'^-1 [0; z_s]. The mean over worlds of the improvement on max f_s is noisy expected improvement (Letham,
 Karrer, Ottoni & Bakshy 2019, Constrained Bayesian optimization with noisy experiments, section 4).
 """
 
@@ -27,22 +27,22 @@ from ..kernels.point_slopes import linearise
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 
 JITTER = 1e-8  # of the largest posterior variance at the plays
-LEAST_JITTER = 1e-12  # of the prior variance, which rounding in a posterior covariance needs
+LEAST_JITTER = 1e-12  # of the prior variance, against rounding in a posterior covariance
 LEAST_SHARE = 1e-16  # in place of 0, whose normal quantile is infinite
 
 
 class Worlds(NamedTuple):
-    """Equally likely beliefs and what is to be improved on in each."""
+    """Equally likely beliefs with the value to improve on in each."""
 
     surface: Surface
     best: Floats  # (S,)
 
 
 class NoiseFree:
-    """The factor L+ of plays and of m values known without noise, and what they add to the mean.
+    """Factor L+ of plays and of m values known without noise, with their part of the mean.
 
     Args:
-        surface: what is believed of the plays.
+        surface: the belief given the plays.
         x: P, (m, D).
         white: z, (S, m).
     """
@@ -70,12 +70,12 @@ class NoiseFree:
         return np.concatenate([upper.T, lower.T], axis=1).T
 
     def _triangular(self, values: Floats, trans: int) -> Floats:
-        """R^-1 b or R'^-1 b; Fortran sees R as its transpose."""
+        """Return R^-1 b or R'^-1 b; Fortran sees R as its transpose."""
         return _trtrs(self._root.T, values, lower=0, trans=trans)[0]
 
 
 class Means(NamedTuple):
-    """Where the means of S worlds come from."""
+    """Points and weights of the means of S worlds."""
 
     features: Floats  # (k, D)
     weights: Floats  # (S, k)
@@ -85,13 +85,13 @@ def fantasies(surface: Surface, x: Floats, white: Floats) -> Worlds:
     """Return the worlds of a belief; their surface costs O(k^2 + S k) a point under k plays.
 
     Args:
-        surface: what is believed.
+        surface: the belief.
         x: P, distinct, (m, D).
         white: z, (S, m), see `normal_points`.
     """
     factor, centre = NoiseFree(surface, x, white), surface.centre
     best = factor.values.max(axis=1)
-    if centre is surface.spread:  # the rows of the mean are among those of the factor
+    if centre is surface.spread:  # the mean's rows are among the factor's
         factor.weights[:, : -len(x)] += centre.weights
         return Worlds(
             Surface(surface.kernel, factor, factor, surface.prior_mean, surface.observed, surface.noise), best
@@ -105,9 +105,9 @@ def fantasies(surface: Surface, x: Floats, white: Floats) -> Worlds:
 
 
 def normal_points(dim: int, count: int, rng: np.random.Generator) -> Floats:
-    """Standard normal points, (count, dim): a Latin hypercube, each coordinate with one point in every share.
+    """Return standard normal points, (count, dim): a Latin hypercube, one point in each share of an axis.
 
-    So few points of Sobol's sequence would repeat themselves in the later ones of many dimensions.
+    With so few points Sobol's sequence would repeat values in the later of many dimensions.
     """
     strata = rng.permuted(np.tile(np.arange(count)[:, None], dim), axis=0)
     return ndtri(np.maximum((strata + rng.random((count, dim))) / count, LEAST_SHARE))

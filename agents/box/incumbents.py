@@ -1,4 +1,4 @@
-"""What expected improvement improves on, on a box."""
+"""Incumbents on a box: the values that expected improvement improves on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..kernels.visited import Visited
 from .fantasies import Worlds, fantasies, normal_points
 from .landscape import with_context
 
-SAMPLED_PLAYS = 64  # those with the largest means: the others are hardly ever the best of a sample
+SAMPLED_PLAYS = 64  # those of the largest means: the others are hardly ever the best of a sample
 NUM_WORLDS = 16
 
 
@@ -29,65 +29,65 @@ class BestPlays(NamedTuple):
 
 
 class BoxIncumbent(Protocol):
-    """The value to improve on, of one trial."""
+    """Value to improve on, of one trial."""
 
     def worlds(self, surface: Surface, plays: BestPlays, rng: np.random.Generator) -> Worlds:
-        """Return what is believed, in one or several worlds, and the value to improve on in each.
+        """Return the belief, in one or several worlds, and the value to improve on in each.
 
         Args:
-            surface: what is believed.
+            surface: the belief.
             plays: the best arms played so far.
-            rng: of samples.
+            rng: generator of samples.
         """
         ...
 
     def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
-        """Values of plays arrive, (n,) each."""
+        """Record delivered values of plays, (n,) each."""
         ...
 
     def forget(self, trial: Ints) -> None:
-        """The trial starts over."""
+        """Reset the incumbent of a trial that restarts."""
         ...
 
 
 class NothingToImprove:
-    """For rules that improve on nothing."""
+    """Incumbent of rules without improvement: 0."""
 
     def __init__(self, num_trials: int = 1, decisions: Decisions | None = None):
         pass
 
     def worlds(self, surface: Surface, plays: BestPlays, rng: np.random.Generator) -> Worlds:
-        """What is believed, as it is, and one value."""
+        """Return the belief as one world, with one value."""
         return Worlds(surface, np.array([self.value(plays, surface.prior_mean)]))
 
     def value(self, plays: BestPlays, prior_mean: float) -> float:
-        """Zero."""
+        """Return zero."""
         return 0.0
 
     def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
-        """Ignore them."""
+        """Ignore delivered values."""
 
     def forget(self, trial: Ints) -> None:
-        """Nothing is kept."""
+        """Do nothing: no state is kept."""
 
 
 class LargestMean(NothingToImprove):
-    """The largest posterior mean, in this context, over the arms played so far in any."""
+    """Largest posterior mean in this context over the arms played so far in any context."""
 
     def value(self, plays: BestPlays, prior_mean: float) -> float:
-        """The largest mean; the prior mean before any value."""
+        """Return the largest mean; the prior mean before any play."""
         return float(plays.means.max()) if len(plays.means) else prior_mean
 
 
 class SampledBest(LargestMean):
-    """The best value of the plays without noise, in each of several samples of them: noisy EI.
+    """Noisy EI: the best noise-free value of the plays, in each of several samples of them.
 
-    Under noise the largest mean would be the value of one play, and what is uncertain about it would count as
-    improvement: EI then plays the same points again. Here a play is no improvement on itself.
+    Under noise the largest mean would be the value of one play, whose uncertainty would count as improvement:
+    EI then plays the same points again. Here a play is no improvement on itself.
     """
 
     def worlds(self, surface: Surface, plays: BestPlays, rng: np.random.Generator) -> Worlds:
-        """Samples of the best plays' values; before any value, as without noise."""
+        """Return worlds with samples of the best plays' values; before any play, one world."""
         if not len(plays.arms):
             return super().worlds(surface, plays, rng)
         arms = np.unique(plays.arms[:SAMPLED_PLAYS], axis=0)
@@ -96,23 +96,23 @@ class SampledBest(LargestMean):
 
 
 class BestSeen(NothingToImprove):
-    """The best noisy value observed in this very context; the prior mean before any."""
+    """Best noisy value observed in exactly this context; the prior mean before any."""
 
     def __init__(self, num_trials: int, decisions: Decisions):
         self._best: dict[int, float] = {}  # of each point
 
     def value(self, plays: BestPlays, prior_mean: float) -> float:
-        """The best value."""
+        """Return the best value."""
         here = (plays.visited.features[:, : len(plays.context)] == plays.context).all(axis=1)
         return max((y for x, y in self._best.items() if here[x]), default=prior_mean)
 
     def receive(self, trial: Ints, point: Ints, value: Floats) -> None:
-        """Keep the best value of each point."""
+        """Store the best value of each point."""
         for x, y in zip(point.tolist(), value.tolist(), strict=True):
             self._best[x] = max(y, self._best.get(x, -np.inf))
 
     def forget(self, trial: Ints) -> None:
-        """No value is the best."""
+        """Clear the values."""
         self._best.clear()
 
 

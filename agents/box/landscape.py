@@ -1,4 +1,4 @@
-"""How much an agent wants to play each point of a box, in one context and one round."""
+"""The acquisition surface on a box, in one context and one round."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .path import Path
 
 @dataclass
 class BoxView:
-    """What rules read, of A arms of one trial in S worlds, one as a rule; see `rules.Candidates`."""
+    """Candidates of rules on a box: A arms of one trial in S worlds, usually one; see `Candidates`."""
 
     mean: Floats  # (S, A)
     std: Floats  # (S, A)
@@ -28,7 +28,7 @@ class BoxView:
     gain: Floats  # (1,)
     bias: Floats | float  # (1,)
     incumbent: Floats  # (S,)
-    deviate: Callable[[], Floats]  # one sample of f - mean, -> (1, A)
+    deviate: Callable[[], Floats]  # one posterior sample of f - mean, -> (1, A)
     weigh: Callable[[], Floats]  # -> (A,)
     draw: Callable[[], Sequence[np.random.Generator]]  # -> (1,)
     maximise: Callable[[], Floats]  # a sample -> (1,), the same throughout a round
@@ -44,22 +44,22 @@ class BoxView:
 
     @property
     def pulls(self) -> list[Pulls]:
-        """How much each value pulls on the mean, (1,)."""
+        """Weights of the observations in the mean, (1,)."""
         return self.pull()
 
     @property
     def ridges(self) -> list[Ridge]:
-        """What each regularisation makes of the plays, (1, A)."""
+        """The posterior under each regularisation, (1, A)."""
         return self.regularise()
 
     @property
     def price(self) -> Floats:
-        """What improvements are to be worth, (1, A)."""
+        """Least worthwhile expected improvement, (1, A)."""
         return self.ask()
 
     @property
     def active(self) -> Bools:
-        """All of them, (S, A)."""
+        """Mask of all arms, (S, A)."""
         return np.ones(self.mean.shape, dtype=bool)
 
     @property
@@ -69,43 +69,43 @@ class BoxView:
 
     @property
     def rngs(self) -> Sequence[np.random.Generator]:
-        """The rule's own generators, (1,)."""
+        """Generators of the rule's own draws, (1,)."""
         if self._rngs is None:
             self._rngs = self.draw()
         return self._rngs
 
     def deviation(self) -> Floats:
-        """One joint posterior sample of f - mean, (1, A)."""
+        """Return one joint posterior sample of f - mean, (1, A)."""
         return self.deviate()
 
     def sample(self, factor: Floats | float = 1.0) -> Floats:
-        """The mean plus w (f - mean) of one joint posterior sample of f, (S, A)."""
+        """Return the mean plus w (f - mean) of one joint posterior sample of f, (S, A)."""
         return self.mean + factor * self.deviate()
 
     def sampled_maximum(self) -> Floats:
-        """The largest value of one joint posterior sample of f, (1,)."""
+        """Return the largest value of one joint posterior sample of f, (1,)."""
         return self.maximise()
 
     def drawing(self, trials: Bools) -> BoxView:
-        """The same: there is one trial."""
+        """Return the candidates themselves: there is one trial."""
         return self
 
 
 class Landscape:
-    """Scores of arms, and their slopes where the rule has any.
+    """Acquisition surface: scores of arms, and their slopes where the rule has any.
 
     Args:
-        rule: turns what is believed into scores.
-        surface: what is believed.
+        rule: function from the belief to scores.
+        surface: the belief.
         context: features of the context, (dz,).
-        facts: the view of no arms: round, gain, bias and incumbent. In S > 1 worlds the rule's scores must be
-            logarithms of what is to be averaged, as those of expected improvement are.
-        rng: of samples.
-        terms: what the objective adds to the scores of the rule, which then have no slopes; None is nothing.
-        unit: in which scores are small or large.
-        ridges, pulls: what each regularisation makes of the plays, and how much these pull on the mean,
-            (n, dz + d); only some rules ask.
-        prices: what improvements are to be worth, (n, dz + d) -> (1, n); likewise.
+        facts: a view without arms: round, gain, bias and incumbent. In S > 1 worlds the rule's scores must be
+            logarithms of the averaged quantity, as those of expected improvement are.
+        rng: generator of samples.
+        terms: adds the objective's terms to the scores of the rule, which then have no slopes; None for none.
+        unit: scale of the scores.
+        ridges, pulls: the posterior under each regularisation, and the weights of the observations in the
+            mean, at pairs (n, dz + d); only some rules use them.
+        prices: least worthwhile improvements, (n, dz + d) -> (1, n); likewise.
     """
 
     def __init__(
@@ -129,17 +129,17 @@ class Landscape:
 
     @property
     def t(self) -> int:
-        """1, 2, ..."""
+        """Number of the round, 1, 2, ..."""
         return int(self._facts.t[0])
 
     def scores(self, arms: Floats) -> Floats:
-        """Scores, (n, d) -> (n,); those of all calls are of the same sample where the rule draws one."""
+        """Return scores, (n, d) -> (n,); all calls share one sample where the rule draws one."""
         pairs = self._pairs(arms)
         scores = averaged(self.rule(self._view(pairs, self.surface.local(pairs))))[0]
         return scores if self._terms is None else self._terms(scores, pairs, self._facts.t)
 
     def climb(self, arms: Floats) -> tuple[Floats, Floats] | None:
-        """Scores and slopes, (n, d) -> (n,) and (n, d); None where the rule has no slopes."""
+        """Return scores and slopes, (n, d) -> (n,) and (n, d); None where the rule has no slopes."""
         slopes_of = getattr(self.rule, "slopes", None)
         if slopes_of is None or self._terms is not None:
             return None
@@ -171,9 +171,10 @@ class Landscape:
 
 
 def averaged(scores: Floats) -> tuple[Floats, Floats]:
-    """Log mean exp over worlds and how much each moves it, (S, n) -> (n,) and (S, n).
+    """Return log mean exp over worlds and each world's share in it, (S, n) -> (n,) and (S, n).
 
-    Of one world it is the score itself, logarithm or not. No world moves what is -inf in all.
+    For one world it is the score itself, logarithm or not. Shares of scores that are -inf in all worlds are
+    0.
     """
     if len(scores) == 1:
         return scores[0], np.ones_like(scores)
@@ -182,12 +183,12 @@ def averaged(scores: Floats) -> tuple[Floats, Floats]:
     share = np.exp(scores - top)
     total = share.sum(axis=0)
     share /= np.where(total > 0.0, total, 1.0)
-    with np.errstate(divide="ignore"):  # log 0 is meant
+    with np.errstate(divide="ignore"):  # log 0 is intended
         return top + np.log(total) - math.log(len(scores)), share
 
 
 def with_context(context: Floats, arms: Floats) -> Floats:
-    """Features of arms in a context, (dz,) and (n, d) -> (n, dz + d); the arms alone without any."""
+    """Return features of arms in a context, (dz,) and (n, d) -> (n, dz + d); without one the arms alone."""
     if not len(context):
         return arms
     return np.hstack([np.broadcast_to(context, (len(arms), len(context))), arms])

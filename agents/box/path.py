@@ -1,4 +1,4 @@
-"""One posterior sample of a function, evaluated wherever it is asked for."""
+"""One posterior sample of a function, evaluated at any points."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..kernels.point_slopes import linearise
 
 (_trtrs,) = get_lapack_funcs(("trtrs",), dtype=np.float64)
 
-JITTER = 1e-8  # of the largest posterior variance asked for at first: a sampled deviation is that exact
-LEAST_JITTER = 1e-12  # of the prior variance, which rounding in a posterior covariance needs
+JITTER = 1e-8  # of the largest posterior variance of the first points: the precision of a sampled value
+LEAST_JITTER = 1e-12  # of the prior variance, against rounding in a posterior covariance
 
 
 class Path:
-    """A draw of f - mean: new points are drawn given the values at all the points asked for before.
+    """Posterior sample of f - mean: new points are drawn given the values at all earlier points.
 
-    So whatever the order and the number of calls, all values together are one exact joint sample (up to
-    the jitter). O(n^2 m + n m k) for m new points after n, under k plays.
+    So for any order and number of calls, all values together are one exact joint sample (up to the jitter).
+    O(n^2 m + n m k) for m new points after n, under k plays.
 
     Args:
         surface: the belief to sample from.
@@ -36,7 +36,7 @@ class Path:
         self._white = np.empty(0)  # the draw is factor @ white
 
     def __call__(self, x: Floats) -> Floats:
-        """The sample at points, (m, D) -> (m,)."""
+        """Return the sample at points, (m, D) -> (m,)."""
         explained = self._surface.explain(x)
         covariance = linearise(self._surface.kernel, x, x).values - explained.T @ explained
         self._start(x, covariance)
@@ -56,16 +56,16 @@ class Path:
         self._points, self._explained = x[:0], np.empty((len(self._surface.spread.features), 0))
 
     def _shared(self, x: Floats, explained: Floats) -> Floats:
-        """What the earlier values say of the new ones, (n, m)."""
+        """Return the factor's block between earlier and new points, (n, m)."""
         assert self._points is not None
         cross = linearise(self._surface.kernel, self._points, x).values - self._explained.T @ explained
         if not len(cross):  # LAPACK refuses empty matrices
             return cross
-        # Fortran sees the factor as its transpose. Whole rows are handed over: a part would be copied.
+        # Fortran sees the factor as its transpose. Whole rows are passed: a part would be copied.
         return _trtrs(self._room[: len(cross)].T, cross, lower=0, trans=1)[0]
 
     def _root(self, covariance: Floats) -> Floats:
-        """Lower factor of a covariance that may be singular, and by rounding slightly indefinite."""
+        """Return the lower factor of a covariance that may be singular, or by rounding indefinite."""
         diagonal = covariance.diagonal().copy()
         for _ in range(8):
             np.fill_diagonal(covariance, diagonal + self._jitter)
@@ -79,7 +79,7 @@ class Path:
         assert self._points is not None
         old, total = len(self._points), len(self._points) + len(x)
         if total > len(self._room):
-            room = np.zeros((2 * total, 2 * total))  # what is not used yet takes no memory
+            room = np.zeros((2 * total, 2 * total))  # untouched memory is not allocated
             room[:old, :old] = self._room[:old, :old]
             self._room = room
         self._room[old:total, :old], self._room[old:total, old:total] = shared.T, root

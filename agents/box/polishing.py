@@ -1,4 +1,4 @@
-"""Better candidates from good ones: uphill where the landscape has slopes, ever closer where it has none."""
+"""Local search from good candidates: along slopes where there are any, by narrowing samples elsewhere."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from bandit_envs.basics.types import Floats
 
 from .terrain import Pool, Terrain, joined
 
-WORST = -1e30  # what stands for scores of minus infinity while climbing
-PRECISION = 1e-6  # of a unit of the summed scores: a climb ends where what is left is below what is believed
-APART = 0.05  # box widths between two starts, lest all climb the same hill
+WORST = -1e30  # finite substitute for scores of minus infinity in L-BFGS-B
+PRECISION = 1e-6  # of the summed scores' unit: the tolerance of a local search
+APART = 0.05  # least distance of two starts in box widths, so that they reach different maxima
 ZOOM = (0.1, 0.03, 0.01, 0.003)  # box widths, around the best points of a sample
-BEST, EACH = 4, 12  # points that a sample is refined around, and new points around each
+BEST, EACH = 4, 12  # points around which a sample is refined, and new points around each
 
 
 def climbed(terrain: Terrain, starts: Floats, steps: int) -> Pool | None:
-    """Polish all starts in one stacked L-BFGS-B; None where the landscape has no slopes."""
+    """Return the ends of local searches from all starts, in one stacked L-BFGS-B; None without slopes."""
     found = terrain.climb(starts)
     if found is None:
         return None
@@ -33,12 +33,12 @@ def climbed(terrain: Terrain, starts: Floats, steps: int) -> Pool | None:
 
 
 class Stacked:
-    """How far the sum of the scores of several points falls below that of the starts, in units of scores.
+    """Loss of several points: by how much the sum of their scores is below that of the starts, in units.
 
     Args:
         terrain: has the scores and their slopes.
         starts: (m, d).
-        scores, slopes: there, (m,) and (m, d); a climb asks for them first.
+        scores, slopes: at the starts, (m,) and (m, d), which the search evaluates first.
     """
 
     def __init__(self, terrain: Terrain, starts: Floats, scores: Floats, slopes: Floats):
@@ -47,7 +47,7 @@ class Stacked:
         self._level = self(starts.ravel())[0]
 
     def __call__(self, flat: Floats) -> tuple[float, Floats]:
-        """Value and gradient, (m d,); where a score is not finite, a low plain."""
+        """Return value and gradient, (m d,); points with scores that are not finite have a low constant."""
         scores, slopes = self._climb(flat.reshape(self._starts.shape))
         usable = np.isfinite(scores) & np.isfinite(slopes).all(axis=1)
         slopes = np.where(usable[:, None], slopes, 0.0)
@@ -64,7 +64,7 @@ class Stacked:
 
 
 def refined(terrain: Terrain, pool: Pool, rng: np.random.Generator) -> Pool:
-    """Ask the landscape ever closer around the best candidates so far."""
+    """Return the pool with new points ever closer around its best candidates."""
     for width in ZOOM:
         best = pool.unit[np.argsort(-pool.scores, kind="stable")[:BEST]]
         unit = around(np.repeat(best, EACH, axis=0), width, rng)
@@ -73,7 +73,7 @@ def refined(terrain: Terrain, pool: Pool, rng: np.random.Generator) -> Pool:
 
 
 def distinct_best(pool: Pool, count: int) -> Floats:
-    """The best candidates of a pool, no two within `APART` of each other, (m, d), m <= count."""
+    """Return the best candidates of a pool, no two within `APART` of each other, (m, d), m <= count."""
     chosen: list[int] = []
     for i in np.argsort(-pool.scores, kind="stable")[: 16 * count].tolist():
         distance = np.abs(pool.unit[chosen] - pool.unit[i]).max(axis=1) if chosen else np.full(1, np.inf)
@@ -85,5 +85,5 @@ def distinct_best(pool: Pool, count: int) -> Floats:
 
 
 def around(centre: Floats, width: float, rng: np.random.Generator) -> Floats:
-    """Each point moved by a Gaussian step and clipped to the box, which puts some on its boundary."""
+    """Return each point moved by a Gaussian step and clipped to the box, which puts some on its boundary."""
     return np.clip(centre + width * rng.standard_normal(centre.shape), 0.0, 1.0)

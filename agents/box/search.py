@@ -1,4 +1,4 @@
-"""Where on a box a landscape is highest."""
+"""Searches for the maximum of an acquisition surface on a box."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ JITTERS = (0.1, 0.01, 0.001)  # box widths, around the best arms played
 
 @runtime_checkable
 class Search(Protocol):
-    """Finds candidates among which the best is played."""
+    """Function that finds candidates, the best of which is played."""
 
     def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
         """Return candidates with their scores; the last ones may be refinements of others."""
@@ -29,17 +29,17 @@ class Search(Protocol):
 
 @dataclass(frozen=True)
 class QuasiRandom:
-    """Sobol's points and the best plays with jitter; the best few are polished.
+    """Sobol's points and jittered best plays, with local searches from the best few.
 
-    Where the rule has slopes all starts climb in one stacked L-BFGS-B: the sum of their scores has a
-    gradient in blocks. Where it has none, as with Thompson sampling, the sample is continued on new points
-    around its best ones, ever closer: it stays one joint sample of the posterior.
+    Where the rule has slopes all starts are optimised in one stacked L-BFGS-B: the sum of their scores has a
+    gradient in blocks. Where it has none, as with Thompson sampling, the sample is continued at new points
+    ever closer around its best ones: it stays one joint sample of the posterior.
 
     Args:
-        candidates: Sobol's points a round, best a power of two; a uniform shift of the trial's own
+        candidates: Sobol's points a round, best a power of two; a uniform shift from the trial's own
             generator scrambles them anew in every round.
-        starts: how many climb.
-        steps: iterations of the climb.
+        starts: number of local searches.
+        steps: iterations of a local search.
     """
 
     candidates: int = 512
@@ -48,13 +48,14 @@ class QuasiRandom:
 
     def __post_init__(self) -> None:
         require_at_least_one("candidates", self.candidates, "it is the number of quasi-random points a round")
-        require_not_negative("starts", self.starts, "it is the number of candidates that are polished")
-        require_at_least_one("steps", self.steps, "it is the number of iterations of the climb")
+        require_not_negative("starts", self.starts, "it is the number of local searches")
+        require_at_least_one("steps", self.steps, "it is the number of iterations of a local search")
 
     def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
-        """Screen, then polish; where all points are worth the same, one of Sobol's is as good as any.
+        """Screen, then search locally; if all scores are equal, return Sobol's points alone.
 
-        Points of which none is possible, minus infinity, are worth the same too: then the best plays may be.
+        If all are minus infinity, because no point is feasible, the best plays are added: they may be
+        feasible.
         """
         dim = len(terrain.low)
         pool = terrain.survey((sobol(dim, self.candidates) + rng.random(dim)) % 1.0)
@@ -71,7 +72,7 @@ class QuasiRandom:
 
 @dataclass(frozen=True, eq=False)
 class AtPoints:
-    """The same candidates in every round: a finite set on a box.
+    """A constant set of candidates: a finite set on a box.
 
     Args:
         arms: features, (A, d).
@@ -80,7 +81,7 @@ class AtPoints:
     arms: Floats
 
     def __call__(self, terrain: Terrain, rng: np.random.Generator) -> Pool:
-        """Score them, as they are given: a change of units and back would move their last bits."""
+        """Score the arms in the given units: a change of units and back would change their last bits."""
         unit = (self.arms - terrain.low) / np.where(terrain.span > 0, terrain.span, 1.0)
         return Pool(self.arms, unit, terrain.landscape.scores(self.arms))
 
@@ -89,8 +90,8 @@ class AtPoints:
 class Lattice:
     """The discretisation D_t of Chowdhury & Gopalan (2017), Theorem 4, with |D_t| = (B L r d t^2)^d.
 
-    A regular grid, so that every x of the box has a point within r d / side of it. The theorem's size is
-    out of reach after a few rounds: `cap` bounds it, and loses the guarantee from then on.
+    A regular grid, so that every x of the box has a point within r d / side of it. The theorem's size becomes
+    infeasible after a few rounds: `cap` bounds it, without a guarantee from then on.
 
     Args:
         bound: B, of the norm of f.
@@ -109,7 +110,7 @@ class Lattice:
         require_at_least_one("cap", self.cap, "it is the largest number of points of the lattice")
 
     def side(self, dim: int, diameter: float, t: int) -> int:
-        """Points a side in round t, at least 2 where the cap allows it."""
+        """Return the points a side in round t, at least 2 where the cap allows it."""
         wanted = int(np.ceil(self.bound * self.lipschitz * diameter * dim * t**2))
         allowed = int(np.floor(self.cap ** (1.0 / dim) + 1e-9))
         return max(min(max(wanted, 2), allowed), 1)
@@ -125,7 +126,7 @@ class Lattice:
 
 @lru_cache(maxsize=16)
 def sobol(dim: int, count: int) -> Floats:
-    """The first points of Sobol's sequence in [0, 1)^dim, (count, dim). Read only."""
+    """Return the first points of Sobol's sequence in [0, 1)^dim, (count, dim). Read only."""
     engine = qmc.Sobol(dim, scramble=False)
     points = engine.random_base2(int(np.ceil(np.log2(count))))[:count]
     points.setflags(write=False)

@@ -1,4 +1,4 @@
-"""A landscape on the unit box, and the candidates that a search asks it about."""
+"""An acquisition surface on the unit box, and the candidates of a search."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Pool(NamedTuple):
     """Candidates of a round."""
 
     arms: Floats  # (n, d) in the kernel's units
-    unit: Floats  # (n, d) the same in [0, 1]^d
+    unit: Floats  # (n, d) in [0, 1]^d
     scores: Floats  # (n,)
 
 
 class Terrain(NamedTuple):
-    """A landscape on the unit box."""
+    """Acquisition surface in unit coordinates."""
 
     landscape: Landscape
     low: Floats  # (d,)
@@ -32,7 +32,7 @@ class Terrain(NamedTuple):
 
     @classmethod
     def of(cls, landscape: Landscape, setting: Setting, played: Floats) -> Terrain:
-        """That of a setting with a box, anchored at the best arms played so far, best first, (n, d)."""
+        """Return the surface of a setting with a box, with the best arms played, best first, (n, d)."""
         assert setting.low is not None
         assert setting.high is not None
         span = setting.high - setting.low
@@ -40,16 +40,16 @@ class Terrain(NamedTuple):
         return cls(landscape, setting.low, span, anchors)
 
     def survey(self, unit: Floats) -> Pool:
-        """Points with their scores, (n, d)."""
+        """Return points with their scores, (n, d)."""
         arms = self.low + self.span * unit
         return Pool(arms, unit, self.landscape.scores(arms))
 
     def climb(self, unit: Floats) -> tuple[Floats, Floats] | None:
-        """Scores and slopes in unit coordinates; None without slopes."""
+        """Return scores and slopes in unit coordinates; None without slopes."""
         found = self.landscape.climb(self.low + self.span * unit)
         return None if found is None else (found[0], found[1] * self.span)
 
 
 def joined(first: Pool, second: Pool) -> Pool:
-    """Both sets of candidates."""
+    """Return both sets of candidates."""
     return Pool(*(np.concatenate(parts) for parts in zip(first, second, strict=True)))

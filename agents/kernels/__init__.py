@@ -1,1 +1,1 @@
-"""Kernels as agents need them: their form, their shape, and their slopes."""
+"""Kernels of agents: their form, their shape, and their derivatives."""

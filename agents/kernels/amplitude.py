@@ -1,4 +1,4 @@
-"""The constant factor of a kernel: whether it has one, where it is, and the kernel in other units."""
+"""The constant factor of a kernel: its presence, its path, and the kernel in other units."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, Product
 
 from bandit_envs.basics.types import Bools
 
-AMPLITUDE_BOUNDS = (1e-4, 1e4)  # of the prior variance; the floor holds where all values are zero
+AMPLITUDE_BOUNDS = (1e-4, 1e4)  # of the prior variance; the floor applies where all values are zero
 
 
 def with_amplitude(kernel: Any) -> Any:
@@ -20,24 +20,24 @@ def with_amplitude(kernel: Any) -> Any:
 
 
 def has_amplitude(kernel: Kernel) -> bool:
-    """Whether a kernel is a product with a constant."""
+    """Return True if a kernel is a product with a constant."""
     return any(True for _ in _paths(kernel))
 
 
 def amplitude_path(kernel: Kernel) -> str:
-    """Which parameter is the constant factor of a kernel that has one: the first that may be learnt."""
+    """Return the parameter name of a kernel's constant factor: the first one that may be learnt."""
     paths = list(_paths(kernel))
     return next((path for path in paths if is_at(kernel, path).any()), paths[0])
 
 
 def is_at(kernel: Kernel, path: str) -> Bools:
-    """Which of the free hyperparameters a parameter is, (p,)."""
+    """Return the mask of the free hyperparameters that belong to a parameter, (p,)."""
     free = [each for each in kernel.hyperparameters if not each.fixed]
     return np.array([each.name == path for each in free for _ in range(each.n_elements)], dtype=np.bool_)
 
 
 def amplified_at(kernel: Any, path: str, factor: float) -> Any:
-    """The kernel times a factor, which one of its constants takes in, with its bounds."""
+    """Return the kernel times a factor, which multiplies one of its constants and their bounds."""
     given = kernel.get_params()
     bounds = given[f"{path}_bounds"]
     scaled = bounds if isinstance(bounds, str) else tuple(np.multiply(factor, bounds).ravel())
@@ -46,7 +46,7 @@ def amplified_at(kernel: Any, path: str, factor: float) -> Any:
 
 
 def unit_kernel(kernel: Kernel, deviation: float) -> Kernel:
-    """Scale a kernel of largest prior deviation `deviation` to one of 1, in which as much can be learnt."""
+    """Return a kernel of largest prior std `deviation` scaled to std 1, with equally many free parameters."""
     if deviation == 1.0:
         return kernel
     variance = deviation**-2

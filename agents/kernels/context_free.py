@@ -1,4 +1,4 @@
-"""A problem with contexts as an agent sees it that does not look at them."""
+"""The setting and kernel of an agent that ignores contexts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from bandit_envs.problem.setting import Setting
 
 
 def without_contexts(setting: Setting) -> Setting:
-    """The same arms in one context; rewards in others look like noise.
+    """Return the setting with the same arms in one context; variation over contexts then looks like noise.
 
-    The kernel is that of the arms in the first context, the prior mean the average over contexts. Of a box
-    of contexts, the first is its lower corner.
+    The kernel is that of the arms in the first context, the prior mean the average over contexts. On a box of
+    contexts, the first context is the lower corner.
     """
     if not setting.has_contexts:
         return setting
@@ -48,23 +48,23 @@ class InContext(Kernel):
         context: z, (dz,).
     """
 
-    maps_features = True  # and is as definite as the kernel that it hands them to
+    maps_features = True  # it is as definite as the kernel that it maps features for
 
     def __init__(self, kernel: Kernel, context: list[float]):
         self.kernel = kernel
         self.context = context
 
     def __call__(self, X: Floats, Y: Floats | None = None, eval_gradient: bool = False) -> Any:
-        """Covariances, (n, d) and (m, d) -> (n, m)."""
+        """Return covariances, (n, d) and (m, d) -> (n, m)."""
         covariance: Any = self.kernel(self._joined(X), None if Y is None else self._joined(Y))
         return (covariance, np.empty((*covariance.shape, 0))) if eval_gradient else covariance
 
     def diag(self, X: Floats) -> Any:
-        """Variances, (n, d) -> (n,)."""
+        """Return variances, (n, d) -> (n,)."""
         return self.kernel.diag(self._joined(X))
 
     def is_stationary(self) -> Any:
-        """Whether the inner kernel depends on differences alone."""
+        """Return True if the inner kernel depends on differences alone."""
         return self.kernel.is_stationary()
 
     def __repr__(self) -> str:

@@ -68,9 +68,9 @@ MATERN: dict[float, Callable[[Floats], Form]] = {
 
 
 def form_of(kernel: Kernel) -> Callable[[Floats], Form] | None:
-    """The function of q that a stationary kernel is, None for a kernel that is not known here.
+    """Return a stationary kernel as a function of q, or None for kernels without a formula here.
 
-    Types are compared exactly: who derives a kernel of their own from one of these changes what it computes.
+    Types are compared exactly, because a derived class may compute something else.
     """
     if type(kernel) is Matern:
         return MATERN.get(float(kernel.nu))
@@ -82,7 +82,7 @@ def form_of(kernel: Kernel) -> Callable[[Floats], Form] | None:
 
 
 def squared_distances(x: Floats, y: Floats, length_scale: Floats | float) -> Floats:
-    """Q between points, (n, D) and (k, D) -> (n, k); the length-scale is a number or (D,)."""
+    """Return q between points, (n, D) and (k, D) -> (n, k); the length-scale is a number or (D,)."""
     return np.asarray(cdist(x / length_scale, y / length_scale, "sqeuclidean"), dtype=np.float64)
 
 

@@ -1,4 +1,4 @@
-"""An amplitude that nobody published: the first values told it."""
+"""An amplitude that is estimated from the first values because none is published."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .amplitude import AMPLITUDE_BOUNDS
 
 
 class FoundAmplitude(ConstantKernel):
-    """A constant factor by which a kernel was given the deviation of values, see `of_deviation`."""
+    """Constant factor that scales a kernel to the std of observed values, see `of_deviation`."""
 
 
 def of_deviation(kernel: Kernel, deviation: float) -> Kernel:
-    """A kernel of prior deviation 1 as one of another, of which as much can be learnt."""
+    """Return a kernel of prior std 1 scaled to another std, with equally many free parameters."""
     variance = deviation**2
     return FoundAmplitude(variance, tuple(np.multiply(variance, AMPLITUDE_BOUNDS))) * kernel
 
 
 def is_found(kernel: Any) -> bool:
-    """Whether the amplitude of a kernel was found, not published; of what is no kernel it was not."""
+    """Return True if a kernel's amplitude was estimated from values; False for objects that are no kernel."""
     if not isinstance(kernel, Kernel):
         return False
     return any(isinstance(each, FoundAmplitude) for each in kernel.get_params().values())

@@ -1,4 +1,4 @@
-"""How smooth the functions of a kernel are, whatever it is composed of."""
+"""The smoothness of a kernel's functions, for composed kernels too."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from bandit_envs.kernels.kernels import OnColumns
 from .context_free import InContext
 from .shape import smoothness
 
-PAPER_SMOOTHNESS = 2.5  # of Avanesov (2020), for kernels that are not known here
+PAPER_SMOOTHNESS = 2.5  # of Avanesov (2020), for other kernels
 INFINITELY_SMOOTH = (RBF, RationalQuadratic, DotProduct, ConstantKernel)
 
 
 def order_of(kernel: Kernel) -> float:
-    """Smoothness of a kernel's functions: of the roughest of its parts."""
+    """Return the smoothness of a kernel's functions, that of its roughest part."""
     if isinstance(kernel, KernelOperator):
         return min(order_of(kernel.k1), order_of(kernel.k2))
     if isinstance(kernel, OnColumns | InContext):

@@ -1,6 +1,6 @@
-"""A kernel between points and plays, and how weighted sums of it change with the points.
+"""A kernel between points and plays, with derivatives of weighted sums in the points.
 
-The slopes are never formed as an (n, k, D) array: what is wanted is sum_k w_ik dk(x_i, X_k)/dx_i, which is
+The derivatives are never formed as an (n, k, D) array: callers need sum_k w_ik dk(x_i, X_k)/dx_i, which is
 two matrix products for a stationary kernel and composes through sums, products and powers.
 """
 
@@ -29,7 +29,7 @@ STEP = 1e-6  # of finite differences, in units of the largest feature; the error
 
 
 class Linearised(NamedTuple):
-    """k(x, X) and its slopes in x."""
+    """k(x, X) and its derivatives in x."""
 
     values: Floats  # (n, k)
     pull: Callable[[Floats], Floats]  # weights (n, k) -> sum_k w dk/dx, (n, D)
@@ -43,7 +43,7 @@ def linearise(kernel: Kernel, x: Floats, plays: Floats) -> Linearised:
 
 
 def prior_variance(kernel: Kernel, x: Floats) -> tuple[Floats, Floats]:
-    """k(x, x) and its slopes in x, (n, D) -> (n,) and (n, D): twice the slope in one of the two points."""
+    """Return k(x, x) and its slopes in x, (n, D) -> (n,) and (n, D): twice the slope in one of the points."""
     variance = np.asarray(kernel.diag(x), dtype=np.float64)
     if kernel.is_stationary():
         return variance, np.zeros_like(x)

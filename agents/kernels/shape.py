@@ -1,4 +1,4 @@
-"""What a kernel is apart from its amplitude: formulas depend on the shape and scale with the amplitude."""
+"""The shape of a kernel without its amplitude, on which formulas depend, and its smoothness."""
 
 import math
 from typing import Any
@@ -21,13 +21,13 @@ def split_amplitude(kernel: Kernel) -> tuple[float, Kernel]:
 
 
 def largest_deviation(kernel: Kernel, points: Floats) -> float:
-    """The largest prior deviation s on points, (n, d); papers that take k(x, x) <= 1 have s = 1."""
+    """Return the largest prior std s on points, (n, d); papers with k(x, x) <= 1 have s = 1."""
     variance: Any = kernel.diag(points)  # abstract in scikit-learn's base class
     return float(np.sqrt(np.max(variance)))
 
 
 def smoothness(kernel: Kernel) -> float | None:
-    """The order nu of a Matern kernel, infinity for the squared exponential, None for any other kernel."""
-    if isinstance(kernel, Matern):  # before RBF, which scikit-learn derives Matern from
+    """Return nu of a Matern kernel, infinity for the squared exponential, None for any other kernel."""
+    if isinstance(kernel, Matern):  # before RBF, because scikit-learn derives Matern from RBF
         return float(kernel.nu)
     return math.inf if isinstance(kernel, RBF) else None

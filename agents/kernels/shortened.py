@@ -1,4 +1,4 @@
-"""A kernel with shorter length-scales, and how much larger the norm of a function is there."""
+"""A kernel with shorter length-scales, and the factor by which norms grow under it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.gaussian_process.kernels import Kernel
 
-LENGTH = "length_scale"  # how the parameters are called that have the unit of points
+LENGTH = "length_scale"  # name of the parameters in the unit of points
 
 
 def shortened(kernel: Kernel, factor: float) -> Any:
-    """The kernel with every length-scale divided by a factor, and the bounds within which it is learnt."""
+    """Return the kernel with every length-scale, and its bounds, divided by a factor."""
     given = kernel.get_params()
     lengths = {name: _divided(given[name], factor) for name in given if name.endswith(LENGTH)}
     bounds = {name: _divided(given[name], factor) for name in given if name.endswith(f"{LENGTH}_bounds")}
@@ -21,14 +21,14 @@ def shortened(kernel: Kernel, factor: float) -> Any:
 
 
 def has_length_scale(kernel: Kernel) -> bool:
-    """Whether there is a length-scale to shorten; covariances of things without coordinates have none."""
+    """Return True if there is a length-scale to shorten; covariances without coordinates have none."""
     return any(name.endswith(LENGTH) for name in kernel.get_params())
 
 
 def inflation(factor: float, dim: int) -> float:
-    r"""c^(d/2): |f| with length-scales l / c is at most that times |f| with length-scales l, c >= 1.
+    r"""Return c^(d/2): |f| with length-scales l / c is at most that times |f| with length-scales l, c >= 1.
 
-    Holds for every stationary kernel whose spectrum falls with the frequency: with S_l(w) = l^d s(l w),
+    It holds for every stationary kernel whose spectrum falls with the frequency: with S_l(w) = l^d s(l w),
     S_l(w) <= c^d S_{l/c}(w), and |f|^2 is the integral of |F(w)|^2 / S(w) (Bull 2011, Lemma 4).
 
     Args:

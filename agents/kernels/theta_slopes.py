@@ -1,7 +1,7 @@
-"""A kernel between plays, and how weighted sums of it change with the logarithms of its hyperparameters.
+"""A kernel between plays, with derivatives of weighted sums in the logarithms of its hyperparameters.
 
-scikit-learn returns the slopes as an (n, n, p) array; what a likelihood wants is sum_ij w_ij dK_ij/dtheta,
-which for the common kernels costs little more than K itself (benchmarks/box_optimisation.py has figures).
+scikit-learn returns the derivatives as an (n, n, p) array; a likelihood needs sum_ij w_ij dK_ij/dtheta, which
+for the common kernels costs little more than K itself (benchmarks/box_optimisation.py has figures).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from .forms import form_of, squared_distances
 
 
 class InTheta(NamedTuple):
-    """K and its slopes in theta, the logarithms of the free hyperparameters."""
+    """K and its derivatives in theta, the logarithms of the free hyperparameters."""
 
     values: Floats  # (n, n)
     pull: Callable[[Floats], Floats]  # symmetric weights (n, n) -> sum_ij w dK/dtheta, (p,)
 
 
 def in_theta(kernel: Kernel, x: Floats) -> InTheta:
-    """Return the covariance of points, (n, D), by formula where one is known, else by scikit-learn's own."""
+    """Return the covariance of points, (n, D), by a formula if there is one, else by scikit-learn."""
     if type(kernel) in RULES:
         return RULES[type(kernel)](kernel, x)
     if isinstance(kernel, RBF) and form_of(kernel):  # Matern is an RBF to scikit-learn

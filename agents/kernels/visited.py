@@ -1,4 +1,4 @@
-"""The points that one trial has played on a box, numbered, so that beliefs can name them."""
+"""The points that one trial has played on a box, numbered so that beliefs can index them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bandit_envs.kernels.sizes import blocks
 from .point_slopes import linearise
 
 FIRST_CAPACITY = 64  # points; doubled whenever they are full
-PART_BYTES = 2**19  # of covariances computed at once: in larger steps all memory would be fresh, and slow
+PART_BYTES = 2**19  # of covariances computed at once: larger blocks need fresh memory and are slower
 
 
 class Visited:
@@ -29,12 +29,12 @@ class Visited:
 
     @property
     def features(self) -> Floats:
-        """All of them, (u, dz + d). Read only."""
+        """Features of all pairs, (u, dz + d). Read only."""
         return self._features[: self.size]
 
     def index(self, pair: Floats) -> int:
-        """The number of a pair, (dz + d,); a new one unless exactly the same was played before."""
-        pair = pair + 0.0  # -0.0 is 0.0
+        """Return the number of a pair, (dz + d,): a new number unless exactly this pair was played before."""
+        pair = pair + 0.0  # turns -0.0 into 0.0
         found = self._index.setdefault(pair.tobytes(), self.size)
         if found == self.size:
             self._append(pair)
@@ -48,11 +48,11 @@ class Visited:
 
 
 class VisitedGram:
-    """The prior covariance of a kernel on the visited points, however many there are by now.
+    """Prior covariance of a kernel on the visited points, whose number may grow.
 
     Args:
         kernel: a scikit-learn kernel.
-        visited: shared by all that believes something about them.
+        visited: the points, shared by all beliefs about them.
     """
 
     def __init__(self, kernel: Any, visited: Visited):
@@ -78,12 +78,12 @@ class VisitedGram:
         return self._known
 
     def between(self, rows: Ints, columns: Ints) -> Floats:
-        """k(x_i, x_j) of some points with others, (n,) and (m,) -> (n, m); a copy."""
+        """Return k(x_i, x_j) of some points with others, (n,) and (m,) -> (n, m); a copy."""
         found, plays, first = np.empty((len(rows), len(columns))), self.points[columns], 0
         for part in blocks(rows, len(columns), PART_BYTES) if found.size else ():
             block = found[first : first + len(part)]
             block[:] = linearise(self.kernel, self.points[part], plays).values
-            # A point covaries with itself by its full variance, also under scikit-learn's WhiteKernel.
+            # A point has its full variance with itself, also under scikit-learn's WhiteKernel.
             row, column = (part[:, None] == columns).nonzero()
             block[row, column] = self.diagonal[part[row]]
             first += len(part)

@@ -12,19 +12,19 @@ from bandit_envs.basics.types import Floats
 
 
 class Taken(NamedTuple):
-    """A kernel, and the hyperparameters that are left for others."""
+    """A kernel, and the hyperparameters that remain for others."""
 
     kernel: Kernel
     rest: Floats
 
 
 def with_theta(kernel: Kernel, theta: Floats) -> Kernel:
-    """Return `kernel.clone_with_theta(theta)`, whose parts that are known here take a tenth of its time."""
+    """Return `kernel.clone_with_theta(theta)`, for kernels with a rule here in a tenth of its time."""
     return _take(kernel, theta).kernel
 
 
 def _take(kernel: Any, theta: Floats) -> Taken:
-    """The first logarithms of `theta` are the kernel's own."""
+    """Return the kernel with the first logarithms of `theta` as its own, and the remaining ones."""
     if type(kernel) in RULES:
         return RULES[type(kernel)](kernel, theta)
     own: int = kernel.n_dims
@@ -32,7 +32,7 @@ def _take(kernel: Any, theta: Floats) -> Taken:
 
 
 def _one(kernel: Any, theta: Floats, name: str, *others: str) -> Taken:
-    """A kernel of one hyperparameter; its other arguments stay as they are."""
+    """Return a kernel of one hyperparameter with a new value; its other arguments stay."""
     bounds = getattr(kernel, f"{name}_bounds")
     value, rest = _value(getattr(kernel, name), bounds, theta)
     return Taken(type(kernel)(value, bounds, *(getattr(kernel, other) for other in others)), rest)
@@ -45,7 +45,7 @@ def _pair(kernel: Any, theta: Floats) -> Taken:
 
 
 def _value(now: Any, bounds: Any, theta: Floats) -> tuple[Any, Floats]:
-    """The new value of a hyperparameter, a number or (n,), and what is left."""
+    """Return the new value of a hyperparameter, a number or (n,), and the remaining logarithms."""
     if isinstance(bounds, str):  # "fixed"
         return now, theta
     size = np.size(now)

@@ -1,1 +1,1 @@
-"""Models: what an agent assumes, and what it learns of that."""
+"""Models: the assumptions of an agent, and those that it learns."""

@@ -1,4 +1,4 @@
-"""Bounds that nobody knows, which tables are to tell from those that somebody does."""
+"""Bounds that are defaults, which tables distinguish from given or published ones."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class DefaultBound(float):
 
 
 def multiple(bound: PerTrial, factor: float) -> PerTrial:
-    """A bound times a factor, of which as much is known."""
+    """Return a bound times a factor; a default bound stays one."""
     product = np.multiply(factor, bound)
     return DefaultBound(product) if isinstance(bound, DefaultBound) else product
 
 
 def rests_on_default(part: Any) -> bool:
-    """Whether a part such as a rule or a width, or one that it was given, has a bound that nobody knows."""
+    """Return True if a part such as a rule or a width, or a part of it, uses a default bound."""
     if isinstance(part, DefaultBound):
         return True
     if not is_dataclass(part) or isinstance(part, type):

@@ -1,4 +1,4 @@
-"""What is kept of every round of B trials: the numbers, and no object a round."""
+"""Arrays with one row of B numbers a round, stored without an object a round."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FIRST_CAPACITY = 64  # rounds; doubled whenever they are full
 
 
 class ByRound:
-    """Rows of B numbers, one a round.
+    """Growing array of B numbers a round.
 
     Args:
         num_trials: B.
@@ -25,16 +25,16 @@ class ByRound:
 
     @property
     def rows(self) -> np.ndarray:
-        """All of them, (T, B); they may be written to."""
+        """All rows, (T, B); they may be written to."""
         return self._rows[: self._used]
 
     def append(self, row: np.ndarray) -> None:
-        """A round is over, (B,)."""
+        """Append the row of a round, (B,)."""
         if self._used == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
         self._rows[self._used] = row
         self._used += 1
 
     def replace(self, rows: np.ndarray) -> None:
-        """Take others for all rounds so far, (T, B)."""
+        """Replace the rows of all rounds so far, (T, B)."""
         self._rows, self._used = np.concatenate([rows, self._rows[:1]]), len(rows)

@@ -1,4 +1,4 @@
-"""Models of agents whose prior means come from their own plays."""
+"""Models of agents that estimate prior means from their own plays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model assumes where its user says nothing: the kernel, the mean, and the least that may come."""
+"""Defaults of a model: the kernel, the mean, and the least possible reward."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEFAULT_LENGTH_SCALE = 0.2  # box widths, where the setting withholds the kernel
 
 
 def assumed_kernel(setting: Setting, kernel: Any, length_scale: LengthScale | None) -> Any:
-    """Return what is given, else the setting's, else an SE kernel; names have the setting's amplitude."""
+    """Return the given kernel, else the setting's, else SE; named ones get the setting's amplitude."""
     if kernel is None and length_scale is None and setting.kernel is not None:
         return setting.kernel
     assert setting.low is not None
@@ -37,12 +37,12 @@ def assumed_kernel(setting: Setting, kernel: Any, length_scale: LengthScale | No
 
 
 def says_unit(kernel: Any) -> bool:
-    """Whether a kernel that is given has an amplitude: a name has none."""
+    """Return True if a given kernel has an amplitude; a name has none."""
     return kernel is not None and not isinstance(kernel, str)
 
 
 def check_mean(setting: Setting, given: Any) -> None:
-    """Raise unless it is None, one finite number, or one a point or a trial."""
+    """Raise unless the mean is None, one finite number, or one per point or trial."""
     mean = np.asarray(0.0 if given is None else given)
     each_trial = mean.ndim == 2 and mean.shape[1] == 1
     for one in mean[:, 0] if each_trial else [mean]:
@@ -50,14 +50,14 @@ def check_mean(setting: Setting, given: Any) -> None:
 
 
 def tells_mean(setting: Setting) -> bool:
-    """Whether the prior mean is published: 0 beside a withheld kernel is none, nor is one that was found."""
+    """Return True if the prior mean is published; not if it is 0 with a withheld or estimated kernel."""
     if is_found(setting.kernel):
         return False
     return setting.kernel is not None or bool(np.any(setting.prior_mean))
 
 
 def least_reward(setting: Setting, deviation: float) -> Floats | float:
-    """The lower bound of the reward, or the prior mean where nothing is ever pending."""
+    """Return the lower bound of the reward, or the prior mean where feedback is never delayed."""
     bound = setting.reward_lower_bound
     if setting.max_delay == 0:
         return setting.prior_mean

@@ -1,4 +1,4 @@
-"""A kernel and a noise variance learnt by marginal likelihood."""
+"""Maximum likelihood estimates of a kernel and a noise variance."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ RESTART_FACTOR = 10.0  # a restart is within this factor of the model's own valu
 
 @dataclass(frozen=True)
 class Learning:
-    """When and from what hyperparameters are learnt.
+    """Options of learning hyperparameters.
 
     Args:
         every: rounds between fits.
-        on: "arrived" (values that were delivered and that the belief kept) or "all" (pending plays too,
-            with the value that the belief gives them: the least one, when it censors them).
-        restarts: random starts of a fit, beside the values so far.
+        on: "arrived" (delivered values that the belief kept) or "all" (pending plays too, with the values
+            that the belief assumes for them: the least one, when it censors them).
+        restarts: random starts of a fit, in addition to the latest values.
         mean: learn a constant prior mean too, in closed form.
-        spread: deviation of the prior on the logarithms of length-scales, infinite for none.
-        amplitude_spread, noise_spread: likewise of the prior variance and of the noise variance; a noise of
-            spread 0 is known, and kept.
-        most: the latest values that a fit looks at, since it takes O(n^3); None is all.
+        spread: std of the prior on the logarithms of length-scales, infinite for none.
+        amplitude_spread, noise_spread: likewise of the prior variance and of the noise variance; with a
+            spread of 0 the noise is known and stays.
+        most: number of latest values that a fit uses, since it takes O(n^3); None for all.
     """
 
     every: int = 10
@@ -52,7 +52,7 @@ class Learning:
         require_integer("refit_every", self.every, 1, "it is the number of rounds between fits; None is off")
         require_integer("fit_restarts", self.restarts, 0, "it is the number of random starts of a fit")
         if self.most is not None:
-            require_integer("fit_most", self.most, 2, "one value says nothing about a length-scale")
+            require_integer("fit_most", self.most, 2, "one value does not determine a length-scale")
         for name in ("spread", "amplitude_spread"):
             if not getattr(self, name) > 0:
                 raise ValueError(
@@ -67,18 +67,18 @@ class Learning:
 
     @property
     def spreads(self) -> Spreads:
-        """Of the prior on all hyperparameters."""
+        """Stds of the prior on all hyperparameters."""
         return Spreads(self.spread, self.amplitude_spread, self.noise_spread)
 
     @classmethod
     def asked(cls, every: int | None, spread: float | None, usual: float, **options: Any) -> Learning | None:
-        """What is asked for; None without `every`, and then nothing else may be asked for.
+        """Return the requested learning; None without `every`, which forbids the other options.
 
         Args:
             every: None or 0 is off.
-            spread: None is the usual one.
-            usual: spread of this decision set.
-            **options: of `Learning`; they are checked also where it is off.
+            spread: None for the usual one.
+            usual: default spread of this decision set.
+            **options: of `Learning`; validated also where learning is off.
         """
         learning = cls(every or 1, spread=usual if spread is None else spread, **options)
         if every:
@@ -91,25 +91,25 @@ class Learning:
 
 
 class Hyperparameters(NamedTuple):
-    """What is learnt."""
+    """Result of a fit."""
 
     kernel: Any  # scikit-learn's
     noise_variance: float
-    centre: float = 0.0  # by which the prior mean rises
+    centre: float = 0.0  # increase of the prior mean
 
 
 class Fitter:
     """Fits by L-BFGS-B within the kernel's own bounds, from several starts.
 
-    The optimiser sees values in prior deviations, and amplitude and noise in prior variances: where it starts
-    and ends has no unit. In units that are a power of two apart it takes the very same steps, in others the
-    same but for rounding.
+    The optimiser works with values in prior stds, and amplitude and noise in prior variances: its start and
+    end have no unit. For units that are a power of two apart its steps are identical, else equal up to
+    rounding.
 
     Args:
         kernel: a scikit-learn kernel; one without an amplitude is given one.
-        noise_variance: where the noise starts.
+        noise_variance: initial value of the noise.
         prior_variance: the unit s^2.
-        with_mean: learn a constant mean too.
+        with_mean: True learns a constant mean too.
         spreads: of a prior around the kernel's own hyperparameters and the noise, see `LogNormalPrior`.
     """
 
@@ -146,15 +146,15 @@ class Fitter:
     ) -> Hyperparameters | None:
         """Return the most likely hyperparameters, None where no start leads to finite ones.
 
-        Values that are all the same say nothing of a scale, and leave the hyperparameters as they are.
+        Values that are all equal do not determine a scale, and leave the hyperparameters unchanged.
 
         Args:
             features: coordinates of all points, (N, d).
             point: points of the values, which may repeat, (n,).
             value: values minus their prior mean, (n,).
-            restarts: random starts beside the latest hyperparameters.
-            rng: of the restarts; as much is drawn from it whether or not the fit succeeds.
-            weight: how many values of the learnt noise each counts as, (n,); None is one.
+            restarts: random starts in addition to the latest hyperparameters.
+            rng: of the restarts; it draws the same number of variates whether or not the fit succeeds.
+            weight: how many values of the learnt noise each counts as, (n,); None for one.
         """
         span = math.log(RESTART_FACTOR)
         random = self._first + rng.uniform(-span, span, (restarts, len(self._first)))
@@ -170,15 +170,15 @@ class Fitter:
 
     @property
     def latest(self) -> Floats:
-        """Kernel and noise that were found last, in prior deviations, as logarithms, (p + 1,)."""
+        """Kernel and noise of the last fit, in prior stds, as logarithms, (p + 1,)."""
         return self._latest
 
     def take(self, theta: Floats, centre: float) -> Hyperparameters:
-        """Go on from what was found.
+        """Set the latest hyperparameters, and return them.
 
         Args:
-            theta: kernel and noise as `latest` has them.
-            centre: the mean's rise, in the units of the values.
+            theta: kernel and noise, in the form of `latest`.
+            centre: the increase of the mean, in the units of the values.
         """
         self._latest = theta
         return Hyperparameters(
@@ -190,7 +190,7 @@ class Fitter:
     def _descend(self, start: Floats, sample: Sample) -> tuple[Floats, float]:
         try:
             end = minimize(self._loss, start, (sample,), "L-BFGS-B", True, bounds=self._bounds)
-        except (ArithmeticError, ValueError):  # of a kernel where it is not defined, or not finite
+        except (ArithmeticError, ValueError):  # raised by kernels outside their domain
             return start, math.inf
         return end.x, float(end.fun) if np.isfinite(end.fun) else math.inf
 

@@ -8,10 +8,10 @@ So over u distinct points, with C = K + diag(s2 / n) and a = C^-1 m,
     log p = -1/2 m'a - 1/2 logdet C - u/2 log(2 pi)
             - sum_x [(k - 1)/2 log(2 pi s2) + 1/2 log n - 1/2 sum log w_i + S / (2 s2)]
 
-and d log p = 1/2 tr((a a' - C^-1) dC) plus what the sum gives (Rasmussen & Williams 2006, 5.9).
+and d log p = 1/2 tr((a a' - C^-1) dC) plus the sum's derivative (Rasmussen & Williams 2006, 5.9).
 
-A constant mean that is to be learnt too has, for given kernel and noise, its best value in closed form,
-1'C^-1 m / 1'C^-1 1; the slopes in the others are then those at that value.
+If a constant mean is learnt too, its optimum for given kernel and noise has the closed form
+1'C^-1 m / 1'C^-1 1; the derivatives in the others are then those at that optimum.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Sample(NamedTuple):
 
         Args:
             features, point, value: as above.
-            weight: how many values of the model's noise each counts as, (n,); None is one.
+            weight: how many values of the model's noise each counts as, (n,); None for one.
         """
         distinct, place = np.unique(point, return_inverse=True)
         each = np.ones(len(point)) if weight is None else weight
@@ -56,7 +56,7 @@ class Sample(NamedTuple):
 
 
 class Likelihood(NamedTuple):
-    """-log p of some hyperparameters, its slopes, and the most likely constant mean under them."""
+    """-log p of some hyperparameters, its gradient, and the most likely constant mean under them."""
 
     loss: float
     slopes: Floats  # (p + 1,)
@@ -72,7 +72,7 @@ def negative_log_likelihood(
         theta: the kernel's free hyperparameters and s2, all as logarithms, (p + 1,).
         kernel: a scikit-learn kernel.
         sample: the values.
-        with_mean: take the most likely constant mean out of the values first.
+        with_mean: True subtracts the most likely constant mean from the values first.
     """
     found = likelihood(theta, kernel, sample, with_mean)
     return found.loss, found.slopes
@@ -86,7 +86,7 @@ def likelihood(theta: Floats, kernel: Any, sample: Sample, with_mean: bool = Fal
     """
     noise, n = math.exp(theta[-1]), sample.plays
     covariance, pull_back = in_theta(with_theta(kernel, theta[:-1]), sample.features)
-    covariance = covariance.copy()  # a kernel may own it
+    covariance = covariance.copy()  # the kernel may keep a reference
     covariance[np.diag_indices(len(n))] += noise / n
     upper, failed = dpotrf(covariance.T, lower=0, clean=0, overwrite_a=1)  # L', in place of C
     if failed:
@@ -111,11 +111,11 @@ def _centre(upper: Floats, values: Floats) -> float:
 
 
 def _solve(upper: Floats, values: Floats) -> Floats:
-    """C^-1 b from the factor L' of C, (u,)."""
+    """Return C^-1 b from the factor L' of C, (u,)."""
     return dpotrs(upper, values, lower=0)[0]
 
 
 def _inverse(upper: Floats) -> Floats:
-    """C^-1 from the factor L' of C, in its place, (u, u): a third of the work of solving for the identity."""
-    inverse, _ = dpotri(upper, lower=0, overwrite_c=1)  # what is below its diagonal is not of C^-1
+    """Return C^-1 from the factor L' of C, (u, u), in a third of the time of solving for the identity."""
+    inverse, _ = dpotri(upper, lower=0, overwrite_c=1)  # below the diagonal its entries are undefined
     return np.where(np.tri(len(inverse), dtype=np.bool_), inverse.T, inverse)

@@ -1,4 +1,4 @@
-"""A prior on hyperparameters, for likelihoods of few values or of features that count for nothing."""
+"""A prior on hyperparameters, for likelihoods of few values or of irrelevant features."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from bandit_envs.basics.types import Floats
 
 
 class Spreads(NamedTuple):
-    """Deviations of the logarithms of hyperparameters around their first values; infinite is no prior.
+    """Stds of the logarithms of hyperparameters around their first values; infinite for no prior.
 
-    Without one few values may be explained without any noise, and many of no trend by a constant.
+    Without a prior a fit may explain few values without any noise, and many without a trend by a constant.
     """
 
     length_scale: float = np.inf
     amplitude: float = np.inf  # of the prior variance
-    noise: float = np.inf  # of its variance; 0 keeps the noise that is known
+    noise: float = np.inf  # of its variance; 0 keeps a known noise
 
     def of(self, kernel: Kernel) -> Floats:
-        """Of a kernel's free hyperparameters and the noise, (p,)."""
+        """Return the stds of a kernel's free hyperparameters and the noise, (p,)."""
         named = {"length_scale": self.length_scale, "constant_value": self.amplitude}
         free = [each for each in kernel.hyperparameters if not each.fixed]
         spreads = [
@@ -45,11 +45,11 @@ class LogNormalPrior:
 
     @classmethod
     def of(cls, kernel: Kernel, centre: Floats, spreads: Spreads) -> LogNormalPrior:
-        """The prior of a kernel and a noise; what is kept as it is needs none."""
+        """Return the prior of a kernel and a noise; fixed hyperparameters need none."""
         spread = spreads.of(kernel)
         return cls(np.array(centre), 1.0 / np.where(spread > 0.0, spread, np.inf) ** 2)
 
     def __call__(self, theta: Floats) -> tuple[float, Floats]:
-        """-log p up to a constant, and its slopes, (p,)."""
+        """Return -log p up to a constant, and its gradient, (p,)."""
         gap = theta - self.centre
         return 0.5 * float(self.precision @ gap**2), self.precision * gap

@@ -1,4 +1,4 @@
-"""What a Gaussian-process agent assumes: the published setting, with the user's options over it."""
+"""The assumptions of a Gaussian-process agent: the published setting, overridden by the user's options."""
 
 from __future__ import annotations
 
@@ -42,22 +42,22 @@ class Model:
     """The assumptions of a Gaussian-process agent.
 
     Args:
-        setting: what is published.
+        setting: the published setting.
         kernel: a scikit-learn kernel over (context, arm) features, or a name.
-        noise_std: R, the deviation of the noise; a number or (B,).
+        noise_std: R, the std of the noise; a number or (B,).
         noise_variance: lambda, the noise variance of the posterior; a number or (B,).
         rkhs_bound: B, the bound on the norm of f; a number or (B,).
         prior_mean: of the reward, a number, (N,) or (B, 1).
-        least: of the reward, likewise: what pending feedback counts as where a belief censors it.
-        form: which posterior representation, None for the automatic choice.
-        initial: how many first rounds are played at random.
-        learning: when and from what hyperparameters are learnt, None if they are not.
-        search: on a box, how the largest score is found; see `box.search.make_search`.
+        least: of the reward, likewise: the value of pending feedback where a belief censors it.
+        form: the posterior representation, None for the automatic choice.
+        initial: number of first rounds with random plays.
+        learning: options of learning hyperparameters, None if they are not learnt.
+        search: on a box, the search for the largest score; see `box.search.make_search`.
         visited: on a box, the points played so far.
-        noise_is_known: whether the noise is given or published, and is no default.
-        mean_is_known: whether the prior mean is given or published, and neither 0 for want of one nor learnt.
-        repeat: C2 of mini-GP-UCB, which says how often an arm that was chosen is played; 1 is once.
-        unit_is_known: whether the kernel is given or published, and its amplitude is no default.
+        noise_is_known: True if the noise is given or published, and not a default.
+        mean_is_known: True if the prior mean is given or published, and neither a default 0 nor learnt.
+        repeat: C2 of mini-GP-UCB, which determines how often a chosen arm is played; 1 is once.
+        unit_is_known: True if the kernel is given or published, and its amplitude is not a default.
     """
 
     setting: Setting
@@ -102,7 +102,7 @@ class Model:
         search: Any = None,
         repeat: float = 1.0,
     ) -> Model:
-        """Fill in from the setting what is not given, and from stated defaults what it withholds.
+        """Return the model of the given options, else of the setting, else of stated defaults.
 
         Args:
             setting: with arms, or a box.
@@ -160,7 +160,7 @@ class Model:
         return cls.of(setting, **{name: options[name] for name in OF_THE_REWARD if name in options})
 
     def of_trial(self, trial: int) -> Model:
-        """What is assumed in one trial of a batch."""
+        """Return the model of one trial of a batch."""
         means = {name: _mean_of(getattr(self, name), trial) for name in ("prior_mean", "least")}
         numbers = {name: _pick(getattr(self, name), trial) for name in ("noise_std", "noise_variance")}
         return replace(
@@ -172,7 +172,7 @@ class Model:
         )
 
     def learnt(self, found: Hyperparameters) -> Model:
-        """The same with another kernel, R, lambda and prior mean."""
+        """Return the model with learnt kernel, R, lambda and prior mean."""
         deviation = largest_deviation(found.kernel, self.setting.decisions.points)
         return replace(
             self,
@@ -184,8 +184,8 @@ class Model:
 
     @cached_property
     def gram(self) -> Gram:
-        """The prior covariance on the points; on a box, on those that were played."""
-        if self.visited is not None:  # it has what the posterior of a box asks of a Gram, and no table
+        """The prior covariance on the points; on a box, on the played ones."""
+        if self.visited is not None:  # it has the part of a Gram that posteriors on a box use, but no table
             return cast(Gram, VisitedGram(self.kernel, self.visited))
         return Gram(self.kernel, self.setting.decisions.points)
 
@@ -196,17 +196,17 @@ class Model:
 
     @property
     def bound_is_known(self) -> bool:
-        """Whether B is given or published, and is no default."""
+        """True if B is given or published, and not a default."""
         return not isinstance(self.rkhs_bound, DefaultBound)
 
     @property
     def relative_noise(self) -> PerTrial:
-        """R / s, for what papers state with k(x, x) <= 1; s is the largest prior deviation."""
+        """R / s, for papers with k(x, x) <= 1; s is the largest prior std."""
         return self.noise_std / self.deviation
 
     @property
     def relative_variance(self) -> PerTrial:
-        """Lambda / s^2."""
+        """lambda / s^2."""
         return self.noise_variance / self.deviation**2
 
 

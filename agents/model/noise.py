@@ -1,4 +1,4 @@
-"""What a model assumes of the noise: R of the reward, and lambda of the posterior."""
+"""The noise that a model assumes: R of the reward, and lambda of the posterior."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from bandit_envs.kernels.white import require_same_noise
 from ..kernels.order import order_of
 from ..validation import PerTrial
 
-NOISE_FLOOR = 1e-6  # smallest lambda by default, in prior variances: a jitter, for noiseless problems
-LEARNT_NOISE_FLOOR = 1e-8  # the same where values say how little noise there is: 1e-6 blurs an optimum
-SMALLEST_NOISE = 1e-10  # the same where the user says it: every form is exact to 1e-8 of a mean
+NOISE_FLOOR = 1e-6  # smallest default lambda, in prior variances: a jitter, for noiseless problems
+LEARNT_NOISE_FLOOR = 1e-8  # smallest learnt lambda: 1e-6 blurs an optimum
+SMALLEST_NOISE = 1e-10  # smallest given lambda: every form is exact to 1e-8 of a mean
 SMOOTHNESS = "smoothness"  # names the lambda that grows with the horizon
-DEFAULT_NOISE_STD = 0.1  # prior deviations, where the setting withholds the noise
+DEFAULT_NOISE_STD = 0.1  # prior stds, where the setting withholds the noise
 
 
 class AssumedNoise(NamedTuple):
@@ -42,15 +42,15 @@ def assumed_noise(
     deviation: float,
     growth: float = 1.0,
 ) -> AssumedNoise:
-    """Return what is given, else what a WhiteKernel says, else what is published, else a default.
+    """Return the given noise, else that of a WhiteKernel, else the published one, else a default.
 
     Args:
         std: R, None where the user does not give it.
         variance: lambda; default R squared, at least 1e-6 of the prior variance; "smoothness" is that times
             `growth`.
-        white: the noise variance in the kernel that the user gives, 0 for none.
+        white: the noise variance in the user's kernel, 0 for none.
         published: R of the setting, None if it is withheld.
-        deviation: the largest prior deviation.
+        deviation: the largest prior std.
         growth: see `growth_by_smoothness`.
     """
     tied = isinstance(variance, str)
@@ -75,14 +75,14 @@ def growth_by_smoothness(kernel: Kernel, dim: int, horizon: int) -> float:
     """T^(d / (2 nu + 2 d)), 1 for infinitely smooth functions: lambda / R^2 (Whitehouse et al. 2023).
 
     With the self-normalised or the AMM width R_T = O~(T^((nu + 2 d) / (2 nu + 2 d))) on Matern kernels, which
-    is sublinear for all nu > 1/2. The rate is a survey's; the exponent is from memory, and that of Flynn &
+    is sublinear for all nu > 1/2. The rate is a survey's; the exponent is from memory, as is that of Flynn &
     Reeb (2024), whose c is R^2 / lambda.
     """
     return float(horizon) ** (dim / (2.0 * order_of(kernel) + 2.0 * dim))
 
 
 def require_untied(variance: PerTrial | str | None) -> None:
-    """Raise where lambda is tied to the horizon and learnt too."""
+    """Raise where lambda is both tied to the horizon and learnt."""
     if isinstance(variance, str):
         words = "must be a number or left out with refit_every, which learns it"
         raise ArgumentError("noise_variance", f"{words}, got {shown(variance)}")

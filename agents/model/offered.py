@@ -1,4 +1,4 @@
-"""Which arms may be played in the next round, as `info` says where arms come and go."""
+"""The arms available in the next round, from `info` where arms may be missing."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ LOWEST = -np.finfo(np.float64).max
 
 
 def offered_in(info: dict[str, Any], setting: Setting, num_trials: int | None) -> Bools | None:
-    """Return which arms may be played next, (B, A); None where all may be, always.
+    """Return the mask of arms available in the next round, (B, A); None where arms are never missing.
 
     Args:
         info: of the environment's reset or of a step.
         setting: says whether arms may be missing.
-        num_trials: B, None of one environment without a trial axis.
+        num_trials: B, or None for a single trial without a trial axis.
     """
     if not isinstance(info, dict):
         require(isinstance(info, Mapping), "info", "the dict that the environment returned", info)
@@ -29,7 +29,7 @@ def offered_in(info: dict[str, Any], setting: Setting, num_trials: int | None) -
         if KEY in info:
             raise ValueError(
                 f'info must have no "{KEY}" where setting.volatile is False; make the agent for the setting '
-                "of the environment, or say Setting(..., volatile=True)"
+                "of the environment, or make Setting(..., volatile=True)"
             )
         return None
     shape = (() if num_trials is None else (num_trials,)) + (setting.decisions.num_arms,)
@@ -43,7 +43,7 @@ def offered_in(info: dict[str, Any], setting: Setting, num_trials: int | None) -
 
 
 def require_offered(offered: Bools | None, setting: Setting) -> None:
-    """Raise where arms may be missing and nobody has said which."""
+    """Raise where arms may be missing but no mask has been given."""
     if setting.volatile and offered is None:
         raise RuntimeError(
             "the agent does not know which arms may be played; call start(info) after its reset, with the "
@@ -52,5 +52,5 @@ def require_offered(offered: Bools | None, setting: Setting) -> None:
 
 
 def only_offered(values: Floats, offered: Bools | None) -> Floats:
-    """The values of arms, (B, A), minus infinity for those that may not be played."""
+    """Return the values of arms, (B, A), with minus infinity for unavailable ones."""
     return values if offered is None else np.where(offered, values, -np.inf)

@@ -1,4 +1,4 @@
-"""Which candidate to play: the one of largest score, and a fair draw among ties."""
+"""The candidate of the largest score, with ties broken uniformly at random."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -14,10 +14,10 @@ BLOCK = 1024  # uniforms drawn from a trial's generator at a time
 
 
 class TieBreaker:
-    """One uniform a trial and round, in [0, 1), each trial's from its own generator.
+    """Source of one uniform in [0, 1) per trial and round, each trial's from its own generator.
 
-    Drawn in blocks, so that a round costs a microsecond whatever B; the stream of a trial does not depend
-    on the batch it is in.
+    Uniforms are drawn in blocks, so that a round takes a microsecond for any B; the stream of a trial does
+    not depend on its batch.
 
     Args:
         generators: one a trial, used for nothing else.
@@ -38,7 +38,7 @@ class TieBreaker:
 
 
 def arms_among(among: Any, num_arms: int) -> Ints:
-    """The arms that may be chosen, (n,): those given, or all where nothing is."""
+    """Return the arms that may be chosen, (n,): the given ones, or all."""
     if among is None:
         return np.arange(num_arms)
     arms = np.asarray(among)
@@ -51,16 +51,16 @@ def arms_among(among: Any, num_arms: int) -> Ints:
 def argmax_with_ties(
     scores: Floats, tolerance: float | Floats, uniform: Floats, offered: Bools | None = None
 ) -> Ints:
-    """Return the index of each row's maximum, drawn evenly among the scores within `tolerance` of it, (B,).
+    """Return the index of each row's maximum, drawn uniformly among scores within `tolerance` of it, (B,).
 
-    A row of -inf is one tie: no candidate is better than another.
+    A row of -inf is one tie.
 
     Args:
         scores: no NaN, (B, A).
-        tolerance: of the score, one number or (B,). Without it the last bit of a batched product would decide
-            where the prior ties.
+        tolerance: of the score, one number or (B,). Without it the last bit of a batched product would
+            decide where the prior ties.
         uniform: the draw of each trial, in [0, 1), (B,).
-        offered: the candidates to choose from, at least one a row, (B, A); None is all.
+        offered: the candidates to choose from, at least one a row, (B, A); None for all.
     """
     if offered is not None:
         scores = np.where(offered, np.maximum(scores, LOWEST), -np.inf)
@@ -69,7 +69,7 @@ def argmax_with_ties(
         return _choose(scores[0], tolerance, uniform)
     choice = scores.argmax(axis=1)  # of a row with NaN, the first NaN
     best = scores.ravel()[choice + np.arange(0, scores.size, num_arms)]
-    if any(map(isnan, best.tolist())):  # a few numbers: faster than numpy
+    if any(map(isnan, best.tolist())):  # faster than numpy for a few numbers
         raise ValueError(_nan_message(best))
     tied = scores >= (best - tolerance)[:, None]
     if np.count_nonzero(tied) == num_trials:  # every row has its maximum and nothing else
@@ -80,7 +80,7 @@ def argmax_with_ties(
 
 
 def _choose(scores: Floats, tolerance: float | Floats, uniform: Floats) -> Ints:
-    """The same of one trial, (A,) -> (1,)."""
+    """Return the index of one trial's maximum, (A,) -> (1,); see `argmax_with_ties`."""
     best = scores.item(scores.argmax())
     if isnan(best):
         raise ValueError(_nan_message(np.array([best])))

@@ -1,4 +1,4 @@
-"""The units in which a quantity is modelled, and how a sample of its values tells them."""
+"""The units in which a quantity is modelled, and their estimates from samples."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ PerCost = float | Sequence[float] | Floats  # a number of all costs, or one of e
 
 
 class Units(NamedTuple):
-    """A value y is modelled as (y - centre) / scale."""
+    """Centre and scale: a value y is modelled as (y - centre) / scale."""
 
-    centre: Floats  # (B,), or (B, K) of K quantities
-    scale: Floats  # the same
+    centre: Floats  # (B,), or (B, K) for K quantities
+    scale: Floats  # (B,) or (B, K)
 
     def where(self, trials: Bools, other: Units) -> Units:
-        """These in some trials, (B,), and others elsewhere."""
+        """Return these units in some trials, (B,), and others elsewhere."""
         return Units(*(np.where(_column(trials, x), x, y) for x, y in zip(self, other, strict=True)))
 
 
 class PriorUnits(NamedTuple):
-    """Reward and costs in prior deviations of their own, of which papers with k(x, x) <= 1 speak."""
+    """Units in which each largest prior std is 1, as in papers with k(x, x) <= 1."""
 
-    deviation: float  # s, the largest of the reward's prior
+    deviation: float  # s, the largest prior std of the reward
     mean: float  # of the reward, on average over the points
     costs: Floats  # (C,) s_j of each cost
 
     @classmethod
     def of_setting(cls, setting: Setting, deviation: float, costs: PerCost | None = None) -> PriorUnits:
-        """Return those of a setting, in which costs have the reward's where nothing is said of theirs.
+        """Return the units of a setting; costs without a prior std of their own have the reward's.
 
         Args:
-            setting: what is published.
-            deviation: of the reward.
-            costs: as the user gives them; default the setting's.
+            setting: the published setting.
+            deviation: prior std of the reward.
+            costs: prior stds given by the user; default the setting's.
         """
         known = known_per_cost("constraint_prior_std", setting, costs)
         return cls(
@@ -52,20 +52,20 @@ class PriorUnits(NamedTuple):
 
     @classmethod
     def published(cls, setting: Setting) -> PriorUnits:
-        """Those of a setting with a kernel."""
+        """Return the units of a setting with a kernel."""
         return cls.of_setting(setting, largest_deviation(setting.kernel, setting.decisions.points))
 
     def of(self, *values: Any) -> tuple[Any, ...]:
-        """Rewards and their deviations in these units; None as it is."""
+        """Return rewards or their stds in these units; None stays None."""
         return tuple(None if each is None else np.divide(each, self.deviation) for each in values)
 
     def of_costs(self, values: Any) -> Any:
-        """Costs and their deviations, one number or (..., C), in these units; None as it is."""
+        """Return costs or their stds, one number or (..., C), in these units; None stays None."""
         return None if values is None else np.divide(values, self.costs)
 
     @property
     def each(self) -> Floats:
-        """The deviations of the reward and of the costs, (1 + C,)."""
+        """Prior stds of the reward and of the costs, (1 + C,)."""
         return np.append(self.deviation, self.costs)
 
     @property
@@ -88,17 +88,17 @@ def known_per_cost(name: str, setting: Setting, given: PerCost | None) -> Floats
 
 
 def mean_and_deviation(values: Floats, fewest: int) -> tuple[Floats, Floats]:
-    """Mean and deviation (n - 1) of what is finite of K samples, (n, K) -> (K,) each.
+    """Return mean and std (n - 1) of the finite values of K samples, (n, K) -> (K,) each.
 
-    The mean is 0 where nothing is known; the deviation is 0 where fewer than `fewest` values are known, and
-    where all are equal, for which rounding would leave 1e-17.
+    The mean is 0 without finite values; the std is 0 for fewer than `fewest` finite values, and where all are
+    equal, for which rounding would leave 1e-17.
     """
     known = np.isfinite(values)
     count = known.sum(axis=0)
     mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(count, 1)
     gap = np.where(known, values - mean, 0.0)
-    _, power = np.frexp(np.abs(gap).max(axis=0, initial=0.0))  # taken out before a square can overflow,
-    square = (np.ldexp(gap, -power) ** 2).sum(axis=0)  # as a power of 2: nothing is rounded
+    _, power = np.frexp(np.abs(gap).max(axis=0, initial=0.0))  # scaled so that no square can overflow,
+    square = (np.ldexp(gap, -power) ** 2).sum(axis=0)  # by a power of 2, which rounds nothing
     deviation = np.ldexp(np.sqrt(square / np.maximum(count - 1, 1)), power)
     low = np.where(known, values, np.inf).min(axis=0, initial=np.inf)
     high = np.where(known, values, -np.inf).max(axis=0, initial=-np.inf)

@@ -1,4 +1,4 @@
-"""What an agent maximises, and what that changes of the agent."""
+"""The interface of objectives: what is maximised, and the changes that it asks of the agent."""
 
 from __future__ import annotations
 
@@ -13,112 +13,112 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 from ..beliefs.safety import Safety
 from ..posteriors import SufficientStatistics
 
-NOBODY = np.empty(0, dtype=np.int64)
+NO_TRIALS = np.empty(0, dtype=np.int64)
 
 BoxTerms = Callable[[Floats, Floats, Ints], Floats]  # scores (n,), pairs (n, dz + d) and t (1,) -> (n,)
 Came = Callable[[int, Ints], SufficientStatistics]  # trial and points (u,) -> delivered plays, sums of values
 
 
 class Revision(NamedTuple):
-    """What an agent is to change because its objective did; as it is made here, nothing."""
+    """Changes that an agent makes after its objective changed; the default is no change."""
 
-    noise_std: Floats | None = None  # (B,) of the noise on the values, for the width; None leaves it
-    trials: Ints = NOBODY  # (n,) whose delivered plays have other values now
-    came: Came | None = None  # what has come of their plays, in these values
-    fresh_belief: bool = False  # in all trials, in place of other values
-    incumbent_first: bool = False  # before a fresh belief is used, play the old one's best mean
+    noise_std: Floats | None = None  # (B,) std of the noise on the values, for the width; None keeps it
+    trials: Ints = NO_TRIALS  # (n,) trials whose delivered plays have new values
+    came: Came | None = None  # the delivered plays with their new values
+    fresh_belief: bool = False  # True starts all trials with a fresh belief, instead of new values
+    incumbent_first: bool = False  # True first plays the old belief's best mean before a fresh belief is used
 
 
 NOTHING = Revision()
 
 
 class Objective(abc.ABC):
-    """Turns what a play earned into the value that the belief is about.
+    """Function from the reward and costs of a play to the value that the belief is about.
 
     It is built from the model and the number of trials B, and built again at every reset.
     """
 
     epoch: int = 1  # rounds between two changes of what is maximised
-    # (B,) whether nothing that was last scored can keep the costs, as far as told
+    # (B,) True where the last scores had no arm that may keep the costs
     infeasible: Bools | None = None
-    of_reward = False  # whether the values are the rewards, and so have their noise
-    assumes_bound = False  # whether it rests on a bound that was neither given nor published
-    keeps_plays = True  # whether plays after a change may be learnt again where a trial starts over
+    of_reward = False  # True if the values are the rewards, and so have their noise
+    assumes_bound = False  # True if it uses a bound that was neither given nor published
+    keeps_plays = True  # True if plays after a change may be learnt again when a trial restarts
 
     @abc.abstractmethod
     def begin(self) -> Revision:
-        """What the agent is to assume before the first round, and when trials have started over."""
+        """Return the agent's assumptions before the first round, and after trials have restarted."""
 
     @abc.abstractmethod
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        """Values of plays whose feedback has come, (n,) rewards and (n, C) costs -> (n,)."""
+        """Return the values of delivered plays, (n,) rewards and (n, C) costs -> (n,)."""
 
     @abc.abstractmethod
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Keep what has come, and that the belief keeps too."""
+        """Record delivered feedback that the belief keeps too."""
 
-    def paid(self, trial: Ints, point: Ints, cost: Floats) -> None:  # noqa: B027 (most need not know)
-        """What plays cost is seen, (n,) each; trials ascend."""
+    def paid(self, trial: Ints, point: Ints, cost: Floats) -> None:  # noqa: B027 (usually a no-op)
+        """Record delivered costs of plays, (n,) each; trials ascend."""
 
     def prices(self, context: Ints) -> Floats:
-        """What improvements are to be worth at the arms, in units of the values, (B,) -> (B, A) or (B, 1).
+        """Return the price of an improvement at the arms, in units of the values, (B,) -> (B, A) or (B, 1).
 
-        Only rules that weigh improvements against what plays cost ask; elsewhere they cost nothing.
+        Only rules that weigh improvements against the cost of plays use it; the default is 0.
         """
         return np.zeros((len(context), 1))
 
     def prices_on_box(self, pairs: Floats) -> Floats:
-        """The same of points of a box, (n, dz + d) -> (1, n)."""
+        """Return the prices at points of a box, (n, dz + d) -> (1, n)."""
         return np.zeros((1, len(pairs)))
 
-    def played(self, point: Ints, t: Ints) -> None:  # noqa: B027 (most need not know)
-        """Every trial has just played a point in its round t = 1, 2, ..., (B,) each."""
+    def played(self, point: Ints, t: Ints) -> None:  # noqa: B027 (usually a no-op)
+        """Record that every trial has just played a point in its round t = 1, 2, ..., (B,) each."""
 
-    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:  # noqa: B027 (most need not know)
-        """Pending plays of `ago` rounds ago will never yield anything, (n,) each."""
+    def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:  # noqa: B027 (usually a no-op)
+        """Remove pending plays of `ago` rounds ago that will never yield feedback, (n,) each."""
 
-    def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:  # noqa: B027 (most need not know)
-        """After `forget`, before round `now`: plays of earlier rounds count again, (n,) each.
+    def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:  # noqa: B027 (a no-op)
+        """Restore, after `forget` and before round `now`, plays of earlier rounds, (n,) each.
 
-        What came of them is received next; trials ascend.
+        Their delivered feedback is received next; trials ascend.
         """
 
     def safety(self, context: Ints, t: Ints, offered: Bools | None = None) -> Safety | None:
-        """What is known of costs that must be kept in every round; None where none must.
+        """Return the belief about costs that must be kept in every round; None where there are none.
 
         Args:
             context, t: of each trial, (B,).
-            offered: the arms that are there, (B, A); None is all.
+            offered: the available arms, (B, A); None for all.
         """
         return None
 
     @abc.abstractmethod
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """Scores of the arms, (B, A), with what the belief does not know of; t = 1, 2, ... as of widths.
+        """Return the arms' scores, (B, A), with terms that the belief does not include; t as of widths.
 
-        Those of arms that may not be played in this round are minus infinity, and mean nothing later.
+        Scores of unavailable arms are minus infinity, and stay irrelevant.
         """
 
     @property
     @abc.abstractmethod
     def penalised_on_box(self) -> BoxTerms | None:
-        """The same for points of a box; None where it changes nothing."""
+        """Function that adds such terms at points of a box; None where there are none."""
 
     @abc.abstractmethod
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
-        """Mean and deviation of the belief, (B,) each, in the units of the reward."""
+        """Return mean and std of the belief, (B,) each, in the units of the reward."""
 
     def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]] | None:
-        """Mean and deviation of the reward and of each cost in their units, from the belief's, (B, A) each.
+        """Return mean and std of the reward and of each cost in their units, from the belief's, (B, A) each.
 
-        None where the only model is of something else, such as a penalised sum.
+        Return None where the only model is of another quantity, such as a penalised sum.
         """
         return [(mean, std)] if self.of_reward else None
 
     @abc.abstractmethod
     def end_round(self, rounds: int) -> Revision:
-        """After round number `rounds` = 1, 2, ...: what the agent is to change."""
+        """Return the changes for the agent after round number `rounds` = 1, 2, ...."""
 
     @abc.abstractmethod
     def forget(self, trial: Ints, rounds: int) -> None:
-        """Trials start over, (n,), after so many rounds."""
+        """Restart trials, (n,), after so many rounds."""

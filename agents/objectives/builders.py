@@ -1,4 +1,4 @@
-"""What builds the objectives that keep constraints, of one trial or of a batch, from a model of theirs."""
+"""Builders of the objectives that keep long-term constraints."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .separate_models import SeparateModels
 
 @dataclass(frozen=True)
 class Shared:
-    """What both kinds of objectives are made of.
+    """Parameters of both kinds of objectives.
 
     Args:
-        penalty: how costs enter and multipliers move.
+        penalty: defines how costs enter and multipliers move.
         epoch: rounds S between two moves.
-        standardize: take centre and scale from the first plays.
+        standardize: True estimates centre and scale from the first plays.
         prior: the units of rewards and costs.
-        given: centre and scale in these units, as far as the user gives them.
-        cost_noise: deviations of the noise on costs in these units, (C,); None where they are withheld.
+        given: the user's centre and scale in these units, if any.
+        cost_noise: stds of the noise on costs in these units, (C,); None where they are withheld.
     """
 
     penalty: Penalty
@@ -40,11 +40,11 @@ class Shared:
     cost_noise: Floats | None
 
     def multipliers(self, model: Model, num_trials: int) -> Multipliers:
-        """Those that a run begins with."""
+        """Return the multipliers at the start of a run."""
         return Multipliers(self.penalty, num_trials, model.setting.num_constraints, self.epoch)
 
     def first_plays(self, model: Model, num_trials: int) -> FirstPlays:
-        """Room for what the uniform plays earn."""
+        """Return the empty store of the uniform first plays."""
         return first_plays_of(model, self.prior, num_trials)
 
 
@@ -60,7 +60,7 @@ class OfPenalised(Shared):
         return Penalised(
             self.multipliers(model, num_trials),
             self.first_plays(model, num_trials),
-            model.gram.size,  # of a box, what was played so far: nothing
+            model.gram.size,  # on a box the played points, at first none
             restart=self.restart,
             standardize=self.standardize,
             incumbent_first=self.incumbent_first,

@@ -1,4 +1,4 @@
-"""Constraints by name: how an agent keeps them."""
+"""Constraints by name: the objectives with which an agent keeps costs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from .schedules import RHO, Constant, Growing, Infinite, Schedule
 
 
 def constraint_for(setting: Setting, together: bool = False) -> str:
-    """The name of the constraint that a setting calls for; see docs/constraints.md and docs/field.md.
+    """Return the name of a setting's default constraint; see docs/constraints.md and docs/field.md.
 
     Args:
         setting: whether there are costs, and whether they are noisy.
-        together: whether reward and costs must have one model: scores without a unit cannot be weighed
-            against costs, and hyperparameters are learnt of one model.
+        together: True where reward and costs must share one model: scores without a unit cannot be weighed
+            against costs, and hyperparameters are learnt for one model only.
     """
     if not setting.num_constraints:
         return "none"
@@ -121,7 +121,7 @@ def _safe(
     return safe_parts(setting, sets=sets, patience=patience, delta=delta, **own, **options)
 
 
-# Each from the setting, the failure probability, the options of the model and the constraint's own.
+# Builders from the setting, the failure probability, the options of the model and the constraint's own.
 CONSTRAINTS: dict[str, Callable[..., PenalisedParts]] = {
     "none": _unconstrained,
     "dual": _dual,
@@ -133,4 +133,4 @@ CONSTRAINTS: dict[str, Callable[..., PenalisedParts]] = {
     "ckb": _ckb,
     "safe": _safe,
 }
-APART = ("config", "rpol", "epbo", "pdcbo", "ckb")  # those that always model reward and costs apart
+APART = ("config", "rpol", "epbo", "pdcbo", "ckb")  # those that always model reward and costs separately

@@ -1,4 +1,4 @@
-"""One model of the reward and one of each cost: what objectives that combine them have in common."""
+"""The base of objectives with one model of the reward and one of each cost."""
 
 from __future__ import annotations
 
@@ -29,23 +29,22 @@ if TYPE_CHECKING:
     from ..model.model import Model
 
 IMPROVED = "improved"  # the width of IGP-UCB
-LOOK = 20  # rounds between two looks at first plays that may come late
-Band = tuple[Floats, Floats]  # scaled mean and deviation of a cost at some points, (B, A) each
+LOOK = 20  # rounds between two estimates of scales while first plays may be delivered late
+Band = tuple[Floats, Floats]  # scaled mean and std of a cost at some points, (B, A) each
 
 
 @dataclass(frozen=True)
 class OfCosts:
-    """Assumptions of the models of the costs, beside the kernel and B of the reward's.
+    """Assumptions of the models of the costs, which share kernel and B with the reward's.
 
     Args:
-        standardize: take centres and scales from the first plays, in place of the prior's.
-        given: centre and scale of the reward and of each cost in prior deviations, as far as the user gives
-            them.
+        standardize: True estimates centres and scales from the first plays, else they are the prior's.
+        given: the user's centre and scale of the reward and of each cost in prior stds, if any.
         prior: the units.
-        noise: deviations of the noise on the costs, in prior deviations, (C,); None where they are withheld:
-            then each is as large a share of a cost's scale as the reward's noise is of the reward's.
-        least: of a cost's lambda, in squares of its scale, a number or (B,).
-        width: of their bands: "improved" (IGP-UCB), or what `make_width` takes.
+        noise: stds of the noise on the costs, in prior stds, (C,); None where they are withheld: then their
+            ratio to a cost's scale is that of the reward's noise to the reward's scale.
+        least: lower bound of a cost's lambda, in squares of its scale, a number or (B,).
+        width: of their bands: "improved" (IGP-UCB), or a width of `make_width`.
         delta: failure probability of each band.
     """
 
@@ -61,7 +60,7 @@ class OfCosts:
     def models(self, reward: Model, scale: Floats) -> list[Model]:
         """Return the model of each cost, from the reward's and the scales of all, (B, 1 + C).
 
-        R is the noise of the cost in its scale, and lambda R^2, but at least `least`.
+        R is the noise of the cost in its scale, and lambda is R^2, but at least `least`.
         """
         if self.noise is None:
             return [replace(reward, noise_std=reward.noise_std / scale[:, 0])] * (scale.shape[1] - 1)
@@ -72,7 +71,7 @@ class OfCosts:
         ]
 
     def noise_beside(self, reward: Model) -> Floats:
-        """R of the costs in prior deviations, (C,), where it is withheld the reward's, (B, 1)."""
+        """Return R of the costs in prior stds, (C,); where it is withheld, the reward's, (B, 1)."""
         return np.reshape(reward.noise_std, (-1, 1)) if self.noise is None else self.noise
 
     def width_of(self, cost: Model) -> Width:
@@ -83,16 +82,16 @@ class OfCosts:
 
 
 class EachModelled(Objective):
-    """A function of the reward's score and of what is believed of each cost.
+    """Objective that combines the reward's score and the belief about each cost.
 
-    All is in prior deviations, and centred and scaled by the uniform first plays, or as the user says. The
-    beliefs do not depend on how costs enter: nothing is learnt anew but where the scales change.
+    All quantities are in prior stds, and centred and scaled by the uniform first plays, or as the user gives.
+    The beliefs do not depend on how costs enter: only a change of scales gives their observations new values.
 
     Args:
         model: of the reward; the costs share its kernel and bound.
         num_trials: B.
-        first_plays: the uniform ones.
-        assumed: of the costs.
+        first_plays: store of the uniform first plays.
+        assumed: assumptions about the costs.
     """
 
     def __init__(self, model: Model, num_trials: int, first_plays: FirstPlays, assumed: OfCosts):
@@ -110,17 +109,17 @@ class EachModelled(Objective):
 
     @property
     def assumes_bound(self) -> bool:
-        """Whether the bands of the costs do."""
+        """True where the bands of the costs use a default bound."""
         return any(map(rests_on_default, self.widths)) or any(belief.assumes_bound for belief in self.costs)
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        """Scaled rewards, (n,)."""
+        """Return scaled rewards, (n,)."""
         require_costs(cost, len(self.costs))
         (reward,) = self.prior.of(reward)
         return (reward - self.centre[trial, 0]) / self.scale[trial, 0]
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Learn the costs."""
+        """Condition the models of the costs."""
         (reward,), cost = self.prior.of(reward), self.prior.of_costs(cost)
         scaled = (cost - self.centre[trial, 1:]) / self.scale[trial, 1:]
         for belief, value in zip(self.costs, scaled.T, strict=True):
@@ -131,67 +130,67 @@ class EachModelled(Objective):
         self.first_plays.receive(trial, rounds, outcome)
 
     def played(self, point: Ints, t: Ints) -> None:
-        """The models of the costs know of a play before its costs come."""
+        """Record the play in the models of the costs, before its costs are delivered."""
         for belief in self.costs:
             belief.play(point)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
-        """Nor will these plays' costs come."""
+        """Remove the plays from the models of the costs."""
         for belief in self.costs:
             belief.drop(trial, point, ago)
 
     def rejoin(self, now: int, trial: Ints, point: Ints, played: Ints) -> None:
-        """Of the costs' models too."""
+        """Restore the plays in the models of the costs."""
         for belief in self.costs:
             belief.rejoin(now, trial, point, played)
 
     @abc.abstractmethod
     def observe(self, trial: Ints, cost: Floats) -> None:
-        """Costs have come, (n,) and (n, C) in prior deviations."""
+        """Record delivered costs, (n,) and (n, C) in prior stds."""
 
     @abc.abstractmethod
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
-        """What is maximised from the reward's scores in prior deviations and a band of each cost, (B, A)."""
+        """Return the objective from the reward's scores in prior stds and a band of each cost, (B, A)."""
 
     @abc.abstractmethod
     def move(self, rounds: int) -> bool:
-        """After round number `rounds`: change how costs enter, and say whether scales are to be looked at."""
+        """Change how costs enter after round number `rounds`; return True to estimate scales again."""
 
     def looks(self, rounds: int) -> bool:
-        """Whether to look at the scales, for first plays may come late."""
+        """Return True if scales are to be estimated again, because first plays may be delivered late."""
         return self._late and rounds % LOOK == 0
 
     def lower(self, j: int, band: Band, t: Ints) -> Floats:
-        """lg_j = mu_j - w_j sd_j in prior deviations, (B, A)."""
+        """Return lg_j = mu_j - w_j sd_j in prior stds, (B, A)."""
         mean, std = band
         width = self.widths[j](t, self.costs[j].gain) + self.costs[j].bias
         return self.centre[:, 1 + j, None] + self.scale[:, 1 + j, None] * (mean - width[:, None] * std)
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """What is maximised from the scaled scores of the reward, (B, A)."""
+        """Return the objective from the scaled scores of the reward, (B, A)."""
         bands = ((belief.mean(context), self.deviation(j, context)) for j, belief in enumerate(self.costs))
         return self._after_first(scores, bands, t)
 
     def deviation(self, j: int, context: Ints) -> Floats:
-        """What the estimate of a cost is w times away from its mean, (B, A): its deviation."""
+        """Return v of a cost's estimate mu_j - w_j v, (B, A): here the std."""
         return self.costs[j].std(context)
 
     def stretched(self, j: int, std: Floats) -> Floats:
-        """The same from the deviations of a cost at points of a box, (1, n)."""
+        """Return v from the stds of a cost at points of a box, (1, n)."""
         return std
 
     @property
     def penalised_on_box(self) -> BoxTerms:
-        """The same of points of a box."""
+        """Function that returns the objective at points of a box."""
         return self._on_box
 
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
-        """Of the reward."""
+        """Return mean and std in the units of the reward."""
         unit = self.prior.deviation
         return unit * (self.centre[:, 0] + self.scale[:, 0] * mean), unit * self.scale[:, 0] * std
 
     def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]]:
-        """Of the reward and of each cost: u (c + s mean) and u s std."""
+        """Return mean and std of the reward and of each cost: u (c + s mean) and u s std."""
         scaled = [(mean, std)] + [(cost.mean(context), cost.std(context)) for cost in self.costs]
         parts = zip(self.prior.each, self.centre.T, self.scale.T, scaled, strict=True)
         return [
@@ -200,17 +199,17 @@ class EachModelled(Objective):
         ]
 
     def begin(self) -> Revision:
-        """Assume the noise of the scaled reward."""
+        """Return the noise of the scaled reward."""
         return Revision(self._noise())
 
     def end_round(self, rounds: int) -> Revision:
-        """Move what costs weigh, and find the scales again: first plays may come late."""
+        """Change how costs enter, and estimate scales again while first plays may be delivered late."""
         looked = self.move(rounds)
         moved = self.first_plays.end_with(rounds) | looked
         return self._rescaled(moved) if moved.any() else NOTHING
 
     def forget(self, trial: Ints, rounds: int) -> None:
-        """Begin with the prior of each cost, and first plays to come."""
+        """Restart with the prior of each cost, and new first plays."""
         self.first_plays.forget(trial, rounds)
         self.ledger.forget(trial)
         for belief in self.costs:
@@ -225,10 +224,10 @@ class EachModelled(Objective):
 
     def _after_first(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
         combined = self.combined(self.centre[:, :1] + self.scale[:, :1] * scores, bands, t)
-        return np.where(t[:, None] <= self.first_plays.count, scores, combined)  # the first ones are uniform
+        return np.where(t[:, None] <= self.first_plays.count, scores, combined)  # first plays are uniform
 
     def _noise(self) -> Floats:
-        """R of the scaled reward, (B,)."""
+        """Return R of the scaled reward, (B,)."""
         return self.reward_noise / self.scale[:, 0]
 
     def _take(self, units: Units) -> None:
@@ -240,7 +239,7 @@ class EachModelled(Objective):
                 belief.remodel(cost)
 
     def _units(self) -> Units:
-        """Of the reward and of each cost, as the first plays tell them."""
+        """Return the units of the reward and of each cost, estimated from the first plays."""
         num_trials, quantities = self.first_plays.values.shape[:2]
         if not self.standardize:
             centre = np.tile(self.first_plays.prior, (num_trials, 1))
@@ -257,6 +256,6 @@ class EachModelled(Objective):
         return Revision(self._noise(), trials, partial(self._came, 0))
 
     def _came(self, quantity: int, trial: int, point: Ints) -> SufficientStatistics:
-        """Delivered plays of a trial's points, (u,), and the sums of a quantity's scaled values."""
+        """Return delivered plays of a trial's points, (u,), and the sums of a quantity's scaled values."""
         scale, one = self.scale[trial, quantity], np.eye(self.scale.shape[1])[quantity]
         return self.ledger.weighted(trial, point, one / scale, self.centre[trial, quantity] / scale)

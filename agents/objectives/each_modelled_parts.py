@@ -1,4 +1,4 @@
-"""The model of agents that model reward and costs apart, and what they assume of the costs."""
+"""The model of the reward and the assumptions about costs, for agents that model them separately."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def each_modelled(
     noise_variance: float | None = None,
     **options: Unpack[SharedOptions],
 ) -> tuple[Model, OfCosts]:
-    """Return the model of the reward in prior deviations, with a unit kernel, and what is assumed of costs.
+    """Return the model of the reward in prior stds, with a unit kernel, and the assumptions about costs.
 
     Args:
         setting: what is published of the problem.

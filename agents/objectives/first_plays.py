@@ -1,4 +1,4 @@
-"""Centre and scale of what is modelled: as the user gives them, else as the uniform first plays tell them."""
+"""Centre and scale of modelled quantities: given by the user, or estimated from uniform first plays."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from ..model.units import PriorUnits, Units, mean_and_deviation
 if TYPE_CHECKING:
     from ..model.model import Model
 
-FEWEST = 2  # values that tell a scale
+FEWEST = 2  # values that a scale is estimated from
 Values = float | Sequence[float] | Floats
 
 
 @dataclass(frozen=True)
 class GivenUnits:
-    """What the user says of the units, a number for all quantities or one each.
+    """Units given by the user, a number for all quantities or one each.
 
     Args:
-        centre: m, the prior mean; None if the first plays are to tell it.
-        scale: s, the prior deviation; None likewise.
+        centre: m, the prior mean; None to estimate it from the first plays.
+        scale: s, the prior std; None likewise.
     """
 
     centre: Values | None = None
     scale: Values | None = None
 
     def of_trial(self, trial: int) -> GivenUnits:
-        """The same: numbers are one a quantity, not one a trial."""
+        """Return these units: numbers are one a quantity, not one a trial."""
         return self
 
     def require(self, quantities: int) -> None:
-        """Raise unless what is given are finite numbers for so many quantities, and scales are positive."""
+        """Raise unless the numbers are finite, as many as quantities or one, and scales are positive."""
         for name, given in (("centre", self.centre), ("scale", self.scale)):
             values = np.asarray(0.5 if given is None else given)
             fits = values.shape == () or values.shape == (quantities,) != (1,)
@@ -44,26 +44,26 @@ class GivenUnits:
                 many = f" or {quantities} of them, reward first" if quantities > 1 else ""
                 raise ValueError(f"{name} must be a finite number{many}, got {given!r}")
             if name == "scale" and not (values > 0).all():
-                raise ValueError(f"scale must be positive, got {given!r}; it divides what is modelled")
+                raise ValueError(f"scale must be positive, got {given!r}; it divides the modelled quantity")
 
     def in_units(self, unit: float | Floats) -> GivenUnits:
-        """The same in prior deviations, of the one quantity or of each, (K,)."""
+        """Return these units in prior stds, of the one quantity or of each, (K,)."""
         both = (self.centre, self.scale)
         return GivenUnits(*(None if each is None else np.divide(each, unit) for each in both))
 
     def completed_by(self, found: Units) -> Units:
-        """What is given, and what was found where nothing is."""
+        """Return the given units, completed by estimates."""
         pairs = zip((self.centre, self.scale), found, strict=True)
         return Units(*(x if given is None else np.full(x.shape, given, dtype=float) for given, x in pairs))
 
 
 class FirstPlays:
-    """K quantities of the first plays of B trials, as far as they have come.
+    """Delivered values of K quantities of the first plays of B trials.
 
     Args:
         num_trials, quantities: B, K.
         count: number of first plays.
-        prior: means of the quantities before anything has come, (K,); default 0.
+        prior: means of the quantities before any feedback, (K,); default 0.
     """
 
     def __init__(
@@ -75,38 +75,38 @@ class FirstPlays:
     ):
         self.count = count
         self.prior = np.zeros(quantities) if prior is None else prior
-        self.values = np.full((num_trials, quantities, count), np.nan)  # NaN where nothing has come
-        self._since = np.zeros(num_trials, dtype=np.int64)  # round of the first of them
+        self.values = np.full((num_trials, quantities, count), np.nan)  # NaN before delivery
+        self._since = np.zeros(num_trials, dtype=np.int64)  # round of the first of these plays
 
     def receive(self, trial: Ints, rounds: Ints, values: Floats) -> None:
-        """Keep those of (n, K) values that belong to first plays; older plays may be recalled."""
+        """Store those of (n, K) values that belong to first plays; older plays may be delivered again."""
         place = rounds - self._since[trial]
         early = (place >= 0) & (place < self.count)
         self.values[trial[early], :, place[early]] = values[early]
 
     def end_with(self, rounds: int) -> Bools:
-        """Whether round number `rounds` = 1, 2, ... was the last of the first plays, (B,)."""
+        """Return where round number `rounds` = 1, 2, ... was the last of the first plays, (B,)."""
         return rounds - self._since == self.count
 
     def forget(self, trial: Ints, rounds: int) -> None:
-        """Begin anew in some trials, (n,), after so many rounds."""
+        """Clear the store of some trials, (n,), after so many rounds."""
         self.values[trial] = np.nan
         self._since[trial] = rounds
 
     def units(self, weight: Floats) -> Units:
-        """Mean and deviation of a weighted sum, weights (B, K) -> (B,) each; where unknown, the prior's."""
+        """Return mean and std of a weighted sum, weights (B, K) -> (B,) each; the prior's where unknown."""
         value = (weight[:, :, None] * self.values).sum(axis=1)
         mean, deviation = mean_and_deviation(value.T, FEWEST)
         told = deviation > 0
         return Units(np.where(told, mean, weight @ self.prior), np.where(told, deviation, 1.0))
 
     def spread(self) -> Floats:
-        """Deviation of each quantity, 1 where it is unknown, (B, K)."""
+        """Return the std of each quantity, 1 where it is unknown, (B, K)."""
         quantities = np.eye(len(self.prior))
         each = [self.units(np.tile(one, (len(self.values), 1))).scale for one in quantities]
         return np.stack(each, axis=1)
 
 
 def first_plays_of(model: Model, prior: PriorUnits, num_trials: int) -> FirstPlays:
-    """Room for what the uniform plays of a model earn in rewards and costs."""
+    """Return the empty store of rewards and costs of a model's uniform plays."""
     return FirstPlays(num_trials, len(prior.centres), model.initial, prior.centres)

@@ -1,4 +1,4 @@
-"""What the plays of each point yielded, so that their values can be computed anew in other units."""
+"""Sums of the outcomes of each point's plays, from which values follow in any units."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ..posteriors import SufficientStatistics
 
 
 class Ledger:
-    """How many plays of each point have delivered, and the sums of K quantities over them.
+    """Numbers of delivered plays of each point, and the sums of K quantities over them.
 
     Args:
         num_trials, quantities: B, K.
-        num_points: N; more come up on a box.
+        num_points: N; it grows on a box.
     """
 
     def __init__(self, num_trials: int, quantities: int, num_points: int):
@@ -22,23 +22,23 @@ class Ledger:
         self.total = np.zeros((num_trials, quantities, num_points))
 
     def receive(self, trial: Ints, point: Ints, values: Floats) -> None:
-        """Add what plays yielded, (n,) and (n, K)."""
+        """Add the outcomes of plays, (n,) and (n, K)."""
         self._reserve(point)
         np.add.at(self.plays, (trial, point), 1.0)
         for k, column in enumerate(values.T):
             np.add.at(self.total[:, k], (trial, point), column)
 
     def weighted(self, trial: int, point: Ints, weight: Floats, shift: float) -> SufficientStatistics:
-        """Sums of weight'y - shift over what points of a trial delivered, weights (K,).
+        """Return sums of weight'y - shift over the delivered plays of a trial's points, weights (K,).
 
-        Points may be pending, or new on a box: they have no plays here.
+        Points may be pending, or new on a box: they have no delivered plays.
         """
         self._reserve(point)
         plays = self.plays[trial, point]
         return SufficientStatistics(point, plays, weight @ self.total[trial][:, point] - shift * plays)
 
     def forget(self, trial: Ints) -> None:
-        """Begin anew in some trials, (n,)."""
+        """Clear the sums of some trials, (n,)."""
         self.plays[trial] = self.total[trial] = 0.0
 
     def _reserve(self, point: Ints) -> None:

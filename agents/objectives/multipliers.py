@@ -12,10 +12,10 @@ from .penalties import Penalty, Weights
 
 
 class Multipliers:
-    """kappa of B trials and C constraints, with the costs that came since they last moved.
+    """kappa of B trials and C constraints, with the costs delivered since their last move.
 
     Args:
-        penalty: how they start, move and weigh.
+        penalty: defines how they start, move and weigh.
         num_trials, num_constraints: B, C.
         epoch: rounds S between two moves.
     """
@@ -25,21 +25,21 @@ class Multipliers:
         self.value: Floats = penalty.start(num_trials, num_constraints)  # (B, C)
         self.weights: Weights = penalty.weights(self.value)
         self._sum, self._count = np.zeros((num_trials, num_constraints)), np.zeros(num_trials)
-        self._size = np.zeros((num_trials, num_constraints))  # root of the sum of the squares of all means
+        self._size = np.zeros((num_trials, num_constraints))  # root of the sum of all squared means
 
     def receive(self, trial: Ints, cost: Floats) -> None:
-        """Keep observed costs, (n, C), until the epoch ends."""
+        """Store observed costs, (n, C), until the epoch ends."""
         np.add.at(self._sum, trial, cost)
         np.add.at(self._count, trial, 1.0)
 
     def end_round(self, rounds: int, spread: Callable[[], Floats]) -> bool:
-        """After round number `rounds`: whether an epoch has ended, and if so, move.
+        """Move the multipliers if round number `rounds` ends an epoch, and return True if it does.
 
-        The mean is over the costs that came since the last move; where none came, nothing moves.
+        The mean is over the costs delivered since the last move; without any, the multipliers stay.
 
         Args:
             rounds: 1, 2, ....
-            spread: tells the deviations of the reward and of the costs, as far as they are known, (B, 1 + C).
+            spread: returns the stds of the reward and of the costs, as far as they are known, (B, 1 + C).
         """
         if rounds % self.epoch:
             return False
@@ -52,7 +52,7 @@ class Multipliers:
         return True
 
     def forget(self, trial: Ints) -> None:
-        """Begin anew in some trials, (n,)."""
+        """Restart the multipliers of some trials, (n,)."""
         self.value = self.value.copy()
         self.value[trial] = self.penalty.start(len(trial), self.value.shape[1])
         self.weights = self.penalty.weights(self.value)
@@ -60,13 +60,13 @@ class Multipliers:
 
 
 def adaptive_step(spread: Floats, size: Floats) -> Floats:
-    r"""(s_f / s_j) / sqrt(s_j^2 + sum_{i <= l} m_ij^2): a step of the dual for each constraint, (B, C).
+    r"""Return (s_f / s_j) / sqrt(s_j^2 + sum_{i <= l} m_ij^2), a step of the dual per constraint, (B, C).
 
-    m_ij is the mean cost of epoch i, s_f and s_j are the deviations of the reward and of the cost. After l
-    epochs of subgradients m a dual ascent is within D^2 / (2 a l) + a m^2 / 2 of its optimum, which is least
-    at a = D / (m sqrt(l)), D the size of the multiplier: the paper's O(1 / sqrt(L)). A multiplier has the
-    unit s_f / s_j, so that is D; and the sum knows m and l (Duchi et al. 2011), with s_j^2 for the noise of
-    a small first mean. So the multiplier moves by at most D an epoch, by less and less, whatever the units.
+    m_ij is the mean cost of epoch i, s_f and s_j are the stds of the reward and of the cost. After l epochs
+    of subgradients m a dual ascent is within D^2 / (2 a l) + a m^2 / 2 of its optimum, which is least at
+    a = D / (m sqrt(l)), D the size of the multiplier: the paper's O(1 / sqrt(L)). A multiplier has the unit
+    s_f / s_j, which is taken for D; the sum estimates m and l (Duchi et al. 2011), with s_j^2 for the noise
+    of a small first mean. So the multiplier moves by at most D an epoch, and ever less, in any units.
 
     Args:
         spread: s_f and s_j, (B, 1 + C).

@@ -15,30 +15,30 @@ from .ledger import Ledger
 from .multipliers import Multipliers
 from .penalties import Weights
 
-LEAST_SCALE = 1e-150  # below it values could overflow; multipliers are beyond use long before
+LEAST_SCALE = 1e-150  # below it values could overflow; multipliers are useless long before
 
 
 class Penalised(Objective):
     """y = (w0 f - sum_j w_j h_j - m) / s, whose weights move after every epoch of S rounds.
 
-    Because a posterior mean is linear in the values, one sum an arm of f and of each h_j is enough to know
-    the values of *all* past plays under new weights. Centre m and scale s are the mean and the deviation of
-    the objective over the first plays, which are uniform, under the weights of the epoch: what a learner
-    knows, and pessimistic, for most points are worse than the ones it will play. Or the user gives them, or
-    nobody does: then m is the prior's and s = w0, which is f - sum_j kappa_j h_j as it stands in the paper.
-    Before anything else the reward and each cost are divided by their units, the largest prior deviations
-    unless the paper is taken literally: multipliers, steps and psi have no units.
+    Because a posterior mean is linear in the values, the sums of f and of each h_j at each arm suffice to
+    compute the values of *all* past plays under new weights. Centre m and scale s are the mean and the std of
+    the objective over the first plays, which are uniform, under the weights of the epoch: this is
+    pessimistic, because most points are worse than the ones that will be played. Alternatively the user gives
+    them, or neither: then m is the prior's and s = w0, which is f - sum_j kappa_j h_j as in the paper.
+    The reward and each cost are first divided by their units, the largest prior stds unless the paper is
+    taken literally: multipliers, steps and psi have no units.
 
     Args:
-        multipliers: how costs enter and weights move.
-        first_plays: the uniform ones.
-        num_points: N; more come up on a box.
-        restart: begin every epoch with a fresh posterior (the paper) or reuse all plays under new weights.
-        standardize: take m and s from the first plays.
-        incumbent_first: an epoch that starts afresh first plays the last epoch's best mean.
-        given: m and s in prior deviations, as far as the user gives them.
-        noise: deviations of the noise on the reward, a number or (B,), and on the costs, (C,) or (B, 1), in
-            these units.
+        multipliers: define how costs enter and weights move.
+        first_plays: store of the uniform first plays.
+        num_points: N; it grows on a box.
+        restart: True begins every epoch with a fresh posterior (the paper), False reuses all plays.
+        standardize: True estimates m and s from the first plays.
+        incumbent_first: True first plays the last epoch's best mean in an epoch with a fresh posterior.
+        given: the user's m and s in prior stds, if any.
+        noise: stds of the noise on the reward, a number or (B,), and on the costs, (C,) or (B, 1), in these
+            units.
         prior: the units.
     """
 
@@ -69,11 +69,11 @@ class Penalised(Objective):
         return self.multipliers.weights
 
     def begin(self) -> Revision:
-        """Assume the noise of the objective under the first weights."""
+        """Return the noise of the objective under the first weights."""
         return Revision(self._noise())
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        """Scaled values of plays, (n,)."""
+        """Return scaled values of plays, (n,)."""
         require_costs(cost, self.multipliers.value.shape[1])
         (reward,), cost = self.prior.of(reward), self.prior.of_costs(cost)
         h = self.multipliers.penalty.transform(cost)
@@ -81,7 +81,7 @@ class Penalised(Objective):
         return (value - self.centre[trial]) / self.scale[trial]
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Add up rewards, transformed costs, and the epoch's costs."""
+        """Add rewards, transformed costs, and the epoch's costs to their sums."""
         (reward,), cost = self.prior.of(reward), self.prior.of_costs(cost)
         h = self.multipliers.penalty.transform(cost)
         outcome = np.column_stack([reward, h])
@@ -90,21 +90,21 @@ class Penalised(Objective):
         self.first_plays.receive(trial, rounds, outcome)
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """The scores: the belief is about the penalised objective itself."""
+        """Return the scores: the belief is about the penalised objective itself."""
         return scores
 
     @property
     def penalised_on_box(self) -> BoxTerms | None:
-        """Nothing to change, likewise."""
+        """None: the belief is about the penalised objective itself."""
         return None
 
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
-        """Of w0 f - sum_j w_j h_j: the belief knows nothing of f alone."""
+        """Return mean and std of w0 f - sum_j w_j h_j; f itself has no model."""
         unit = self.prior.deviation
         return unit * (self.centre + self.scale * mean), unit * self.scale * std
 
     def end_round(self, rounds: int) -> Revision:
-        """Find the scale after the first plays; move the multipliers after every epoch."""
+        """Estimate the scale after the first plays; move the multipliers after every epoch."""
         epoch_ends = self.multipliers.end_round(rounds, self.first_plays.spread)
         moved = self.first_plays.end_with(rounds) | epoch_ends
         if not moved.any():
@@ -115,7 +115,7 @@ class Penalised(Objective):
         return Revision(self._noise(), moved.nonzero()[0], self._came)
 
     def forget(self, trial: Ints, rounds: int) -> None:
-        """Begin with the first multipliers, no plays, and first plays to come."""
+        """Restart with the first multipliers, no plays, and new first plays."""
         self.multipliers.forget(trial)
         self.first_plays.forget(trial, rounds)
         begun = np.isin(np.arange(len(self.centre)), trial)
@@ -123,7 +123,7 @@ class Penalised(Objective):
         self.ledger.forget(trial)
 
     def _units(self) -> Units:
-        """Of the objective under the weights of the epoch."""
+        """Return the units of the objective under the weights of the epoch."""
         weight = np.column_stack([self.weights.reward, -self.weights.cost])
         if self.standardize:
             return self.given.completed_by(self.first_plays.units(weight))
@@ -131,12 +131,12 @@ class Penalised(Objective):
         return self.given.completed_by(Units(weight @ self.first_plays.prior, literal))
 
     def _noise(self) -> Floats:
-        """R_l of the scaled objective, (B,)."""
+        """Return R_l of the scaled objective, (B,)."""
         penalty = self.multipliers.penalty
         return self.weights.reward * penalty.noise_std(self.multipliers.value, *self.noise) / self.scale
 
     def _came(self, trial: int, point: Ints) -> SufficientStatistics:
-        """Delivered plays of a trial's points, (u,), and the sums of their scaled values."""
+        """Return delivered plays of a trial's points, (u,), and the sums of their scaled values."""
         weight = np.append(self.weights.reward[trial], -self.weights.cost[trial])
         scale = self.scale[trial]
         return self.ledger.weighted(trial, point, weight / scale, self.centre[trial] / scale)

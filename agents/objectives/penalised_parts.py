@@ -84,7 +84,7 @@ class PenalisedOptions(SharedOptions, total=False):
 
 
 class PenalisedParts(NamedTuple):
-    """What makes an agent keep constraints."""
+    """Parts of an agent that keeps constraints."""
 
     model: Model  # of the scaled objective, with a unit kernel
     objective: Callable[..., Objective]  # from the model and the number of trials
@@ -100,17 +100,17 @@ def penalised_parts(
     delta: float = 0.1,
     **options: Unpack[PenalisedOptions],
 ) -> PenalisedParts:
-    """Return what models f - sum_j kappa_j h_j, whose multipliers move once an epoch.
+    """Return the parts of an agent that models f - sum_j kappa_j h_j and moves kappa once an epoch.
 
     Args:
-        setting: what is published of the problem.
-        penalty: how costs enter, and how their multipliers move.
+        setting: the published setting.
+        penalty: defines how costs enter, and how their multipliers move.
         reading: "paper" plays the argmax of the pseudocode: every epoch begins with a fresh GP(0, k) of the
             objective itself, neither divided by 1 + sum_j kappa_j nor centred nor scaled, with the same k, B
-            and lambda; its first play is uniform, for all arms are alike; multipliers, psi and step count in
-            the units of f and g. "default" changes five things: the values of all plays are used again
-            under the new multipliers (`reuse`); the objective is divided by 1 + sum_j kappa_j, centred and
-            scaled by 5 uniform first plays, and all is in prior deviations (`standardize`, `initial`); with
+            and lambda; its first play is uniform, because all arms tie; multipliers, psi and step are in the
+            units of f and g. "default" changes five things: the values of all plays are used again under the
+            new multipliers (`reuse`); the objective is divided by 1 + sum_j kappa_j, centred and scaled by 5
+            uniform first plays, and all quantities are in prior stds (`standardize`, `initial`); with
             `reuse=False` an epoch begins at the last one's best mean (`incumbent_first`); lambda is 0.01 of
             the scaled objective; and the step of the dual is `adaptive_step`, not the experiments' 0.5.
         epoch, delta: see `parts_of`.
@@ -122,7 +122,7 @@ def penalised_parts(
 
 
 def dual(step: float | None, reading: str) -> LinearDual:
-    """The penalty of Algorithm 3, with the step of the reading where none is given."""
+    """Return the penalty of Algorithm 3, by default with the reading's step."""
     chosen("reading", reading, READINGS)
     return LinearDual(PAPER_STEP if step is None and reading == "paper" else step)
 
@@ -146,7 +146,7 @@ def parts_of(
     noise_variance: float | None = None,
     **options: Unpack[SharedOptions],
 ) -> PenalisedParts:
-    """Return the parts of the default reading, or of what differs from it.
+    """Return the parts of the default reading, with changes by the options.
 
     Args:
         setting, penalty: as for `penalised_parts`.
@@ -154,7 +154,7 @@ def parts_of(
         delta: failure probability of all epochs together.
         reuse, ..., noise_variance, **options: see `PenalisedOptions`.
     """
-    require_probability("delta", delta)  # before it is shared among epochs
+    require_probability("delta", delta)  # before epochs share it
     require_integer("epoch", epoch, 1, "it is the number of rounds S between two updates")
     require_choice("models", models, ("penalised", "separate"))
     initial = min(FIRST, epoch) if initial is None else initial
@@ -187,9 +187,9 @@ def parts_of(
 
 
 def _require_an_effect(given: Mapping[str, Any], separate: bool, reuse: bool) -> None:
-    """Raise where a user gives an option of fresh posteriors, but there are none."""
+    """Raise where an option of fresh posteriors is given, but there are none."""
     if separate:
-        where, remedy = "with separate models, which keep what they learnt", 'take models="penalised"'
+        where, remedy = "with separate models, which are never fresh", 'take models="penalised"'
         require_left_out("reuse", given.get("reuse", True), True, where, remedy)
     if separate or reuse:
         where = "where epochs do not begin with a fresh posterior"
@@ -198,7 +198,7 @@ def _require_an_effect(given: Mapping[str, Any], separate: bool, reuse: bool) ->
 
 
 def in_prior_deviations(model: Model, noise_variance: PerTrial) -> Model:
-    """The model of an objective in its own deviations: a unit kernel and one lambda."""
+    """Return the model of an objective in its own prior stds: a unit kernel and one lambda."""
     require_noise_variance(noise_variance, 1.0)
     return replace(
         model,

@@ -1,4 +1,4 @@
-"""How costs enter the objective, and how their multipliers move from epoch to epoch (Shi & Eryilmaz 2022)."""
+"""Penalties for costs, and the moves of their multipliers between epochs (Shi & Eryilmaz 2022)."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ class Weights(NamedTuple):
 
 
 class Penalty(abc.ABC):
-    """What is subtracted from the reward for a cost."""
+    """Term that is subtracted from the reward for costs, with its multipliers."""
 
     union: int = 1  # failures that share delta in an epoch
 
     @abc.abstractmethod
     def start(self, num_trials: int, num_constraints: int) -> Floats:
-        """Multipliers of the first epoch, in the form that `weights` and `moved` take, (B, C)."""
+        """Return the multipliers of the first epoch, in the form of `weights` and `moved`, (B, C)."""
 
     @abc.abstractmethod
     def transform(self, cost: Floats) -> Floats:
-        """h_j of observed costs, (n, C) -> (n, C)."""
+        """Return h_j of observed costs, (n, C) -> (n, C)."""
 
     @abc.abstractmethod
     def weights(self, multiplier: Floats) -> Weights:
-        """The weights of the objective."""
+        """Return the weights of the objective."""
 
     @abc.abstractmethod
     def moved(self, multiplier: Floats, mean: Floats, adaptive: Floats) -> Floats:
-        """The multipliers of the next epoch, given the mean observed costs of the last, (B, C) each.
+        """Return the multipliers of the next epoch, given the mean observed costs of the last, (B, C) each.
 
         Args:
             multiplier, mean: of this epoch.
-            adaptive: the step that suits what was observed, (B, C).
+            adaptive: the step estimated from observations, (B, C).
         """
 
     @abc.abstractmethod
     def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: Floats) -> Floats:
-        """R_l of the observed objective in units of w0 f, (B,); `cost_std` is (C,) or one a trial, (B, 1)."""
+        """Return R_l of the observed objective in units of w0 f, (B,); `cost_std` is (C,) or (B, 1)."""
 
 
 class Psi(abc.ABC):
@@ -61,10 +61,10 @@ class Psi(abc.ABC):
 
     @abc.abstractmethod
     def log(self, x: Floats) -> Floats:
-        """Log psi(x), which does not overflow."""
+        """Return log psi(x), which does not overflow."""
 
     def excess(self, x: Floats) -> Floats:
-        """psi(x) - 1; where it would overflow it is held at exp(700) and a warning says so."""
+        """Return psi(x) - 1; beyond exp(700) it is clipped with a warning."""
         logarithm = self.log(x)
         if logarithm.max(initial=0.0) > LARGEST_EXPONENT:
             warnings.warn(
@@ -85,7 +85,7 @@ class Exponential(Psi):
         require_positive("c", self.c, "it scales the violation")
 
     def log(self, x: Floats) -> Floats:
-        """C max(x, 0)."""
+        """Return c max(x, 0)."""
         return self.c * np.maximum(x, 0.0)
 
 
@@ -104,7 +104,7 @@ class Polynomial(Psi):
             warnings.warn("psi n = 1 has no sublinear violation; take n > 1", UserWarning, stacklevel=3)
 
     def log(self, x: Floats) -> Floats:
-        """The logarithm of the power: n log1p(c x) for x > 0."""
+        """Return the logarithm of the power, n log1p(c x) for x > 0."""
         return self.n * np.log1p(self.c * np.maximum(x, 0.0))
 
 
@@ -118,26 +118,26 @@ class Multiplicative(Penalty):
     psi: Psi = Exponential()
 
     def start(self, num_trials: int, num_constraints: int) -> Floats:
-        """Log 1."""
+        """Return log 1."""
         return np.zeros((num_trials, num_constraints))
 
     def transform(self, cost: Floats) -> Floats:
-        """psi(g_j) - 1."""
+        """Return psi(g_j) - 1."""
         return self.psi.excess(cost)
 
     def weights(self, multiplier: Floats) -> Weights:
-        """(w0, w) = softmax(0, log kappa)."""
+        """Return (w0, w) = softmax(0, log kappa)."""
         top = multiplier.max(axis=1, initial=0.0)
         reward, cost = np.exp(-top), np.exp(multiplier - top[:, None])
         total = reward + cost.sum(axis=1)
         return Weights(reward / total, cost / total[:, None])
 
     def moved(self, multiplier: Floats, mean: Floats, adaptive: Floats) -> Floats:
-        """Log kappa_j + log psi(mean g_j)."""
+        """Return log kappa_j + log psi(mean g_j)."""
         return multiplier + self.psi.log(mean)
 
     def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: Floats) -> Floats:
-        """R of the reward alone: the algorithm is for noiseless constraints."""
+        """Return R of the reward alone: the algorithm is for noiseless constraints."""
         return np.broadcast_to(np.asarray(reward_std, dtype=np.float64), len(multiplier))
 
 
@@ -146,7 +146,7 @@ class LinearDual(Penalty):
     """f - sum_j kappa_j g_j, kappa_j <- [kappa_j + step mean(g_j + noise)]^+, kappa^1 = 0 (Algorithm 3).
 
     Args:
-        step: of the dual descent; None is `adaptive_step`.
+        step: of the dual descent; None for `adaptive_step`.
     """
 
     step: float | None = None
@@ -157,24 +157,24 @@ class LinearDual(Penalty):
             require_not_negative("step", self.step, "the theory takes O(1/sqrt(L))")
 
     def start(self, num_trials: int, num_constraints: int) -> Floats:
-        """Zeros."""
+        """Return zeros."""
         return np.zeros((num_trials, num_constraints))
 
     def transform(self, cost: Floats) -> Floats:
-        """g_j."""
+        """Return g_j."""
         return cost
 
     def weights(self, multiplier: Floats) -> Weights:
-        """(1, kappa) / (1 + sum kappa)."""
+        """Return (1, kappa) / (1 + sum kappa)."""
         total = 1.0 + multiplier.sum(axis=1)
         return Weights(1.0 / total, multiplier / total[:, None])
 
     def moved(self, multiplier: Floats, mean: Floats, adaptive: Floats) -> Floats:
-        """[kappa_j + step mean]^+."""
+        """Return [kappa_j + step mean]^+."""
         return np.maximum(multiplier + (adaptive if self.step is None else self.step) * mean, 0.0)
 
     def noise_std(self, multiplier: Floats, reward_std: PerTrial, cost_std: Floats) -> Floats:
-        """sqrt(R_f^2 + sum_j kappa_j^2 R_j^2); at equal levels the paper's sqrt(1 + sum kappa_j^2) R."""
+        """Return sqrt(R_f^2 + sum_j kappa_j^2 R_j^2); sqrt(1 + sum kappa_j^2) R at equal levels."""
         return np.sqrt(np.square(reward_std) + (multiplier**2 * np.square(cost_std)).sum(axis=1))
 
 

@@ -1,4 +1,4 @@
-"""Scores of the reward and what plays cost, where a budget pays for them."""
+"""Objectives that combine scores of the reward with the costs of plays, under a budget."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class PerCost(PlayByPlay):
-    """The reward, and a belief about what plays cost beside it.
+    """The reward, with a belief about the costs of plays.
 
-    Restarts leave the costs: what a play costs stays as it is when functions change.
+    Restarts keep the belief about costs, which do not change with the functions.
 
     Args:
         model: of the reward.
@@ -37,24 +37,24 @@ class PerCost(PlayByPlay):
         self._initial = model.initial
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        """The rewards."""
+        """Return the rewards."""
         return reward
 
     def paid(self, trial: Ints, point: Ints, cost: Floats) -> None:
-        """Learn the costs."""
+        """Condition the belief about costs."""
         self.costs.receive(trial, point, cost)
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """What is maximised, (B, A); the first plays are uniform, whatever they cost."""
+        """Return the objective, (B, A); the first plays are uniform, whatever they cost."""
         return np.where(t[:, None] <= self._initial, scores, self.combined(scores, self.costs.at(context), t))
 
     @property
     def penalised_on_box(self) -> BoxTerms:
-        """The same of points of a box."""
+        """Function that returns the objective at points of a box."""
         return self._on_box
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
-        """What is maximised, from scores and what is believed of the costs, (B, A)."""
+        """Return the objective from scores and the band of the costs, (B, A)."""
         return scores
 
     def _on_box(self, scores: Floats, pairs: Floats, t: Ints) -> Floats:
@@ -64,10 +64,10 @@ class PerCost(PlayByPlay):
 
 
 class Ratio(PerCost):
-    """[uf]^+ / max(lk, cost_min), in units of the typical cost: most reward a unit of cost, at its best.
+    """[uf]^+ / max(lk, cost_min), in units of the typical cost: an optimistic reward per unit of cost.
 
     With bands that hold it is at least rho* = max f / k at the play, so that rho* k(x_t) - f(x_t) <=
-    2 w_f sd_f + rho* 2 w_k sd_k. Losses are worth nothing: the budget need not be spent on them.
+    2 w_f sd_f + rho* 2 w_k sd_k. Arms of negative uf score 0: the budget need not be spent on them.
 
     Args:
         model, num_trials: see `PerCost`.
@@ -79,7 +79,7 @@ class Ratio(PerCost):
         self.width = width
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
-        """The ratio, (B, A)."""
+        """Return the ratio, (B, A)."""
         belief = self.costs.belief
         width = np.zeros(len(t)) if belief is None or self.width is None else self.width(t, belief.gain)
         least = band.lower(width)
@@ -87,7 +87,7 @@ class Ratio(PerCost):
 
     @property
     def tiny(self) -> Floats:
-        """What stands for the least cost where none is published, (B, 1): a thousandth of the typical one."""
+        """Least cost where none is published, (B, 1): a thousandth of the typical one."""
         return 1e-3 * self.costs.unit
 
 
@@ -96,7 +96,7 @@ class PerCostImprovement(PerCost):
 
     Args:
         model, num_trials: see `PerCost`.
-        cooling: else a = 1.
+        cooling: False for a = 1.
     """
 
     def __init__(self, model: Model, num_trials: int, cooling: bool):
@@ -104,18 +104,18 @@ class PerCostImprovement(PerCost):
         self.cooling = cooling
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
-        """The logarithm of improvement a power of the cost, (B, A)."""
+        """Return the logarithm of improvement per power of the cost, (B, A)."""
         power = self.costs.left if self.cooling else np.ones_like(self.costs.left)
         return scores + band.log_power(power)
 
 
 class Pandora(PerCost):
-    """Prices lam E k of the Gittins index, in prior deviations and typical costs.
+    """Prices lam E k of the Gittins index, in prior stds and typical costs.
 
     Args:
         model, num_trials: see `PerCost`.
-        lam: of the first round.
-        halving: whether lam is halved for the next play whenever the best value seen is above all indices.
+        lam: exchange rate of the first round.
+        halving: True halves lam for the next play whenever the best observed value is above all indices.
     """
 
     def __init__(self, model: Model, num_trials: int, lam: float, halving: bool):
@@ -126,31 +126,31 @@ class Pandora(PerCost):
         self._best, self._top = (np.full(num_trials, -np.inf) for _ in range(2))
 
     def prices(self, context: Ints) -> Floats:
-        """lam E k, (B, A)."""
+        """Return lam E k, (B, A)."""
         return self._priced(self.costs.at(context))
 
     def prices_on_box(self, pairs: Floats) -> Floats:
-        """The same of points of a box, (1, n)."""
+        """Return lam E k at points of a box, (1, n)."""
         return self._priced(self.costs.on_box(pairs))
 
     def combined(self, scores: Floats, band: CostBand, t: Ints) -> Floats:
-        """The indices, of which the largest is remembered."""
+        """Return the indices, and store the largest."""
         self._top = np.maximum(self._top, scores.max(axis=1))
         return scores
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Keep the best value."""
+        """Store the best value."""
         np.maximum.at(self._best, trial, reward)
 
     def end_round(self, rounds: int) -> Revision:
-        """Halve lam where nothing seemed worth its price."""
+        """Halve lam where the best value is above all indices."""
         if self.halving:
             self.lam[self._top < self._best] /= 2.0
         self._top[:] = -np.inf
         return super().end_round(rounds)
 
     def forget(self, trial: Ints, rounds: int) -> None:
-        """Begin with the first lam and no value."""
+        """Restart with the first lam and no value."""
         self.lam[trial], self._best[trial] = self._first, -np.inf
 
     def _priced(self, band: CostBand) -> Floats:
@@ -159,10 +159,10 @@ class Pandora(PerCost):
 
 @dataclass(frozen=True)
 class OfRatio:
-    """Builds `Ratio` from the model and the number of trials.
+    """Builder of `Ratio` from the model and the number of trials.
 
     Args:
-        width: w_k, what `make_width` takes.
+        width: w_k, a width of `make_width`.
         delta: failure probability of the band.
     """
 
@@ -179,11 +179,11 @@ class OfRatio:
 
 @dataclass(frozen=True)
 class OfPerCost:
-    """Builds another objective of a budget.
+    """Builder of another objective with a budget.
 
     Args:
         kind: its class.
-        options: of it.
+        options: positional arguments after the model and the number of trials.
     """
 
     kind: type[PerCost]

@@ -26,16 +26,17 @@ CAP = 5.0
 
 @dataclass(frozen=True)
 class Dual:
-    """phi <- min([phi + step c]^+, cap), phi_1 = 0, in prior deviations.
+    """phi <- min([phi + step c]^+, cap), phi_1 = 0, in prior stds.
 
     Args:
         step: eta; None is 1 / sqrt(T).
         cap: rho, the largest multiplier.
-        observed: c is the sum of the costs that come in the round; else their estimate at the play.
+        observed: True if c is the sum of the round's delivered costs; False if it is their estimate at the
+            play.
         estimate: of the costs, "ucb" (lg), "ts" (one joint sample of N(mu, w^2 k)) or "random" (mu + w Z sd,
             one Z ~ N(0, 1) a round and cost, from memory of RandGP-UCB).
-        clip: all estimates lie within so many prior deviations of their prior means, which the theory wants,
-            from memory; None is off.
+        clip: bound of all estimates around their prior means, in prior stds, which the theory requires [from
+            memory]; None for none.
     """
 
     step: float | None = 1.0
@@ -51,28 +52,28 @@ class Dual:
         require_choice("estimate", self.estimate, ESTIMATES)
 
     def moved(self, phi: Floats, cost: Floats) -> Floats:
-        """The next multipliers, (B, C)."""
+        """Return the next multipliers, (B, C)."""
         assert self.step is not None
         return np.clip(phi + self.step * cost, 0.0, self.cap)
 
     def clipped(self, values: Floats, centre: Floats) -> Floats:
-        """Estimates, (B, A), within the bound of their centre, (B, 1)."""
+        """Return estimates, (B, A), clipped around their centre, (B, 1)."""
         return values if self.clip is None else centre + np.clip(values - centre, -self.clip, self.clip)
 
 
 class PrimalDual(EachModelled):
     r"""argmax fhat - sum_j phi_j ghat_j.
 
-    With observed costs and no cap, phi never falls short of what came: on every path
-    sum_t c_t <= (phi_{T+1} - phi_1) / step. When a trial starts over phi does so too, which is our reading,
-    and the observed costs of plays that are kept move it at once, with those of the next round.
+    With observed costs and no cap, phi bounds the delivered costs: on every path
+    sum_t c_t <= (phi_{T+1} - phi_1) / step. A restart of a trial resets phi, which is our reading, and the
+    observed costs of plays that are kept then move it at once, together with those of the next round.
 
     Args:
         model: of the reward; the costs share its kernel and bound.
-        first_plays: the uniform ones.
-        assumed: of the costs.
-        dual: how the multipliers move.
-        rngs: of what costs are drawn with, one a trial.
+        first_plays: store of the uniform first plays.
+        assumed: assumptions about the costs.
+        dual: defines how the multipliers move.
+        rngs: generators of the estimates of costs, one a trial.
     """
 
     def __init__(
@@ -90,44 +91,44 @@ class PrimalDual(EachModelled):
         self._draw()
 
     def observe(self, trial: Ints, cost: Floats) -> None:
-        """Add up what comes in the round, where that moves the multipliers."""
+        """Add the round's delivered costs, if they move the multipliers."""
         if self.dual.observed:
             np.add.at(self._cost_came, trial, cost)
 
     def deviation(self, j: int, context: Ints) -> Floats:
-        """What a cost's estimate is w times away from its mean, (B, A)."""
+        """Return v of a cost's estimate mu_j - w_j v, (B, A): a posterior sample, or a std times Z."""
         if self.dual.estimate != "ts":
             return self.stretched(j, super().deviation(j, context))
         rngs = [np.random.default_rng(word) for word in self._words[:, j].tolist()]
         return self.costs[j].deviation(context, rngs)
 
     def stretched(self, j: int, std: Floats) -> Floats:
-        """Deviations times the round's Z, (B, A)."""
+        """Return stds times the round's Z, (B, A)."""
         return self._z[:, j, None] * std if self.dual.estimate == "random" else std
 
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
-        """Fhat - sum_j phi_j ghat_j, (B, A)."""
+        """Return fhat - sum_j phi_j ghat_j, (B, A)."""
         worth = self.dual.clipped(scores, self._unknown.centre[:, :1]).copy()
         for j, band in enumerate(bands):
             worth -= self.phi[:, j, None] * self._estimate(j, band, t)
         return worth
 
     def played(self, point: Ints, t: Ints) -> None:
-        """Move the multipliers by the estimates at the plays, before anything new is known."""
+        """Move the multipliers by the estimates at the plays, before new feedback is learnt."""
         if not self.dual.observed:
             estimates = [self._estimate(j, self._band_at(j, point), t)[:, 0] for j in range(len(self.costs))]
             self._cost_came += np.stack(estimates, axis=1) if estimates else 0.0
         super().played(point, t)
 
     def move(self, rounds: int) -> bool:
-        """Move the multipliers, and draw for the next round."""
+        """Move the multipliers, and draw variates for the next round."""
         self.phi = self.dual.moved(self.phi, self._cost_came)
         self._cost_came[:] = 0.0
         self._draw()
         return self.looks(rounds)
 
     def forget(self, trial: Ints, rounds: int) -> None:
-        """Begin with no multipliers too."""
+        """Restart with multipliers of 0."""
         super().forget(trial, rounds)
         self.phi[trial] = self._cost_came[trial] = 0.0
 
@@ -135,7 +136,7 @@ class PrimalDual(EachModelled):
         return self.dual.clipped(self.lower(j, band, t), self._unknown.centre[:, 1 + j, None])
 
     def _band_at(self, j: int, point: Ints) -> Band:
-        """Mean of a cost at one point a trial and what its estimate is w times away, (B, 1) each."""
+        """Return mu_j and v of a cost at one point a trial, (B, 1) each."""
         belief, rows = self.costs[j], np.arange(len(point))
         mean = belief.centre.mean_of(rows, point) + belief.prior_mean[rows, point]
         if self.dual.estimate == "ts":
@@ -145,7 +146,7 @@ class PrimalDual(EachModelled):
         return mean[:, None], self.stretched(j, std[:, None])
 
     def _draw(self) -> None:
-        """The same throughout a round, however often it is asked."""
+        """Draw the variates of a round, which all calls in the round share."""
         shape = len(self.costs)
         self._z = np.array([rng.standard_normal(shape) for rng in self._rngs])
         self._words = np.array([rng.integers(2**63, size=shape) for rng in self._rngs])
@@ -153,11 +154,11 @@ class PrimalDual(EachModelled):
 
 @dataclass(frozen=True)
 class OfPrimalDual:
-    """Builds the objective from the model, the number of trials and one generator a trial.
+    """Builder of the objective from the model, the number of trials and one generator a trial.
 
     Args:
-        dual: how the multipliers move.
-        assumed: of the costs.
+        dual: defines how the multipliers move.
+        assumed: assumptions about the costs.
     """
 
     dual: Dual

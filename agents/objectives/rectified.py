@@ -1,4 +1,4 @@
-"""The reward at its best less a charge for what is violated for sure."""
+"""The optimistic reward less a penalty for violations that are certain."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .schedules import Schedule
 if TYPE_CHECKING:
     from ..model.model import Model
 
-ON_BOX, TOLERANCE = 1e9, 1e-6  # on boxes: what stands for an infinite charge, and what it forgives
+ON_BOX, TOLERANCE = 1e9, 1e-6  # on boxes: a finite substitute of an infinite penalty, and its tolerance
 
 
 class Rectified(EachModelled):
@@ -32,20 +32,20 @@ class Rectified(EachModelled):
         f(x*) - f(x_t) <= 2 w_f sd_f(x_t)
         [g_j(x_t)]^+ <= 2 w_j sd_j(x_t) + (2 w_f sd_f(x_t) + f(x_t) - f(x*)) / Q_j
 
-    in every round, and so against a comparator that changes with contexts, segments and the arms that may be
-    played, without which scores are minus infinity. What to play where
-    no arm is left is our reading, and that is declared in `infeasible`. On a box an infinite charge is 1e9
-    and costs up to 1e-6 count as feasible: the end of the sequence rho x 10 of the sheet, for the search
-    compares points there and needs no slopes; infeasible is what has no candidate of the search.
+    in every round, and so against a comparator that changes with contexts, segments and the available arms;
+    scores of unavailable arms are minus infinity. The play where no arm may be feasible is our reading, and
+    `infeasible` marks it. On a box an infinite penalty is 1e9 and costs up to 1e-6 count as feasible: the
+    search compares points there and needs no slopes. A round is infeasible there if no candidate of the
+    search may be feasible.
 
-    When a trial starts over Q does so too; what violated in plays that are kept moves it at once, with the
+    A restart of a trial resets Q, too; the violations of plays that are kept then move it at once, with the
     next round, and t counts from the first of them.
 
     Args:
         model: of the reward; the costs share its kernel and bound.
         num_trials: B.
-        first_plays: the uniform ones.
-        assumed: of the costs.
+        first_plays: store of the uniform first plays.
+        assumed: assumptions about the costs.
         schedule: Q.
     """
 
@@ -57,26 +57,26 @@ class Rectified(EachModelled):
         most, self._forgiven = (ON_BOX, TOLERANCE) if model.setting.continuous else (np.inf, 0.0)
         self._first = np.minimum(schedule.start(*shape), most)
         self.charge = self._first.copy()  # Q of this round, (B, C)
-        self._violation = np.zeros(shape)  # [c]^+ that came in this round
+        self._violation = np.zeros(shape)  # [c]^+ delivered in this round
         self._since = np.zeros((num_trials, 1), dtype=np.int64)
 
     def observe(self, trial: Ints, cost: Floats) -> None:
-        """Add up what violates."""
+        """Add the delivered violations."""
         np.add.at(self._violation, trial, np.maximum(cost, 0.0))
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """What is maximised from the scaled scores of the reward, (B, A)."""
+        """Return the objective from the scaled scores of the reward, (B, A)."""
         self.infeasible = None
         return super().penalised(scores, context, t)
 
     @property
     def penalised_on_box(self) -> BoxTerms:
-        """The same of points of a box, in one search."""
+        """Function that returns the objective at points of a box, for one search."""
         self.infeasible = None
         return super().penalised_on_box
 
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
-        """The score less what the violations at least cost, (B, A)."""
+        """Return the score less the penalty of certain violations, (B, A)."""
         total = np.zeros_like(scores)  # of the violations
         worth = scores.copy()
         for j, band in enumerate(bands):
@@ -89,24 +89,24 @@ class Rectified(EachModelled):
         return np.where(lost[:, None], -total, worth)
 
     def move(self, rounds: int) -> bool:
-        """Move the charges."""
+        """Move the penalties."""
         self.charge = self.schedule.moved(self.charge, self._violation, rounds - self._since)
         self._violation[:] = 0.0
         return self.looks(rounds)
 
     def forget(self, trial: Ints, rounds: int) -> None:
-        """Begin with the first charges too, and count rounds anew."""
+        """Restart with the first penalties, and count rounds anew."""
         super().forget(trial, rounds)
         self.charge[trial], self._since[trial] = self._first[trial], rounds
 
 
 @dataclass(frozen=True)
 class OfRectified:
-    """Builds the objective from the model and the number of trials.
+    """Builder of the objective from the model and the number of trials.
 
     Args:
         schedule: Q.
-        assumed: of the costs.
+        assumed: assumptions about the costs.
     """
 
     schedule: Schedule

@@ -1,4 +1,4 @@
-"""Objectives that are functions of a play's own reward and costs; the reward as it is, above all."""
+"""Objectives that are functions of a play's own reward and costs, such as the reward itself."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ if TYPE_CHECKING:
 
 
 class PlayByPlay(Objective):
-    """An objective that never changes: what a play is worth depends on its own reward and costs alone.
+    """Objective that never changes: the value of a play depends on its own reward and costs alone.
 
-    Only `values` is left to say.
+    A subclass defines `values`.
 
     Args:
-        model, num_trials: not needed; every objective is built from them.
+        model, num_trials: not used; every objective is built from them.
     """
 
     def __init__(self, model: Model, num_trials: int):
         pass
 
     def begin(self) -> Revision:
-        """Nothing to assume."""
+        """Return no change."""
         return NOTHING
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Nothing to keep."""
+        """Do nothing: no state is kept."""
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """The scores."""
+        """Return the scores."""
         return scores
 
     @property
     def penalised_on_box(self) -> BoxTerms | None:
-        """The belief knows of all."""
+        """None: the belief is about the objective itself."""
         return None
 
     def in_reward_units(self, mean: Floats, std: Floats) -> tuple[Floats, Floats]:
-        """What they are; the values are in these units."""
+        """Return mean and std unchanged; the values are in units of the reward."""
         return mean, std
 
     def end_round(self, rounds: int) -> Revision:
-        """Nothing to change."""
+        """Return no change."""
         return NOTHING
 
     def forget(self, trial: Ints, rounds: int) -> None:
-        """Nothing to forget."""
+        """Do nothing: no state is kept."""
 
 
 class Reward(PlayByPlay):
@@ -58,5 +58,5 @@ class Reward(PlayByPlay):
     of_reward = True
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        """The rewards."""
+        """Return the rewards."""
         return reward

@@ -1,4 +1,4 @@
-"""Which arms may be played where every cost is to be kept in every round."""
+"""Safe sets: the arms that may be played where every cost must be kept in every round."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from bandit_envs.basics.types import Bools, Floats, Ints
 
 from ..beliefs.safety import Safety
 
-BLOCK = 64  # safe arms whose effect on all others is looked at together
+BLOCK = 64  # safe arms whose effect on all others is computed together
 
 
 class SafeMask(abc.ABC):
-    """The arms that a rule may choose from: a safe seed S0, and what delivered feedback certifies.
+    """Set of arms that a rule may choose from: a safe seed S0, and arms that delivered feedback certifies.
 
     Args:
         seed: S0, (B, Z, A).
@@ -25,29 +25,29 @@ class SafeMask(abc.ABC):
         self._rows = np.arange(len(seed))
 
     def safe(self, safety: Safety) -> Bools:
-        """S, (B, A), which always contains S0."""
+        """Return S, (B, A), which always contains S0."""
         return self.seed[self._rows, safety.context] | self.certified(safety)
 
     @abc.abstractmethod
     def certified(self, safety: Safety) -> Bools:
-        """The arms that keep all costs as far as can be told, (B, A)."""
+        """Return the mask of arms that are certified to keep all costs, (B, A)."""
 
     @abc.abstractmethod
     def expands(self, safety: Safety, trial: int, arms: Ints) -> Bools:
-        """Whether safe arms may certify an arm outside S, (n,)."""
+        """Return where safe arms may certify an arm outside S, (n,)."""
 
-    def played(self, safety: Safety) -> None:  # noqa: B027 (most need not know)
-        """The round was played under this."""
+    def played(self, safety: Safety) -> None:  # noqa: B027 (usually a no-op)
+        """Record that the round was played under this belief about costs."""
 
-    def receive(self, trial: Ints, point: Ints, cost: Floats) -> None:  # noqa: B027 (most need not know)
-        """Costs came, (n,) and (n, C), in prior deviations."""
+    def receive(self, trial: Ints, point: Ints, cost: Floats) -> None:  # noqa: B027 (usually a no-op)
+        """Record delivered costs, (n,) and (n, C), in prior stds."""
 
-    def forget(self, trial: Ints) -> None:  # noqa: B027 (most need not know)
-        """S = S0 in some trials, (n,)."""
+    def forget(self, trial: Ints) -> None:  # noqa: B027 (usually a no-op)
+        """Reset S to S0 in some trials, (n,)."""
 
 
 class ByBands(SafeMask):
-    """S = S0 and all x with ug_j(x) <= 0 for every cost, by the bands of this round (Berkenkamp et al. 2016).
+    """S = S0 and all x with ug_j(x) <= 0 for every cost, by this round's bands (Berkenkamp et al. 2016).
 
     x in S is an expander if the optimistic datum (x, lg_j(x)) would bring ug_j(x') <= 0, for every j, to some
     x' outside S. With the band's posterior covariance s and c = s(x, x') / (s(x, x) + lambda),
@@ -56,11 +56,11 @@ class ByBands(SafeMask):
     """
 
     def certified(self, safety: Safety) -> Bools:
-        """Where every ug_j <= 0, (B, A)."""
+        """Return where every ug_j <= 0, (B, A)."""
         return np.asarray((safety.upper <= 0.0).all(axis=0))
 
     def expands(self, safety: Safety, trial: int, arms: Ints) -> Bools:
-        """Whether the optimistic datum certifies an arm, (n,); blocks bound the memory."""
+        """Return where the optimistic datum certifies an arm, (n,), in blocks that bound the memory."""
         blocks = [arms[i : i + BLOCK] for i in range(0, len(arms), BLOCK)]
         return np.concatenate([self._block(safety, trial, each) for each in blocks])
 

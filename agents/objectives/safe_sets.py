@@ -1,4 +1,4 @@
-"""Safe sets by name, with what each of them rests on."""
+"""Safe sets by name, with the quantities that each requires."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from .lipschitz_masks import ByNeighbours, ByPlays
 from .safe_masks import ByBands, SafeMask
 
 SETS = ("bands", "neighbours", "plays")
-DEVIATIONS = 3.0  # that noise without a bound is taken to stay within
+DEVIATIONS = 3.0  # stds within which unbounded noise is assumed to stay
 
 
 def make_mask(
     sets: str, model: Model, assumed: OfCosts, lipschitz: Any, cost_noise_bound: PerCost | None
 ) -> Callable[[Bools], SafeMask]:
-    """Return what makes the safe set from the seed, (B, Z, A).
+    """Return the builder of the safe set from the seed, (B, Z, A).
 
     Args:
-        sets: "bands", where ug_j <= 0, of the authors' code of SafeOpt; "neighbours", what an arm of S
-            certifies by its band and a Lipschitz constant, of the papers on SafeOpt and StageOpt; "plays",
-            what a cost that came certifies by that and a bound on the noise, of LoSBO.
+        sets: "bands", where ug_j <= 0, as in the authors' code of SafeOpt; "neighbours", the points that an
+            arm of S certifies by its band and a Lipschitz constant, as in the papers on SafeOpt and StageOpt;
+            "plays", the points that a delivered cost certifies by that and a bound on the noise, of LoSBO.
         model: of the reward.
-        assumed: of the costs.
+        assumed: assumptions about the costs.
         lipschitz: L_j of each cost in its own units, (C,) or (B, C), of the last two; default the setting's.
         cost_noise_bound: E >= |noise on costs| in their units, one number or (C,), of the last; default the
-            setting's, else 3 deviations, which is no bound.
+            setting's, else 3 stds, which is no bound.
     """
     require_choice("sets", sets, SETS)
     if sets != "plays":
@@ -49,7 +49,7 @@ def make_mask(
         require_left_out("lipschitz", lipschitz, None, 'with sets="bands"', 'take sets="neighbours"')
     setting = model.setting
     if sets == "bands" or not setting.num_constraints:
-        return ByBands  # which certify all where there are no costs
+        return ByBands  # which certifies all arms where there are no costs
     slopes, points = _slopes(setting, assumed.prior, lipschitz), setting.decisions.points
     if sets == "neighbours":
         return partial(ByNeighbours, points=points, slopes=slopes)
@@ -63,7 +63,7 @@ def _slopes(setting: Setting, prior: PriorUnits, given: Any) -> Floats:
         "make the environment with safe_seed=True and its model published, or give a bound on the slope of "
         "each cost"
     )
-    task = "to tell what lies beside safe arms"
+    task = "to certify points around safe arms"
     known = require_known("lipschitz", given, setting.lipschitz, task, remedy)
     return np.asarray(prior.of_costs(checked_slopes("lipschitz", known, setting.num_constraints)))
 

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class SeparateModels(EachModelled):
-    """w0 ucb_f - sum_j w_j h(lcb_gj): the reward at its best, every cost at its least.
+    """w0 ucb_f - sum_j w_j h(lcb_gj): the optimistic reward less the penalty of optimistic costs.
 
     Args:
         model: of the reward; the costs share its kernel and bound.
-        multipliers: how costs enter and weights move.
-        first_plays: the uniform ones.
-        assumed: of the costs.
+        multipliers: define how costs enter and weights move.
+        first_plays: store of the uniform first plays.
+        assumed: assumptions about the costs.
     """
 
     def __init__(self, model: Model, multipliers: Multipliers, first_plays: FirstPlays, assumed: OfCosts):
@@ -30,11 +30,11 @@ class SeparateModels(EachModelled):
         super().__init__(model, len(multipliers.value), first_plays, assumed)
 
     def observe(self, trial: Ints, cost: Floats) -> None:
-        """Keep them until the multipliers move."""
+        """Store delivered costs until the multipliers move."""
         self.multipliers.receive(trial, cost)
 
     def combined(self, scores: Floats, bands: Iterable[Band], t: Ints) -> Floats:
-        """w0 f - sum_j w_j h(lcb_gj), (B, A)."""
+        """Return w0 f - sum_j w_j h(lcb_gj), (B, A)."""
         weights = self.multipliers.weights
         total = weights.reward[:, None] * scores
         for j, band in enumerate(bands):
@@ -47,6 +47,6 @@ class SeparateModels(EachModelled):
         return self.multipliers.end_round(rounds, self.first_plays.spread)
 
     def forget(self, trial: Ints, rounds: int) -> None:
-        """Begin with the first multipliers too."""
+        """Restart with the first multipliers."""
         self.multipliers.forget(trial)
         super().forget(trial, rounds)

@@ -1,4 +1,4 @@
-"""Rewards without those that are too large to be told from an accident."""
+"""Rewards truncated at a level that grows with time, against heavy tails."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 class Truncated(PlayByPlay):
     """y 1[|y| <= b_t], b_t = v^(1 / (1 + alpha)) t^(1 / (2 (1 + alpha))) (Ray Chowdhury & Gopalan 2019).
 
-    The level is from memory. y counts from the average prior mean, and t is the round in which it arrives,
-    which is not before that of its play: it is biased by no more.
+    The level is from memory. y is measured from the average prior mean, and t is the round of delivery, which
+    is not before that of the play: the bias is not larger.
 
     Args:
-        model: has the prior mean, and says v where it is not given.
+        model: has the prior mean, and determines v where it is not given.
         num_trials: B.
         alpha: in (0, 1].
-        moment: v, at least E|y|^(1 + alpha); default what B and R say.
+        moment: v, at least E|y|^(1 + alpha); default from B and R.
     """
 
     def __init__(self, model: Model, num_trials: int, alpha: float = 1.0, moment: float | None = None):
@@ -36,16 +36,16 @@ class Truncated(PlayByPlay):
         self._t = 1
 
     def values(self, trial: Ints, reward: Floats, cost: Floats) -> Floats:
-        """The rewards, or the average prior mean in the place of those that are too far from it."""
+        """Return the rewards, with the average prior mean in place of those beyond the level."""
         level = truncation(self._moment[trial], self._alpha, self._t)
         return np.where(np.abs(reward - self._centre) <= level, reward, self._centre)
 
     def beliefs(self, mean: Floats, std: Floats, context: Ints) -> list[tuple[Floats, Floats]]:
-        """Of the reward: what is cut off biases the mean, the less the later."""
+        """Return mean and std of the reward; truncation biases the mean, less and less with time."""
         return [(mean, std)]
 
     def end_round(self, rounds: int) -> Revision:
-        """Count the rounds: what comes next comes in round t = rounds + 1."""
+        """Count the rounds: the next feedback is delivered in round t = rounds + 1."""
         self._t = rounds + 1
         return NOTHING
 
@@ -56,7 +56,7 @@ def truncation(moment: Floats, alpha: float, t: int) -> Floats:
 
 
 def moment_of(model: Model, alpha: float, moment: float | None) -> Floats:
-    """Return v, (1,) or (B,): what is given, or (f_max^2 + R^2)^((1 + alpha) / 2), f_max = B s, by Jensen."""
+    """Return v, (1,) or (B,): the given one, or (f_max^2 + R^2)^((1 + alpha) / 2), f_max = B s, by Jensen."""
     require(0.0 < alpha <= 1.0, "alpha", "in (0, 1]: moments of order 1 + alpha are finite", alpha)
     if moment is not None:
         require_positive("moment", moment, "it bounds E|y|^(1 + alpha)")

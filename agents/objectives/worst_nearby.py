@@ -1,4 +1,4 @@
-"""What is earned in the worst case where not quite the chosen arm is used."""
+"""The worst case over neighbours of the chosen arm, one of which may be used in its place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .reward import Reward
 if TYPE_CHECKING:
     from ..model.model import Model
 
-ROUNDING = 1e-9  # of a distance
+ROUNDING = 1e-9  # relative, of a distance
 
 
 class WorstNearby(Reward):
@@ -23,7 +23,7 @@ class WorstNearby(Reward):
     Args:
         model: has the arms.
         num_trials: B.
-        eps: in ranges of the features over the arms, so that their unit does not matter.
+        eps: in ranges of the features over the arms, which makes it independent of units.
     """
 
     def __init__(self, model: Model, num_trials: int, eps: float):
@@ -31,13 +31,13 @@ class WorstNearby(Reward):
         self.near = neighbours(model.setting.decisions.unit_arms, eps)
 
     def penalised(self, scores: Floats, context: Ints, t: Ints) -> Floats:
-        """The smallest scores nearby, (B, A)."""
+        """Return the smallest scores among neighbours, (B, A)."""
         return worst_nearby(scores, self.near)
 
 
 @dataclass(frozen=True)
 class OfWorstNearby:
-    """Builds the objective from the model and the number of trials.
+    """Builder of the objective from the model and the number of trials.
 
     Args:
         eps: see `WorstNearby`.
@@ -51,11 +51,11 @@ class OfWorstNearby:
 
 
 def neighbours(unit_arms: Floats, eps: float) -> Bools:
-    """Which arms are within eps of each other, (A, d) in [0, 1] -> (A, A)."""
+    """Return the mask of arms within eps of each other, (A, d) in [0, 1] -> (A, A)."""
     square = sum(np.subtract.outer(each, each) ** 2 for each in unit_arms.T)
     return np.asarray(square <= (eps * (1.0 + ROUNDING)) ** 2)
 
 
 def worst_nearby(values: Floats, near: Bools) -> Floats:
-    """The smallest values among neighbours, (B, A) and (A, A) -> (B, A); a trial at a time, O(A^2) memory."""
+    """Return the smallest values among neighbours, (B, A) and (A, A) -> (B, A), with O(A^2) memory."""
     return np.array([np.where(near, row, np.inf).min(axis=1) for row in values])

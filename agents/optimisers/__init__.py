@@ -1,6 +1,6 @@
 """Bayesian optimisation of other libraries as agents; each library is imported when its agent is made."""
 
-__distributions__ = (  # whose versions name cells
+__distributions__ = (  # packages whose versions are part of a cell's name
     "optuna",
     "botorch",
     "gpytorch",

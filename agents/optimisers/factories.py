@@ -23,10 +23,10 @@ from .optimiser import OptimiserAgent, Task, quietly
 def optuna_tpe(setting: Setting, **options: Any) -> OptimiserAgent:
     """Tree-structured Parzen estimators of Optuna (Bergstra et al. 2011).
 
-    It is not told of missing arms, and would propose them.
+    It ignores which arms are available, and would propose missing ones.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         **options: of `optuna.samplers.TPESampler`.
     """
     return _made(setting, OptunaEngine, sampler="TPESampler", **options)
@@ -37,10 +37,10 @@ def optuna_tpe(setting: Setting, **options: Any) -> OptimiserAgent:
 def optuna_gp(setting: Setting, **options: Any) -> OptimiserAgent:
     """The Gaussian-process sampler of Optuna: log expected improvement.
 
-    It is not told of missing arms, and would propose them.
+    It ignores which arms are available, and would propose missing ones.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         **options: of `optuna.samplers.GPSampler`.
     """
     return _made(setting, OptunaEngine, sampler="GPSampler", **options)
@@ -51,10 +51,10 @@ def optuna_gp(setting: Setting, **options: Any) -> OptimiserAgent:
 def botorch_logei(setting: Setting, **options: Any) -> OptimiserAgent:
     """Log expected improvement of BoTorch (Ament et al. 2023).
 
-    It is not told of missing arms, and would propose them.
+    It ignores which arms are available, and would propose missing ones.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         **options: see `BoTorchEngine`.
     """
     return _made(setting, BoTorchEngine, acquisition="log-ei", **options)
@@ -65,10 +65,10 @@ def botorch_logei(setting: Setting, **options: Any) -> OptimiserAgent:
 def botorch_nei(setting: Setting, **options: Any) -> OptimiserAgent:
     """Log noisy expected improvement of BoTorch (Letham et al. 2019; Ament et al. 2023).
 
-    It is not told of missing arms, and would propose them.
+    It ignores which arms are available, and would propose missing ones.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         **options: see `BoTorchEngine`.
     """
     return _made(setting, BoTorchEngine, acquisition="log-nei", **options)
@@ -79,10 +79,10 @@ def botorch_nei(setting: Setting, **options: Any) -> OptimiserAgent:
 def smac(setting: Setting, **options: Any) -> OptimiserAgent:
     """SMAC3's facade for black boxes (Lindauer et al. 2022): a Gaussian process and expected improvement.
 
-    It is not told of missing arms, and would propose them.
+    It ignores which arms are available, and would propose missing ones.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         **options: of `smac.Scenario`.
     """
     return _made(setting, SMACEngine, **options)
@@ -93,10 +93,10 @@ def smac(setting: Setting, **options: Any) -> OptimiserAgent:
 def bayes_opt(setting: Setting, **options: Any) -> OptimiserAgent:
     """The package bayesian-optimization (Nogueira 2014): a Gaussian process and UCB.
 
-    It is not told of missing arms, and would propose them.
+    It ignores which arms are available, and would propose missing ones.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         **options: see `BayesOptEngine`.
     """
     return _made(setting, BayesOptEngine, **options)
@@ -107,17 +107,17 @@ def bayes_opt(setting: Setting, **options: Any) -> OptimiserAgent:
 def skopt(setting: Setting, **options: Any) -> OptimiserAgent:
     """scikit-optimize: a Gaussian process and a portfolio of acquisitions, "gp_hedge".
 
-    It is not told of missing arms, and would propose them.
+    It ignores which arms are available, and would propose missing ones.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
         **options: of `skopt.Optimizer`.
     """
     return _made(setting, SkoptEngine, **options)
 
 
 def _made(setting: Setting, engine: Any, **options: Any) -> OptimiserAgent:
-    """An agent whose package is there and takes the options: the first engine is made to see that."""
+    """Return the agent; a first engine is made to check that the package exists and takes the options."""
     make = partial(engine, **options)
     with quietly(), from_extra("peers", "optimisers of other libraries"):
         require_taken(engine, options)

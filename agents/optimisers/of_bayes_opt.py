@@ -1,6 +1,6 @@
 """The package bayesian-optimization as an engine."""
 
-# What is of the extra `peers` is not there while types are checked.
+# Packages of the extra `peers` are not installed where types are checked.
 # pyright: reportMissingImports=false
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .optimiser import Task
 
 
 class BayesOptEngine:
-    """Its `suggest` and `register`, by default with its UCB, after points at random; plays may repeat.
+    """Engine of `suggest` and `register`, by default with UCB, after points at random; plays may repeat.
 
     Args:
-        task: what is optimised.
+        task: the problem.
         initial: points at random.
         **options: of `bayes_opt.BayesianOptimization`.
     """
@@ -38,13 +38,13 @@ class BayesOptEngine:
         self._points: dict[int, Floats] = {}
 
     def ask(self) -> Floats:
-        """A point at random, then the one that it suggests."""
+        """Return a point at random at first, then the suggested one."""
         few = len(self._points) < self._initial or len(self._optimiser.space) == 0
         found: Any = self._optimiser.random_sample(1)[0] if few else self._optimiser.suggest()
         return np.array([found[name] for name in self._names])
 
     def start(self, round: int, point: Floats) -> None:
-        """Keep what is played until it has a value: the package knows of nothing pending."""
+        """Store the play until its value is delivered: the package has no pending plays."""
         self._points[round] = point
 
     def tell(self, round: int, reward: float) -> None:

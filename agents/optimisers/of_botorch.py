@@ -1,6 +1,6 @@
 """Acquisition functions of BoTorch as an engine."""
 
-# What is of the extra `peers` is not there while types are checked.
+# Packages of the extra `peers` are not installed where types are checked.
 # pyright: reportMissingImports=false
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ BATCH = 512  # arms that are scored at a time
 
 
 class BoTorchEngine:
-    """A Gaussian process fitted anew in each round, by the defaults of BoTorch, after a Sobol design.
+    """Engine with a Gaussian process fitted in each round, by the defaults of BoTorch, after a Sobol design.
 
     Args:
-        task: what is optimised.
+        task: the problem.
         acquisition: "log-ei", by q-LogEI where plays are pending, or "log-nei".
         initial: points of the design.
     """
 
     def __init__(self, task: Task, acquisition: str = "log-ei", initial: int = 5):
-        import botorch  # noqa: F401 (missing packages are named when an agent is made)
+        import botorch  # noqa: F401 (raises when an agent is made without it)
         import torch
 
         require_choice("acquisition", acquisition, ACQUISITIONS)
@@ -41,7 +41,7 @@ class BoTorchEngine:
         self._rewards: dict[int, float] = {}
 
     def ask(self) -> Floats:
-        """A point of the design, then where the acquisition is largest."""
+        """Return a point of the design at first, then the maximiser of the acquisition."""
         t = len(self._points)
         if t < len(self._design) or len(self._rewards) < 2:
             return self._design[t % len(self._design)]
@@ -51,7 +51,7 @@ class BoTorchEngine:
             return self._search(self._acquire())
 
     def start(self, round: int, point: Floats) -> None:
-        """Take a point for pending."""
+        """Record a pending point."""
         self._points[round] = point
 
     def tell(self, round: int, reward: float) -> None:
@@ -59,7 +59,7 @@ class BoTorchEngine:
         self._rewards[round] = reward
 
     def _acquire(self) -> Any:
-        """The acquisition of a model of all that has arrived."""
+        """Return the acquisition of a model of all delivered values."""
         from botorch import acquisition
         from botorch.fit import fit_gpytorch_mll
         from botorch.models import SingleTaskGP
@@ -67,7 +67,7 @@ class BoTorchEngine:
 
         known = self._tensor([self._points[t] for t in self._rewards])
         values = self._tensor(list(self._rewards.values()))[:, None]
-        model = SingleTaskGP(known, values)  # which standardises the values
+        model = SingleTaskGP(known, values)  # it standardises the values
         fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
         late = [point for t, point in self._points.items() if t not in self._rewards]
         pending = self._tensor(late) if late else None
@@ -79,7 +79,7 @@ class BoTorchEngine:
         return acquisition.qLogExpectedImprovement(model, best_f=values.max(), X_pending=pending)
 
     def _search(self, acquisition: Any) -> Floats:
-        """Where an acquisition is largest, among all arms or in the box."""
+        """Return the maximiser of an acquisition, among all arms or in the box."""
         from botorch.optim import optimize_acqf, optimize_acqf_discrete
 
         if self._task.arms is not None:

@@ -13,10 +13,10 @@ from .optimiser import Task
 
 
 class OptunaEngine:
-    """A study in memory, whose trials that run are the plays of which nothing has arrived.
+    """Engine of a study in memory, whose running trials are the pending plays.
 
     Args:
-        task: what is optimised.
+        task: the problem.
         sampler: name of a class in `optuna.samplers`.
         **options: of that class.
     """
@@ -34,12 +34,12 @@ class OptunaEngine:
         self._numbers: dict[int, int] = {}  # round -> trial
 
     def ask(self) -> Floats:
-        """What the sampler proposes."""
+        """Return the sampler's proposal."""
         self._asked = self._study.ask(self._space)
         return np.array([self._asked.params[name] for name in self._space])
 
     def start(self, round: int, point: Floats) -> None:
-        """Run the trial that was asked for, or one of what is played instead of it."""
+        """Run the proposed trial, or a new one at the point that is played instead."""
         if self._asked is not None and np.allclose(point, list(self._asked.params.values()), atol=1e-6):
             self._numbers[round] = self._asked.number
         else:
@@ -51,7 +51,7 @@ class OptunaEngine:
         self._study.tell(self._numbers.pop(round), reward)
 
     def _run_instead(self, point: Floats) -> int:
-        """The number of a trial that runs at a point; the one that was asked for is given up."""
+        """Return the number of a new trial that runs at a point; the proposed one is marked as failed."""
         states = self._optuna.trial.TrialState
         if self._asked is not None:
             self._study.tell(self._asked, state=states.FAIL)
@@ -64,7 +64,7 @@ class OptunaEngine:
 
 
 def _quietly_created(optuna: Any, sampler: Any) -> Any:
-    """A study in memory, without the line that Optuna logs of each."""
+    """Return a study in memory, without Optuna's log line."""
     level = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:

@@ -1,6 +1,6 @@
 """scikit-optimize as an engine."""
 
-# What is of the extra `peers` is not there while types are checked.
+# Packages of the extra `peers` are not installed where types are checked.
 # pyright: reportMissingImports=false
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from .optimiser import Task
 
 
 class SkoptEngine:
-    """Its ask and tell, by default with a Gaussian process and a portfolio of acquisitions.
+    """Engine of ask and tell, by default with a Gaussian process and a portfolio of acquisitions.
 
     Args:
-        task: what is optimised.
+        task: the problem.
         **options: of `skopt.Optimizer`.
     """
 
@@ -32,13 +32,13 @@ class SkoptEngine:
         self._points: dict[int, Floats] = {}
 
     def ask(self) -> Floats:
-        """What it tries next."""
+        """Return the proposed point."""
         return np.array(self._optimiser.ask(), dtype=np.float64)
 
     def start(self, round: int, point: Floats) -> None:
-        """Keep what is played until it has a value: the library knows of nothing pending."""
+        """Store the play until its value is delivered: the library has no pending plays."""
         self._points[round] = point
 
     def tell(self, round: int, reward: float) -> None:
-        """Tell it, which minimises, the negative reward."""
+        """Pass the negative reward, because the library minimises."""
         self._optimiser.tell(self._points[round].tolist(), -reward)

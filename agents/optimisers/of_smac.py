@@ -1,6 +1,6 @@
 """SMAC as an engine."""
 
-# What is of the extra `peers` is not there while types are checked.
+# Packages of the extra `peers` are not installed where types are checked.
 # pyright: reportMissingImports=false
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .optimiser import Task
 
 
 class SMACEngine:
-    """The facade of SMAC for black boxes, asked and told; what it writes is removed with it.
+    """Engine of SMAC's facade for black boxes; the files that SMAC writes are removed with it.
 
     Args:
-        task: what is optimised.
+        task: the problem.
         **options: of `smac.Scenario`.
     """
 
@@ -42,22 +42,22 @@ class SMACEngine:
         self._smac = BlackBoxFacade(scenario, _unused, logging_level=False, overwrite=True)
         self._asked: Any = None
         self._infos: dict[int, Any] = {}  # round -> trial
-        self._costs: dict[Any, list[float]] = defaultdict(list)  # (configuration, seed) -> what was told
+        self._costs: dict[Any, list[float]] = defaultdict(list)  # (configuration, seed) -> its costs
 
     def ask(self) -> Floats:
-        """What SMAC tries next."""
+        """Return SMAC's proposal."""
         self._asked = self._smac.ask()
         return self._place(self._asked)
 
     def start(self, round: int, point: Floats) -> None:
-        """Take what is played for what was asked, or for a configuration of its own."""
+        """Record the play as the proposed trial, or as one of another configuration."""
         asked, self._asked = self._asked, None
         if asked is None or not np.allclose(point, self._place(asked), atol=1e-6):
             asked = self._instead(point)
         self._infos[round] = asked
 
     def tell(self, round: int, reward: float) -> None:
-        """Tell SMAC, which minimises, the negative reward; the mean of all, where a trial is played again."""
+        """Pass the negative reward, because SMAC minimises; the mean, where a trial is played again."""
         from smac.runhistory.dataclasses import TrialValue
 
         trial = self._infos.pop(round)
@@ -69,10 +69,10 @@ class SMACEngine:
         return np.array([info.config[name] for name in self._names])
 
     def _instead(self, point: Floats) -> Any:
-        """A trial that runs at a point, with a seed that it has not had there, if there is one.
+        """Return a trial that runs at a point, with a seed not yet used there, if there is one.
 
-        SMAC tries a challenger on those of its few seeds that the incumbent has: one of our own would leave
-        none, and it would look for another challenger for ever.
+        SMAC tries a challenger on those of its few seeds that the incumbent has: a new seed would leave none,
+        and it would search for another challenger forever.
         """
         from ConfigSpace import Configuration
         from smac.runhistory.dataclasses import TrialInfo
@@ -88,5 +88,5 @@ class SMACEngine:
 
 
 def _unused(config: Any, seed: int = 0) -> float:
-    """The function that SMAC would call if it were not asked and told."""
+    """Raise: SMAC must not call the function itself."""
     raise AssertionError(f"{config} is played in a round")

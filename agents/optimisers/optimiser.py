@@ -1,4 +1,4 @@
-"""An optimiser of another library as an agent: asked before each round, told when feedback arrives."""
+"""An optimiser of another library as an agent, by its ask and tell interface."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..validation import arms_of, one_seed, require_reset
 
 
 def quietly() -> warnings.catch_warnings:
-    """Let a library's warnings pass: of what it deprecates, of fits that did not converge."""
+    """Suppress a library's warnings, about deprecations and fits that did not converge."""
     return warnings.catch_warnings(action="ignore")
 
 
 class Task(NamedTuple):
-    """What an optimiser is told of a problem, whose decisions are scaled to [0, 1]^d."""
+    """Problem of an optimiser, with decisions scaled to [0, 1]^d."""
 
     dim: int
     horizon: int
@@ -31,30 +31,30 @@ class Task(NamedTuple):
 
 
 class Engine(Protocol):
-    """An optimiser that maximises; points are those of [0, 1]^d, (d,)."""
+    """Optimiser that maximises over points of [0, 1]^d, (d,)."""
 
     def ask(self) -> Floats:
-        """The point that it would try next."""
+        """Return the proposed point."""
         ...
 
     def start(self, round: int, point: Floats) -> None:
-        """Hear what is played in a round, which need not be what was asked for."""
+        """Record the point played in a round, which may differ from the proposal."""
         ...
 
     def tell(self, round: int, reward: float) -> None:
-        """Hear what an earlier round earned."""
+        """Record the reward of an earlier round."""
         ...
 
 
 class OptimiserAgent(Shown):
-    """One trial of an optimiser, which sees neither contexts nor costs.
+    """Agent of one trial of an optimiser, which uses neither contexts nor costs.
 
-    On a finite set it proposes in the box around the arms, or among them if its library can, and the nearest
-    arm is played; it is told what that arm earned, at that arm. Arms without an order, an index of a
-    category, would hide from it what neighbours have in common.
+    On a finite set it proposes points in the box around the arms, or among them if its library can, and the
+    nearest arm is played; its feedback is recorded at that arm. Arms without an order, such as the index of a
+    category, hide similarities of neighbours from it.
 
     Args:
-        setting: what is published of the problem; an optimiser uses none of the model.
+        setting: the published setting; an optimiser uses none of the model.
         make: task -> engine.
     """
 
@@ -73,7 +73,7 @@ class OptimiserAgent(Shown):
         self.round, self._action = 0, None
 
     def act(self, observation: Floats) -> Any:
-        """What the optimiser asks for, the same until it is played."""
+        """Return the optimiser's proposal, which stays until it is played."""
         require_reset(self._engine is not None)
         assert self._engine is not None
         if self._action is None:
@@ -82,7 +82,7 @@ class OptimiserAgent(Shown):
         return self._action
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Tell the optimiser what was played, and what has arrived."""
+        """Pass the play and the delivered feedback to the optimiser."""
         require_reset(self._engine is not None)
         assert self._engine is not None
         news = Feedback.arrived(info)

@@ -1,4 +1,4 @@
-"""What beliefs ask of a Gaussian-process posterior, whatever its representation."""
+"""The interface of Gaussian-process posteriors, whatever their representation."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Posterior(abc.ABC):
 
         Sigma = (K^-1 + diag(n) / lambda)^-1,    mu = Sigma b / lambda.
 
-    The state of a trial is its `SufficientStatistics`, (n, b); everything else is a cache over it. A variance
-    may be rounded to slightly below zero: clip it where its root is taken. *Cells* are the points of each
-    trial that are asked for, ascending, (B, A); None is all points.
+    The state of a trial is its `SufficientStatistics`, (n, b); everything else is a cache over it. Rounding
+    may make a variance slightly negative: clip it where its root is taken. *Cells* are the requested points
+    of each trial, ascending, (B, A); None for all points.
 
     Args:
         gram: the prior covariance, shared by the trials.
@@ -50,8 +50,8 @@ class Posterior(abc.ABC):
     def observe_sums(self, trial: Ints, point: Ints, plays: Floats, total: Floats) -> None:
         """Condition on several observations of one point a trial, their number and their sum, (n,) each.
 
-        They tell as much as one observation of their mean with noise lambda / n. Trials ascend and none
-        repeats; here the trial is built again, which costs what `condition_on` costs.
+        They are equivalent to one observation of their mean with noise lambda / n. Trials ascend and none
+        repeats; this implementation rebuilds the trial at the cost of `condition_on`.
         """
         for i, x, n, b in zip(trial.tolist(), point, plays, total, strict=True):
             seen = self.statistics(i)
@@ -62,7 +62,7 @@ class Posterior(abc.ABC):
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
         """Change the values of earlier observations, (n,) each: mu += Sigma[:, x] dy / lambda.
 
-        Trials may repeat. The mean is linear in the values, so this equals having observed them in time.
+        Trials may repeat. The mean is linear in the values, so this equals having observed the new values.
         """
 
     @abc.abstractmethod
@@ -82,7 +82,7 @@ class Posterior(abc.ABC):
         """|a_x| at some points of each trial, (B, A): the mean of the observations y is mu(x) = a_x'y.
 
         a_x = (K_t + lambda I)^-1 k_t(x) has one weight an observation, repeated plays counted singly. So
-        noise of deviation R moves the mean at x by a deviation of R |a_x|.
+        noise of std R gives the mean at x a std of R |a_x|.
         """
 
     @abc.abstractmethod
@@ -115,7 +115,7 @@ class Posterior(abc.ABC):
 
     @abc.abstractmethod
     def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
-        """Take over plays and value sums in one trial, in place of its own."""
+        """Replace the plays and value sums of one trial."""
 
     def played(self, trial: int) -> Ints:
         """The distinct points played in one trial, (u,)."""

@@ -1,4 +1,4 @@
-r"""One trial's posterior at some of its points, brought up to date with the plays when it is asked for.
+r"""One trial's posterior at some of its points, updated with new plays on access.
 
 Of the factor's v(x) = L^-1 k(X, x) it keeps the columns of A cells, V (k, A). A play adds the row
 
@@ -18,7 +18,7 @@ from .play_factor import FIRST_CAPACITY, PlayFactor
 
 
 class CellRows:
-    """Mean, variance and samples at A points; O(k A) a play that it has not seen yet.
+    """Mean, variance and samples at A points; O(k A) for each new play.
 
     Args:
         factor: the plays of the trial.
@@ -27,7 +27,7 @@ class CellRows:
 
     def __init__(self, factor: PlayFactor, cells: Ints):
         self.factor, self.cells = factor, cells
-        self._used = 0  # rows of the factor that are in V
+        self._used = 0  # rows of the factor that V includes
         self._rows = np.empty((FIRST_CAPACITY, len(cells)))  # V
         self._variance = factor.gram.diagonal[cells]  # a copy
         self._root = np.empty((0, len(cells)))  # of Sigma after the first `_root_at` rows, (r, A)
@@ -71,9 +71,10 @@ class CellRows:
     def deviation(self, rng: np.random.Generator) -> Floats:
         """Draw f - mean jointly, (A,).
 
-        A root R of the covariance as it was after `_root_at` rows gives a draw g = z R of then. For the
-        plays since, Matheron's rule subtracts what they explain of it, V' L^-1 (g(x) + sqrt(lambda / n) e)
-        with their rows of V and L. That saves the O(A^3) of a root while all plays are among the cells.
+        A root R of the covariance as it was after `_root_at` rows gives a draw g = z R of that posterior. For
+        later plays Matheron's rule subtracts the part of it that they explain, V' L^-1 (g(x) +
+        sqrt(lambda / n) e) with their rows of V and L. It saves an O(A^3) root while all plays are among the
+        cells.
         """
         rows, place = self.rows, self._since_root()
         drawn = white(rng, self._root) @ self._root
@@ -82,7 +83,7 @@ class CellRows:
         return drawn - solve_vector(self.factor.triangle[start:, start:], seen) @ rows[start:]
 
     def _since_root(self) -> Ints:
-        """The cells that were played since the root was taken; take a new one if other points were."""
+        """Return the cells played since the root was taken; take a new root if other points were played."""
         if self._root_at >= 0:
             place, here = self._place(self.factor.point[self._root_at :])
             if here.all():
@@ -94,7 +95,7 @@ class CellRows:
         return np.empty(0, dtype=np.int64)
 
     def _place(self, point: Ints) -> tuple[Ints, Bools]:
-        """Where points are among the cells, and whether they are, (n,) each."""
+        """Return the places of points among the cells, and the mask of points that are cells, (n,) each."""
         place = np.minimum(np.searchsorted(self.cells, point), len(self.cells) - 1)
         return place, self.cells[place] == point
 

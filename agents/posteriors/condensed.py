@@ -1,6 +1,6 @@
-r"""The posterior computed afresh from play counts and value sums.
+r"""The posterior computed from play counts and value sums.
 
-n plays of one point tell as much as one observation of their mean with noise lambda / n. So with X
+n plays of one point are equivalent to one observation of their mean with noise lambda / n. So with X
 the u distinct points played, L L' = K_XX + diag(lambda / n) and V = L^-1 K_X,
 
     Sigma = K - V'V,    mu = V' L^-1 (b / n)_X,    gain = sum log diag(L) + 1/2 sum log(n / lambda).
@@ -19,7 +19,7 @@ from bandit_envs.kernels.gram import Gram
 
 
 class Condensed(NamedTuple):
-    """One trial's posterior and the factor it came from."""
+    """One trial's posterior and the factor that it was computed from."""
 
     point: Ints  # (u,) distinct points played, ascending
     triangle: Floats  # (u, u) L, lower

@@ -1,4 +1,4 @@
-"""What a round of a trial costs in each form of the posterior, by a model of what it computes and keeps.
+r"""The cost of a round in each form of the posterior, by a model of its computations and memory.
 
 With r the rank of the prior and u the distinct points that a trial is expected to play, for which the factor
 keeps about u rows, one play on N points
@@ -10,8 +10,8 @@ keeps about u rows, one play on N points
     plays           reads L (u, u), and combines u columns of K: by the factors of a grid, by Fourier
                     transforms of its torus, or of covariances that are computed anew.
 
-The number of trials is no part of it: they play the same however a run is cut into batches, and the form that
-`benchmarks/forms.py` finds best for one trial is nearly always the best for many.
+The number of trials is left out, so that results do not depend on how a run is cut into batches; the form
+that `benchmarks/forms.py` finds best for one trial is nearly always the best for many.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from .cholesky_rows import FIRST_CAPACITY
 from .dense import BLOCK
 
 # Nanoseconds, measured by `benchmarks/forms.py`; only their ratios matter.
-READ = 0.25  # an entry of a matrix that is multiplied by a vector
-PRODUCT = 0.05  # of two matrices
-LAG = 1.0  # a point of a torus that is transformed twice, times the logarithm of their number to base 2
-COVARIANCE = 30.0  # of two points
-REBUILT = 1.4  # rows read and computed anew, a row that is kept
-LOOPED = 3000.0  # a trial that is not played together with others
-TABLES = 5  # of numbers over the points: mean, variance, counts, sums, and room to compute in
-ROWS = 3.3  # for which a factor has room, a distinct point: up to 1.65 are filled, and it doubles
-DISTINCT = 3.0  # distinct points, a root of the rounds: 2 to 4 measured, in one and two dimensions
+READ = 0.25  # reading an entry of a matrix in a product with a vector
+PRODUCT = 0.05  # a multiplication in a product of two matrices
+LAG = 1.0  # transforming a point of a torus twice, times the binary logarithm of their number
+COVARIANCE = 30.0  # the covariance of two points
+REBUILT = 1.4  # rows read and recomputed, per row that is kept
+LOOPED = 3000.0  # a trial in a loop over trials
+TABLES = 5  # tables over the points: mean, variance, counts, sums, and scratch memory
+ROWS = 3.3  # rows allocated by a factor per distinct point: up to 1.65 are filled, and it doubles
+DISTINCT = 3.0  # distinct points per root of the rounds: 2 to 4 measured, in one and two dimensions
 
 
 def expected_distinct(size: int, horizon: int) -> float:
-    """How many distinct points a trial is expected to play: u = 3 sqrt(T), at most N."""
+    """Return the expected number of distinct points of a trial, u = 3 sqrt(T), at most N."""
     return min(size, DISTINCT * horizon**0.5)
 
 
 def costs_of(gram: Gram, horizon: int) -> dict[str, float]:
-    """Nanoseconds a round of each form that can play.
+    """Return the nanoseconds a round of each applicable form.
 
-    Weight space needs a prior of low rank, and factors a grid too large for it.
+    Weight space needs a prior of low rank, and the Kronecker form a grid too large for it.
 
     Args:
         gram: the prior covariance on N points.
@@ -66,7 +66,7 @@ def costs_of(gram: Gram, horizon: int) -> dict[str, float]:
 
 
 def combination(gram: Gram, count: float) -> float:
-    """Nanoseconds of K[:, X] w of so many points X."""
+    """Return the nanoseconds of K[:, X] w for `count` points X."""
     if isinstance(gram.structure, Kronecker):
         return PRODUCT * gram.structure.products(count)
     if isinstance(gram.structure, Circulant):
@@ -75,7 +75,7 @@ def combination(gram: Gram, count: float) -> float:
 
 
 def bytes_of(gram: Gram, horizon: int, num_trials: int) -> dict[str, float]:
-    """What each form that can play is expected to keep of all trials, beside the prior."""
+    """Return the expected memory of all trials in each applicable form, without the prior."""
     size, rows = gram.size, ROWS * expected_distinct(gram.size, horizon) + FIRST_CAPACITY
     kept = {"factor": rows * size, "dense": size**2, "plays": rows**2}
     if isinstance(gram.structure, Kronecker):

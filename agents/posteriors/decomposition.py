@@ -1,4 +1,4 @@
-"""The factor of plays, computed once for posteriors that know the same plays."""
+"""The factor of plays, computed once for posteriors of the same plays."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from bandit_envs.basics.types import Floats, Ints
 
 
 class Between(Protocol):
-    """The prior covariance of some points with others."""
+    """Prior covariance of some points with others."""
 
     def between(self, rows: Ints, columns: Ints) -> Floats:
-        """k(x_i, x_j), (n,) and (m,) -> (n, m); a copy."""
+        """Return k(x_i, x_j), (n,) and (m,) -> (n, m), as a copy."""
         ...
 
 
@@ -23,10 +23,10 @@ _latest: WeakKeyDictionary[Between, tuple[bytes, ref[Floats]]] = WeakKeyDictiona
 
 
 def decompose(gram: Between, point: Ints, noise: Floats, capacity: int) -> Floats:
-    """The lower factor of k(X, X) + diag(noise) with room for more rows, (u,) each -> (capacity, capacity).
+    """Return the lower factor of k(X, X) + diag(noise), (u,) each, with spare rows -> (capacity, capacity).
 
-    Where nothing is pending, mean and deviation rest on the same plays: the second to ask is given a copy of
-    what the first was given, as long as that is alive. Rows beyond u may have been written to since.
+    Without pending plays, mean and std have the same plays: the second call then copies the result of the
+    first, as long as that is alive. Rows beyond u may have been written to since.
 
     Args:
         gram: of the prior.
@@ -47,7 +47,7 @@ def decompose(gram: Between, point: Ints, noise: Floats, capacity: int) -> Float
 
 
 def _factor(gram: Between, point: Ints, noise: Floats) -> Floats:
-    """What is above its diagonal is not to be read; in place, for fresh memory costs more than numbers."""
+    """Return the factor in place, because fresh memory is slow; its upper triangle is undefined."""
     covariance = gram.between(point, point)
     covariance[np.diag_indices(len(point))] += noise
     upper, failed = dpotrf(covariance.T, lower=0, clean=0, overwrite_a=1)  # Fortran sees the transpose

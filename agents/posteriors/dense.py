@@ -1,4 +1,4 @@
-"""A posterior of any kernel, kept as whole covariance matrices."""
+"""Posterior of any kernel in the form of whole covariance matrices."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .table import TablePosterior
 
 (_gemm,) = get_blas_funcs(("gemm",), dtype=np.float64)
 
-BLOCK = 32  # vectors u that wait: fewer mean more passes over (N, N), more mean longer columns
-SMALLEST_PIVOT = 1e-5  # of the prior's root, beyond which a draw of it is not inverted
+BLOCK = 32  # pending vectors u: fewer mean more passes over (N, N), more mean longer columns
+SMALLEST_PIVOT = 1e-5  # of the prior's root; smaller pivots are not inverted in a draw
 
 
 class DensePosterior(TablePosterior):
-    """Keeps Sigma = Sigma_0 - U'U, (B, N, N) and (B, BLOCK, N); O(N^2) an observation.
+    """Posterior that stores Sigma = Sigma_0 - U'U, (B, N, N) and (B, BLOCK, N); O(N^2) an observation.
 
     A full block of U is subtracted from Sigma_0 by one matrix product, which reads the matrix once
     for BLOCK observations. The best form for a few hundred points and many more rounds.
@@ -32,7 +32,7 @@ class DensePosterior(TablePosterior):
         self._covariance = np.tile(gram.dense, (num_trials, 1, 1))  # (B, N, N) Sigma_0
         self._pending = np.zeros((num_trials, BLOCK, gram.size))  # (B, BLOCK, N) U; unused rows are zero
         self._used = np.zeros(num_trials, dtype=np.int64)  # rows of U in use
-        self._depth = 0  # no trial uses more rows
+        self._depth = 0  # the largest of them
         self._all = np.arange(num_trials)
 
     def columns(self, trial: Ints, point: Ints) -> Floats:
@@ -71,7 +71,7 @@ class DensePosterior(TablePosterior):
         return root, scale
 
     def _subtract_pending(self) -> None:
-        # A trial that observes less often keeps its rows until half a block makes the product worth it.
+        # A trial that observes less often keeps its rows until half a block justifies the product.
         for i in (self._used >= BLOCK // 2).nonzero()[0].tolist():
             # In place, one trial at a time: a batched product would copy (B, N, N).
             pending = self._pending[i].T
@@ -80,8 +80,8 @@ class DensePosterior(TablePosterior):
         self._depth = int(self._used.max())
 
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
-        # With f' = K a + g Matheron's rule is g + Sigma (a - n g / lambda - sqrt(n / lambda) e). Plainly,
-        # with a = 0, it is a difference of numbers n / lambda times as large as the sample.
+        # With f' = K a + g Matheron's rule is g + Sigma (a - n g / lambda - sqrt(n / lambda) e). For a = 0
+        # it would be a difference of numbers n / lambda times as large as the sample.
         point, to_source, to_rest = self._prior_draw
         rate, rest = self.count / self.noise[:, None], weight @ to_rest
         pull = -rate * rest - np.sqrt(rate) * noise
@@ -101,7 +101,7 @@ class DensePosterior(TablePosterior):
         orthogonal, triangle, point = cast(
             tuple[Floats, Floats, Ints], qr(root, mode="economic", pivoting=True)
         )
-        # A larger T_1 magnifies the rounding of Sigma more, a smaller one leaves more to the plain form.
+        # A larger T_1 amplifies the rounding of Sigma, a smaller one leaves a larger rest g.
         k = np.count_nonzero(np.abs(np.diag(triangle)) > SMALLEST_PIVOT * abs(triangle[0, 0]))
         basis = orthogonal[:, :k]
         to_source = solve_triangular(triangle[:k, :k], basis.T).T

@@ -1,4 +1,4 @@
-"""A posterior of any kernel, kept as one row a play and compacted now and then."""
+"""Posterior of any kernel in the form of one row per play, compacted from time to time."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .prior_draw import PriorDraw
 from .table import TablePosterior
 
 SLACK = 1.65  # rows a distinct point at which they are compacted (measured)
-SPARE = 16  # rows beyond that, lest the first plays compact every time
+SPARE = 16  # further rows, so that the first plays do not compact every time
 
 
 class FactorPosterior(TablePosterior):
-    """Keeps Sigma = K - V'V with at most about 1.65 rows a distinct point u; O(u N) an observation.
+    """Posterior that stores Sigma = K - V'V with at most about 1.65 rows a distinct point u; O(u N) a play.
 
-    Rebuilding V from the counts leaves one row a distinct point. The best form for more points than
-    rounds, and the only one of a full-rank kernel that does without an (N, N) matrix. Loops over
-    trials: their rows differ in number, and stacking them would copy or pad most of V.
+    Rebuilding V from the counts leaves one row a distinct point. The best form for more points than rounds,
+    and the only one of a full-rank kernel without an (N, N) matrix. It loops over trials: their rows differ
+    in number, and stacking them would copy or pad most of V.
     """
 
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
@@ -56,14 +56,14 @@ class FactorPosterior(TablePosterior):
             self._restore_trial(i)
 
     def _white(self, rng: np.random.Generator) -> Floats:
-        # Where the root is too large, the prior's draw itself.
+        # Where the root is too large, z is a draw of the prior itself.
         structure = self.gram.structure
         return super()._white(rng) if structure is None else structure.draw(rng)
 
     def _prior(self, weight: Floats) -> Floats:
-        """The draws of the prior that z is for, (B, r) -> (B, N) or (r,) -> (N,)."""
+        """Return the draws of the prior with variates z, (B, r) -> (B, N) or (r,) -> (N,)."""
         if self.gram.structure is not None:
-            return weight  # it is the draw
+            return weight  # z is the draw
         alone = weight.ndim == 1 and self._triangular
         return self._draw_prior(weight) if alone else weight @ self.gram.root
 
@@ -76,7 +76,7 @@ class FactorPosterior(TablePosterior):
         return PriorDraw(self.gram)
 
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
-        # All rows of a point take the value f' + sqrt(lambda / n) e: their sum is n f' + sqrt(n lambda) e.
+        # All rows of a point have the value f' + sqrt(lambda / n) e: their sum is n f' + sqrt(n lambda) e.
         prior = self._prior(weight)
         value = prior + noise * np.sqrt(self.noise[:, None] / np.maximum(self.count, 1.0))
         explained = [rows.explain(row) for rows, row in zip(self._trial, value, strict=True)]

@@ -1,7 +1,7 @@
-"""What adds up over the plays, written down at once and summed when somebody asks.
+"""Counts and sums over plays, recorded at once and added up on access.
 
-Indexed additions would take a tenth of a step of one trial, and most agents never look at the counts. The
-gain is summed at once, for widths ask for it in every round.
+Indexed additions would take a tenth of a step of one trial, and most agents never read the counts. The gain
+is added up at once, because widths read it in every round.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Journal:
         self._gain = np.zeros(len(noise))  # sums of 1/2 log(s / lambda)
         self._entries: list[tuple[Ints, Floats]] = []
         self._singles: list[tuple[int, int, float]] = []
-        self._played: dict[int, Ints] = {}  # of trials that were asked for it, as long as it holds
+        self._played: dict[int, Ints] = {}  # of trials that asked for it, until it changes
 
     def write(self, cell: Ints, value: Floats, scale: Floats) -> None:
-        """Record plays, (n,) each; the arrays now belong to the journal.
+        """Record plays, (n,) each, whose arrays then belong to the journal.
 
         Args:
             cell: index into the flattened (B, N).
-            value: what was observed.
+            value: the observed value.
             scale: predictive standard deviation sqrt(s) of the value.
         """
         self._entries.append((cell, value))
@@ -57,8 +57,8 @@ class Journal:
         """Record several plays of one cell a trial, (n,) each.
 
         Args:
-            trial, cell: none repeats.
-            plays, total: how many, and the sum of their values.
+            trial, cell: without repeats.
+            plays, total: the number of plays, and the sum of their values.
             ratio: sqrt(s / lambda) of their mean, whose noise is lambda.
         """
         self._sum()
@@ -85,7 +85,7 @@ class Journal:
         return self._total
 
     def played(self, trial: int) -> Ints:
-        """Distinct points played in a trial, ascending, (u,), without a look at all counts. Read only."""
+        """Return a trial's distinct played points, ascending, (u,), without reading all counts. Read only."""
         self._sum()
         played = self._played.get(trial)
         if played is None:
@@ -93,19 +93,19 @@ class Journal:
         return played
 
     def plays(self, trial: int, point: Ints) -> Floats:
-        """How often points of a trial that are among those `played` were, (n,)."""
+        """Return the counts of points of a trial that are among `played`, (n,)."""
         self._sum()
         return self._count[trial].take(point)
 
     def reset(self, trial: Ints) -> None:
-        """Forget all plays of the given trials, (n,)."""
+        """Clear all plays of the given trials, (n,)."""
         self._sum()
         self._count[trial] = self._total[trial] = 0.0
         self._gain[trial] = 0.0
         self._played.clear()
 
     def restore(self, trial: int, seen: SufficientStatistics) -> None:
-        """Take over plays and value sums in one trial, in place of its own; its gain stays."""
+        """Replace plays and value sums of one trial; its gain stays."""
         self._sum()
         self._count[trial] = self._total[trial] = 0.0
         self._count[trial, seen.point], self._total[trial, seen.point] = seen.plays, seen.total

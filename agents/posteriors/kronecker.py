@@ -1,7 +1,7 @@
-r"""A posterior of a product kernel on a grid, kept as the covariance of the weights of its factors.
+r"""Posterior of a product kernel on a grid, in the form of the covariance of the weights of its factors.
 
 With R = R_1 (x) ... (x) R_k the root of K, the function is f = R'w with w ~ N(0, I), as in weight space, but
-R itself is never made: R'w is one product a factor, and a feature the product of a column of each.
+R itself is never formed: R'w is one product a factor, and a feature the product of a column of each.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from .table import TablePosterior
 
 
 class KroneckerPosterior(TablePosterior):
-    """Keeps S, (B, r, r), r = r_1 ... r_k; O(r^2 + r_1 N) an observation, and O(r) memory a play.
+    """Posterior that stores S, (B, r, r), r = r_1 ... r_k; O(r^2 + r_1 N) an observation, O(r) memory a play.
 
-    An observation is O(r^2) where nobody reads the tables in between.
+    An observation is O(r^2) if the tables are not read in between.
 
-    The best form for a product kernel of few weights on a grid that is large: the squared exponential with
-    length-scale 0.2 on 1000 x 1000 points has r = 19 x 19. Of one factor it is the form in weight space.
-    Samples are those of the other forms in law, and in number too where there is one factor.
+    The best form for a product kernel of few weights on a large grid: the squared exponential with
+    length-scale 0.2 on 1000 x 1000 points has r = 19 x 19. For one factor it is the form in weight space.
+    Samples agree with the other forms in law, and exactly where there is one factor.
     """
 
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
@@ -72,7 +72,7 @@ class KroneckerPosterior(TablePosterior):
         return sample if cells is None else np.take_along_axis(sample, cells, axis=1)
 
     def _drawn(self, rngs: Sequence[np.random.Generator]) -> list[Floats]:
-        """Weights of f - mean of each trial, (r,)."""
+        """Return the weights of f - mean of each trial, (r,)."""
         each = ((i, self._white(rng), rng) for i, rng in enumerate(rngs))
         return [self._pulled(i, z, rng.standard_normal(len(self._journal.played(i)))) for i, z, rng in each]
 
@@ -91,7 +91,7 @@ class KroneckerPosterior(TablePosterior):
         return self._factors.expand(weight), scale
 
     def _step(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
-        """Put one play a trial into S; return S r_x / sqrt(s) (n, r) and sqrt(s) (n,)."""
+        """Update S by one play a trial; return S r_x / sqrt(s) (n, r) and sqrt(s) (n,)."""
         rows = self._rows(trial)
         feature = self._factors.features(point)
         weight = np.matmul(self._covariance[rows], feature[:, :, None])[:, :, 0]
@@ -109,7 +109,7 @@ class KroneckerPosterior(TablePosterior):
         return self._factors.expand(np.array(pulled))
 
     def _pulled(self, i: int, weight: Floats, noise: Floats) -> Floats:
-        """Matheron's rule in weights from z (r,) and e (u,): S (z - R_X sqrt(n / lambda) e), (r,)."""
+        """Apply Matheron's rule in weights to z (r,) and e (u,): S (z - R_X sqrt(n / lambda) e), (r,)."""
         played = self._journal.played(i)
         pull = noise * np.sqrt(self.count[i, played] / self.noise[i])
         return self._covariance[i] @ (weight - pull @ self._factors.features(played))
@@ -118,7 +118,7 @@ class KroneckerPosterior(TablePosterior):
         self._covariance[trial] = self._prior
 
     def _restore_trial(self, i: int) -> None:
-        # Least squares: |w|^2 + |sqrt(n / lambda) R_X'w - b / sqrt(n lambda)|^2 is least at the mean of w.
+        # Least squares: |w|^2 + |sqrt(n / lambda) R_X'w - b / sqrt(n lambda)|^2 is minimal at the mean of w.
         x = self._journal.played(i)
         root = np.sqrt(self.count[i, x] / self.noise[i])
         data = np.vstack([self._prior, self._factors.features(x) * root[:, None]])

@@ -1,4 +1,4 @@
-"""A posterior on (context, arm) pairs, of which only one context's are looked at in a round."""
+"""Posterior on (context, arm) pairs, of which a round reads one context's alone."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .sufficient_statistics import SufficientStatistics
 
 CACHE_BYTES = (
     2**26
-)  # a trial, of the contexts seen last; not less in a large batch, whose trials would differ
+)  # a trial, of the latest contexts; not less in a large batch, or trials would depend on the batch
 
 
 class PairPosterior(Posterior):
-    """Keeps the plays, and rows over the arms of contexts seen lately; nothing of size N a trial.
+    """Posterior that stores plays, and rows over the arms of the latest contexts; no table of size N.
 
-    O(t A + t^2) a round of t plays. A context that comes back catches up on the plays since, O(t A) each.
-    Loops over trials: their plays and contexts differ, and stacking them would copy or pad all rows.
+    O(t A + t^2) a round of t plays. A context that returns is updated with the plays since, O(t A) each. It
+    loops over trials: their plays and contexts differ, and stacking them would copy or pad all rows.
     """
 
     def __init__(self, gram: Gram, noise: float | Floats, num_trials: int):
@@ -52,23 +52,23 @@ class PairPosterior(Posterior):
             self._trial[i].factor.correct(x, dy)
 
     def mean_at(self, cells: Ints | None) -> Floats:
-        """Posterior mean at ascending points of each trial, (B, A); None is all points."""
+        """Posterior mean at ascending points of each trial, (B, A); None for all points."""
         return np.array([rows.mean for rows in self._at(cells)])
 
     def variance_at(self, cells: Ints | None) -> Floats:
-        """Posterior variance at ascending points of each trial, (B, A); None is all points."""
+        """Posterior variance at ascending points of each trial, (B, A); None for all points."""
         return np.array([rows.variance for rows in self._at(cells)])
 
     def weight_norm_at(self, cells: Ints | None) -> Floats:
-        """|a_x| at ascending points of each trial, (B, A); None is all points."""
+        """|a_x| at ascending points of each trial, (B, A); None for all points."""
         return np.array([rows.weight_norm for rows in self._at(cells)])
 
     def count_at(self, cells: Ints | None) -> Floats:
-        """Plays of ascending points of each trial, (B, A); None is all points."""
+        """Plays of ascending points of each trial, (B, A); None for all points."""
         return np.array([rows.count for rows in self._at(cells)])
 
     def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        """Draw f - mean jointly at ascending points of each trial, (B, A); None is all points."""
+        """Draw f - mean jointly at ascending points of each trial, (B, A); None for all points."""
         return np.array([rows.deviation(rng) for rows, rng in zip(self._at(cells), rngs, strict=True)])
 
     def mean_of(self, trial: Ints, point: Ints) -> Floats:
@@ -88,7 +88,7 @@ class PairPosterior(Posterior):
         return variance
 
     def factor(self, trial: int) -> PlayFactor:
-        """The plays of one trial, from which its posterior follows anywhere."""
+        """Return the plays of one trial as a factor, which determines its posterior anywhere."""
         return self._trial[trial].factor
 
     def reset(self, trial: Ints) -> None:
@@ -101,7 +101,7 @@ class PairPosterior(Posterior):
         return self._trial[trial].factor.statistics
 
     def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
-        """Take over plays and value sums in one trial, in place of its own."""
+        """Replace the plays and value sums of one trial."""
         self._trial[trial].rebuild(seen)
 
     def _at(self, cells: Ints | None) -> Iterator[CellRows]:
@@ -111,7 +111,7 @@ class PairPosterior(Posterior):
 
 
 class PairTrial:
-    """One trial: its plays, and the contexts seen lately."""
+    """One trial: its plays, and rows of the latest contexts."""
 
     def __init__(self, gram: Gram, noise: float):
         self.factor = PlayFactor(gram, noise, SufficientStatistics.none())
@@ -124,12 +124,12 @@ class PairTrial:
         self.factor.append(x, total, plays)
 
     def rebuild(self, seen: SufficientStatistics) -> None:
-        """Start again with one row a distinct point."""
+        """Rebuild the factor with one row a distinct point."""
         self.factor = PlayFactor(self.factor.gram, self.factor.noise, seen)
         self._seen.clear()
 
     def at(self, cells: Ints) -> CellRows:
-        """The posterior at ascending points, (A,)."""
+        """Return the posterior at ascending points, (A,)."""
         key = cells.tobytes()
         if key not in self._seen:
             while self._seen and sum(rows.nbytes for rows in self._seen.values()) > CACHE_BYTES:

@@ -1,7 +1,7 @@
 r"""One trial's plays as a growing Cholesky factor, without a table over the points.
 
-Row r stands for n_r plays of the point x_r with value sum b_r, which tell as much as one observation
-of their mean with noise lambda / n_r. With L L' = K_XX + diag(lambda / n) and v(x) = L^-1 k(X, x),
+Row r represents n_r plays of the point x_r with value sum b_r, equivalent to one observation of their mean
+with noise lambda / n_r. With L L' = K_XX + diag(lambda / n) and v(x) = L^-1 k(X, x),
 
     mu(x) = v(x)' L^-1 (b / n),    Sigma(x, x') = k(x, x') - v(x)'v(x').
 """
@@ -24,11 +24,11 @@ from .sufficient_statistics import SufficientStatistics
 
 FIRST_CAPACITY = 64  # rows; doubled whenever they are full
 SLACK = 1.65  # rows a distinct point at which they are merged (measured, see `FactorPosterior`)
-SPARE = 16  # rows beyond that, lest the first plays merge every time
+SPARE = 16  # further rows, so that the first plays do not merge every time
 
 
 class Centre(Protocol):
-    """Where means come from: mu(x) = m + k(x, X) a."""
+    """Part of a belief that gives means: mu(x) = m + k(x, X) a."""
 
     @property
     def features(self) -> Floats:
@@ -37,12 +37,12 @@ class Centre(Protocol):
 
     @property
     def weights(self) -> Floats:
-        """A, (k,), or (S, k) in S worlds."""
+        """a, (k,), or (S, k) in S worlds."""
         ...
 
 
 class Spread(Protocol):
-    """Where deviations come from: the lower factor L of k(X, X) + noise."""
+    """Part of a belief that gives stds: the lower factor L of k(X, X) + noise."""
 
     @property
     def features(self) -> Floats:
@@ -59,7 +59,7 @@ class Spread(Protocol):
 
 
 class Factor(Centre, Spread, Protocol):
-    """Plays X from which all follows anywhere: mu = k(x, X) a, var = k(x, x) - |L^-1 k(X, x)|^2."""
+    """Plays X that determine the posterior: mu = k(x, X) a, var = k(x, x) - |L^-1 k(X, x)|^2."""
 
     @property
     def smoothed(self) -> Floats:
@@ -67,21 +67,21 @@ class Factor(Centre, Spread, Protocol):
         ...
 
     def weight_norm(self, explained: Floats) -> Floats:
-        """|a_x| of points with v(x) = L^-1 k(X, x), (k, n) -> (n,)."""
+        """Return |a_x| of points with v(x) = L^-1 k(X, x), (k, n) -> (n,)."""
         ...
 
 
 class PlayFactor:
     """X, n, b and L of one trial; O(k^2) a play, where k counts the rows.
 
-    L is brought up to date when it is asked for, row after row: plays that are told one after another cost
-    nothing until then, and numbers do not depend on when somebody looked.
+    L is updated on access, row after row: until then plays cost nothing, and results do not depend on when it
+    is read.
 
     Args:
         gram: the prior covariance.
         noise: lambda.
-        seen: what was played and learnt before, one row a point.
-        squares: sums of the squared weights of these plays, (u,), where they are not all 1.
+        seen: plays and value sums that it starts with, one row a point.
+        squares: sums of the squared weights of these plays, (u,), where not all are 1.
     """
 
     def __init__(self, gram: Gram, noise: float, seen: SufficientStatistics, squares: Floats | None = None):
@@ -95,11 +95,11 @@ class PlayFactor:
         self._squares[:size] = seen.plays if squares is None else squares
         self._row = {x: r for r, x in enumerate(seen.point.tolist())}  # the last row of a point
         self._together = size  # rows of L that are factorised at once; the others follow one by one
-        self._settled = size  # rows whose values are as they were when the next came, likewise
-        self._known, self._gain = -1, 0.0  # rows of L, none yet; and what they gain
+        self._settled = size  # rows whose values did not change after the next row was added
+        self._known, self._gain = -1, 0.0  # rows of L, none yet; and their information gain
         self._triangle = np.empty((0, 0))  # above the diagonal it is never read
-        self._innovation: Floats | None = None  # L^-1 (b / n) of the first rows, while it is known
-        self._weights: Floats | None = None  # a, likewise
+        self._innovation: Floats | None = None  # L^-1 (b / n) of the first rows, None where outdated
+        self._weights: Floats | None = None  # a, None where outdated
 
     @property
     def point(self) -> Ints:
@@ -113,7 +113,7 @@ class PlayFactor:
 
     @property
     def triangle(self) -> Floats:
-        """L, (k, k); what is above the diagonal is not to be read."""
+        """L, (k, k); entries above the diagonal are undefined."""
         self._extend()
         return self._triangle[: self.used, : self.used]
 
@@ -142,7 +142,7 @@ class PlayFactor:
 
     @property
     def weights(self) -> Floats:
-        """A = L'^-1 L^-1 (b / n), (k,), with which mu(x) = k(x, X) a."""
+        """a = L'^-1 L^-1 (b / n), (k,), with mu(x) = k(x, X) a."""
         if self._weights is None:
             self._weights = self.back(self.innovation)
         return self._weights
@@ -153,7 +153,7 @@ class PlayFactor:
         return (self._total[: self.used] - self.noise * self.weights) / self.count
 
     def weight_norm(self, explained: Floats) -> Floats:
-        """|a_x| of points with v(x) = L^-1 k(X, x), (k, n) -> (n,).
+        """Return |a_x| of points with v(x) = L^-1 k(X, x), (k, n) -> (n,).
 
         The r-th row, a mean of n_r plays, has the weight c_r = (L'^-1 v)_r, and each of its plays c_r / n_r.
         """
@@ -162,7 +162,7 @@ class PlayFactor:
 
     @property
     def crowded(self) -> bool:
-        """Whether so many rows repeat a point that one row a point would pay."""
+        """True if so many rows repeat a point that rebuilding with one row a point is worth its cost."""
         return self.used > SLACK * len(self._row) + SPARE
 
     def append(self, x: int, total: float, plays: float = 1.0) -> None:
@@ -175,7 +175,7 @@ class PlayFactor:
         self.used += 1
 
     def correct(self, x: int, change: float) -> None:
-        """Change the value of an earlier play of x; which of its rows takes it makes no difference."""
+        """Change the value of an earlier play of x; the choice among its rows makes no difference."""
         self._total[self._row[x]] += change
         self._settled = self.used
         self._innovation = self._weights = None
@@ -197,11 +197,11 @@ class PlayFactor:
     def _solved(self, values: Floats, rows: int, transposed: int) -> Floats:
         if not rows:  # LAPACK refuses empty matrices
             return np.zeros(values.shape)
-        # Fortran sees L as its transpose. Whole rows of it are handed over: a (k, k) part would be copied.
+        # Fortran sees L as its transpose. Whole rows of it are passed: a (k, k) part would be copied.
         return _trtrs(self._triangle[:rows].T, values, lower=0, trans=transposed)[0]
 
     def _innovated(self) -> Floats:
-        """L^-1 (b / n), (k,): at once as far as the values have settled, then row by row."""
+        """Return L^-1 (b / n), (k,): at once for settled rows, then row by row."""
         self._extend()
         m, innovation = self._settled, np.empty(self.used)
         known = self._innovation
@@ -214,7 +214,7 @@ class PlayFactor:
         return innovation
 
     def _extend(self) -> None:
-        """Bring L up to date."""
+        """Update L with the latest rows."""
         if self._known == self.used:
             return
         if self._known < 0:

@@ -1,10 +1,10 @@
-r"""A posterior of any kernel, of which only the plays are kept: every row over the points is computed anew.
+r"""Posterior of any kernel in the form of the plays alone: every row over the points is recomputed.
 
 With L L' = K_XX + diag(lambda / n) of the plays X, the play in row k of L changes mean and variance by
 
     u = K[:, X] w,    w = L'^-1 e_k,    Sigma -= u u',
 
-one combination of columns of K. `Gram.combine` has them of the factors of a grid, or of a Fourier transform.
+one combination of columns of K. `Gram.combine` computes it by the factors of a grid, or a Fourier transform.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from .table import TablePosterior
 
 
 class PlayPosterior(TablePosterior):
-    """Keeps L, of at most about 1.65 rows a distinct point u, and nothing else of size N but the tables.
+    """Posterior that stores L, of at most about 1.65 rows a distinct point u; of size N only the tables.
 
-    A combination and O(u^2) an observation, a correction and a sample; O(u^2 + N) memory a trial. The form
-    for a kernel of full rank on a million points of a grid, where rows of other forms take 8 MB a play.
+    An observation, a correction and a sample take a combination and O(u^2); O(u^2 + N) memory a trial. The
+    form for a kernel of full rank on a million points of a grid, where rows of other forms take 8 MB a play.
     Restoring a trial, and weight norms, take a combination a distinct point.
     """
 
@@ -48,7 +48,7 @@ class PlayPosterior(TablePosterior):
         return norms if cells is None else np.take_along_axis(norms, cells, axis=1)
 
     def _column(self, factor: PlayFactor, x: int) -> Floats:
-        """Sigma[:, x] = K[:, x] - K[:, X] L'^-1 v(x), (N,)."""
+        """Return Sigma[:, x] = K[:, x] - K[:, X] L'^-1 v(x), (N,)."""
         weight = factor.back(factor.explain(np.array([x])))[:, 0]
         return self.gram.combine(np.append(factor.point, x), np.append(-weight, 1.0))
 
@@ -62,7 +62,7 @@ class PlayPosterior(TablePosterior):
         return self._append(i, x, 1.0)
 
     def _append(self, i: int, x: int, plays: float) -> tuple[Floats, float]:
-        """One row more of trial i; return u (N,) and sqrt(s). Values are in the journal, not in the row."""
+        """Add a row to trial i; return u (N,) and sqrt(s). Values are in the journal, not in the row."""
         if self._factor[i].crowded:
             self._factor[i] = PlayFactor(self.gram, self.noise.item(i), self.statistics(i))
         factor = self._factor[i]
@@ -72,7 +72,7 @@ class PlayPosterior(TablePosterior):
         return self.gram.combine(factor.point, factor.back(last)), factor.triangle[-1, -1].item()
 
     def _white(self, rng: np.random.Generator) -> Floats:
-        # Where the root is too large, the prior's draw itself.
+        # Where the root is too large, z is a draw of the prior itself.
         structure = self.gram.structure
         return super()._white(rng) if structure is None else structure.draw(rng)
 
@@ -87,7 +87,7 @@ class PlayPosterior(TablePosterior):
         return self._deviated(0, weight, played, noise)
 
     def _deviated(self, i: int, weight: Floats, played: Ints, noise: Floats) -> Floats:
-        # All rows of a point take the value f' + sqrt(lambda / n) e: their sum is n f' + sqrt(n lambda) e.
+        # All rows of a point have the value f' + sqrt(lambda / n) e: their sum is n f' + sqrt(n lambda) e.
         factor = self._factor[i]
         prior = weight @ self.gram.root if self.gram.structure is None else weight
         value = prior[played] + noise * np.sqrt(self.noise[i] / self.count[i, played])

@@ -1,4 +1,4 @@
-"""Draws of the prior by a root that is triangular at its pivots: what is zero is not read."""
+"""Draws of the prior by a root that is triangular at its pivots, without reading its zeros."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from bandit_envs.kernels.gram import Gram
 class PriorDraw:
     """z R of the root R (r, N) of a prior, for one z at a time; half the memory traffic where r = N.
 
-    Holds for roots that were made pivot by pivot, R[i, pivots[j]] = 0 for j < i. It keeps R a second time.
+    The root must have been computed pivot by pivot, R[i, pivots[j]] = 0 for j < i. It is stored a second
+    time.
     """
 
     def __init__(self, gram: Gram):

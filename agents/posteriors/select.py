@@ -1,4 +1,4 @@
-"""Which representation serves a problem best."""
+"""The choice of the posterior's representation."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ TABLES: dict[str, type[TablePosterior]] = {
     "plays": PlayPosterior,
 }
 FORMS: dict[str, type[Posterior]] = {**TABLES, "pairs": PairPosterior}
-MOST_WEIGHTS = 2048  # of the factors of a grid, of which samples are cheaper than those from plays
+MOST_WEIGHTS = 2048  # of a grid's factors, up to which samples are cheaper than those from plays
 DENSE_BYTES = 2**30  # of all trials' covariances
-TABLE_POINTS = 4096  # of all contexts; more are looked at one context at a time
-FACTOR_BYTES = 2**30  # of all trials' rows over the points of all contexts, if every play is of another point
-MOST_BYTES = 2**33  # of all that a form is expected to keep
+TABLE_POINTS = 4096  # of all contexts; beyond it one context is read at a time
+FACTOR_BYTES = 2**30  # of all trials' rows over the points of all contexts, if all plays are distinct
+MOST_BYTES = 2**33  # expected memory of a form
 
 
 def posterior(
@@ -45,9 +45,9 @@ def posterior(
         gram: the prior covariance on the N points.
         noise: lambda > 0, the noise variance that the model assumes; one number, or one a trial (B,).
         num_trials: B.
-        horizon: observations that are expected of a trial; more are allowed.
+        horizon: expected observations of a trial; more are allowed.
         form: a name in `FORMS`; None chooses by kernel rank, size and horizon, see `costs`.
-        num_contexts: Z, into which the points are divided; one of them is asked for at a time.
+        num_contexts: Z, into which the points are divided; one of them is read at a time.
     """
     form = best_form(gram, num_trials, horizon, num_contexts) if form is None else form
     if form not in FORMS:
@@ -57,9 +57,9 @@ def posterior(
 
 
 def best_form(gram: Gram, num_trials: int, horizon: int, num_contexts: int = 1) -> str:
-    """Pairs for many points in contexts, factors for a large grid, else the cheapest form that fits.
+    """Return pairs for many points in contexts, factors for a large grid, else the cheapest form that fits.
 
-    That is the cheapest of those that fit whatever is played; if none does, of those that are expected to.
+    That is the cheapest form that fits for any plays; if none does, of those that are expected to fit.
     """
     if num_contexts > 1 and gram.size > TABLE_POINTS:
         return "pairs"
@@ -80,10 +80,10 @@ def best_form(gram: Gram, num_trials: int, horizon: int, num_contexts: int = 1) 
 
 
 def _too_much(size: int, num_trials: int, least: float) -> ArgumentError:
-    """The error of points whose posteriors fit in no form."""
+    """Return the error for points whose posteriors fit in no form."""
     return ArgumentError(
         "num_arms",
-        f"must be so few that what is learnt of them fits into {MOST_BYTES / 2**30:.0f} GB, got {size} in "
-        f"all contexts, for which {num_trials} trials take {least / 2**30:.0f} GB at least; take fewer, play "
-        'fewer trials together, or name a form, such as form="plays", which is taken whatever it needs',
+        f"must be so few that the posterior fits into {MOST_BYTES / 2**30:.0f} GB, got {size} in all "
+        f"contexts, for which {num_trials} trials take {least / 2**30:.0f} GB at least; take fewer, or a "
+        'smaller batch of trials, or name a form, such as form="plays", whatever memory it takes',
     )

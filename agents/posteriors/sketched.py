@@ -15,7 +15,7 @@ from .sufficient_statistics import SufficientStatistics
 
 
 class SketchedPosterior(Posterior):
-    """Learns what was observed when a trial takes a new dictionary, see `Sketch`; O(N m^2).
+    """Posterior that learns observations with a trial's next dictionary, see `Sketch`; O(N m^2).
 
     Where a trial's statistics are given, every played point is in its dictionary: it is exact.
 
@@ -31,7 +31,7 @@ class SketchedPosterior(Posterior):
 
     @property
     def gain(self) -> Floats:
-        """1/2 sum of log(1 + variance / lambda) before each play that was counted, (B,)."""
+        """1/2 sum of log(1 + variance / lambda) before each counted play, (B,)."""
         return self._gain
 
     @property
@@ -40,18 +40,18 @@ class SketchedPosterior(Posterior):
         return np.sum(self.count * self._all("variance"), axis=1) / self.noise
 
     def play(self, point: Ints) -> None:
-        """Count a play of every trial, (B,), whose value does not matter for variances."""
+        """Count a play of every trial, (B,); variances do not depend on its value."""
         for i, x in enumerate(point.tolist()):
             sketch = self.sketches[i]
             self._gain[i] += 0.5 * np.log1p(max(sketch.variance.item(x), 0.0) / self.noise.item(i))
             sketch.hallucinate(x)
 
     def renew(self, trial: int, chance: Floats, rng: np.random.Generator) -> None:
-        """Take a new dictionary, and learn from it what came so far.
+        """Replace the dictionary of a trial, and condition on the values so far.
 
         Args:
-            trial: which.
-            chance: with which probability each point enters if it was played, independently, (N,).
+            trial: the trial.
+            chance: probability with which each played point enters, independently, (N,).
             rng: one number is drawn for each point played so far.
         """
         count = self.count[trial]
@@ -60,7 +60,7 @@ class SketchedPosterior(Posterior):
         self.sketches[trial].learn(entering, count, self.total[trial])
 
     def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
-        """Note one observation a trial, (n,) each; it is learnt with the next dictionary."""
+        """Store one observation a trial, (n,) each; it is learnt with the next dictionary."""
         self.count[trial, point] += 1.0
         self.total[trial, point] += value
 
@@ -111,7 +111,7 @@ class SketchedPosterior(Posterior):
         return SufficientStatistics.of(self.count[trial], self.total[trial])
 
     def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
-        """Take over plays and value sums in one trial, in place of its own."""
+        """Replace the plays and value sums of one trial."""
         self.count[trial] = self.total[trial] = 0.0
         self.count[trial, seen.point], self.total[trial, seen.point] = seen.plays, seen.total
         self._learn(trial, seen.point)

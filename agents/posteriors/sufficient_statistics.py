@@ -1,4 +1,4 @@
-"""All that a posterior knows of one trial: how often each point was played and what it yielded in sum."""
+"""The state of one trial's posterior: the plays of each point and the sums of their values."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ class SufficientStatistics(NamedTuple):
 
     @classmethod
     def none(cls) -> SufficientStatistics:
-        """Of no plays."""
+        """Return the statistics of no plays."""
         return cls(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
 
     @classmethod
     def of(cls, plays: Floats, total: Floats) -> SufficientStatistics:
-        """Of all points, (N,) each, those that were played."""
+        """Return the statistics of counts and sums of all points, (N,) each."""
         (point,) = plays.nonzero()
         return cls(point, plays[point], total[point])
 
     @classmethod
     def merge(cls, point: Ints, plays: Floats, total: Floats) -> SufficientStatistics:
-        """Add up what belongs to the same point, (k,) each."""
+        """Return the statistics of entries in which points may repeat, (k,) each."""
         distinct, place = np.unique(point, return_inverse=True)
         all_plays, all_total = np.zeros(len(distinct)), np.zeros(len(distinct))
         np.add.at(all_plays, place, plays)

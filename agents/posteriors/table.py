@@ -1,4 +1,4 @@
-r"""What the representations share that keep mean and variance at every point.
+r"""The base of representations that store mean and variance at every point.
 
 One play of x gives, with c = Sigma[:, x], s = lambda + c[x] and u = c / sqrt(s) (Chowdhury & Gopalan
 2017, appendix F),
@@ -32,7 +32,7 @@ class Tables(NamedTuple):
 
 
 class TablePosterior(Posterior):
-    """Keeps mean and variance at all N points up to date; a subclass keeps the covariance."""
+    """Posterior with mean and variance at all N points; a subclass stores the covariance."""
 
     _tables: Tables | LateTables
 
@@ -81,14 +81,14 @@ class TablePosterior(Posterior):
     def observe_sums(self, trial: Ints, point: Ints, plays: Floats, total: Floats) -> None:
         """Condition on several observations of one point a trial, their number and their sum, (n,) each.
 
-        That is one observation of their mean with noise lambda / n: the step above.
+        It equals one observation of their mean with noise lambda / n: the step above.
         """
         noise = self.noise[trial] / plays
         cell, scale = self._condition(trial, point, total / plays, noise)
         self._journal.write_sums(trial, cell, plays, total, scale / np.sqrt(noise))
 
     def _condition(self, trial: Ints, point: Ints, value: Floats, noise: Floats) -> tuple[Ints, Floats]:
-        """One step from values with this noise, (n,) each; return their cells and sqrt(s), (n,) each."""
+        """Apply one step to values with this noise, (n,) each; return their cells and sqrt(s), (n,) each."""
         rows = self._rows(trial)
         cell = self._first_cell[rows] + point
         root, scale = self._absorb(trial, point, noise)
@@ -101,7 +101,7 @@ class TablePosterior(Posterior):
     def correct(self, trial: Ints, point: Ints, change: Floats) -> None:
         """Change the values of earlier observations, (n,) each: mu += Sigma[:, x] dy / lambda.
 
-        Trials may repeat. The mean is linear in the values, so this equals having observed them in time.
+        Trials may repeat. The mean is linear in the values, so this equals having observed the new values.
         """
         step = self.columns(trial, point)
         step *= (change / self.noise[trial])[:, None]
@@ -110,7 +110,7 @@ class TablePosterior(Posterior):
         np.add.at(self.total, (trial, point), change)
 
     def deviation_at(self, cells: Ints | None, rngs: Sequence[np.random.Generator]) -> Floats:
-        """Draw f - mean jointly at some points of each trial, (B, A) -> (B, A); None is all points."""
+        """Draw f - mean jointly at some points of each trial, (B, A) -> (B, A); None for all points."""
         drawn = self.deviation(rngs)
         return drawn if cells is None else np.take_along_axis(drawn, cells, axis=1)
 
@@ -131,23 +131,23 @@ class TablePosterior(Posterior):
         return self._deviate(weight, noise)
 
     def _drawn_alone(self, rng: np.random.Generator) -> tuple[Floats, Ints, Floats]:
-        """The only trial's z (r,), the points played (u,) and their e (u,)."""
+        """Return the only trial's z (r,), the points played (u,) and their e (u,)."""
         weight = self._white(rng)
         played = self._journal.played(0)
         return weight, played, rng.standard_normal(len(played))
 
     def _deviate_one(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
-        """Matheron's rule in the only trial, from what `_drawn_alone` draws: (N,)."""
+        """Apply Matheron's rule in the only trial to the draws of `_drawn_alone`: (N,)."""
         everywhere = np.zeros_like(self.mean)
         everywhere[0, played] = noise
         return self._deviate(weight[None], everywhere)[0]
 
     def mean_at(self, cells: Ints | None) -> Floats:
-        """Posterior mean at some points of each trial, (B, A); None is all of them. Read only."""
+        """Posterior mean at some points of each trial, (B, A); None for all. Read only."""
         return self.mean if cells is None else np.take_along_axis(self.mean, cells, axis=1)
 
     def variance_at(self, cells: Ints | None) -> Floats:
-        """Posterior variance at some points of each trial, (B, A); None is all of them. Read only."""
+        """Posterior variance at some points of each trial, (B, A); None for all. Read only."""
         return self.variance if cells is None else np.take_along_axis(self.variance, cells, axis=1)
 
     def weight_norm_at(self, cells: Ints | None) -> Floats:
@@ -168,7 +168,7 @@ class TablePosterior(Posterior):
         return self.variance[trial, point]
 
     def count_at(self, cells: Ints | None) -> Floats:
-        """Plays of some points of each trial, (B, A); None is all of them. Read only."""
+        """Plays of some points of each trial, (B, A); None for all. Read only."""
         return self.count if cells is None else np.take_along_axis(self.count, cells, axis=1)
 
     def reset(self, trial: Ints) -> None:
@@ -183,7 +183,7 @@ class TablePosterior(Posterior):
         return SufficientStatistics.of(self.count[trial], self.total[trial])
 
     def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
-        """Take over plays and value sums in one trial, in place of its own."""
+        """Replace the plays and value sums of one trial."""
         self._journal.restore(trial, seen)
         self._restore_trial(trial)
 
@@ -193,20 +193,20 @@ class TablePosterior(Posterior):
 
     @abc.abstractmethod
     def _absorb(self, trial: Ints, point: Ints, noise: Floats) -> tuple[Floats, Floats]:
-        """Put one play a trial, with this noise (n,), into the cache; return u (n, N) and sqrt(s) (n,)."""
+        """Add one play a trial, with this noise (n,), to the cache; return u (n, N) and sqrt(s) (n,)."""
 
     def _absorb_one(self, i: int, x: int) -> tuple[Floats, float]:
-        """Put one play of trial i into the cache; return u (N,), not to be written to, and sqrt(s)."""
+        """Add one play of trial i to the cache; return u (N,), which is read only, and sqrt(s)."""
         root, scale = self._absorb(np.array([i]), np.array([x]), self.noise[i : i + 1])
         return root[0], scale.item()
 
     @abc.abstractmethod
     def _deviate(self, weight: Floats, noise: Floats) -> Floats:
-        """Matheron's rule from z (B, r) and e (B, N), which is zero at unplayed points."""
+        """Apply Matheron's rule to z (B, r) and e (B, N), which is zero at unplayed points."""
 
     @abc.abstractmethod
     def _forget(self, trial: Ints) -> None:
-        """Empty the caches of the given trials."""
+        """Clear the caches of the given trials."""
 
     def _observe_one(self, i: int, x: int, value: float) -> None:
         root, scale = self._absorb_one(i, x)
@@ -217,25 +217,25 @@ class TablePosterior(Posterior):
 
     @abc.abstractmethod
     def _restore_trial(self, i: int) -> None:
-        """Compute everything of trial i afresh from its counts and sums."""
+        """Recompute trial i from its counts and sums."""
 
     def _condensed(self, i: int) -> Condensed:
-        """Compute mean, variance and gain of trial i afresh; return what its cache is rebuilt from."""
+        """Recompute mean, variance and gain of trial i; return the factor to rebuild its cache from."""
         condensed = condense(self.gram, float(self.noise[i]), self.count[i], self.total[i])
         self.mean[i], self.variance[i], self.gain[i] = condensed.mean, condensed.variance, condensed.gain
         return condensed
 
     def _white(self, rng: np.random.Generator) -> Floats:
-        """Draw the z of a draw of the prior, (r,)."""
+        """Draw the variates z of a draw of the prior, (r,)."""
         return self.gram.quick_white(rng)
 
     def _rows(self, trial: Ints) -> slice | Ints:
-        """The trials as a slice where it is all of them, so that indexing makes views, not copies."""
+        """Return the trials, as a slice if they are all, so that indexing makes views and not copies."""
         return slice(None) if len(trial) == len(self.noise) else trial
 
 
 def add(array: Floats, rows: slice | Ints, change: Floats) -> None:
-    """Add to some rows in place; where they are a slice, without the copy that `array[rows] += ...` makes."""
+    """Add to some rows in place; for a slice without the copy that `array[rows] += ...` makes."""
     if isinstance(rows, slice):
         np.add(array, change, out=array)
     else:

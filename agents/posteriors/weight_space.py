@@ -1,4 +1,4 @@
-r"""A posterior of low rank, kept as the covariance of a few weights.
+r"""Posterior of low rank, in the form of the covariance of a few weights.
 
 With K = R'R, R (r, N), the function is f = R'w with w ~ N(0, I) and its posterior is Sigma = R'SR,
 
@@ -25,7 +25,7 @@ EVERYWHERE = slice(None)
 
 
 class WeightSpacePosterior(TablePosterior):
-    """Keeps S, (B, r, r); O(r N + r^2) an observation.
+    """Posterior that stores S, (B, r, r); O(r N + r^2) an observation.
 
     The root of the prior is shared by the trials. The best form while the rank r is small: the squared
     exponential kernel with length-scale 0.2 on [0, 1] has r = 19 at any N.
@@ -58,7 +58,7 @@ class WeightSpacePosterior(TablePosterior):
 
     def _observe_one(self, i: int, x: int, value: float) -> None:
         feature, covariance = self._feature[x], self._covariance[i]
-        weight = covariance.dot(feature)  # half the time of @ where numbers are few
+        weight = covariance.dot(feature)  # half the time of @ for small arrays
         scale = math.sqrt(self.noise.item(i) + feature.dot(weight))
         weight /= scale
         _ger(-1.0, weight, weight, a=covariance.T, overwrite_a=1)  # S -= w w', in place
@@ -90,7 +90,7 @@ class WeightSpacePosterior(TablePosterior):
         return self._pulled(weight, played, noise).dot(self._root)
 
     def _pulled(self, weight: Floats, played: Ints, noise: Floats) -> Floats:
-        """Matheron's rule in weights of the only trial, (r,)."""
+        """Apply Matheron's rule in weights in the only trial, (r,)."""
         rate = (
             self._journal.plays(0, played) / self.noise.item()
         )  # a number: half the time of an array of one

@@ -1,1 +1,1 @@
-"""Restarts: when an agent starts over."""
+"""Restarts: rules for starting over after changes."""

@@ -1,15 +1,15 @@
-r"""An archive of the segments that have ended, and whether one of them has come back (ours).
+r"""An archive of segments that have ended, and a test for the return of one of them (ours).
 
 Of A archived segments with values Y_a, and y_{1:n} those since the restart in the order of play,
 
-    BF_a = p(y_{1:n} | Y_a) / p(y_{1:n}),    taken over when log BF_a >= log(A G / delta),
+    BF_a = p(y_{1:n} | Y_a) / p(y_{1:n}),    reused when log BF_a >= log(A G / delta),
 
-where both are predictions of the model, and noise levels, G of them, are weighted as Y_a has them. If the
-function of today is a new one and the noise is drawn from its levels, each BF_a is a martingale of mean 1,
-whatever is played and however late values come: P(BF_a >= A G / delta for any n) <= delta / (A G) by Ville's
-inequality, at most delta / A at each level, and P(any segment is taken over, in this segment) <= delta. Plays
-from before the alarm that are kept were chosen by looking, for them it is approximate; and it says nothing
-of functions that resemble an archived one.
+where both are predictions of the model, and noise levels, G of them, are weighted by Y_a's likelihood. If the
+present function is new and the noise is drawn from its levels, each BF_a is a martingale of mean 1, for any
+plays and delays: P(BF_a >= A G / delta for any n) <= delta / (A G) by Ville's inequality, at most delta / A
+at each level, and P(any segment is reused, in this segment) <= delta. Plays from before the alarm that are
+kept were selected by their values, so for them it is approximate; and it does not cover functions that
+resemble an archived one.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from bandit_envs.basics.types import Floats, Ints
 from .evidence import Evidence
 from .outcomes import Outcomes, Told
 
-HOPELESS = math.log(1e-6)  # log BF_a below which a segment is not looked at any more
+DISCARDED_BELOW = math.log(1e-6)  # log BF_a below which a segment is discarded
 
 
 class Seen(NamedTuple):
-    """A play whose value was looked at."""
+    """Play whose value was observed."""
 
     round: int
     point: int
     value: Floats  # (1 + C,)
-    share: float  # of its noise variance in what is told
+    share: float  # ratio of its noise variance to the published one
 
 
 class Candidate:
-    """A segment that may have come back.
+    """Segment that may have returned.
 
     Args:
-        told: of the values.
-        scales: of the noise's deviation.
+        told: the model of the values.
+        scales: factors of the noise std.
         plays: of the segment.
     """
 
@@ -62,23 +62,23 @@ class Candidate:
         return float(same - fresh)
 
     def observe(self, play: Seen) -> None:
-        """Look at a value since the restart."""
+        """Update the factor with a value since the restart."""
         self._joint = self._joint + self._outcomes.expected(play.point, play.share).log_density(play.value)
         self._outcomes.learn(play.point, play.value, play.share)
 
 
 class Archive:
-    """The archive of one trial, the present segment beside it.
+    """Archive of one trial, with its present segment.
 
-    What is taken over leaves the archive and is a part of the present segment, until that ends. O(G k^2) a
-    value for each archived segment that is still in question, and at an alarm for each value in the archive.
+    A reused segment leaves the archive and is a part of the present segment until that ends. O(G k^2) a value
+    for each archived segment that may still return, and at an alarm for each value in the archive.
 
     Args:
-        told: of the values.
-        make_watch: builds from it what looks for the next change.
-        false_alarm_rate: delta, the probability that anything is taken over in a segment with a new function,
+        told: the model of the values.
+        make_watch: builds the detector of the next change from it.
+        false_alarm_rate: delta, the probability that any segment is reused in a segment with a new function,
             at each scale.
-        scales: of the noise's deviation, G.
+        scales: factors of the noise std, G.
     """
 
     def __init__(
@@ -94,27 +94,27 @@ class Archive:
         self.clear()
 
     def watch(self) -> Evidence:
-        """A new one, which knows what was taken over."""
+        """Return a new detector that includes the reused plays."""
         watch = self._make_watch(self._told)
         for play in self.remembered:
             watch.remember(play.point, play.value, play.share)
         return watch
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Clear the archive."""
         self.segments: list[list[Seen]] = []
-        self.remembered: list[Seen] = []  # what was taken over, a part of the present segment
+        self.remembered: list[Seen] = []  # reused plays, a part of the present segment
         self._present: list[Seen] = []
         self._candidates: list[Candidate] = []
         self._threshold = math.inf
 
     @property
     def rounds(self) -> Ints:
-        """Rounds of the plays that were taken over, ascending, (n,)."""
+        """Rounds of the reused plays, ascending, (n,)."""
         return np.array(sorted(play.round for play in self.remembered), dtype=np.int64)
 
     def end(self, first: int) -> None:
-        """After an alarm: what was played before a round is a segment that has ended."""
+        """Archive, after an alarm, the plays before round `first` as a segment that has ended."""
         ended = [play for play in self._present if play.round < first]
         self.segments += [plays for plays in self._apart(ended) if plays]
         self._present, self.remembered = [], []
@@ -122,7 +122,7 @@ class Archive:
         self._threshold = math.log((len(self.segments) or 1) * len(self._scales) / self._rate)
 
     def _apart(self, ended: list[Seen]) -> list[list[Seen]]:
-        """What was taken over and what was played then: one segment if they still match, else two."""
+        """Return reused and later plays as one segment if they still match, else as two."""
         if self.remembered:
             candidate = Candidate(self._told, self._scales, self.remembered)
             for play in ended:
@@ -132,14 +132,14 @@ class Archive:
         return [[*self.remembered, *ended]]
 
     def observe(self, play: Seen) -> bool:
-        """Look at a value since the restart, in the order of play; whether a segment is taken over.
+        """Update with a value since the restart, in the order of play; return True if a segment is reused.
 
-        Then the plays since the restart are to be shown again.
+        The plays since the restart must then be shown again.
         """
         self._present.append(play)
         for candidate in self._candidates:
             candidate.observe(play)
-        self._candidates = [each for each in self._candidates if each.log_factor >= HOPELESS]
+        self._candidates = [each for each in self._candidates if each.log_factor >= DISCARDED_BELOW]
         best = max(self._candidates, key=lambda each: each.log_factor, default=None)
         if best is None or best.log_factor < self._threshold:
             return False

@@ -1,4 +1,4 @@
-"""Batches of rounds, after each of which one looks at what came of it."""
+"""Batches of rounds, at whose ends trials start over."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ import numpy as np
 from bandit_envs.basics.arguments import require_integer
 from bandit_envs.basics.types import Ints
 
-from .base import NOBODY, Unobservant
+from .base import NO_TRIALS, Unobservant
 
 if TYPE_CHECKING:
     from ..model.model import Model
 
 
 class BatchEnds(Unobservant):
-    """Every trial starts over at the end of each batch but the last.
+    """Rule that restarts every trial at the end of each batch but the last.
 
     Args:
-        model: not needed.
+        model: not used.
         num_trials: B.
         lengths: rounds of the batches.
     """
 
     def __init__(self, model: Model, num_trials: int, lengths: Sequence[int]):
         self.ends = set(np.cumsum(lengths)[:-1].tolist())
-        self._everybody = np.arange(num_trials)
+        self._all_trials = np.arange(num_trials)
 
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
-        """All trials, where a batch is over."""
-        return self._everybody if rounds in self.ends else NOBODY
+        """Return all trials at the end of a batch."""
+        return self._all_trials if rounds in self.ends else NO_TRIALS
 
 
 def growing_lengths(horizon: int, extra: Callable[[int], int] | None = None) -> list[int]:
-    """n_1 = ceil(sqrt T), n_i = ceil(sqrt(T n_{i-1})), the last cut at T: about log log T batches.
+    """Return n_1 = ceil(sqrt T), n_i = ceil(sqrt(T n_{i-1})), the last cut at T: about log log T batches.
 
-    Of Li & Scarlett's BPE (2022) from memory, with N_0 = 1; MR-LPF has the same.
+    The lengths are those of Li & Scarlett's BPE (2022) from memory, with N_0 = 1, and of MR-LPF.
 
     Args:
         horizon: T.
-        extra: rounds by which a batch is longer, from the rounds up to its end without them, as where
-            feedback is waited for; default none.
+        extra: additional rounds of a batch to wait for feedback, from the rounds up to its end without them;
+            default none.
     """
     lengths, left, latest = [], horizon, 1
     while left:
@@ -55,7 +55,7 @@ def growing_lengths(horizon: int, extra: Callable[[int], int] | None = None) -> 
 
 
 def doubling_lengths(horizon: int, first: int) -> list[int]:
-    """n_1, 2 n_1, 4 n_1, ..., the last cut at T: at most 1 + log2 T batches (Iwazaki & Takeno 2025)."""
+    """Return n_1, 2 n_1, 4 n_1, ..., cut at T: at most 1 + log2 T batches (Iwazaki & Takeno 2025)."""
     require_integer("first", first, 1, "it is the number of plays of the first batch")
     lengths, left, latest = [], horizon, first
     while left:

@@ -29,15 +29,15 @@ from .run_lengths import RunLengths
 
 MakeRestart = Callable[[Model, int], Restart]
 FALSE_ALARM_RATE = 0.1  # of a whole run
-SEGMENTS = 3  # of a run, where nobody says how many to expect
+SEGMENTS = 3  # default number of segments of a run
 
 
 def make_restart(restart: Any, setting: Setting, observed: Model, options: Any = None) -> MakeRestart:
-    """Return what builds the restart from the model and the number of trials.
+    """Return the builder of the restart from the model and the number of trials.
 
     Args:
-        restart: a name in `RESTARTS`, a builder of one's own, or None for what the setting calls for.
-        setting: says whether the functions may change.
+        restart: a name in `RESTARTS`, a builder of the user's own, or None for the setting's default.
+        setting: decides the default by whether the functions may change.
         observed: the model of the observed reward.
         options: of a named restart.
     """
@@ -55,7 +55,7 @@ def _on_alarm(
     false_alarm_rate: float | None = None,
     reading: str = "experiments",
 ) -> MakeRestart:
-    """Ridge and threshold by default as the noise has it, and as a rate of false alarms asks for."""
+    """Return the builder of "cpd", with defaults from the noise and the rate of false alarms."""
     if theta is not None and false_alarm_rate is not None:
         raise ValueError(f"theta must be None where false_alarm_rate is given, got {theta}")
     rate = FALSE_ALARM_RATE if false_alarm_rate is None else false_alarm_rate
@@ -70,7 +70,7 @@ def _evidence(
     anytime: bool = False,
     noise_scales: Any = None,
 ) -> MakeRestart:
-    """At a few noise levels where somebody says what it is, else at more."""
+    """Return the builder of "evidence", with more noise levels where the noise is unknown."""
     watch = _watch(observed, step, false_alarm_rate, anytime, noise_scales)
     return partial(InOrder, observed=observed, watch=watch)
 
@@ -82,7 +82,7 @@ def _evidence_archive(
     anytime: bool = False,
     noise_scales: Any = None,
 ) -> MakeRestart:
-    """The same, and with the same rate and levels segments that come back are recognised."""
+    """Return the builder of "evidence-archive", with the same rate and levels for both tests."""
     watch = _watch(observed, step, false_alarm_rate, anytime, noise_scales)
     levels = watch.keywords["scales"]
     archive = partial(Archive, make_watch=watch, false_alarm_rate=false_alarm_rate, scales=levels)
@@ -118,7 +118,7 @@ def _of_rate(kind: type, observed: Model, false_alarm_rate: float) -> MakeRestar
 
 
 def _run_lengths(observed: Model, segment: float | None = None) -> MakeRestart:
-    """By default a run has as many segments as a guess says."""
+    """Return the builder of "bocpd"; the default segment is a third of the horizon."""
     length = max(observed.setting.horizon / SEGMENTS, 2.0) if segment is None else segment
     require_at_least_one("segment", length, "it is the expected number of rounds between changes")
     if length == 1 or not math.isfinite(length):
@@ -127,7 +127,7 @@ def _run_lengths(observed: Model, segment: float | None = None) -> MakeRestart:
 
 
 def _given_noise(observed: Model) -> PerTrial | None:
-    """The noise of the user where it is not the setting's; None where nobody says."""
+    """Return the user's noise if it differs from the setting's; None where the noise is unknown."""
     if not observed.noise_is_known:
         return None
     own = observed.setting.noise_std
@@ -135,7 +135,7 @@ def _given_noise(observed: Model) -> PerTrial | None:
     return None if same else observed.noise_std
 
 
-# Each from the model of the observed reward and the restart's own options.
+# Builders from the model of the observed reward and the restart's own options.
 RESTARTS: dict[str, Callable[..., MakeRestart]] = {
     "never": lambda observed: Never,
     "cpd": _on_alarm,

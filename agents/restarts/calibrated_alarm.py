@@ -1,4 +1,4 @@
-"""A detector with ridge and threshold of each trial's own noise, so that no trial sees another's."""
+"""A change-point detector with ridge and threshold calibrated to each trial's own noise."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from .detection.places import representative_gram
 from .forced_exploration import uniform_rounds
 from .on_alarm import OnAlarm
 
-UNKNOWN_NOISE = (0.1, 1.0, 10.0)  # prior deviations, where it is not known
-UNKNOWN_RIDGE = 1.0  # under which noise and functions raise statistics of one order
-SAMPLED = 500  # points whose covariance tells a prior from others where there are too many for the whole
-_thresholds: dict[tuple[Any, ...], float] = {}  # of this process, by all that a calibration depends on
+UNKNOWN_NOISE = (0.1, 1.0, 10.0)  # prior stds that are tried where the noise is unknown
+UNKNOWN_RIDGE = 1.0  # with which noise and functions raise statistics of the same order
+SAMPLED = 500  # points whose covariance identifies a prior that is too large to hash
+_thresholds: dict[tuple[Any, ...], float] = {}  # cache of this process, by all inputs of a calibration
 
 
 @dataclass(frozen=True, eq=False)
 class CalibratedAlarm:
-    """Builds `OnAlarm` of any number of trials.
+    """Builder of `OnAlarm` for any number of trials.
 
     Where the noise is neither published nor given, the scale of responses is that of the samples, the ridge
     is `UNKNOWN_RIDGE`, and theta is the largest of those for little, some and much noise.
 
     Args:
-        observed: the model of the reward: its kernel and, where the setting says nothing, its noise.
-        xi_squared: of the exploration; it says how many samples a run has.
-        false_alarm_rate: probability of a false alarm in a whole run without a change, at most; the reward
-            and each of C costs take an equal share of it. Costs, whose means are unknown, are centred, but
-            share the threshold of a reward whose mean is known: their false alarms are rarer than that.
+        observed: the model of the reward: its kernel and, where the setting publishes none, its noise.
+        xi_squared: of the exploration; it determines the number of samples of a run.
+        false_alarm_rate: bound on the probability of a false alarm in a whole run without a change; the
+            reward and each of C costs take an equal share of it. Costs, whose means are unknown, are centred,
+            but use the threshold of a reward with a known mean: their false alarms are rarer.
         theta: in place of the rate.
-        ridge: c of the detector, or "cross-validated"; None is the reading's, or the noise variance where
+        ridge: c of the detector, or "cross-validated"; None for the reading's, or the noise variance where
             `ridge_of_noise`.
         reading: of the detector.
-        noise_std: as the user gives it, None for each trial's own.
+        noise_std: given by the user, None for each trial's own.
     """
 
     observed: Model
@@ -57,11 +57,11 @@ class CalibratedAlarm:
 
     @property
     def noise_is_known(self) -> bool:
-        """Whether somebody says how much noise there is."""
+        """True if the noise is given or published."""
         return self.noise_std is not None or self.observed.noise_is_known
 
     def __call__(self, model: Model, num_trials: int) -> OnAlarm:
-        """Return the detectors of the trials of a model, which may be all of a batch or one of it."""
+        """Return the detectors of the trials of a model: all of a batch, or one of it."""
         each = []
         for noise in self._noise(model, num_trials).tolist():
             options = {**self._test(noise), "theta": self._threshold(noise)}
@@ -69,18 +69,18 @@ class CalibratedAlarm:
         return OnAlarm(model, num_trials, observed=self.observed, each=each)
 
     def of_trial(self, trial: int) -> CalibratedAlarm:
-        """The same for one trial of a batch; a theta is one number a response, not one a trial."""
+        """Return the builder for one trial of a batch; a theta is one number a response, not one a trial."""
         noise = self.noise_std[trial].item() if isinstance(self.noise_std, np.ndarray) else self.noise_std
         return replace(self, observed=self.observed.of_trial(trial), noise_std=noise)
 
     def _noise(self, model: Model, num_trials: int) -> Floats:
-        """Deviation of the noise on the reward in each trial, (B,)."""
+        """Return the noise std of the reward in each trial, (B,)."""
         known = (self.noise_std, model.setting.noise_std, self.observed.noise_std)
         chosen = next(value for value in known if value is not None)
         return np.broadcast_to(np.asarray(chosen, dtype=np.float64), num_trials)
 
     def _test(self, noise: float) -> dict[str, Any]:
-        """Ridge and scale of the detector."""
+        """Return ridge and scale of the detector."""
         scaled = not self.noise_is_known and self.theta is None and self.false_alarm_rate is not None
         ridge = UNKNOWN_RIDGE if scaled and self.ridge is None else self._ridge(noise)
         return {"ridge": ridge, "reading": self.reading, **({"scaled": True} if scaled else {})}
@@ -118,7 +118,7 @@ class CalibratedAlarm:
 
 
 def _calibrated(gram: Gram, noise: float, samples: int, rate: float, **options: Any) -> float:
-    """The threshold, simulated once in a process: trials, agents and cells of a study ask for the same."""
+    """Return the threshold, simulated once a process, because trials, agents and cells share it."""
     key = (_fingerprint(gram), noise, samples, rate, *options.items())
     if key not in _thresholds:
         _thresholds[key] = calibrate(gram, noise, samples, rate, **options)
@@ -126,7 +126,7 @@ def _calibrated(gram: Gram, noise: float, samples: int, rate: float, **options: 
 
 
 def _fingerprint(gram: Gram) -> bytes:
-    """Of a prior: its kernel, its points and their covariance, or that of some."""
+    """Return a hash of a prior: its kernel, its points and their covariance, or that of some."""
     digest = blake2b(repr(gram.kernel).encode(), digest_size=16)
     sample = gram if gram.has_quick_root else gram.some(SAMPLED)
     for array in (gram.points, sample.root):

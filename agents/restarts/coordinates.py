@@ -1,4 +1,4 @@
-"""Coordinates of plays in which their prior covariance is a scalar product, however many points there are."""
+"""Coordinates of plays in which their prior covariance is a scalar product."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ FIRST_CAPACITY = 16  # dimensions; doubled whenever they are full
 
 
 class Coordinates:
-    """phi(x) with phi(x)'phi(x') = k(x, x') + c, one new dimension a point that the others do not determine.
+    """phi(x) with phi(x)'phi(x') = k(x, x') + c, of one new dimension per linearly independent point.
 
-    The rows of a pivoted Cholesky factor in the order of play: O(k^2) a new point. k is at most the number of
-    distinct points and the numerical rank of the kernel.
+    They are the rows of a pivoted Cholesky factor in the order of play: O(k^2) a new point. k is at most the
+    number of distinct points and the numerical rank of the kernel.
 
     Args:
         between: covariances of points, (n,) and (m,) -> (n, m).
@@ -39,7 +39,7 @@ class Coordinates:
         return len(self._pivots)
 
     def of(self, point: int) -> Floats:
-        """phi of a point, (j,) with j <= k; what is missing is 0."""
+        """Return phi of a point, (j,) with j <= k; the missing entries are 0."""
         if point not in self._known:
             self._known[point] = self._found(point)
         return self._known[point]

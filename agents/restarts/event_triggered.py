@@ -1,12 +1,12 @@
-r"""An alarm where one value lies outside what the posterior and the noise allow (Brunzema et al. 2025).
+r"""An alarm when a value lies outside the band of posterior and noise (Brunzema et al. 2025).
 
 With n plays since the restart, the new one included, pi_n = pi^2 n^2 / 6 and the posterior before it,
 
     |y - mu(x)| > sqrt(r) sigma(x) + sqrt(2 R^2 ln(2 pi_n / delta)),    r = 2 ln(2 pi_n / delta).
 
-ET-GP-UCB's trigger without the factors that its code has for hardware. The value that triggers is kept as
-the first of the new posterior (our reading; delta = 0.1 is from memory). Holds, with probability 1 - delta
-at the points played, for f ~ GP(prior) and Gaussian noise of variance R^2.
+It is ET-GP-UCB's trigger without the factors that its code has for hardware. The value that triggers is kept
+as the first of the new posterior (our reading; delta = 0.1 is from memory). It holds, with probability 1 -
+delta at the played points, for f ~ GP(prior) and Gaussian noise of variance R^2.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .outcomes import Outcomes, Told
 
 
 class EventTriggered:
-    """The trigger of one trial; reward and C costs share delta equally.
+    """Trigger of one trial; reward and C costs share delta equally.
 
     Args:
-        told: of the values.
+        told: the model of the values.
         false_alarm_rate: delta.
     """
 
@@ -33,7 +33,7 @@ class EventTriggered:
         self._delta = false_alarm_rate / (1 + told.num_costs)
 
     def observe(self, age: int, point: int, value: Floats, share: float) -> int | None:
-        """See `Watch`; after a change the play that triggered is the first that is kept."""
+        """Observe a value, see `Watch`; after a change the play that triggered is the first that is kept."""
         self._count += 1
         expected = self._outcomes.expected(point, share)
         r = 2.0 * math.log(math.pi**2 * self._count**2 / (3.0 * self._delta))

@@ -5,9 +5,9 @@ For starts s = step, 2 step, ... plays since the restart, and 1 before s is reac
     BF_s = p(y_{s+1:n}) / p(y_{s+1:n} | y_{1:s}),    M_n = sum_s w_s BF_s,    sum_s w_s = 1,
 
 where both are predictions of the model, the first from the prior. Without a change each BF_s is a martingale
-of mean 1, whatever is played and however late values come if they are looked at in the order of play, and
-so is M_n >= 0: P(M_n >= 1 / delta for any n) <= delta. Holds for f ~ GP(prior) and Gaussian noise of the
-model's variance, or of one of G variances that are tried together, where an alarm is M_n >= G / delta.
+of mean 1, for any plays and delays if values are observed in the order of play, and so is M_n >= 0:
+P(M_n >= 1 / delta for any n) <= delta. It holds for f ~ GP(prior) and Gaussian noise of the model's variance,
+or of one of G variances that are tried together, where an alarm is M_n >= G / delta.
 """
 
 from __future__ import annotations
@@ -23,28 +23,27 @@ from bandit_envs.basics.types import Bools, Floats
 
 from .outcomes import Outcomes, Told
 
-TOLD_NOISE = (1.0, 1.5, 2.2)  # scales of a noise that somebody states, perhaps too small
-UNKNOWN_NOISE = (0.1, 0.3, 1.0, 3.0, 10.0)  # and of one that nobody does, around a default
+TOLD_NOISE = (1.0, 1.5, 2.2)  # scales of a given or published noise, which may be too small
+UNKNOWN_NOISE = (0.1, 0.3, 1.0, 3.0, 10.0)  # scales of a default noise
 NEGLIGIBLE = 1e-6  # of M_n: a start of a smaller factor is dropped, which makes M_n smaller still
 
 
 class Evidence:
-    r"""The evidence of one trial.
+    r"""Evidence of one trial.
 
-    The noise may be told too small: with G scales all likelihoods are means over G noise levels. Ville's
-    inequality then holds for a noise that is drawn from them, P(M_n >= c for any n) <= 1 / c, and that is a
-    mean over G probabilities, of which none is above G / c: an alarm at c = G / delta keeps delta at each
-    level. Of 200 stationary runs
-    (100 arms, T = 200, GP-UCB of width 2.45, delta = 0.1) with a noise told at 1, 0.7, 0.5 and 1.5 times its
-    deviation 1, 70, 196 and 0 had an alarm where that level is assumed alone, and 1, 0, 0 and 0 with the
-    scales 1, 1.5 and 2.2.
+    The given noise may be too small: with G scales all likelihoods are means over G noise levels. Ville's
+    inequality then holds for a noise that is drawn from them, P(M_n >= c for any n) <= 1 / c, which is a mean
+    over G probabilities, none of which exceeds G / c: an alarm at c = G / delta keeps delta at each level. In
+    200 stationary runs (100 arms, T = 200, GP-UCB of width 2.45, delta = 0.1) with a noise given at 1, 0.7,
+    0.5 and 1.5 times its std 1, 70, 196 and 0 had an alarm if that level is assumed alone, and 1, 0, 0 and 0
+    with the scales 1, 1.5 and 2.2.
 
     Args:
-        told: of the values.
-        horizon: T, with which w_s = step / T; None is any number of plays, w_s = step^2 / (s (s + step)).
+        told: the model of the values.
+        horizon: T, with which w_s = step / T; None for any number of plays, w_s = step^2 / (s (s + step)).
         step: plays between starts.
         false_alarm_rate: delta, the probability of any false alarm until the next restart, at each scale.
-        scales: of the noise's deviation, G.
+        scales: factors of the noise std, G.
     """
 
     def __init__(
@@ -58,32 +57,32 @@ class Evidence:
     ):
         self._outcomes, self._step, self._horizon = Outcomes(told, scales), step, horizon
         self._threshold = math.log(len(scales) / false_alarm_rate)
-        self._joint = np.zeros((len(scales), 1))  # (G, W) log p(y_1:s) p(y_s+1:n); the first has no change
+        self._joint = np.zeros((len(scales), 1))  # (G, W) log p(y_1:s) p(y_s+1:n); the first is no change
         self._start, self._log_weight = np.zeros(1, dtype=np.int64), np.full(1, -np.inf)
-        self._next, self._unborn = step, 1.0  # the start to come, and the weight of those to come
+        self._next, self._later_weight = step, 1.0  # the next start, and the weight of all later ones
 
     @property
     def log_factors(self) -> Floats:
-        """log BF_s of the starts so far, (W,); that of the first, which is no change, is 0."""
+        """log BF_s of the starts so far, (W,); that of the first, no change, is 0."""
         each = np.logaddexp.reduce(self._joint, axis=0)
         return each - each[0]
 
     @property
     def log_evidence(self) -> float:
         """log M_n."""
-        unborn = math.log(self._unborn) if self._unborn > 0.0 else -math.inf
-        return float(np.logaddexp(np.logaddexp.reduce(self._log_weight + self.log_factors), unborn))
+        later = math.log(self._later_weight) if self._later_weight > 0.0 else -math.inf
+        return float(np.logaddexp(np.logaddexp.reduce(self._log_weight + self.log_factors), later))
 
     def remember(self, point: int, value: Floats, share: float) -> None:
-        """A value that is known to be of the present function, before the first that is looked at.
+        """Condition on a value known to be of the present function, before the first observed one.
 
-        It is no reason for an alarm: p(y | what is remembered) is in the place of p(y) until the change.
+        It cannot raise an alarm: p(y | remembered values) replaces p(y) until the change.
         """
         self._joint = self._joint + self._outcomes.expected(point, share).log_density(value)
         self._outcomes.learn(point, value, share)
 
     def observe(self, age: int, point: int, value: Floats, share: float) -> int | None:
-        """See `Watch`; after a change plays are kept from the likeliest start on."""
+        """Observe a value, see `Watch`; after a change plays are kept from the likeliest start on."""
         while self._next <= age and (self._horizon is None or self._next < self._horizon):
             self._begin()
         self._joint = self._joint + self._outcomes.expected(point, share).log_density(value)
@@ -101,7 +100,7 @@ class Evidence:
         self._joint = np.column_stack([self._joint, self._joint[:, 0]])
         self._start = np.append(self._start, start)
         self._log_weight = np.append(self._log_weight, math.log(weight))
-        self._next, self._unborn = start + step, self._unborn - weight
+        self._next, self._later_weight = start + step, self._later_weight - weight
 
     def _drop(self, kept: Bools) -> None:
         kept[0] = True
@@ -113,7 +112,7 @@ class Evidence:
 
 
 def require_scales(scales: Any) -> tuple[float, ...]:
-    """Return factors of the noise's deviation, or say what is wrong with them."""
+    """Return factors of the noise std, or raise an error that names what is wrong with them."""
     try:
         given = np.asarray(scales, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -124,6 +123,6 @@ def require_scales(scales: Any) -> tuple[float, ...]:
         or isinstance(scales, str)
         or not np.all((given > 0) & (given < np.inf))
     ):
-        words = "must be positive numbers, factors of the noise's deviation such as (1, 1.5, 2)"
+        words = "must be positive numbers, factors of the noise std such as (1, 1.5, 2)"
         raise ArgumentError("noise_scales", f"{words}, got {shown(scales)}")
     return tuple(given.tolist())

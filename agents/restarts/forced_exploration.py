@@ -1,4 +1,4 @@
-"""Which rounds are played uniformly, so that changes are found wherever they are."""
+"""The schedule of uniform plays, by which changes are found at any arm."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ PAPER_XI_SQUARED = 3
 
 
 class ForcedExploration:
-    """A round is uniform iff |uniform|^2 <= xi^2 |history| (Avanesov 2020, Algorithm 2), B trials at once.
+    """Schedule in which a round is uniform iff |uniform|^2 <= xi^2 |history| (Avanesov 2020, Algorithm 2).
 
     The history is all plays of a trial since its last restart, the uniform ones included. xi^2 is the
     parameter, because sqrt(3)**2 is not 3 and ties are uniform: with 3 the rounds begin U U U U G G U G G U.
-    With 0 one round is uniform, as the first of any algorithm is.
+    With 0 only the first round is uniform, as in any algorithm.
 
     Args:
         num_trials: B.
@@ -26,28 +26,28 @@ class ForcedExploration:
         if not is_number(xi_squared) or xi_squared < 0:
             raise ValueError(f"xi_squared must be a number >= 0, got {xi_squared!r}; the paper uses 3")
         self.xi_squared = xi_squared
-        self.explored = np.zeros(num_trials, dtype=np.int64)  # uniform plays
-        self.played = np.zeros(num_trials, dtype=np.int64)  # plays
+        self.explored = np.zeros(num_trials, dtype=np.int64)  # number of uniform plays
+        self.played = np.zeros(num_trials, dtype=np.int64)  # number of plays
 
     @property
     def due(self) -> Bools:
-        """Whether the next round is uniform, (B,)."""
+        """True where the next round is uniform, (B,)."""
         return self.explored**2 <= self.xi_squared * self.played
 
     def advance(self) -> Bools:
-        """Count the round that is being played; return whether it is uniform, (B,)."""
+        """Count the round that is being played; return where it is uniform, (B,)."""
         due = self.due
         self.explored += due
         self.played += 1
         return due
 
     def restart(self, trial: Ints) -> None:
-        """Begin again in some trials, (n,)."""
+        """Reset the counts of some trials, (n,)."""
         self.explored[trial] = self.played[trial] = 0
 
 
 def uniform_rounds(rounds: int, xi_squared: float = PAPER_XI_SQUARED) -> int:
-    """How many of the first T rounds are uniform."""
+    """Return how many of the first T rounds are uniform."""
     schedule = ForcedExploration(1, xi_squared)
     for _ in range(rounds):
         schedule.advance()

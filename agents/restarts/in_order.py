@@ -1,4 +1,4 @@
-"""Restarts that look for changes in what any plays earn, value after value in the order of play."""
+"""Restarts by detectors of changes that observe the values of all plays in the order of play."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ if TYPE_CHECKING:
 
 
 class Watch(Protocol):
-    """Looks at the values of one trial since it began."""
+    """Detector of changes that observes the values of one trial."""
 
     def observe(self, age: int, point: int, value: Floats, share: float) -> int | None:
-        """What a play earned, (1 + C,) minus what is expected of the reward before any play.
+        """Observe the value of a play, (1 + C,), minus the prior mean of the reward.
 
         Args:
             age: rounds from the beginning to the play; it ascends.
-            point: that was played.
+            point: the played point.
             value: of the reward and the costs.
-            share: of its noise variance in what is told.
+            share: ratio of its noise variance to the published one.
 
         Returns:
-            After a change the age from which on plays tell of the functions of today; else None.
+            After a change the first age whose plays are of the present functions; else None.
         """
         ...
 
 
 class InOrder(Restart):
-    """Shows each trial's values to a watch in the order of play, and keeps the plays after a change.
+    """Restart that passes each trial's values to a detector in order, and keeps the plays after a change.
 
-    A value that comes before those of earlier plays waits for them; one that has not come after `max_delay`
-    rounds is lost, and skipped. (Where a delay depends on what is delayed, losses tell something too, and no
-    bound on false alarms holds.) It plays nothing at random.
+    A value delivered before those of earlier plays waits for them; one that is not delivered after
+    `max_delay` rounds is skipped. (If delays depend on values, such losses are informative, and no bound on
+    false alarms holds.) It plays no arm at random.
 
     Args:
         model: kernel and setting.
         num_trials: B.
-        watch: builds what looks at the values, from what is told of them.
-        observed: the model of the reward for agents whose own model is of something made of it.
-        archive: builds what looks for segments that come back, from what is told; by default nobody does.
-            Their plays count again. It builds the watches then.
+        watch: builds the detector from the model of the values.
+        observed: the model of the reward, for agents whose own model is of an objective derived from it.
+        archive: builds the archive of ended segments from the model of the values; default none. Plays of a
+            segment that returns are used again. The archive then builds the detectors.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class InOrder(Restart):
         self.places, self._late = Places(model, observed), model.setting.max_delay
         self._weights = profile_weights(model.setting)
         noise = np.broadcast_to(observed.noise_std, num_trials)
-        told = [_told(model, observed, self.places.prior, float(each)) for each in noise]
+        told = [_value_model(model, observed, self.places.prior, float(each)) for each in noise]
         self.archives = None if archive is None else [archive(each) for each in told]
         self._make = [lambda each=each: watch(each) for each in told]
         if self.archives is not None:
@@ -78,28 +78,28 @@ class InOrder(Restart):
         self._waiting: list[dict[int, tuple[int, Floats]]] = [{} for _ in range(num_trials)]
         self._alarms: list[list[int]] = [[] for _ in range(num_trials)]
         self._first = np.zeros(num_trials, dtype=np.int64)  # round from which ages are counted
-        self._next = np.zeros(num_trials, dtype=np.int64)  # round whose value is due
+        self._next = np.zeros(num_trials, dtype=np.int64)  # round of the next value
         self._kept = np.zeros(num_trials, dtype=np.int64)
         self._alarmed = np.zeros(num_trials, dtype=bool)
         self._now = 0
 
     @property
     def alarms(self) -> list[list[int]]:
-        """Rounds after which each trial noticed a change."""
+        """Rounds after which each trial detected a change."""
         return self._alarms
 
     @property
     def kept_from(self) -> Ints:
-        """The first round whose plays are kept, (B,)."""
+        """First round whose plays are kept, (B,)."""
         return self._kept
 
     @property
     def recalled(self) -> list[Ints] | None:
-        """The rounds of archived plays that count again, (n,) of each trial."""
+        """Rounds of archived plays that are used again, (n,) of each trial."""
         return None if self.archives is None else [each.rounds for each in self.archives]
 
     def keep_nothing(self) -> None:
-        """Have no archive."""
+        """Remove the archive."""
         self.archives = None
 
     def play(self, point: Ints) -> None:
@@ -107,13 +107,13 @@ class InOrder(Restart):
         self._now += 1
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Let values wait until it is their turn."""
+        """Store values until those of earlier plays are observed."""
         value = self.places.values(trial, point, reward, cost)
         for i, x, t, y in zip(trial.tolist(), point.tolist(), rounds.tolist(), value, strict=True):
             self._waiting[i][t] = x, y
 
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
-        """The trials whose watch sees a change."""
+        """Return the trials whose detector finds a change."""
         for i in range(len(self.watches)):
             first = self._look(i, rounds)
             if first is not None:
@@ -121,7 +121,7 @@ class InOrder(Restart):
         return self._alarmed.nonzero()[0]
 
     def forget(self, trial: Ints) -> None:
-        """Begin to watch anew, what is kept first."""
+        """Begin new detectors, which observe the kept plays first."""
         for i in trial.tolist():
             if not self._alarmed[i]:
                 self._kept[i] = self._now
@@ -131,7 +131,7 @@ class InOrder(Restart):
         self._alarmed[trial] = False
 
     def _look(self, trial: int, rounds: int) -> int | None:
-        """Show a trial's values whose turn it is; the first round to keep, if there was a change."""
+        """Pass a trial's next values on; return the first round to keep, if there is a change."""
         waiting, now = self._waiting[trial], int(self._next[trial])
         kept = None
         while kept is None and (now in waiting or now + self._late < rounds):
@@ -144,7 +144,7 @@ class InOrder(Restart):
         return kept
 
     def _shown(self, trial: int, play: Seen, rounds: int) -> int | None:
-        """Show a trial's value; the first round to keep, after a change or if an archived segment is back."""
+        """Pass one value on; return the first round to keep, after a change or if a segment returns."""
         first, archive = int(self._first[trial]), self.archives[trial] if self.archives else None
         age = self.watches[trial].observe(play.round - first, play.point, play.value, play.share)
         if age is not None:
@@ -160,8 +160,8 @@ class InOrder(Restart):
             self.archives[trial].clear()
 
 
-def _told(model: Model, observed: Model, prior: PriorUnits, noise_std: float) -> Told:
-    """What is assumed of one trial's values; costs have the reward's kernel and unknown levels."""
+def _value_model(model: Model, observed: Model, prior: PriorUnits, noise_std: float) -> Told:
+    """Return the model of one trial's values; costs have the reward's kernel and unknown levels."""
     setting, variance = model.setting, observed.deviation**2
     gram = observed.gram if model.visited is None else VisitedGram(observed.kernel, model.visited)
     given = known_per_cost("constraint_noise_std", setting, None)

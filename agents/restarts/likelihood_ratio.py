@@ -1,11 +1,11 @@
-r"""An alarm where the mean of standardised residuals changes: the Gaussian generalised likelihood ratio.
+r"""An alarm by the Gaussian generalised likelihood ratio of the mean of standardised residuals.
 
 e_t = (y_t - mu_{t-1}(x_t)) / sqrt(sigma_{t-1}^2(x_t) + lambda) are independent N(0, 1) without a change.
 After n values, with m_1, m_2, m the means of the first s, of the others and of all,
 
     max_s  s kl(m_1, m) + (n - s) kl(m_2, m) >= (1 + 1/n) ln(2 n^(3/2) / delta),    kl(a, b) = (a - b)^2 / 2,
 
-statistic and threshold as in SMPyBandits; on the residuals of a Gaussian process they are ours.
+statistic and threshold as in SMPyBandits; their use on the residuals of a Gaussian process is ours.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ FIRST_CAPACITY = 64  # values; doubled whenever they are full
 
 
 class LikelihoodRatio:
-    """The residuals of one trial; O(n) a value. Reward and C costs share delta equally.
+    """Detector on the residuals of one trial; O(n) a value. Reward and C costs share delta equally.
 
     Args:
-        told: of the values.
+        told: the model of the values.
         false_alarm_rate: delta.
     """
 
@@ -37,7 +37,7 @@ class LikelihoodRatio:
         self._count = 0
 
     def observe(self, age: int, point: int, value: Floats, share: float) -> int | None:
-        """See `Watch`; after a change plays are kept from the likeliest change on."""
+        """Observe a value, see `Watch`; after a change plays are kept from the likeliest change on."""
         residual = self._outcomes.expected(point, share).residual(value)[0, 0]
         self._outcomes.learn(point, value, share)
         self._append(age, residual)
@@ -51,7 +51,7 @@ class LikelihoodRatio:
 
     @property
     def statistics(self) -> Floats:
-        """Of a change after s = 1, ..., n - 1 values, (n - 1, 1 + C)."""
+        """Statistics of a change after s = 1, ..., n - 1 values, (n - 1, 1 + C)."""
         n, sums = self._count, self._sums[: self._count + 1]
         s, total = np.arange(1, n)[:, None], sums[n]
         before, after, mean = sums[1:n] / s, (total - sums[1:n]) / (n - s), total / n

@@ -1,4 +1,4 @@
-"""Restarts that look for changes: plays at random among the others, and a test on what they earned."""
+"""Restarts by the change-point detector, which tests the values of uniform plays."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class OnAlarm(Restart):
-    """Starts over when the change-point detector finds that the reward or a cost is another function.
+    """Restart by the change-point detector, when the reward or a cost has changed.
 
     Args:
         model: kernel and setting.
         num_trials: B.
-        observed: the same for agents whose own model is not of the reward, but of something made of it.
+        observed: the model of the reward, for agents whose own model is of an objective derived from it.
         each: options of `ChangePointDetector` that differ from trial to trial, B of them.
-        **options: those of all trials; "theta" decides how often there is a false alarm.
+        **options: options of all trials; "theta" determines the rate of false alarms.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class OnAlarm(Restart):
 
     @property
     def alarms(self) -> list[list[int]]:
-        """Rounds after which each trial noticed a change."""
+        """Rounds after which each trial detected a change."""
         return self._alarms
 
     def play(self, point: Ints) -> None:
-        """Only what plays earn is looked at."""
+        """Do nothing: the detector observes values only."""
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
         """Test after each value, in the order of play."""
@@ -63,26 +63,26 @@ class OnAlarm(Restart):
             self._alarmed[i] |= self.detectors[i].insert(t, x, y)
 
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
-        """The trials with an alarm in this round."""
+        """Return the trials with an alarm in this round."""
         alarmed = self._alarmed.nonzero()[0]
         for i in alarmed.tolist():
             self._alarms[i].append(rounds - 1)
         return alarmed
 
     def forget(self, trial: Ints) -> None:
-        """Begin new sequences."""
+        """Reset the detectors."""
         self._alarmed[trial] = False
         for i in trial.tolist():
             self.detectors[i].reset()
 
 
 class Exploring(Restart):
-    """Plays some rounds uniformly, and shows these alone to another restart.
+    """Restart that plays some rounds uniformly, and passes these alone to another restart.
 
     Args:
-        model, num_trials: as of every restart.
+        model, num_trials: as for every restart.
         watch: builds the other restart: `OnAlarm`, `Oracle` or `Never`.
-        xi_squared: how many rounds are uniform, see `ForcedExploration`.
+        xi_squared: determines the number of uniform rounds, see `ForcedExploration`.
     """
 
     def __init__(
@@ -100,31 +100,31 @@ class Exploring(Restart):
 
     @property
     def alarms(self) -> list[list[int]] | None:
-        """Rounds after which each trial noticed a change."""
+        """Rounds after which each trial detected a change."""
         return self.watch.alarms
 
     @property
     def exploring(self) -> Bools:
-        """Which trials play any arm in this round, (B,)."""
+        """Mask of trials that play any arm in this round, (B,)."""
         return self._schedule.due
 
     def play(self, point: Ints) -> None:
-        """Note which trials have just played uniformly."""
+        """Record which trials have just played uniformly."""
         self._was_exploring.append(self._schedule.advance())
         self.watch.play(point)
 
     def receive(self, trial: Ints, point: Ints, rounds: Ints, reward: Floats, cost: Floats) -> None:
-        """Show what uniform plays have earned."""
+        """Pass the feedback of uniform plays on."""
         uniform = self._was_exploring.rows[rounds, trial]
         if uniform.any():
             kept = trial[uniform], point[uniform], rounds[uniform], reward[uniform], cost[uniform]
             self.watch.receive(*kept)
 
     def end_round(self, rounds: int, info: dict[str, Any]) -> Ints:
-        """The trials that the other restart names."""
+        """Return the trials that the other restart selects."""
         return self.watch.end_round(rounds, info)
 
     def forget(self, trial: Ints) -> None:
-        """Trials start over, (n,)."""
+        """Restart trials, (n,)."""
         self._schedule.restart(trial)
         self.watch.forget(trial)

@@ -1,4 +1,4 @@
-"""Reward and costs of one trial as an alarm sees them: what each start expects of the next value."""
+"""Predictions of a trial's reward and costs from several starts, for alarms."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from .starts import Starts
 
 
 class Expected(NamedTuple):
-    """What W starts expect of the 1 + C values of a play, under each of G noise levels."""
+    """Predictions by W starts of the 1 + C values of a play, under each of G noise levels."""
 
     mean: Floats  # (G, W, 1 + C)
     variance: Floats  # (G, W, 1 + C) of the functions
     noise: Floats  # (G, 1, 1 + C) variance of the noise
 
     def log_density(self, value: Floats) -> Floats:
-        """log N(y; mu, sigma^2 + lambda) of values, (1 + C,), summed over them: (G, W)."""
+        """Return log N(y; mu, sigma^2 + lambda) of values, (1 + C,), summed over them: (G, W)."""
         variance = self.variance + self.noise
         return -0.5 * (np.log(2.0 * np.pi * variance) + (value - self.mean) ** 2 / variance).sum(axis=-1)
 
     def residual(self, value: Floats) -> Floats:
-        """(y - mu) / sqrt(sigma^2 + lambda), (G, W, 1 + C): independent N(0, 1) where the model is right."""
+        """Return (y - mu) / sqrt(sigma^2 + lambda), (G, W, 1 + C): i.i.d. N(0, 1) if the model is right."""
         return (value - self.mean) / np.sqrt(self.variance + self.noise)
 
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What is assumed of the values of one trial.
+    """Model of the values of one trial.
 
     Args:
         between: prior covariances of points, (n,) and (m,) -> (n, m), of the reward and of each cost.
         reward_noise: variance.
         cost_noise: variance of all costs' noise, or of each, (C,).
-        levels: prior variances of the unknown levels of the reward and of the costs; 0 is a known one.
+        levels: prior variances of the unknown levels of the reward and of the costs; 0 for a known one.
         num_costs: C.
     """
 
@@ -52,11 +52,11 @@ class Told:
 
 
 class Outcomes:
-    """Posteriors of the reward and of the costs, which are played together and change together.
+    """Posteriors of the reward and of the costs, which share their plays and their changes.
 
     Args:
-        told: of the values.
-        scales: of the noise's deviation, G factors of what is told.
+        told: the model of the values.
+        scales: factors of the given noise std, G.
     """
 
     def __init__(self, told: Told, scales: Sequence[float] = (1.0,)):
@@ -69,7 +69,7 @@ class Outcomes:
         self._counts = [1, *(count for _, count in alike)]
 
     def begin(self) -> None:
-        """Add a start that knows nothing."""
+        """Add a start from the prior."""
         for part in self._parts:
             part.begin()
 
@@ -79,7 +79,7 @@ class Outcomes:
             part.keep(kept)
 
     def expected(self, point: int, share: float) -> Expected:
-        """Of a play whose noise variance is `share` times what is told."""
+        """Return the predictions for a play whose noise variance is `share` times the given one."""
         mean, variance = zip(*(part.predict(point) for part in self._parts), strict=True)
         repeated = [
             np.repeat(each[..., None], count, axis=-1)
@@ -92,7 +92,7 @@ class Outcomes:
         return Expected(*(np.concatenate(each, axis=-1) for each in (mean, repeated, noise)))
 
     def learn(self, point: int, value: Floats, share: float) -> None:
-        """Values came, (1 + C,)."""
+        """Condition on values, (1 + C,)."""
         ends = np.cumsum(self._counts)[:-1]
         for part, own in zip(self._parts, np.split(value, ends), strict=True):
             part.learn(point, own, share)

@@ -1,11 +1,11 @@
-r"""An alarm where the likeliest start of the present segment jumps forward (Adams & MacKay 2007).
+r"""An alarm when the likeliest start of the present segment jumps forward (Adams & MacKay 2007).
 
 Bayesian online change-point detection with Gaussian processes (Saatci et al. 2010): before each value
 
     p(start = now) = H,    p(start = s) *= 1 - H,
 
 then each is multiplied by N(y; mu_s(x), sigma_s^2(x) + lambda), mu_s and sigma_s from the plays since s. H is
-one over the expected length of a segment (from memory). False alarms have no bound.
+one over the expected length of a segment (from memory). The rate of false alarms has no bound.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class RunLengths:
     """The starts of one trial and their probabilities.
 
     Args:
-        told: of the values.
+        told: the model of the values.
         segment: expected rounds of a segment, 1 / H.
     """
 
@@ -37,11 +37,11 @@ class RunLengths:
 
     @property
     def probabilities(self) -> tuple[np.ndarray, Floats]:
-        """The starts that are not negligible and their probabilities, (W,) each."""
+        """Starts that are not negligible and their probabilities, (W,) each."""
         return self._start, np.exp(self._log_weight)
 
     def observe(self, age: int, point: int, value: Floats, share: float) -> int | None:
-        """See `Watch`; after a change plays are kept from the likeliest start on."""
+        """Observe a value, see `Watch`; after a change plays are kept from the likeliest start on."""
         if age > 0:
             self._outcomes.begin()
             self._start = np.append(self._start, age)

@@ -1,4 +1,4 @@
-"""Posteriors of the same functions from several starts: each has forgotten what was played before its own."""
+"""Posteriors of the same functions from several starts, each given only the plays since its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .coordinates import FIRST_CAPACITY, Coordinates
 class Starts:
     r"""W starts of q functions that share their plays, under each of G noise variances.
 
-    f = phi'w, and of the start s the belief N(m, P) about w is that of N(0, I) and the plays since s:
+    f = phi'w, and start s has the belief N(m, P) about w: N(0, I) updated by the plays since s,
 
         m += P phi (y - phi'm) / (phi'P phi + lambda),    P -= P phi phi'P / (phi'P phi + lambda).
 
@@ -32,7 +32,7 @@ class Starts:
         self.begin()
 
     def begin(self) -> None:
-        """Add a start that knows nothing."""
+        """Add a start from the prior."""
         many, _, functions, size = self._mean.shape
         fresh = np.broadcast_to(np.eye(size), (many, 1, size, size))
         self._mean = np.concatenate([self._mean, np.zeros((many, 1, functions, size))], axis=1)
@@ -43,13 +43,13 @@ class Starts:
         self._mean, self._covariance = self._mean[:, kept], self._covariance[:, kept]
 
     def predict(self, point: int) -> tuple[Floats, Floats]:
-        """Mean (G, W, q) and variance (G, W) of the functions at a point, without noise."""
+        """Return mean (G, W, q) and variance (G, W) of the functions at a point, without noise."""
         phi, _, along = self._at(point)
         mean = self._mean[..., : len(phi)] @ phi
         return mean, np.maximum(along[..., : len(phi)] @ phi, 0.0)
 
     def learn(self, point: int, value: Floats, share: float) -> None:
-        """Values came, (q,), of `share` times the noise variance."""
+        """Condition on values, (q,), of `share` times the noise variance."""
         phi, k, along = self._at(point)
         variance = np.maximum(along[..., : len(phi)] @ phi, 0.0) + share * self.noise[:, None]
         gain = along / variance[..., None]
@@ -58,7 +58,7 @@ class Starts:
         self._covariance[..., :k, :k] -= along[..., :, None] * gain[..., None, :]
 
     def _at(self, point: int) -> tuple[Floats, int, Floats]:
-        """phi, k and P phi, (G, W, k)."""
+        """Return phi, k and P phi, (G, W, k)."""
         phi, k = self.coordinates.of(point), self.coordinates.dimensions
         self._reserve(k)
         return phi, k, self._covariance[..., :k, : len(phi)] @ phi

@@ -1,4 +1,4 @@
-"""How many rounds longer a batch lasts, so that what it played has come when it is looked at."""
+"""Extensions of batches, which wait for the feedback of their plays."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from bandit_envs.basics.arguments import require_not_negative, require_positive
 from bandit_envs.problem.setting import Setting
 
-Wait = Callable[[int], int]  # from the rounds t up to the end of a batch without it
+Wait = Callable[[int], int]  # from the rounds t up to the end of a batch without extension
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """u rounds.
+    """Extension by u rounds.
 
     Args:
         rounds: u.
@@ -31,14 +31,14 @@ class Fixed:
 class SubExponential:
     r"""u = ceil(E d + max(sqrt(2 xi^2 L), 2 b L)), L = log(3 t / (2 late)) (Vakili et al. 2023).
 
-    P(d > u) <= e^-L where log E exp(s (d - E d)) <= s^2 xi^2 / 2 for s in [0, 1 / b]. The authors' code has
-    the smaller of the two in place of the larger, for which that fails: P(d > 117) = 0.043 for Poisson
-    delays of mean 100, where 2e-4 is wanted.
+    P(d > u) <= e^-L where log E exp(s (d - E d)) <= s^2 xi^2 / 2 for s in [0, 1 / b]. The authors' code takes
+    the smaller of the two terms in place of the larger, which breaks the bound: P(d > 117) = 0.043 for
+    Poisson delays of mean 100, where 2e-4 is required.
 
     Args:
         mean: E d.
         xi, b: of the delays; see `of_poisson`.
-        late: the probability that of t plays one is late is two thirds of it.
+        late: 3/2 of the bound on the probability that any of t plays is late.
     """
 
     mean: float
@@ -53,9 +53,9 @@ class SubExponential:
 
     @classmethod
     def of_poisson(cls, mean: float, late: float) -> SubExponential:
-        """With xi^2 = 2 (e - 2) E d and b = 1, for e^s - 1 - s <= (e - 2) s^2 up to s = 1.
+        """Return the extension with xi^2 = 2 (e - 2) E d and b = 1, since e^s - 1 - s <= (e - 2) s^2 up to 1.
 
-        The paper's study has xi = 9, which serves means up to 56.
+        The paper's study has xi = 9, which suffices for means up to 56.
         """
         return cls(mean, math.sqrt(2.0 * (math.e - 2.0) * mean), 1.0, late)
 
@@ -67,10 +67,10 @@ class SubExponential:
 
 @dataclass(frozen=True)
 class Quantile:
-    """The smallest u with P(d > u) <= 2 late / (3 t) under the published law: never more than is needed.
+    """The smallest u with P(d > u) <= 2 late / (3 t) under the published law.
 
     Args:
-        setting: which publishes a law of delays.
+        setting: a setting with a published law of delays.
         late: see `SubExponential`.
     """
 

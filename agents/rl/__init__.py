@@ -1,7 +1,7 @@
 """Reinforcement-learning libraries as agents. torch and stable-baselines3 are imported when one is made.
 
-Two tracks, which no figure mixes: learners that start from scratch in every trial (`sb3`, by name `sb3-a2c`
-and so on), and policies trained beforehand on other functions (`train_policy`, `pretrained`).
+There are two tracks, which no figure mixes: learners that start from scratch in every trial (`sb3`, by name
+`sb3-a2c` and so on), and policies pretrained on other functions (`train_policy`, `pretrained`).
 """
 
 from .factories import sb3
@@ -9,5 +9,5 @@ from .frozen import pretrained
 from .policy import Policy
 from .training import train_policy
 
-__distributions__ = ("torch", "stable-baselines3", "sb3-contrib")  # whose versions name cells
+__distributions__ = ("torch", "stable-baselines3", "sb3-contrib")  # their versions are part of a cell's name
 __all__ = ["Policy", "pretrained", "sb3", "train_policy"]

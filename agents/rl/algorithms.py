@@ -1,4 +1,4 @@
-"""Which algorithms there are, where they come from, and what they can play."""
+"""The learners of stable-baselines3 and sb3-contrib, with the action spaces that they can play."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Algorithm:
 
     Args:
         source: "package:Class", or the class itself.
-        arms: whether it plays a `Discrete` action space.
-        box: whether it plays a `Box`.
+        arms: True if it can play a `Discrete` action space.
+        box: True if it can play a `Box`.
         policy: default of its first argument.
-        masks: whether it reads which arms may be played.
+        masks: True if it reads the mask of available arms.
     """
 
     source: str | type
@@ -36,7 +36,7 @@ class Algorithm:
 
     @property
     def name(self) -> str:
-        """Of the class."""
+        """Name of the class."""
         return self.source.__name__ if isinstance(self.source, type) else self.source.partition(":")[2]
 
     def load(self) -> type:
@@ -62,9 +62,9 @@ ALGORITHMS = {
 
 
 def find_algorithm(algorithm: str | type) -> Algorithm:
-    """The algorithm of a name in `ALGORITHMS`, or of a class with the constructor and `learn` of these.
+    """Return the algorithm of a name in `ALGORITHMS`, or of a class with their constructor and `learn`.
 
-    A class plays what the one of these that it extends plays, and any action space where it extends none.
+    A subclass of one of these plays its action spaces; any other class plays all action spaces.
     """
     if isinstance(algorithm, type) and hasattr(algorithm, "learn"):
         extended = {f"{base.__module__.partition('.')[0]}:{base.__name__}" for base in algorithm.__mro__}
@@ -79,7 +79,7 @@ def find_algorithm(algorithm: str | type) -> Algorithm:
 
 
 def check_options(learner: type, options: dict[str, Any]) -> None:
-    """Raise unless the constructor takes every option and none of them is ours to give."""
+    """Raise unless the constructor takes every option and none of them is reserved."""
     allowed = [name for name in inspect.signature(learner).parameters if name not in RESERVED]
     for name in options:
         if name in RESERVED:

@@ -1,4 +1,4 @@
-"""Experience whose reward is that of its own action, however late it arrives."""
+"""A replay buffer that credits each delayed reward to its own action."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
 
 class AttributedReplayBuffer(ReplayBuffer):
-    """A replay buffer that holds a transition back until the reward of its own round arrives.
+    """Replay buffer that stores a transition when the reward of its own round is delivered.
 
-    The reward that `add` is given sums over what arrives in a round, whichever round earned it;
-    `info["feedback_step"]` says which. What never arrives is never learnt from. One environment.
+    The reward argument of `add` is the sum of rewards delivered in a round, of any earlier rounds;
+    `info["feedback_step"]` has their rounds. Transitions without feedback are never stored. One environment.
 
     Args:
-        penalty: of the positive parts of the costs that arrive with a reward.
+        penalty: price of the positive parts of the costs delivered with a reward.
         *arguments, **keywords: of `ReplayBuffer`.
     """
 
@@ -34,7 +34,7 @@ class AttributedReplayBuffer(ReplayBuffer):
         done: np.ndarray,
         infos: list[dict[str, Any]],
     ) -> None:
-        """Keep a transition, and store those whose rewards are in its `info`."""
+        """Hold a transition, and store those whose rewards are in its `info`."""
         (info,) = infos
         self._pending[info["t"]] = (np.array(obs), np.array(next_obs), np.array(action), done, infos)
         for slot in np.flatnonzero(info["feedback_mask"]).tolist():
@@ -48,7 +48,7 @@ class AttributedReplayBuffer(ReplayBuffer):
 
 
 def wait_for_feedback(model: OffPolicyAlgorithm) -> None:
-    """Let a model train only once something has arrived: an empty buffer cannot be sampled."""
+    """Let a model train only after the first delivery, because an empty buffer cannot be sampled."""
     train = model.train
 
     def train_on_feedback(*arguments: Any, **keywords: Any) -> None:

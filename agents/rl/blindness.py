@@ -1,4 +1,4 @@
-"""A warning where a policy is trained that cannot tell which function it plays."""
+"""A warning for training of a policy whose observations do not identify the function."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gymnasium import Space
 from bandit_envs.environment.envs import spaces_of
 from bandit_envs.problem.problem import Problem
 
-LIBRARIES = (__name__.partition(".")[0], "stable_baselines3", "sb3_contrib")  # who calls on a user's behalf
+LIBRARIES = (__name__.partition(".")[0], "stable_baselines3", "sb3_contrib")  # callers that are not the user
 REMEDY = (
     "the observation is constant and every episode draws a new function, so that this policy cannot learn "
     "which arm is good: show it the past, with StatisticsObservation (or HistoryObservation for a recurrent "
@@ -21,10 +21,10 @@ REMEDY = (
 
 
 def is_blind(problem: Problem, seen: Space) -> bool:
-    """Whether observations say nothing of a function that is new in every episode.
+    """Return True if observations have no information about a function that is new in every episode.
 
     Args:
-        problem: what is played.
+        problem: the problem.
         seen: the observation space of the learner.
     """
     bare = seen.shape == spaces_of(problem)[0].shape
@@ -32,13 +32,13 @@ def is_blind(problem: Problem, seen: Space) -> bool:
 
 
 def warn_if_blind(problem: Problem, seen: Space) -> None:
-    """Warn, at the user's line, if observations say nothing; see `is_blind`."""
+    """Warn, at the user's line, if observations have no information; see `is_blind`."""
     if is_blind(problem, seen):
         warnings.warn(REMEDY, UserWarning, stacklevel=_frames_of_libraries() + 1)
 
 
 def _frames_of_libraries() -> int:
-    """How many calls lie between the user's line and this function's caller, which is one of them."""
+    """Return the number of calls between the user's line and this function's caller, including that."""
     count, frame = 0, inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in LIBRARIES:
         count, frame = count + 1, frame.f_back
@@ -46,7 +46,7 @@ def _frames_of_libraries() -> int:
 
 
 def _draws_functions(problem: Problem) -> bool:
-    """Whether two trials have different functions."""
+    """Return True if two trials have different functions."""
     if problem.function_seed is not None:
         return False
     first, second = (problem.draw(entropy) for entropy in range(2))

@@ -1,4 +1,4 @@
-"""The environment that a learner believes it steps: every step is a round of somebody else's loop."""
+"""The environment of a learner, in which every step is a round of the caller's loop."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Step = tuple[Floats, float, bool, bool, dict[str, Any]]
 
 
 class BridgeEnv(gym.Env):
-    """Asks for what each action earns. One trial is one stream without an end that a learner could see.
+    """Environment that passes actions to the caller's loop. One trial is one stream without an end.
 
-    A learner that resets it again, as `learn` does when it is called in pieces, goes on in the same round.
+    A learner that resets it again, as `learn` does when it is called in pieces, continues in the same round.
 
     Args:
         observation_space, action_space: of the learner.
-        ask: given an action, waits for (observation, reward, info) of the round that it is played in; given
-            None, for the same of the reset.
+        ask: given an action, waits for (observation, reward, info) of its round; given None, for that of the
+            reset.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012 (Gymnasium's own convention)
@@ -35,7 +35,7 @@ class BridgeEnv(gym.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Floats, dict[str, Any]]:
-        """Wait for the first round; later, see again the round in progress."""
+        """Wait for the first round; later, return the round in progress."""
         super().reset(seed=seed)
         if self._seen is None:
             observation, _, info = self._ask(None)
@@ -43,13 +43,13 @@ class BridgeEnv(gym.Env):
         return self._seen
 
     def action_masks(self) -> Bools:
-        """Which arms may be played in the round in progress, (A,), as sb3-contrib asks for it."""
+        """Return the mask of available arms in this round, (A,), in the interface of sb3-contrib."""
         assert self._seen is not None
         assert isinstance(self.action_space, spaces.Discrete)
         return np.asarray(self._seen[1].get("action_mask", np.ones(int(self.action_space.n))), dtype=bool)
 
     def step(self, action: Any) -> Step:
-        """Play in somebody else's loop, and wait for the next round."""
+        """Pass the action on, and wait for the next round."""
         observation, reward, info = self._ask(action)
         self._seen = observation, info
         return observation, reward, False, False, info

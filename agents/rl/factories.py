@@ -1,7 +1,6 @@
 """Learners of stable-baselines3 and sb3-contrib by name.
 
-They play every problem, but by default take no account of delays (`attribute=True` does) or costs (`penalty`
-does).
+They play every problem, but by default ignore delays (see `attribute`) and costs (see `penalty`).
 """
 
 from __future__ import annotations
@@ -31,31 +30,29 @@ def sb3(
 ) -> SB3Agent:
     """stable-baselines3: a learner that starts from scratch in every trial.
 
-    It learns from the reward that arrives in a round, whichever round earned it, as it would in
+    It learns from the sum of rewards delivered in a round, of any earlier rounds, as it would in
     `gym.make(...)`; `total_timesteps` is the horizon.
 
     Args:
-        setting: what is published of the problem.
-        algorithm: "ppo", "a2c", "dqn", "sac", "td3", "trpo", "qr-dqn", "recurrent-ppo",
-            "maskable-ppo", which alone plays where arms come and go, or a class.
+        setting: the published setting.
+        algorithm: "ppo", "a2c", "dqn", "sac", "td3", "trpo", "qr-dqn", "recurrent-ppo", "maskable-ppo", the
+            only one for settings where arms may be missing, or a class.
         preset: "bandit" for options tuned on bandits, "library" for the defaults of the library.
         actions: "arms" or "box"; by default arms where there are any and the algorithm can play them. With
             "box" on a finite set, the arm nearest to a point of [-1, 1]^d is played.
-        observation: "none", "history", "statistics" or {"kind": "statistics", "bins": 20}: what is added to
-            the environment's observation; see `bandit_envs.environment.observations`.
-        attribute: credit delayed rewards to the actions that earned them; needs a replay buffer.
-        penalty: what a unit of cost that arrives takes off the reward.
-        **options: of the algorithm's constructor, over the preset; "action_noise" may be a number.
+        observation: "none", "history", "statistics" or {"kind": "statistics", "bins": 20}, added to the
+            environment's observation; see `bandit_envs.environment.observations`.
+        attribute: True credits delayed rewards to their own actions; needs a replay buffer.
+        penalty: subtracted from the reward for each unit of delivered cost.
+        **options: of the algorithm's constructor, which override the preset; "action_noise" may be a number.
     """
-    require_not_negative("penalty", penalty, "it is what a unit of cost takes off the reward")
+    require_not_negative("penalty", penalty, "it is subtracted from the reward for each unit of cost")
     if not isinstance(attribute, bool):
-        raise ValueError(
-            f"attribute must be True or False, got {attribute!r}; True credits rewards that are late"
-        )
+        raise ValueError(f"attribute must be True or False, got {attribute!r}; True credits delayed rewards")
     chosen = find_algorithm(algorithm)
     blind = setting.volatile and not chosen.masks
     require(
-        not blind, "algorithm", '"maskable-ppo" where arms come and go, which others do not see', algorithm
+        not blind, "algorithm", '"maskable-ppo" where arms may be missing, which others ignore', algorithm
     )
     known = preset_options(preset, algorithm if isinstance(algorithm, str) else None, setting, attribute)
     box = plays_box(chosen, setting, actions)

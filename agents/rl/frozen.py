@@ -1,4 +1,4 @@
-"""Policies trained beforehand as agents: they remember what a trial shows, and learn nothing new."""
+"""Pretrained policies as agents: they observe a trial with frozen weights."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .unit import published_unit
 
 
 class PretrainedAgent(Shown):
-    """Plays frozen weights, which have seen other functions of the same kind.
+    """Agent with frozen weights, trained on other functions of the same kind.
 
     Args:
-        setting: what is published of the problem.
-        policy: what was trained.
-        deterministic: whether the most likely action is played rather than a draw.
+        setting: the published setting.
+        policy: the trained policy.
+        deterministic: True plays the most likely action, False a draw.
     """
 
     track = "pretrained"
@@ -43,7 +43,7 @@ class PretrainedAgent(Shown):
         self._started = False
 
     def reset(self, seed: int) -> None:
-        """Forget the trial; the weights stay."""
+        """Clear the memory of the trial; the weights stay."""
         import torch
 
         self._draws = torch.Generator().manual_seed(one_word(seed)).get_state()
@@ -53,14 +53,14 @@ class PretrainedAgent(Shown):
         self._started, self._first = True, True
 
     def act(self, observation: Floats) -> Any:
-        """Play what the network says of the trial so far."""
+        """Play the network's action, given the trial so far."""
         require_reset(self._started)
-        if self._action is None:  # else the round has not been played: the same action
+        if self._action is None:  # otherwise the round has not been played: return the same action
             self._action = self._plays(self._draw(observation))
         return self._action
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Remember the round."""
+        """Add the round to the observations."""
         require_reset(self._started)
         self._summary.note(action, info)
         self._action = None
@@ -81,12 +81,12 @@ class PretrainedAgent(Shown):
 def pretrained(
     setting: Setting, path: str | os.PathLike[str], *, deterministic: bool = False
 ) -> PretrainedAgent:
-    """A policy that `train_policy` has trained on other functions, with frozen weights.
+    """Pretrained policy of `train_policy`, with frozen weights.
 
     Args:
-        setting: what is published of the problem.
-        path: a file that `Policy.save` wrote.
-        deterministic: whether the most likely action is played rather than a draw.
+        setting: the published setting.
+        path: a file written by `Policy.save`.
+        deterministic: True plays the most likely action, False a draw.
     """
     with from_extra("rl", "pretrained policies"):
         return PretrainedAgent(setting, Policy.load(path), deterministic)

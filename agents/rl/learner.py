@@ -1,4 +1,4 @@
-"""A learner of stable-baselines3 as an agent: its own `learn`, unmodified, in the loop of everybody."""
+"""A learner of stable-baselines3 as an agent, which runs its unmodified `learn` in the caller's loop."""
 
 from __future__ import annotations
 
@@ -26,19 +26,18 @@ HIDDEN = ("oracle", "_oracle")
 
 
 class SB3Agent(Shown):
-    """Learns from scratch on the rounds of one trial, in a thread that lives as long as the trial.
+    """Agent that learns from scratch on the rounds of one trial, in a thread that lives as long as the trial.
 
-    It is told rewards as multiples of the published prior deviation, or of their root mean square so far
-    where no kernel is published: what it plays does not depend on the unit of the reward.
-    `act` gives the learner the outcome of the last round and waits for its next action, so all of its
-    computing takes place there. `total_timesteps` is the horizon. Its seed is that of `reset`, also of the
-    global generators of Python, numpy and torch, on which stable-baselines3 draws: `evaluate` restores them
-    after each trial; in a loop of your own, use `agents.generators.preserved_generators`,
-    and do not let two learners take turns.
+    Its rewards are multiples of the published prior std, or of their root mean square so far where no kernel
+    is published: its plays do not depend on the unit of the reward. `act` gives the learner the outcome of
+    the last round and waits for its next action, so all of its computation takes place there.
+    `total_timesteps` is the horizon. Its seed is that of `reset`, also of the global generators of Python,
+    numpy and torch, from which stable-baselines3 draws: `evaluate` restores them after each trial; in a loop
+    of your own, use `agents.generators.preserved_generators`, and do not alternate two learners.
 
     Args:
-        setting: what is published of the problem.
-        recipe: what learns, and how.
+        setting: the published setting.
+        recipe: the algorithm and its options.
     """
 
     track = "from scratch"
@@ -52,7 +51,7 @@ class SB3Agent(Shown):
         self._leave: Callable[[], Any] = lambda: None
 
     def reset(self, seed: int) -> None:
-        """Start a new learner; whatever its constructor raises is raised here."""
+        """Start a new learner; exceptions of its constructor are raised here."""
         self.close()
         spaces = self._summary.space, self._plays.space
         work = partial(_learn, self.recipe, spaces, self.setting.horizon, one_word(seed))
@@ -66,22 +65,22 @@ class SB3Agent(Shown):
         self._rendezvous.question()
 
     def start(self, info: dict[str, Any]) -> None:
-        """Learn which arms the first round has; see `Agent`."""
+        """Read the arms available in the first round; see `Agent`."""
         require_reset(self._rendezvous is not None)
         self._news = 0.0, {key: value for key, value in info.items() if key not in HIDDEN}
 
     def act(self, observation: Floats) -> Any:
-        """Tell the learner what the last round brought, and wait for its next action."""
+        """Pass the last round's outcome to the learner, and wait for its next action."""
         require_reset(self._rendezvous is not None)
         assert self._rendezvous is not None
-        if self._news is not None:  # else the round has not been played: the same action
+        if self._news is not None:  # otherwise the round has not been played: return the same action
             self._rendezvous.answer((self._summary.vector(observation), *self._news))
             self._action = self._plays(self._rendezvous.question())
             self._news = None
         return self._action
 
     def update(self, observation: Floats, action: Any, reward: Any, info: dict[str, Any]) -> None:
-        """Keep what the round brought; after the last round the thread ends."""
+        """Store the round's outcome; after the last round the thread ends."""
         require_reset(self._rendezvous is not None)
         self._round += 1
         if self._round == self.setting.horizon:
@@ -104,12 +103,12 @@ class SB3Agent(Shown):
 
 
 def one_word(seed: int) -> int:
-    """A seed below 2^32, which numpy's global generator asks for, from any."""
+    """Return a seed below 2^32, as numpy's global generator requires, from any seed."""
     return int(np.random.SeedSequence(one_seed(seed)).generate_state(1)[0])
 
 
 def _learn(recipe: Recipe, spaces: tuple[Space, Space], horizon: int, seed: int, ask: Ask) -> None:
-    """What runs in the thread: make a model and let it learn for one trial."""
+    """Run in the thread: make a model and let it learn for one trial."""
     import torch
     from stable_baselines3.common.utils import set_random_seed
 

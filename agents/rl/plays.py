@@ -1,4 +1,4 @@
-"""From what a library plays to what the environment takes."""
+"""Conversion of a library's actions to the environment's."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from bandit_envs.problem.setting import Setting
 
 
 class Plays:
-    """Arms as they are, points of a box as they are, and on a finite set the arm nearest to a point.
+    """Map of actions: arms and points of a box unchanged, and on a finite set a point to its nearest arm.
 
-    Nearest in the box scaled to [-1, 1]^d, where every feature counts alike.
+    Distances are in the box scaled to [-1, 1]^d, where all features have equal weight.
 
     Args:
-        setting: what is published of the problem.
-        box: whether the library plays points of [-1, 1]^d, also where the decision set is finite.
+        setting: the published setting.
+        box: True if the library plays points of [-1, 1]^d, also where the decision set is finite.
     """
 
     def __init__(self, setting: Setting, box: bool):
@@ -29,7 +29,7 @@ class Plays:
         self._arms: Floats = 2.0 * setting.decisions.unit_arms - 1.0 if self.nearest else np.empty((0, 0))
 
     def __call__(self, action: Any) -> Any:
-        """The environment's action."""
+        """Return the environment's action."""
         if self.nearest:
             return int(((self._arms - action) ** 2).sum(axis=1).argmin())
         return np.array(action, dtype=np.float32) if self.box else int(action)

@@ -1,4 +1,4 @@
-"""A policy trained beforehand: its weights, what it sees and plays, and where it learnt that."""
+"""A pretrained policy: its weights, its observations and actions, and the data of its training."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from .plays import Plays
 from .recipe import Recipe
 
 FORMAT = 1
-# What torch and json raise on files of others and on parts of files.
+# Exceptions of torch and json for other or truncated files.
 UNREADABLE = pickle.UnpicklingError, RuntimeError, LookupError, TypeError, ValueError, EOFError, OSError
 
 
 @dataclass(frozen=True, eq=False)
 class Policy:
-    """Frozen weights and what they are for; `save` and `load` keep both in one file.
+    """Frozen weights with their description; `save` and `load` keep both in one file.
 
     Args:
         algorithm: name of the algorithm that trained it.
         options: of its constructor that shape the network, such as "policy_kwargs"; JSON-able.
-        box: whether it plays points of [-1, 1]^d rather than arms.
-        observation: what it sees; see `bandit_envs.environment.observations.make_summary`.
-        training: what it was trained on, and for how long; JSON-able.
+        box: True if it plays points of [-1, 1]^d, False for arms.
+        observation: see `bandit_envs.environment.observations.make_summary`.
+        training: environment, length and seed of the training; JSON-able.
         weights: state of the network, name -> tensor.
     """
 
@@ -53,7 +53,7 @@ class Policy:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Policy:
-        """Read what `save` wrote. Files hold numbers and text alone; none can run code."""
+        """Read a file of `save`. Files hold only numbers and text; none can run code."""
         with from_extra("rl", "trained policies"):
             import torch
         if not Path(path).is_file():
@@ -72,7 +72,7 @@ class Policy:
         raise ValueError(f"{os.fspath(path)!r} has format {content['format']}, not {FORMAT}; train it again")
 
     def network(self, setting: Setting) -> Any:
-        """The policy of stable-baselines3 with these weights, for a setting in whose spaces they fit."""
+        """Return the policy of stable-baselines3 with these weights, for a setting whose spaces fit."""
         recipe = Recipe(find_algorithm(self.algorithm), self.options, self.box, self.observation)
         space = make_summary(self.observation, setting).space
         with preserved_generators():  # weights are drawn before they are replaced

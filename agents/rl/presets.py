@@ -1,8 +1,8 @@
-"""Hyper-parameters for bandits, next to the defaults of the libraries, which are for games and robots.
+"""Hyperparameters for bandits, in addition to the libraries' defaults, which are for games and robots.
 
-Found by `scripts/tune_rl.py`, see docs/reinforcement.md. Without delay an action has no bearing on later
-rounds, and a discount of 0 says so. With delay a reward comes when other actions are played: a discount
-lets it reach back to the one that earned it, but for a learner that is told which one that is.
+They were found by `scripts/tune_rl.py`, see docs/reinforcement.md. Without delay an action has no effect on
+later rounds, hence a discount of 0. With delay a reward is delivered when other actions are played: a
+positive discount lets it reach its own action, unless the learner credits rewards itself.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TUNED: dict[str, dict[str, Any]] = {
     },
     "recurrent-ppo": {"n_steps": 8, "batch_size": 8, "n_epochs": 4, "learning_rate": 1e-2},
 }
-TUNED["maskable-ppo"] = TUNED["ppo"]  # whose plays they are where all arms are there
+TUNED["maskable-ppo"] = TUNED["ppo"]  # its plays are the same where all arms are available
 GAMMA_IF_LATE = 0.8
 WITH_REPLAY = ("dqn", "qr-dqn", "sac", "td3")
 
@@ -40,13 +40,13 @@ WITH_REPLAY = ("dqn", "qr-dqn", "sac", "td3")
 def preset_options(
     preset: str, name: str | None, setting: Setting, attributed: bool = False
 ) -> dict[str, Any]:
-    """Options of a constructor.
+    """Return options of a constructor.
 
     Args:
         preset: "bandit" or "library".
-        name: of the algorithm; None for one without a preset, which is left as the library has it.
-        setting: where it is to play.
-        attributed: whether rewards are credited to the actions that earned them.
+        name: of the algorithm; None for one without a preset, which keeps the library's defaults.
+        setting: the published setting.
+        attributed: True if rewards are credited to their own actions.
     """
     if preset not in ("bandit", "library"):
         raise ValueError(f'preset must be "bandit" or "library", got {preset!r}')

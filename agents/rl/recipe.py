@@ -1,4 +1,4 @@
-"""From names and numbers to a model of stable-baselines3."""
+"""The algorithm and options of a learner, and the model of stable-baselines3 made from them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .algorithms import Algorithm, check_options
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """What a learner is made of.
+    """Specification of a learner.
 
     Args:
-        algorithm: what learns.
-        options: of its constructor; a number as "action_noise" is the standard deviation of Gaussian noise.
-        box: whether it plays points of the box rather than arms.
-        observation: what it sees; see `bandit_envs.environment.observations.make_summary`.
-        attribute: whether delayed rewards are credited to the actions that earned them.
-        penalty: of the positive parts of the costs that arrive.
+        algorithm: the learner.
+        options: of its constructor; a number as "action_noise" is the std of Gaussian noise.
+        box: True if it plays points of the box, False for arms.
+        observation: see `bandit_envs.environment.observations.make_summary`.
+        attribute: True credits delayed rewards to their own actions.
+        penalty: price of the positive parts of delivered costs.
     """
 
     algorithm: Algorithm
@@ -34,7 +34,7 @@ class Recipe:
     penalty: float = 0.0
 
     def check(self) -> None:
-        """Raise unless the model can be made; imports the libraries."""
+        """Raise unless the model can be made; this imports the libraries."""
         learner = self.algorithm.load()
         check_options(learner, dict(self.options))
         if self.attribute:
@@ -52,7 +52,7 @@ class Recipe:
                 )
 
     def model(self, env: Any) -> Any:
-        """A new model on an environment, drawn from the global generators."""
+        """Return a new model on an environment, with weights from the global generators."""
         model: Any = self.algorithm.load()(env=env, **self._arguments(env))
         if self.attribute:
             from .attribution import wait_for_feedback
@@ -61,7 +61,7 @@ class Recipe:
         return model
 
     def _arguments(self, env: Any) -> dict[str, Any]:
-        # A graphics card costs more than it gives at these sizes, and is less reproducible.
+        # At these sizes a graphics card is slower, and less reproducible.
         given = {"policy": self.algorithm.policy, "device": "cpu", **self.options}
         if isinstance(given.get("action_noise"), int | float):
             from stable_baselines3.common.noise import NormalActionNoise
@@ -77,11 +77,11 @@ class Recipe:
 
 
 def plays_box(algorithm: Algorithm, setting: Setting, actions: str | None) -> bool:
-    """Whether an algorithm plays points of a box in a setting, or arms.
+    """Return True if an algorithm plays points of a box in a setting, False for arms.
 
     Args:
-        algorithm: what plays.
-        setting: where.
+        algorithm: the learner.
+        setting: the published setting.
         actions: "arms" or "box"; None takes arms where there are any and the algorithm can.
     """
     if actions not in (None, "arms", "box"):

@@ -1,4 +1,4 @@
-"""Regret and violation in stable-baselines3's logger, and so in TensorBoard."""
+"""Regret and violation in the logger of stable-baselines3, and thereby in TensorBoard."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ __all__ = ["RegretCallback"]
 
 
 class RegretCallback(BaseCallback):
-    """Writes what each round costs while a model of stable-baselines3 learns on bandits.
+    """Callback that logs regret and violation while a model of stable-baselines3 learns on bandits.
 
-    It reads `info["oracle"]` as an evaluator; the algorithms of stable-baselines3 look at rewards and
-    observations alone. Under "bandit/": "regret" and "violation", means over the copies and over the rounds
-    since the logger last wrote; "cumulative_regret" and "cumulative_violation", sums since training began,
-    also over calls of `learn` with `reset_num_timesteps=False`, averaged over the copies. It warns of an
-    observation from which nothing can be learnt.
+    It reads `info["oracle"]` as an evaluator; the algorithms of stable-baselines3 use rewards and
+    observations only. Under "bandit/": "regret" and "violation", means over the copies and over the rounds
+    since the last entry; "cumulative_regret" and "cumulative_violation", sums since training began, also over
+    calls of `learn` with `reset_num_timesteps=False`, averaged over the copies. It warns of an observation
+    without information about the function.
 
     Args:
-        every: write each so many steps of the vector environment; None leaves it to the algorithm, which
-            writes once a rollout or every few episodes.
-        on_round: called with the `Round` of each step as well, such as a few lines for W&B or MLflow.
-        label: of the model, in these.
+        every: number of steps of the vector environment between entries; None leaves it to the algorithm,
+            which writes once a rollout or every few episodes.
+        on_round: called with the `Round` of each step as well, for instance to log to W&B or MLflow.
+        label: of the model, in these rounds.
 
     Raises:
         ValueError: the environment was made with `oracle=False`, or is one of `evaluate`, which hides it.
@@ -69,7 +69,7 @@ class RegretCallback(BaseCallback):
 
 
 def _round_of(infos: list[dict[str, Any]], label: str, step: int) -> Round:
-    """One step of all copies; they may be in different rounds of their episodes, so steps are counted."""
+    """Return one step of all copies, counted in steps, because their episodes may be in different rounds."""
     each = [Round.of(info, label) for info in infos]
     regret, violation = (np.concatenate(part) for part in zip(*(seen[3:] for seen in each), strict=True))
     return Round(label, step, np.arange(len(each)), regret, violation)

@@ -1,4 +1,4 @@
-"""A program that drives its own loop, driven from ours: in a thread, and one of the two always waits."""
+"""A program with its own loop, run in a thread that alternates strictly with the caller."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ PATIENCE = (
 
 
 class Leave(BaseException):
-    """Raised in the program where it asks, to end it; no `except Exception` of a library stops it."""
+    """Exception that ends the program at its next question; `except Exception` does not catch it."""
 
 
 class Rendezvous:
-    """Runs `work(ask)` in a thread: `ask(question)` waits there until `answer` is called here.
+    """Thread that runs `work(ask)`: `ask(question)` waits there until `answer` is called here.
 
-    Turns are taken strictly, so the program is as reproducible as one without threads.
+    One of the two always waits, so the program is as reproducible as one without threads.
 
     Args:
-        work: the program; must not hold a reference to whoever holds this object, so that one that is
-            forgotten is closed.
+        work: the program; must not hold a reference to the owner of this object, so that the thread ends when
+            the owner is garbage-collected.
         name: of the thread.
     """
 
@@ -40,16 +40,16 @@ class Rendezvous:
         """Wait for the next question, or raise what the program raised."""
         question = self._questions.get()
         if isinstance(question, _Ended):
-            self._questions.put(question)  # whoever asks again gets the same answer
+            self._questions.put(question)  # later calls raise the same error
             raise question.error
         return question
 
     def answer(self, value: Any) -> None:
-        """Answer the last question; the program goes on."""
+        """Answer the last question; the program continues."""
         self._answers.put(value)
 
     def close(self) -> None:
-        """End the program where it asks next, and wait for its thread."""
+        """End the program at its next question, and wait for its thread."""
         self._answers.put(Leave())
         if self._thread is not current_thread():
             self._thread.join(PATIENCE)

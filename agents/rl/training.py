@@ -1,4 +1,4 @@
-"""Training a policy on functions that no evaluation contains: the second track of reinforcement learning."""
+"""Training of policies on functions that no evaluation contains: the second track of learners."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .unit import published_unit
 if TYPE_CHECKING:
     from stable_baselines3.common.vec_env import VecEnv
 
-# A trial is an episode, and what is learnt early in it pays later: hence the discounts.
+# A trial is an episode, and early exploration pays off later: hence the discounts.
 DISCOUNTED = {"learning_rate": 3e-3, "n_epochs": 4, "gamma": 0.8, "gae_lambda": 0.9}
 LSTM = {"lstm_hidden_size": 64, "net_arch": [], "enable_critic_lstm": False, "shared_lstm": True}
 TRAINING: dict[str, dict[str, Any]] = {
@@ -39,20 +39,20 @@ TRAINING: dict[str, dict[str, Any]] = {
     "ppo": {**DISCOUNTED, "policy_kwargs": {"net_arch": [64, 64]}},
 }
 SEEN = {"recurrent-ppo": "history"}
-# What a recurrent policy sees of a play is its place, and a place is easier to repeat than an arm.
+# A recurrent policy observes the features of its plays, and points are easier to repeat than arms.
 PLAYED = {"recurrent-ppo": "box"}
 LONGEST = 50  # rounds of a rollout
 
 
 class _Played(gym.Wrapper):
-    """Takes what a library plays, and tells rewards in a unit."""
+    """Wrapper that converts a library's actions, and divides rewards by a unit."""
 
     def __init__(self, env: gym.Env, plays: Plays, unit: float):
         super().__init__(env)
         self._plays, self._unit, self.action_space = plays, unit, plays.space
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """Play."""
+        """Play the converted action."""
         observation, reward, terminated, truncated, info = self.env.step(self._plays(action))
         return observation, float(reward) / self._unit, terminated, truncated, info
 
@@ -71,24 +71,24 @@ def train_policy(
 ) -> Policy:
     """Train a policy, one episode a function, on trials that no evaluation can contain (`TrainingSeeds`).
 
-    A recurrent policy that sees the history learns a learning algorithm (RL^2, Duan et al. 2016); one that
-    sees statistics learns what to make of them.
+    A recurrent policy that observes the history learns a learning algorithm (RL^2, Duan et al. 2016); one
+    that observes statistics learns to use them.
 
     Args:
         environment: a registered id, a `Problem`, or a callable that makes an environment.
-        algorithm: "recurrent-ppo", "ppo", or another name that `agents.sb3` knows; no class, which a file
-            could not keep.
+        algorithm: "recurrent-ppo", "ppo", or another name of `agents.sb3`; not a class, which a file could
+            not keep.
         total_timesteps: rounds of training, over all environments.
-        observation: what it sees; default "history" for "recurrent-ppo" and "statistics" for others.
+        observation: default "history" for "recurrent-ppo" and "statistics" for others.
         actions: "arms" or "box", as for `agents.sb3`; default "box" for "recurrent-ppo".
         env_kwargs: keyword arguments of the environment.
-        num_envs: environments side by side.
+        num_envs: environments in the batch.
         seed: of the training.
-        **options: of the algorithm's constructor, over those of `TRAINING`; what shapes the network, such as
-            "policy_kwargs", must be JSON-able.
+        **options: of the algorithm's constructor, which override `TRAINING`; those that shape the network,
+            such as "policy_kwargs", must be JSON-able.
     """
     require_integer("total_timesteps", total_timesteps, 1, "give rounds of training, such as 200_000")
-    require_integer("num_envs", num_envs, 1, "give the environments side by side, such as 16")
+    require_integer("num_envs", num_envs, 1, "give the number of environments in the batch, such as 16")
     keywords = dict(env_kwargs or {})
     _check_drawn(_training_env(environment, keywords))
     seen = SEEN.get(algorithm, "statistics") if observation is None else observation
@@ -120,21 +120,21 @@ def _training_env(environment: EnvLike, keywords: dict[str, Any]) -> gym.Env:
 def _check_drawn(env: gym.Env) -> None:
     """Raise where every trial has the same function, which evaluations would then have as well."""
     if not isinstance(env.unwrapped, BanditEnv):
-        return  # somebody else's: theirs to know
-    means = []  # not the optima, which are alike where functions are normalised
+        return  # another package's environment
+    means = []  # not the optima, which are equal for normalised functions
     for seed in range(2):
         env.reset(seed=seed)
         trial = env.unwrapped.simulator.trials[0]
         means.append(None if trial is None else trial.means)
     if np.array_equal(*means):
         raise ValueError(
-            "environment must draw a new function at each reset; here training would show what evaluations "
-            "play. Take one of random functions, without function_seed"
+            "environment must draw a new function at each reset; here training would use the functions that "
+            "evaluations play. Take one of random functions, without function_seed"
         )
 
 
 def _rollouts(algorithm: str, horizon: int, num_envs: int) -> dict[str, Any]:
-    """Options of the training: a rollout of every environment is learnt from in four batches."""
+    """Return options of the training: each rollout of all environments is divided into four batches."""
     if algorithm not in TRAINING:
         return {}
     rounds = min(horizon, LONGEST)
@@ -149,7 +149,7 @@ def _training_envs(
     num_envs: int,
     seed: int,
 ) -> VecEnv:
-    """Environments of our own in one simulator; those that are more than a problem one after the other."""
+    """Return copies of a problem in one simulator; wrapped environments are stepped one after another."""
     with from_extra("rl", "training a policy"):
         from stable_baselines3.common.vec_env import DummyVecEnv
 
@@ -189,7 +189,7 @@ def _train(recipe: Recipe, envs: VecEnv, total_timesteps: int, seed: int) -> dic
 
 
 def _check_kept(description: dict[str, Any]) -> None:
-    """Raise, before the training rather than after it, for what `Policy.save` could not write."""
+    """Raise, before the training and not after it, for values that `Policy.save` could not write."""
     for name, value in description.items():
         try:
             json.dumps(value)

@@ -1,4 +1,4 @@
-"""The unit in which learners are told rewards: what they play does not depend on that of the environment."""
+"""The unit of learners' rewards, which makes their plays independent of the environment's unit."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ..kernels.shape import largest_deviation
 
 
 def published_unit(setting: Setting) -> float | None:
-    """The largest prior deviation of the reward; None where no kernel tells it."""
+    """Return the largest prior std of the reward; None where no kernel is published."""
     if setting.kernel is None:
         return None
     return largest_deviation(setting.kernel, setting.decisions.points)
 
 
 class RewardUnit:
-    """What rewards of a trial are divided by: the prior deviation or, untold, their root mean square so far.
+    """Divisor of a trial's rewards: the published prior std or, without one, their root mean square so far.
 
     Args:
-        setting: what is published of the problem.
+        setting: the published setting.
     """
 
     def __init__(self, setting: Setting):
@@ -31,11 +31,11 @@ class RewardUnit:
 
     @property
     def value(self) -> float:
-        """Of all that is told now; 1 before anything but 0 has come."""
+        """The unit at present; 1 before any reward but 0."""
         return self._published or self._scale or 1.0
 
     def note(self, info: dict[str, Any], reward: float) -> None:
-        """Learn from what arrived in a round; of a sum it is not known what it is made of."""
+        """Update the unit with a round's feedback; an aggregated sum counts as one reward."""
         mask = info.get("feedback_mask")
         told = [reward] if "feedback_reward" not in info else np.asarray(info["feedback_reward"])[mask]
         for value in np.abs(np.asarray(told, dtype=np.float64)).tolist():
@@ -43,7 +43,7 @@ class RewardUnit:
 
     def _add(self, value: float) -> None:
         self._number += 1
-        largest = max(self._scale, value)  # taken out before a square can overflow
+        largest = max(self._scale, value)  # scaled so that no square can overflow
         if largest > 0.0:
             squares = (self._number - 1) * (self._scale / largest) ** 2 + (value / largest) ** 2
             self._scale = largest * float(np.sqrt(squares / self._number))

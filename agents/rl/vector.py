@@ -1,4 +1,4 @@
-"""Our vector environment as one of stable-baselines3, which trains on it at its speed."""
+"""A `BanditVectorEnv` as a vector environment of stable-baselines3, which trains on it at full speed."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ __all__ = ["SB3VectorEnv"]
 
 
 class SB3VectorEnv(VecEnv):
-    """A `BanditVectorEnv` for the algorithms of stable-baselines3 and sb3-contrib.
+    """Vector environment of stable-baselines3 and sb3-contrib over a `BanditVectorEnv`.
 
-    What it returns equals what `DummyVecEnv` of the same environments returns, with `HistoryObservation` or
-    `StatisticsObservation` around each where `observation` asks for it: observations, rewards, ends,
+    Its outputs equal those of `DummyVecEnv` of the same environments, with `HistoryObservation` or
+    `StatisticsObservation` around each if `observation` says so: observations, rewards, ends,
     "terminal_observation" and "TimeLimit.truncated" in infos, seeds at the next reset, and masks of
-    `MaskablePPO`. How fast it is: `benchmarks/sb3_vector.py`.
+    `MaskablePPO`. Speed: `benchmarks/sb3_vector.py`.
 
     Args:
-        env: of `autoreset_mode="SameStep"`, as stable-baselines3 begins a new episode in the step that
+        env: with `autoreset_mode="SameStep"`, because stable-baselines3 begins a new episode in the step that
             ends one.
-        observation: what is seen: "none", "history", "statistics" or {"kind": "statistics", "bins": 20}.
+        observation: "none", "history", "statistics" or {"kind": "statistics", "bins": 20}.
 
     Example:
         >>> env = SB3VectorEnv(
@@ -55,7 +55,7 @@ class SB3VectorEnv(VecEnv):
         self.metadata = env.metadata
 
     def reset(self) -> Floats:
-        """Draw new trials, of the seeds and options that were set."""
+        """Draw new trials, with the given seeds and options."""
         if any(options != self._options[0] for options in self._options):
             raise ValueError("options must be the same for all copies of a vector environment")
         observations, info = self.env.reset(seed=self._seeds, options=self._options[0])
@@ -66,7 +66,7 @@ class SB3VectorEnv(VecEnv):
         return self._shown.vectors(observations)
 
     def step_async(self, actions: Any) -> None:
-        """Keep the actions until `step_wait`."""
+        """Store the actions until `step_wait`."""
         self._actions = actions
 
     def step_wait(self) -> tuple[Floats, Any, Bools, list[dict[str, Any]]]:  # type: ignore[override]
@@ -83,7 +83,7 @@ class SB3VectorEnv(VecEnv):
         return self._shown.vectors(observations), reward.astype(np.float32), done, infos
 
     def _after_an_end(self, info: dict[str, Any], begun: Floats, done: Bools) -> list[dict[str, Any]]:
-        """The infos of a step in which some episodes ended, whose summaries begin anew."""
+        """Return the infos of a step in which some episodes ended, and restart their summaries."""
         last, ended = info["final_info"], np.flatnonzero(done)
         told = ("feedback_mask", "feedback_step", "feedback_reward")
         self._shown.note(self._actions, {key: _chosen(done, last[key], info[key]) for key in told})
@@ -98,11 +98,11 @@ class SB3VectorEnv(VecEnv):
         return infos
 
     def close(self) -> None:
-        """Release what the environment holds."""
+        """Release the environment's resources."""
         self.env.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of each copy."""
+        """Return an attribute of each copy."""
         return [getattr(self.env._copy(i), attr_name) for i in self._rows(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
@@ -111,23 +111,23 @@ class SB3VectorEnv(VecEnv):
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **keywords: Any) -> list[Any]:
         """Call a method of each copy."""
-        if method_name == "action_masks":  # asked in every step: no copies are made for it
+        if method_name == "action_masks":  # called in every step, so no copies are made for it
             return list(self._masks()[self._rows(indices)])
         return [getattr(self.env._copy(i), method_name)(*args, **keywords) for i in self._rows(indices)]
 
     def env_is_wrapped(self, wrapper_class: type[Wrapper], indices: Any = None) -> list[bool]:
-        """No copy is."""
+        """Return False for each copy."""
         return [False] * len(self._rows(indices))
 
     def get_images(self) -> list[Any]:
-        """A frame of each copy."""
+        """Return a frame of each copy."""
         return list(self.env.render())
 
     def _rows(self, indices: Any) -> list[int]:
         return list(self._get_indices(indices))
 
     def _masks(self) -> Bools:
-        """Which arms may be played now, (B, A)."""
+        """Return the mask of available arms, (B, A)."""
         decisions = self.env.problem.decisions
         require(not decisions.continuous, "environment", "one with arms for action_masks", "a box")
         masks = self.env.simulator.masks(np.arange(self.num_envs)).astype(bool)
@@ -135,22 +135,22 @@ class SB3VectorEnv(VecEnv):
 
 
 class _PlayedSideBySide(VecEnvWrapper):
-    """Takes what a library plays, a row a copy, and tells rewards in a unit."""
+    """Wrapper that converts a library's actions, one row a copy, and divides rewards by a unit."""
 
     def __init__(self, venv: VecEnv, plays: Plays, unit: float):
         super().__init__(venv, action_space=plays.space)
         self._plays, self._unit = plays, unit
 
     def reset(self) -> Any:
-        """See `SB3VectorEnv`."""
+        """Reset the environments; see `SB3VectorEnv`."""
         return self.venv.reset()
 
     def step_async(self, actions: Any) -> None:
-        """Translate the actions, and keep them until `step_wait`."""
+        """Convert the actions, and store them until `step_wait`."""
         self.venv.step_async(np.array([self._plays(action) for action in actions]))
 
     def step_wait(self) -> Any:
-        """See `SB3VectorEnv`."""
+        """Wait for the step; see `SB3VectorEnv`."""
         observations, rewards, done, infos = self.venv.step_wait()
         return observations, (rewards / self._unit).astype(np.float32), done, infos
 
@@ -158,7 +158,7 @@ class _PlayedSideBySide(VecEnvWrapper):
 def played_side_by_side(
     problem: Problem, num_envs: int, limit: int | None, observation: Any, box: bool
 ) -> VecEnv:
-    """Copies of a problem, with what a library sees and plays, and rewards in units of its deviation."""
+    """Return copies of a problem with a library's observations and actions, and rewards in prior stds."""
     env = BanditVectorEnv(problem, num_envs, autoreset_mode="SameStep", max_episode_steps=limit)
     setting = problem.setting()
     shown, unit = SB3VectorEnv(env, observation), published_unit(setting) or 1.0
@@ -167,12 +167,12 @@ def played_side_by_side(
 
 
 def _chosen(which: Bools, first: Any, second: Any) -> Any:
-    """Rows of the first where `which` is true, of the second elsewhere."""
+    """Return rows of the first array where `which` is true, of the second elsewhere."""
     return np.where(which.reshape(-1, *[1] * (first.ndim - 1)), first, second)
 
 
 def _of_each(info: dict[str, Any], rows: Any) -> list[dict[str, Any]]:
-    """The info of some copies as one dictionary each, in the form that a single environment has."""
+    """Return the info of some copies as one dictionary each, in the form of a single environment."""
     columns = {key: value for key, value in info.items() if not key.startswith("_")}
     split = [_column(value, rows) for value in columns.values()]
     return [dict(zip(columns, row, strict=True)) for row in zip(*split, strict=True)]

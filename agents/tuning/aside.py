@@ -1,4 +1,4 @@
-"""What is asked for in the place of an experiment that runs already."""
+"""Alternatives to an experiment whose parameters are already running."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from bandit_envs.basics.types import Floats
 
 from .gate import Gate
 
-SAME = 1e-6  # of a range: parameters that are no further apart are the same
-BESIDE = 0.02  # of a range: what differs by more in a parameter tells something else
+SAME = 1e-6  # of a range: parameters that are no further apart are equal
+BESIDE = 0.02  # of a range: least difference in some parameter of an informative alternative
 
 
 def beside(point: Floats, taken: Floats, among: Floats, gate: Gate) -> Floats | None:
-    """The nearest of some points that is none of those that run, and likely to succeed; None without one.
+    """Return the point nearest to the chosen one that differs from all running ones; None without one.
 
     Args:
-        point: what the agent chose, (d,).
-        taken: what runs, (m, d).
+        point: the agent's choice, (d,).
+        taken: the running points, (m, d).
         among: possible points, (n, d).
-        gate: says where experiments succeed.
+        gate: mask of the points that are likely to succeed.
     """
     free = (np.abs(among[:, None] - taken).max(axis=2) > BESIDE).all(axis=1) & gate.admits(among)
     distance = np.where(free, np.abs(among - point).sum(axis=1), np.inf)
@@ -30,5 +30,5 @@ def beside(point: Floats, taken: Floats, among: Floats, gate: Gate) -> Floats | 
 
 
 def runs(point: Floats, taken: Sequence[Floats]) -> bool:
-    """Whether a point, (d,), is among those that run."""
+    """Return True if a point, (d,), is among the running ones."""
     return any(np.abs(point - each).max() <= SAME for each in taken)

@@ -1,4 +1,4 @@
-"""What a tuner's agent plays on: parameters as arms, contexts as observations, and back."""
+"""The setting of a tuner's agent, with conversions of parameters to arms and contexts to observations."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Points:
         return self._key(values) in self._index
 
     def index(self, values: Values) -> int:
-        """The place of a point."""
+        """Return the index of a point."""
         return self._index[self._key(values)]
 
     @property
@@ -55,53 +55,53 @@ class Points:
 
 
 class Board(abc.ABC):
-    """The setting that an agent is made for, and how questions and answers are translated."""
+    """Setting of an agent, with the conversions of its actions and observations."""
 
     setting: Setting
 
     @abc.abstractmethod
     def has(self, played: list[Values], contexts: list[Values]) -> bool:
-        """Whether an agent can be told of some points and contexts."""
+        """Return True if the setting contains some points and contexts."""
 
     @abc.abstractmethod
     def observation(self, context: Values) -> Floats:
-        """What the agent sees of a context."""
+        """Return the agent's observation of a context."""
 
     @abc.abstractmethod
     def action(self, parameters: Values) -> Any:
-        """The agent's name for a point."""
+        """Return the agent's action for a point."""
 
     @abc.abstractmethod
     def parameters(self, action: Any) -> Values:
-        """The point of an action."""
+        """Return the point of an action."""
 
     @abc.abstractmethod
     def opened(self, action: Any, gate: Gate) -> Any:
-        """An action, or where the gate is closed there, one in its place."""
+        """Return the action, or an alternative where the gate is closed."""
 
     @abc.abstractmethod
     def around(self, point: Floats, gate: Gate) -> Floats:
-        """Features of points that may be asked for in the place of one, (n, d)."""
+        """Return features of possible alternatives to a point, (n, d)."""
 
-    def narrow(self, agent: Any, gate: Gate) -> None:  # noqa: B027 (the search of a box looks at the gate)
-        """Let an agent that can choose among some points choose among those that are open."""
+    def narrow(self, agent: Any, gate: Gate) -> None:  # noqa: B027 (the search on a box reads the gate)
+        """Restrict the next action to open points, if the agent can be restricted."""
 
     def among(self, gate: Gate) -> Any:
-        """The actions among which to recommend one, None for all."""
+        """Return the actions among which to recommend one, None for all."""
         return
 
     def make_agent(self, factory: AgentFactory, gate: Gate) -> Any:
-        """The agent that plays here."""
+        """Return the agent of this setting."""
         return factory(self.setting)
 
 
 class FiniteBoard(Board):
-    """Points that cover the space, all that was ever played, and the contexts seen so far.
+    """Finite setting of points that cover the space, all points ever played, and the contexts so far.
 
     Args:
-        plan: says what is tuned.
+        plan: defines the parameters and contexts.
         scale: of the values.
-        played, contexts: those that the set must have.
+        played, contexts: points and contexts that the set must contain.
     """
 
     def __init__(self, plan: Plan, scale: Scale, played: list[Values], contexts: list[Values]):
@@ -116,50 +116,50 @@ class FiniteBoard(Board):
         )
 
     def has(self, played: list[Values], contexts: list[Values]) -> bool:
-        """Whether all of them are in the set."""
+        """Return True if all of them are in the set."""
         return all(each in self.arms for each in played) and all(each in self.contexts for each in contexts)
 
     def observation(self, context: Values) -> Floats:
-        """What the agent sees of a context."""
+        """Return the agent's observation of a context."""
         return self.setting.scaled_contexts[self.contexts.index(context)]
 
     def action(self, parameters: Values) -> Any:
-        """The arm of a point."""
+        """Return the arm of a point."""
         return self.arms.index(parameters)
 
     def parameters(self, action: Any) -> Values:
-        """The point of an arm."""
+        """Return the point of an arm."""
         return dict(self.arms.values[int(action)])
 
     def opened(self, action: Any, gate: Gate) -> Any:
-        """The arm, or the nearest that is open."""
+        """Return the arm, or the nearest open one."""
         arms = self.arms.features
         return action if gate.admits(arms[[int(action)]])[0] else gate.nearest(arms[int(action)], arms)
 
     def around(self, point: Floats, gate: Gate) -> Floats:
-        """All arms."""
+        """Return all arms."""
         return self.arms.features
 
     def narrow(self, agent: Any, gate: Gate) -> None:
-        """See `Board`; agents that have no `offer` are corrected afterwards."""
+        """Restrict the agent to open arms; for agents without `offer`, `opened` corrects the action."""
         if hasattr(agent, "offer"):
             agent.offer(self._open(gate))
 
     def among(self, gate: Gate) -> Any:
-        """The arms that are open."""
+        """Return the open arms."""
         return np.flatnonzero(self._open(gate))
 
     def _open(self, gate: Gate) -> Bools:
-        """Which arms are open, (A,); where none is, those that are likeliest to succeed."""
+        """Return the mask of open arms, (A,); where none is open, of those likeliest to succeed."""
         probability = gate.probability(self.arms.features)
         return probability >= min(gate.bar, probability.max())
 
 
 class BoxBoard(Board):
-    """The box of all features, where only possible points are looked at.
+    """Setting of the box of all features, whose search visits possible points only.
 
     Args:
-        plan: says what is tuned.
+        plan: defines the parameters and contexts.
         scale: of the values.
     """
 
@@ -171,32 +171,32 @@ class BoxBoard(Board):
         self.setting = Setting(low=np.zeros(dim), high=np.ones(dim), **bounds, **plan.published(scale))
 
     def has(self, played: list[Values], contexts: list[Values]) -> bool:
-        """Always: a box has everything."""
+        """Return True: a box contains all points."""
         return True
 
     def observation(self, context: Values) -> Floats:
-        """The features of a context, or what is shown where there are none."""
+        """Return the features of a context, or a constant where there are no contexts."""
         return self.plan.contexts.features(context) if self.plan.contexts.kinds else np.zeros(1)
 
     def action(self, parameters: Values) -> Any:
-        """The place of a point in [-1, 1]^d."""
+        """Return the action of a point in [-1, 1]^d."""
         return self.setting.to_action(self.plan.parameters.features(parameters))
 
     def parameters(self, action: Any) -> Values:
-        """The nearest possible point."""
+        """Return the nearest possible point."""
         return self.plan.parameters.values(self.setting.to_point(action))
 
     def opened(self, action: Any, gate: Gate) -> Any:
-        """The action, or the nearest one that is open."""
+        """Return the action, or the nearest open one."""
         point = self.plan.parameters.snap(self.setting.to_point(action)[None])
         return action if gate.admits(point)[0] else self.setting.to_action(gate.nearest(point[0]))
 
     def around(self, point: Floats, gate: Gate) -> Floats:
-        """Some nearby, and some anywhere."""
+        """Return possible points, nearby and anywhere."""
         return gate.around(point)
 
     def make_agent(self, factory: AgentFactory, gate: Gate) -> Any:
-        """The agent that plays here, with a search that snaps where it takes one."""
+        """Return the agent of this setting, with a snapping search if it takes one."""
         if not takes_search(factory):
             return factory(self.setting)
         search = Snapping(self.plan.parameters, make_search(factory.options.get("search")), gate=gate)
@@ -204,9 +204,9 @@ class BoxBoard(Board):
 
 
 def board(plan: Plan, scale: Scale, played: list[Values], contexts: list[Values]) -> Board:
-    """Return a box where there are too many points for a set, if the agent plays boxes; else a set.
+    """Return a box where the points are too many for a set, if the agent plays boxes; else a set.
 
-    Where there is a clock every question has another context, of which a set would have to be made anew.
+    With a clock every question has another context, for which a set would have to be rebuilt.
     """
     features = getattr(plan.factory.make, "features", Features())
     if features.box and (plan.clocked or plan.parameters.size > plan.num_arms):
@@ -215,9 +215,9 @@ def board(plan: Plan, scale: Scale, played: list[Values], contexts: list[Values]
 
 
 def takes_search(factory: AgentFactory) -> bool:
-    """Whether an agent can be told how to search a box: our Gaussian-process agents hand options on.
+    """Return True if an agent takes a search of a box: our Gaussian-process agents pass options on.
 
-    Those of other libraries, which say what they require, search it in their own way.
+    Agents of other libraries, which declare requirements, search in their own way.
     """
     if hasattr(factory.make, "requires"):
         return False

@@ -14,12 +14,12 @@ from bandit_envs.basics.types import Floats
 
 from .numeric import plain
 
-APART = math.sqrt(0.5)  # of one-hot coordinates: two categories are a distance of 1 apart
+APART = math.sqrt(0.5)  # of one-hot coordinates: two categories have distance 1
 
 
 @dataclass(frozen=True)
 class Categorical:
-    """One of several choices without an order; kernels see one coordinate a choice.
+    """Parameter with several choices without an order; kernels have one coordinate a choice.
 
     Args:
         choices: different texts, numbers, booleans or None; at least two.
@@ -49,21 +49,21 @@ class Categorical:
         return self.choices
 
     def features(self, value: Any) -> Floats:
-        """sqrt(1/2) at the choice's place, 0 elsewhere."""
+        """Return sqrt(1/2) at the choice's coordinate, 0 elsewhere."""
         features = np.zeros(self.width)
         features[self.choices.index(value)] = APART
         return features
 
     def value(self, features: Floats) -> Any:
-        """The choice of the largest coordinate."""
+        """Return the choice of the largest coordinate."""
         return self.choices[int(np.argmax(features))]
 
     def snap(self, features: Floats) -> Floats:
-        """Features of the choices of the largest coordinates, (n, width)."""
+        """Return features of the choices of the largest coordinates, (n, width)."""
         return APART * np.eye(self.width)[features.argmax(axis=1)]
 
     def at(self, quantile: float) -> Any:
-        """The choice at a quantile in [0, 1]; all are as likely."""
+        """Return the choice at a quantile in [0, 1] of the uniform law."""
         return self.choices[min(int(quantile * self.width), self.width - 1)]
 
     def check(self, name: str, value: Any) -> Any:

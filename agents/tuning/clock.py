@@ -1,4 +1,4 @@
-"""The time of an experiment as a context, for what drifts."""
+"""The time of an experiment as a context, for functions that drift."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ TIME = "time"  # the name of this context
 
 @dataclass(frozen=True)
 class Time:
-    """When an experiment begins, in any unit; it may be before 0 and after the span.
+    """Start of an experiment, in any unit; it may be before 0 and after the span.
 
     Args:
-        span: about how long all experiments take together: what a kernel takes for 1.
+        span: approximate duration of all experiments together: the unit of the kernel.
     """
 
     span: float
@@ -34,19 +34,19 @@ class Time:
         object.__setattr__(self, "span", plain(self.span))
 
     def features(self, value: float) -> Floats:
-        """Time / span."""
+        """Return time / span."""
         return np.array([value / self.span])
 
     def value(self, features: Floats) -> float:
-        """The inverse of `features`."""
+        """Return the inverse of `features`."""
         return float(features[0]) * self.span
 
     def snap(self, features: Floats) -> Floats:
-        """The same: every time is possible."""
+        """Return the features unchanged: every time is possible."""
         return features
 
     def at(self, quantile: float) -> float:
-        """The time at which this share of the span is over."""
+        """Return the time at which this share of the span is over."""
         return quantile * self.span
 
     def check(self, name: str, value: Any) -> Any:
@@ -56,7 +56,7 @@ class Time:
 
 
 def with_clock(contexts: Any, clock: float | None) -> Any:
-    """The contexts, and the time where there is a clock."""
+    """Return the contexts, with the time where there is a clock."""
     if clock is None or not isinstance(contexts, Mapping):
         return contexts
     require(TIME not in contexts, "contexts", f"without {TIME!r} where there is a clock", contexts)
@@ -64,5 +64,5 @@ def with_clock(contexts: Any, clock: float | None) -> Any:
 
 
 def without_time(context: Mapping[str, Any]) -> dict[str, Any]:
-    """What else a context says."""
+    """Return a context without its time."""
     return {name: value for name, value in context.items() if name != TIME}

@@ -1,4 +1,4 @@
-"""Who runs experiments: this thread, others, or processes."""
+"""Workers that run experiments: this thread, other threads, or processes."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ BACKENDS = ("processes", "threads")
 
 
 class Report(NamedTuple):
-    """What came of a call."""
+    """Result of a call."""
 
     result: Any = None
     failure: str | None = None  # why there is no result
 
 
 class Crew(Protocol):
-    """Runs some experiments side by side."""
+    """Set of workers that run experiments concurrently."""
 
     def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[Report]:
-        """Begin an experiment; no more of them than there are workers."""
+        """Start an experiment; callers start no more of them than there are workers."""
         ...
 
     def stop(self) -> None:
-        """Wait for nothing."""
+        """Stop the workers without waiting."""
         ...
 
 
 class Alone:
-    """One after another, where it is called: nothing is pickled, and a debugger stops in f."""
+    """Worker that runs each experiment in the calling thread, without pickling; debuggers work in f."""
 
     def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[Report]:
         """Run the experiment."""
@@ -43,37 +43,37 @@ class Alone:
         return future
 
     def stop(self) -> None:
-        """Nothing runs."""
+        """Do nothing: no experiment is running."""
 
 
 class Threads:
-    """In threads of this process, for experiments that wait for something else. None can be stopped.
+    """Workers in threads of this process, for experiments that wait for a device. They cannot be stopped.
 
     Args:
-        workers: how many run at a time.
+        workers: number of concurrent experiments.
     """
 
     def __init__(self, workers: int):
         self._pool = ThreadPoolExecutor(workers)
 
     def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[Report]:
-        """Begin an experiment."""
+        """Start an experiment."""
         return self._pool.submit(report, f, parameters)
 
     def stop(self) -> None:
-        """Start no more."""
+        """Cancel experiments that have not started."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 class Processes:
-    """Each worker a process of its own, so that one that dies is known by its experiment.
+    """Workers in processes, one pool each, so that a process that dies fails its own experiment alone.
 
-    By joblib's loky, which unlike the standard library pickles functions of notebooks and lambdas, and starts
-    processes that share no locks with this one. A pool of several processes would break as a whole when one
-    dies, without a word on which. Here a thread waits for each process.
+    They use joblib's loky, which unlike the standard library pickles functions of notebooks and lambdas, and
+    starts processes that share no locks with this one. One pool of several processes would break as a whole
+    when one dies, without naming it. Here a thread waits for each process.
 
     Args:
-        workers: how many run at a time.
+        workers: number of concurrent experiments.
     """
 
     def __init__(self, workers: int):
@@ -85,11 +85,11 @@ class Processes:
         self._waiting = ThreadPoolExecutor(workers)
 
     def start(self, f: Experimenter, parameters: Mapping[str, Any]) -> Future[Report]:
-        """Begin an experiment."""
+        """Start an experiment."""
         return self._waiting.submit(self._run, f, dict(parameters))
 
     def stop(self) -> None:
-        """End all processes, whatever they do."""
+        """Kill all processes."""
         self._waiting.shutdown(wait=False, cancel_futures=True)
         for pool in self._pools:
             pool.shutdown(wait=False, kill_workers=True)
@@ -106,7 +106,7 @@ class Processes:
 
 
 def report(f: Experimenter, parameters: Mapping[str, Any]) -> Report:
-    """Call f with the parameters by keyword; an exception is a failure."""
+    """Call f with the parameters by keyword, and return an exception as a failure."""
     try:
         return Report(f(**parameters))
     except Exception as error:
@@ -114,7 +114,7 @@ def report(f: Experimenter, parameters: Mapping[str, Any]) -> Report:
 
 
 def crew_of(workers: int, backend: str) -> Crew:
-    """So many workers; one of them is this thread."""
+    """Return the workers; a single one is this thread."""
     require(is_count(workers), "workers", "a positive integer", workers)
     require_choice("backend", backend, BACKENDS)
     if workers == 1:

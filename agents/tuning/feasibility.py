@@ -1,4 +1,4 @@
-"""Where experiments are believed to succeed: learnt from those that came to a value and those that failed."""
+"""A classifier of experiments that succeed, learnt from values and failures."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from bandit_envs.basics.types import Bools, Floats
 from .history import Round
 from .plan import LENGTH_SCALE, Plan
 
-BASE, AMPLITUDE = 1.0, 6.0  # variances of the log odds: of their level, and of how they differ over the space
-LENGTH_SCALE_BOUNDS = (0.2, 5.0)  # shorter ones would learn nothing of a point's neighbours
-UNKNOWN = 0.5  # probability of success where nothing is known
-FEWEST = 3  # of either kind, before length-scales are learnt: fewer are told apart along any parameter
-MOST = 200  # of either kind, the latest: a fit of n takes O(n^3)
+BASE, AMPLITUDE = 1.0, 6.0  # variances of the log odds: of their level, and of their variation over the space
+LENGTH_SCALE_BOUNDS = (0.2, 5.0)  # shorter ones would not generalise to a point's neighbours
+UNKNOWN = 0.5  # prior probability of success
+FEWEST = 3  # of either kind, before length-scales are learnt: fewer are separable along any parameter
+MOST = 200  # latest ones of either kind: a fit of n takes O(n^3)
 
 
 class Feasibility:
-    r"""Classification of experiments by a Gaussian process (Rasmussen & Williams 2006, chapter 3).
+    r"""Gaussian-process classifier of experiments (Rasmussen & Williams 2006, chapter 3).
 
     P(success at x) = E sigmoid(f(x)), f ~ GP(0, b + a k), k a Matern 5/2 with one length-scale a feature of
     (context, parameters), by Laplace's approximation. The length-scales maximise its marginal likelihood once
@@ -33,15 +33,15 @@ class Feasibility:
     farther from all failures, the better. O(n^3) for n experiments, which are at most 400.
 
     Args:
-        points: features of experiments that are over, (n, d).
-        succeeded: whether each came to a value, (n,), at least one of which did not.
+        points: features of finished experiments, (n, d).
+        succeeded: mask of those with a value, (n,), at least one of which is False.
     """
 
     def __init__(self, points: Floats, succeeded: Bools):
         self.points, self.succeeded = points, succeeded
 
     def probability(self, points: Floats) -> Floats:
-        """Of a success at each point, (m, d) -> (m,)."""
+        """Return the probability of success at each point, (m, d) -> (m,)."""
         if not self.succeeded.any():
             near: Any = self._kernel(points, self.points)
             return UNKNOWN * (1.0 - near.max(axis=1))
@@ -49,7 +49,7 @@ class Feasibility:
 
     @cached_property
     def highest(self) -> float:
-        """About the largest probability there is: that of the likeliest of the experiments that succeeded."""
+        """Approximate largest probability: the largest one of the experiments that succeeded."""
         return float(self.probability(self.points[self.succeeded]).max(initial=0.0)) or UNKNOWN
 
     @property
@@ -64,13 +64,13 @@ class Feasibility:
         learns = min(self.succeeded.sum(), (~self.succeeded).sum()) >= FEWEST
         optimizer: Any = "fmin_l_bfgs_b" if learns else None
         classifier = GaussianProcessClassifier(prior, optimizer=optimizer, copy_X_train=False)
-        with warnings.catch_warnings():  # a length-scale at a bound is an answer: it matters, or does not
+        with warnings.catch_warnings():  # a length-scale at a bound is a valid result
             warnings.simplefilter("ignore", ConvergenceWarning)
             return classifier.fit(self.points, self.succeeded)
 
 
 def feasibility_of(plan: Plan, rounds: Sequence[Round]) -> Feasibility | None:
-    """What is believed after some rounds, None where none of them failed; it follows from them alone."""
+    """Return the classifier after some rounds, None where none failed; it depends on them alone."""
     failed = [each.round for round_ in rounds for each in round_.failed][-MOST:]
     if not failed:
         return None
@@ -80,5 +80,5 @@ def feasibility_of(plan: Plan, rounds: Sequence[Round]) -> Feasibility | None:
 
 
 def _features(plan: Plan, round_: Round) -> Floats:
-    """Those of the kernel, of (context, parameters)."""
+    """Return features of (context, parameters), as the kernel takes them."""
     return np.hstack([plan.contexts.features(round_.context), plan.parameters.features(round_.parameters)])

@@ -12,7 +12,7 @@ from .plan import Plan
 
 
 def frame_of(plan: Plan, experiments: Sequence[Experiment]) -> pd.DataFrame:
-    """A row an experiment; a name that is taken is preceded by what it is the name of, as in "cost value"."""
+    """Return a row an experiment; a name that is taken gets a prefix with its kind, as in "cost value"."""
     columns: dict[str, Any] = {"ticket": [each.ticket for each in experiments]}
 
     def add(what: str, name: str, values: Any) -> None:

@@ -1,4 +1,4 @@
-"""What was asked and what came of it, in order: all that a tuner knows."""
+"""The history of a tuner: its questions and their outcomes, in order."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from .space import Values
 
 
 class Arrival(NamedTuple):
-    """What an earlier round turned out to be worth."""
+    """Value of an earlier round."""
 
     round: int
     value: float
     costs: tuple[float, ...]  # (C,)
-    std: float | None = None  # of the value's noise, None where it is that of all others
-    spent: float | None = None  # by the experiment, None where nothing is counted
+    std: float | None = None  # of the value's noise, None for that of all others
+    spent: float | None = None  # by the experiment, None without a budget of costs
 
 
 class Failure(NamedTuple):
-    """What an earlier round came to instead of a value."""
+    """Failure of an earlier round."""
 
     round: int
     reason: str
-    spent: float | None = None  # by the experiment until it failed, None where nothing is counted
+    spent: float | None = None  # by the experiment until it failed, None without a budget of costs
 
 
 @dataclass(frozen=True)
 class Round:
-    """One experiment, and the news that came while it was the latest.
+    """One experiment, and the news reported while it was the latest.
 
     Args:
         parameters, context: of the experiment.
-        ticket: None for past data, which nobody asked for.
-        asked: False for one that was chosen by somebody else and is reported with a ticket.
-        arrivals: experiments that were told.
-        dropped: rounds that are forgotten.
+        ticket: None for past data, which were not asked for.
+        asked: False for one that the user chose and reports with a ticket.
+        arrivals: values of experiments.
+        dropped: rounds that are dropped.
         failed: rounds whose experiments failed.
     """
 
@@ -66,7 +66,7 @@ SAVED = {  # types of the fields of a round in a file
     "asked": bool,
     "failed": list[tuple[int, str, float | None]],
 }
-LATER: dict[str, Any] = {"asked": True, "failed": []}  # fields that earlier files lack
+LATER: dict[str, Any] = {"asked": True, "failed": []}  # fields that files of earlier versions lack
 
 
 class Experiment(NamedTuple):
@@ -79,21 +79,21 @@ class Experiment(NamedTuple):
     value: float | None
     costs: dict[str, float]
     spent: float | None = None
-    std: float | None = None  # of the value's noise, where it was told
-    reason: str | None = None  # why it failed
+    std: float | None = None  # of the value's noise, where it was given
+    reason: str | None = None  # of the failure
 
 
 @dataclass(frozen=True)
 class History:
-    """Rounds, and which of their tickets are pending.
+    """Rounds with their pending tickets.
 
-    It never changes: what happens makes another one, so that whoever replaces the one by the other is in one
-    of the two states whatever interrupts it. O(n) a change, which is microseconds.
+    It is immutable: each change makes a new history, so that replacing one by the other leaves one of the two
+    states after any interruption. O(n) a change, which is microseconds.
 
     Args:
         rounds: in order.
         pending: ticket -> round.
-        tickets: how many were given.
+        tickets: number of tickets given.
     """
 
     rounds: tuple[Round, ...] = ()
@@ -101,7 +101,7 @@ class History:
     tickets: int = 0
 
     def ask(self, parameters: Values, context: Values, asked: bool = True) -> History:
-        """An experiment starts; its ticket is `self.tickets`."""
+        """Return the history with a new experiment; its ticket is `self.tickets`."""
         started = Round(parameters, context, self.tickets, asked=asked)
         pending = {**self.pending, self.tickets: len(self.rounds)}
         return History((*self.rounds, started), pending, self.tickets + 1)
@@ -114,16 +114,16 @@ class History:
         std: float | None = None,
         spent: float | None = None,
     ) -> History:
-        """An experiment is over."""
+        """Return the history with the value of an experiment."""
         arrival = Arrival(self._round(ticket), value, costs, std, spent)
         return self._closed(ticket, arrivals=(*self.rounds[-1].arrivals, arrival))
 
     def drop(self, ticket: int) -> History:
-        """An experiment is forgotten."""
+        """Return the history with an experiment dropped."""
         return self._closed(ticket, dropped=(*self.rounds[-1].dropped, self._round(ticket)))
 
     def fail(self, ticket: int, reason: str, spent: float | None = None) -> History:
-        """An experiment has failed."""
+        """Return the history with a failed experiment."""
         failure = Failure(self._round(ticket), reason, spent)
         return self._closed(ticket, failed=(*self.rounds[-1].failed, failure))
 
@@ -136,17 +136,17 @@ class History:
         std: float | None = None,
         spent: float | None = None,
     ) -> History:
-        """An experiment was done elsewhere."""
+        """Return the history with an experiment that was done elsewhere."""
         past = Round(parameters, context, None, (Arrival(len(self.rounds), value, costs, std, spent),))
         return replace(self, rounds=(*self.rounds, past))
 
     def running_in(self, context: Values) -> list[Values]:
-        """Parameters of what is pending in a context, whenever it began."""
+        """Return parameters of pending experiments in a context, at any time."""
         rounds, wanted = [self.rounds[t] for t in self.pending.values()], without_time(context)
         return [each.parameters for each in rounds if without_time(each.context) == wanted]
 
     def continues(self, earlier: History) -> bool:
-        """Say whether all experiments of another history are here, with their outcomes."""
+        """Return True if all experiments of another history are here, with their outcomes."""
         shared = self.rounds[: len(earlier.rounds)]
         asked = [(each.ticket, each.parameters, each.context) for each in earlier.rounds]
         if asked != [(each.ticket, each.parameters, each.context) for each in shared]:
@@ -159,16 +159,16 @@ class History:
 
     @property
     def arrivals(self) -> list[Arrival]:
-        """All values, in the order in which they were told."""
+        """All values, in the order of their reports."""
         return [arrival for round_ in self.rounds for arrival in round_.arrivals]
 
     @property
     def failures(self) -> list[Failure]:
-        """All failures, in the order in which they were told."""
+        """All failures, in the order of their reports."""
         return [failure for round_ in self.rounds for failure in round_.failed]
 
     def experiments(self, names: tuple[str, ...]) -> list[Experiment]:
-        """One line an experiment, with costs by name; copies."""
+        """Return one line an experiment, with costs by name; copies."""
         came = {news.round: news for news in [*self.arrivals, *self.failures]}
         pending = set(self.pending.values())
         lines = []
@@ -186,12 +186,12 @@ class History:
         return lines
 
     def to_data(self) -> list[dict[str, Any]]:
-        """The rounds."""
+        """Return the rounds as plain data."""
         return [asdict(each) for each in self.rounds]
 
     @classmethod
     def from_data(cls, rounds: list[Mapping[str, Any]]) -> History:
-        """The inverse of `to_data`."""
+        """Return the history of `to_data`."""
         read: list[Round] = []
         pending: dict[int, int] = {}
         over: set[int] = set()
@@ -217,7 +217,7 @@ class History:
         return replace(self, rounds=(*self.rounds[:-1], replace(self.rounds[-1], **news)), pending=pending)
 
     def _round(self, ticket: Any) -> int:
-        """The round of a pending ticket, or a ValueError."""
+        """Return the round of a pending ticket, or raise a ValueError."""
         if not is_integer(ticket) or ticket not in self.pending:
             known = ", ".join(map(str, self.pending)) or "none"
             over = "is over" if is_integer(ticket) and 0 <= ticket < self.tickets else "was never given"

@@ -1,6 +1,6 @@
-"""Parameters that are numbers: on a linear or a logarithmic scale, or whole.
+"""Parameters that are numbers: on a linear or a logarithmic scale, or integers.
 
-A kernel sees a number's place between its bounds, in [0, 1].
+Kernels use a number's relative position between its bounds, in [0, 1].
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 from bandit_envs.basics.arguments import is_integer, is_number, require
 from bandit_envs.basics.types import Floats
 
-SLACK = 1e-9  # of the range: how far rounding may carry a value out of it
-LARGEST = 2**53  # integer up to which a float knows all of them
+SLACK = 1e-9  # of the range: tolerance for values outside it by rounding
+LARGEST = 2**53  # up to which floats represent all integers
 
 
 class Continuum:
-    """What all numbers of a range have in common, whatever their scale."""
+    """Base of all numbers of a range, whatever their scale."""
 
     low: float
     high: float
@@ -30,15 +30,15 @@ class Continuum:
     levels = None
 
     def at(self, quantile: float) -> float:
-        """The value at a quantile in [0, 1]."""
+        """Return the value at a quantile in [0, 1]."""
         raise NotImplementedError
 
     def value(self, features: Floats) -> float:
-        """The inverse of `features`."""
+        """Return the inverse of `features`."""
         return self.at(float(features[0]))
 
     def snap(self, features: Floats) -> Floats:
-        """The same: every value is possible."""
+        """Return the features unchanged: every value is possible."""
         return features
 
     def check(self, name: str, value: Any) -> Any:
@@ -51,7 +51,7 @@ class Continuum:
 
 @dataclass(frozen=True)
 class Linear(Continuum):
-    """A number in [low, high], uniformly relevant.
+    """Number in [low, high] on a linear scale.
 
     Args:
         low, high: finite, low < high.
@@ -65,17 +65,17 @@ class Linear(Continuum):
         require(math.isfinite(self.high - self.low), "high - low of a Linear", "finite", self.high)
 
     def features(self, value: float) -> Floats:
-        """(value - low) / (high - low)."""
+        """Return (value - low) / (high - low)."""
         return np.array([min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)])
 
     def at(self, quantile: float) -> float:
-        """The value at a quantile in [0, 1]."""
+        """Return the value at a quantile in [0, 1]."""
         return min(max(self.low + (self.high - self.low) * quantile, self.low), self.high)
 
 
 @dataclass(frozen=True)
 class Log(Continuum):
-    """A positive number in [low, high] of which the order of magnitude matters.
+    """Positive number in [low, high] on a logarithmic scale.
 
     Args:
         low, high: finite, 0 < low < high.
@@ -91,22 +91,22 @@ class Log(Continuum):
         require(math.isfinite(ratio), "high / low of a Log", "at most 300 decades", (self.low, self.high))
 
     def features(self, value: float) -> Floats:
-        """log(value / low) / log(high / low)."""
+        """Return log(value / low) / log(high / low)."""
         share = math.log(value / self.low) / math.log(self.high / self.low)
         return np.array([min(max(share, 0.0), 1.0)])
 
     def at(self, quantile: float) -> float:
-        """The value at a quantile in [0, 1] of the log-uniform law."""
+        """Return the value at a quantile in [0, 1] of the log-uniform law."""
         return min(max(self.low * (self.high / self.low) ** quantile, self.low), self.high)
 
 
 @dataclass(frozen=True)
 class Integer:
-    """A whole number from low to high, both included; kernels see the rounded one.
+    """Integer from low to high, both included; kernels use the rounded value.
 
     Args:
         low, high: integers, low < high.
-        log: whether the order of magnitude matters; then 0 < low.
+        log: True for a logarithmic scale, with 0 < low.
     """
 
     low: int
@@ -129,20 +129,20 @@ class Integer:
         return range(self.low, self.high + 1)
 
     def features(self, value: int) -> Floats:
-        """Those of the number on a linear or a logarithmic scale, low at 0 and high at 1."""
+        """Return the integer's position on its scale, low at 0 and high at 1."""
         return self._scale.features(value)
 
     def value(self, features: Floats) -> int:
-        """The nearest integer."""
+        """Return the nearest integer."""
         return self._inside(round(self._scale.value(features)))
 
     def snap(self, features: Floats) -> Floats:
-        """Features of the nearest integers, (n, 1)."""
+        """Return features of the nearest integers, (n, 1)."""
         values, row = np.unique([self.value(each) for each in features], return_inverse=True)
         return np.array([self.features(value) for value in values.tolist()]).reshape(-1, 1)[row]
 
     def at(self, quantile: float) -> int:
-        """The value at a quantile in [0, 1]: all are as likely, on the logarithmic scale by their share."""
+        """Return the integer at a quantile in [0, 1] of the uniform or log-uniform law."""
         wide = Log(self.low - 0.5, self.high + 0.5) if self.log else Linear(self.low - 0.5, self.high + 0.5)
         return self._inside(math.floor(wide.at(quantile) + 0.5))
 
@@ -161,7 +161,7 @@ class Integer:
 
 
 def plain(value: Any) -> Any:
-    """Return a number of any library as one of Python, which can be saved, and other values as they are."""
+    """Return a number of any library as a Python number, which can be saved, and other values unchanged."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, bool | int | float) or not isinstance(value, Real):

@@ -1,8 +1,7 @@
-"""Kinds of parameters, and how a value of each becomes features of a kernel.
+"""Kinds of parameters, and their features for a kernel.
 
-Kernels see what will be used: the rounded integer, one coordinate a category (Garrido-Merchan &
-Hernandez-Lobato 2020). So a function of the parameters has no steps inside what a kernel takes for two
-points.
+Kernels use the values that will be run: the rounded integer, one coordinate a category (Garrido-Merchan &
+Hernandez-Lobato 2020). So points that a kernel distinguishes never give the same experiment.
 """
 
 from __future__ import annotations
@@ -28,27 +27,27 @@ class Parameter(Protocol):
 
     @property
     def levels(self) -> Sequence[Any] | None:
-        """All values in order, None where there is a continuum of them."""
+        """All values in order, None for a continuum."""
         ...
 
     def features(self, value: Any) -> Floats:
-        """Features of a value in [0, 1], (width,)."""
+        """Return features of a value in [0, 1], (width,)."""
         ...
 
     def value(self, features: Floats) -> Any:
-        """The value whose features are nearest, (width,)."""
+        """Return the value whose features are nearest, (width,)."""
         ...
 
     def snap(self, features: Floats) -> Floats:
-        """Features of the values nearest to some in [0, 1], (n, width)."""
+        """Return features of the values nearest to points of [0, 1]^width, (n, width)."""
         ...
 
     def at(self, quantile: float) -> Any:
-        """The value at a quantile in [0, 1] of its uniform law."""
+        """Return the value at a quantile in [0, 1] of its uniform law."""
         ...
 
     def check(self, name: str, value: Any) -> Any:
-        """Return a value that the parameter can take as a plain one of Python's, or raise a ValueError."""
+        """Return a possible value as a plain Python value, or raise a ValueError."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""How a tuner was set up: everything but its history."""
+"""The arguments of a tuner: everything but its history."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from .numeric import plain
 from .scale import Scale, sign_of
 from .space import Space, Values
 
-MOST_POINTS = 10**6  # of a set, and experiments: what is kept of each fits into memory
-MOST = 200  # results that a kernel is learnt from: a fit of n takes O(n^3)
-# A width of 1 settles for a lesser maximum where there are many: `benchmarks/tuning.py`.
+MOST_POINTS = 10**6  # of a set, and of experiments, which must fit into memory
+MOST = 200  # latest results that a kernel is learnt from: a fit of n takes O(n^3)
+# A width of 1 stops at a local maximum where there are many: `benchmarks/tuning.py`.
 LEARNING = {"refit_every": 5, "fit_most": MOST, "fit_spread": 3**0.5}
-# Five values, and more of a flat function, are explained by a kernel alone, without noise or without trend.
+# Without priors five values, or more of a flat function, are explained by a kernel alone.
 LEARNING |= {"fit_amplitude_spread": 1.0, "fit_noise_spread": 2.0}
 TUNER = ("gp-bucb", {"width": 2.0, "initial": 5, **LEARNING})
 BUDGET_TUNER = ("ei-per-cost", {"initial": 5, **LEARNING})
 CONSTRAINED_TUNER = ("constrained-ei", {"hallucinate": True, **LEARNING})
 LENGTH_SCALE = 0.3  # of one parameter, whose range is 1; the diagonal grows with the root of their number
-LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones call a feature irrelevant that was only not varied yet
-STDS = (1e-100, 1e100)  # whose squares, and ratios of these, are numbers
+LENGTH_SCALE_BOUNDS = (0.05, 5.0)  # longer ones would make features irrelevant that were not varied yet
+STDS = (1e-100, 1e100)  # their squares, and ratios of these, are finite
 KINDS = ("parameters", "contexts")
 SAVED_AGENT = str | tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is tuned, for what, and by which agent; the arguments of `Tuner`."""
+    """Parameters, goal and agent of a tuner; the arguments of `Tuner`."""
 
     parameters: Space
     contexts: Space
@@ -83,14 +83,14 @@ class Plan:
         self._check_agent()
 
     def _default(self) -> tuple[str, dict[str, Any]]:
-        """The agent where none is named; a noise that is known is not learnt."""
+        """Return the default agent; a known noise is not learnt."""
         if self.constraints:
             return CONSTRAINED_TUNER
         return known_noise(TUNER if self.cost_budget is None else BUDGET_TUNER, self.noise_std)
 
     @property
     def keeps_apart(self) -> bool:
-        """Whether nothing is asked for twice at a time; a named agent plays as it does in its loop."""
+        """True for the default agent, which never asks for an experiment that is already running."""
         return self.agent == self._default()
 
     @property
@@ -102,7 +102,7 @@ class Plan:
         return Matern(scale if dim > 1 else LENGTH_SCALE, LENGTH_SCALE_BOUNDS, nu=2.5)
 
     def published(self, scale: Scale) -> dict[str, Any]:
-        """What a setting says of the problem beside its points; a result may come at any time."""
+        """Return the setting's fields apart from its points; results may be delivered at any time."""
         return {
             "kernel": self.kernel,
             "horizon": self.budget,
@@ -115,7 +115,7 @@ class Plan:
         }
 
     def costs(self, given: Mapping[str, float] | None) -> tuple[float, ...]:
-        """Costs in the order of their names, or a ValueError."""
+        """Return costs in the order of their names, or raise a ValueError."""
         costs = {} if given is None else given
         names = ", ".join(map(repr, self.constraints)) or "none: there are no constraints"
         matches = isinstance(costs, Mapping) and set(costs) == set(self.constraints)
@@ -125,36 +125,36 @@ class Plan:
         return tuple(float(costs[name]) for name in self.constraints)
 
     def deviation(self, given: Any) -> float | None:
-        """A checked standard deviation of one value's noise; None where it is that of all others."""
+        """Return a validated std of one value's noise; None for that of all others."""
         if given is None:
             return None
         given = plain(given)
         possible = is_number(given) and STDS[0] <= given <= STDS[1]
         require(possible, "std", "None or a positive number from {:g} to {:g}".format(*STDS), given)
         knows = not self.constraints and getattr(self.factory.make, "features", Features(noise=True)).noise
-        without = "None under constraints, and with an agent that takes all noise alike"
+        without = "None under constraints, and with an agent that assumes equal noise"
         require(knows, "std", f'{without}; take one with the feature "noise", such as "gp-bucb"', given)
         return float(given)
 
     def spent(self, given: Any) -> float | None:
-        """What an experiment cost, checked; None where there is no budget of costs."""
+        """Return the validated cost of an experiment; None where there is no budget of costs."""
         if self.cost_budget is None:
             require(given is None, "spent", "None without a cost_budget of the tuner", given)
             return None
-        require(is_number(given) and given > 0, "spent", "what the experiment cost, positive", given)
+        require(is_number(given) and given > 0, "spent", "the cost of the experiment, positive", given)
         return float(given)
 
     def spent_in_vain(self, given: Any) -> float | None:
-        """What an experiment cost that failed, checked; None is nothing."""
+        """Return the validated cost of a failed experiment; None for nothing."""
         return None if given is None else self.spent(given)
 
     @property
     def clocked(self) -> bool:
-        """Whether experiments have a time."""
+        """True if experiments have a time."""
         return isinstance(self.contexts.kinds.get(TIME), Time)
 
     def context(self, given: Values | None, time: Any = None) -> Values:
-        """A checked context, with the time where there is a clock; {} where there are none."""
+        """Return a validated context, with the time where there is a clock; {} where there are none."""
         context = {} if given is None else given
         if time is not None:
             require(self.clocked, "time", "None without a `clock` of the tuner", time)
@@ -166,7 +166,7 @@ class Plan:
         return self.contexts.check(context)
 
     def to_data(self) -> dict[str, Any]:
-        """The arguments, as JSON can hold them."""
+        """Return the arguments as JSON data."""
         if callable(self.agent):
             raise ValueError(
                 f"agent must be a name or (name, options) for a tuner to be saved, got {self.agent!r}; "
@@ -178,7 +178,7 @@ class Plan:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], trust: bool = False) -> Plan:
-        """The inverse of `to_data`; its agent is a registered name, or trusted."""
+        """Return the plan of `to_data`; its agent must be a registered name, or trusted."""
         hints = {**get_type_hints(cls), "agent": SAVED_AGENT}
         types = {each.name: hints[each.name] for each in fields(cls) if each.init}
         given: dict[str, Any] = {kind: Space.from_data(kind, data[kind]) for kind in KINDS}
@@ -207,13 +207,13 @@ class Plan:
 
 
 def known_noise(agent: tuple[str, dict[str, Any]], noise_std: float | None) -> tuple[str, dict[str, Any]]:
-    """An agent that learns a kernel and the noise, but for a noise that is known."""
+    """Return an agent that learns a kernel and the noise, but keeps a known noise."""
     name, options = agent
     return name, options if noise_std is None else {**options, "fit_noise_spread": 0.0}
 
 
 def names_of(given: Sequence[str]) -> tuple[str, ...]:
-    """Names of constraints as a tuple; one text is not a list of letters."""
+    """Return names of constraints as a tuple; a single text is not a list of letters."""
     require(
         isinstance(given, Sequence) and not isinstance(given, str), "constraints", "a list of names", given
     )
@@ -221,6 +221,6 @@ def names_of(given: Sequence[str]) -> tuple[str, ...]:
 
 
 def _copied(agent: Any) -> Any:
-    """An agent with options of its own, which nobody else edits."""
+    """Return an agent with a copy of its options."""
     pair = isinstance(agent, tuple | list) and len(agent) == 2 and isinstance(agent[1], Mapping)
     return (agent[0], dict(agent[1])) if pair else agent

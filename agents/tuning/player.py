@@ -1,4 +1,4 @@
-"""An agent that has been told a tuner's history."""
+"""A tuner's agent, conditioned on its history."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ QUANTILE = 1.959963984540054  # of the standard normal law, at 97.5 %
 
 
 class Advice(NamedTuple):
-    """What to use from now on."""
+    """Recommended parameters with the posterior of their value."""
 
     parameters: Values
     mean: float  # posterior mean of the value there
@@ -37,27 +37,27 @@ class Advice(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """What the mean value lies in with a probability of 95 %, if the model is right."""
+        """95 % interval of the mean value, if the model is right."""
         return self.mean - QUANTILE * self.std, self.mean + QUANTILE * self.std
 
 
 class Player:
-    """Sees a history as a stream of rounds: each plays, and brings what arrived before the next one.
+    """Agent that is given a history as a stream of rounds: plays, and feedback before the next one.
 
     Args:
-        plan: which agent, of what.
+        plan: of the tuner.
         rounds: the history so far.
-        context: of the round to come.
-        number: how many players there were before it.
+        context: of the next round.
+        number: of players before it.
 
-    Its agent is made when it is first told of rounds or asked.
+    Its agent is made at the first round or question.
     """
 
     def __init__(self, plan: Plan, rounds: Sequence[Round], context: Values, number: int = 0):
         values = [arrival.value for each in rounds for arrival in each.arrivals]
         self.plan, self.told, self.number = plan, len(values), number
         self.scale = Scale.of(plan.goal, values if plan.standardise else [])
-        self.only = values[0] if values and min(values) == max(values) else None  # where all are the same
+        self.only = values[0] if values and min(values) == max(values) else None  # the value if all are equal
         costs = [arrival.costs for each in rounds for arrival in each.arrivals]
         told = np.array(costs, dtype=np.float64).reshape(len(costs), len(plan.constraints))
         self.costless = np.full(len(plan.constraints), len(costs) > 0) & ~told.any(axis=0)  # (C,)
@@ -65,22 +65,22 @@ class Player:
         contexts = [*(each.context for each in rounds), context]
         self.board = board(plan, self.scale, [each.parameters for each in rounds], contexts)
         self.gate = Gate(plan.parameters)
-        self.known = len(rounds)  # which are on the board
-        self.closed = 0  # rounds that the agent was told
+        self.known = len(rounds)  # rounds in the board's setting
+        self.closed = 0  # rounds that the agent has observed
 
     @cached_property
     def agent(self) -> Any:
-        """What plays."""
+        """The agent."""
         agent = self.board.make_agent(self.plan.factory, self.gate)
         agent.reset(_seed(self.plan.seed, self.number))
         return agent
 
     def outgrown(self, rounds: Sequence[Round], context: Values) -> bool:
-        """Whether a new player should take over.
+        """Return True if a new player should take over.
 
-        That is when a round is not on the board, and when there are twice as many values as those that gave
-        the scale, or the first that says what the scale is: those before were equal, or costs 0. Doubling
-        makes agents hear all of a history about twice over, however long it is.
+        That is when a round is not in the board's setting, when the number of values has doubled since the
+        scale was estimated, or at the first value that determines the scale: those before were equal, or
+        costs 0. Because of the doubling agents observe a history about twice in total, however long it is.
         """
         told = sum(len(each.arrivals) for each in rounds)
         if self.plan.standardise and (told >= max(1, 2 * self.told) or self._unscaled_by(rounds)):
@@ -90,13 +90,13 @@ class Player:
         return not self.board.has([each.parameters for each in fresh], contexts)
 
     def _unscaled_by(self, rounds: Sequence[Round]) -> bool:
-        """Whether a value differs where all before it were the same, or a cost from 0 where all were 0."""
+        """Return True if a value differs from all earlier, equal ones, or a cost from all earlier zeros."""
         fresh = [arrival for each in rounds[self.closed :] for arrival in each.arrivals]
         differ = any(each.value != self.only for each in fresh) if self.only is not None else False
         return differ or any(np.any(self.costless & (np.array(each.costs) != 0.0)) for each in fresh)
 
     def catch_up(self, rounds: Sequence[Round]) -> None:
-        """Tell the agent of the rounds that it does not know yet; one that learns its kernel does so once."""
+        """Pass new rounds to the agent; one that learns its kernel does so once."""
         new = range(self.closed, len(rounds))
         with self.agent.listening() if new and hasattr(self.agent, "listening") else nullcontext():
             for t in new:
@@ -104,13 +104,13 @@ class Player:
         self.closed = self.known = len(rounds)
 
     def ask(self, context: Values, believed: Feasibility | None = None) -> Values:
-        """The parameters that the agent plays next, where experiments are believed to succeed."""
+        """Return the parameters that the agent plays next, where experiments are likely to succeed."""
         self._judge(context, believed, wanted_in(self.closed))
         action = self.agent.act(self.board.observation(context))
         return self.board.parameters(action if self.gate.open else self.board.opened(action, self.gate))
 
     def aside(self, parameters: Values, running: Sequence[Values]) -> Values:
-        """The parameters, or where the same run already, possible ones beside them: a copy tells little."""
+        """Return the parameters, or alternatives if they are running: a copy has little information."""
         if not self.plan.keeps_apart:
             return parameters
         space = self.plan.parameters
@@ -121,18 +121,18 @@ class Player:
         return parameters if found is None else space.values(found)
 
     def ask_again(self, context: Values, resumed: bool, believed: Callable[[], Feasibility | None]) -> None:
-        """Ask what was asked; an agent that resumes from notes looks only where that leaves traces."""
+        """Repeat a question; an agent that resumes from notes acts only if that changes its state."""
         if resumed and not self.agent.leaves_traces:
             self.agent.skip()
         else:
             self.ask(context, believed())
 
     def notes(self) -> dict[str, Any] | None:
-        """What of its agent does not follow from the history; None of one that has to be asked again."""
+        """Return the agent's state that the history does not determine; None if it must be asked again."""
         return self.agent.notes() if isinstance(self.agent, Resumable) else None
 
     def recommend(self, context: Values, believed: Feasibility | None = None) -> Advice:
-        """The agent's answer in a context, of all that is believed to succeed."""
+        """Return the agent's recommendation in a context, among points that are likely to succeed."""
         self._judge(context, believed, LIKELY)
         recommend, observation = self._recommend(), self.board.observation(context)
         among = None if self.gate.open else self.board.among(self.gate)
@@ -141,11 +141,11 @@ class Player:
         return self._advice(self.board.parameters(answer.action), answer)
 
     def choose(self, context: Values, among: Sequence[Values]) -> Advice:
-        """The agent's answer in a context, of some points."""
+        """Return the agent's recommendation in a context, among some points."""
         recommend = self._recommend()
         if not _chooses(recommend):
             raise ValueError(
-                f"agent {self.plan.agent!r} does not choose among what was tried; pass anywhere=True"
+                f"agent {self.plan.agent!r} does not choose among tried parameters; pass anywhere=True"
             )
         actions = np.array([self.board.action(parameters) for parameters in among])
         answer = recommend(self.board.observation(context), among=actions)
@@ -153,9 +153,9 @@ class Player:
         return self._advice(dict(among[int(chosen)]), answer)
 
     def twin(self) -> Player:
-        """A player whose agent goes its own way from now on."""
+        """Return a copy with an independent agent."""
         twin = copy.copy(self)
-        twin.agent, twin.gate = copy.deepcopy((self.agent, self.gate))  # the one has the other
+        twin.agent, twin.gate = copy.deepcopy((self.agent, self.gate))  # the agent refers to the gate
         return twin
 
     def _judge(self, context: Values, believed: Feasibility | None, wanted: float) -> None:
@@ -169,7 +169,7 @@ class Player:
         return self.agent.recommend
 
     def _advice(self, parameters: Values, answer: Any) -> Advice:
-        if answer.mean is None:  # it has no model
+        if answer.mean is None:  # an agent without a model
             return Advice(parameters, np.nan, np.nan)
         mean, std = self.scale.value(float(answer.mean)), self.scale.deviation * float(answer.std)
         return Advice(parameters, mean, std)
@@ -185,20 +185,20 @@ class Player:
         observation = self.board.observation(round_.context)
         self.agent.update(observation, self.board.action(round_.parameters), float(rewards.sum()), info)
         gone = [*round_.dropped, *(each.round for each in round_.failed)]
-        if gone and hasattr(self.agent, "drop"):  # others do not believe anything of pending plays
+        if gone and hasattr(self.agent, "drop"):  # agents without it ignore pending plays
             self.agent.drop(np.array(gone))
 
     def _stds(self, round_: Round) -> Floats:
-        """Deviations of the noise in the agent's units, NaN where they are not told."""
+        """Return stds of the noise in the agent's units, NaN where they are not given."""
         each = [np.nan if arrival.std is None else arrival.std for arrival in round_.arrivals]
         return np.array(each) / self.scale.deviation
 
 
 def _chooses(recommend: Callable[..., Any]) -> bool:
-    """Whether an agent recommends one of some actions."""
+    """Return True if an agent's `recommend` can be restricted to some actions."""
     return "among" in inspect.signature(recommend).parameters
 
 
 def _seed(seed: int, number: int) -> int:
-    """The seed itself for the first player, independent ones for the others."""
+    """Return the seed itself for the first player, independent ones for the others."""
     return seed if number == 0 else int(np.random.SeedSequence([seed, number]).generate_state(1)[0])

@@ -1,4 +1,4 @@
-"""What figures of a tuner draw: one model of all values, whichever agent asks."""
+"""The model that figures of a tuner draw, whatever the tuner's agent."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from .player import Player
 from .space import Space, Values
 
 READER = ("gp-bucb", {**LEARNING, "refit_every": 1})
-FEWEST = 2  # values: of one no length-scale can be learnt
+FEWEST = 2  # values: one does not determine a length-scale
 
 
 class Reading:
-    """A Gaussian process told all values: Matern 5/2, one length-scale a feature, and a noise, all learnt.
+    """Gaussian process of all values: Matern 5/2, one length-scale a feature, and a noise, all learnt.
 
-    It is the model of the tuner's default agent, fitted to the latest 200 values with the same priors.
-    Agents that assume another kernel, or none, are drawn by it too; costs do not enter.
+    It is the model of the tuner's default agent, fitted to the latest 200 values with the same priors. It is
+    also drawn for agents that assume another kernel, or none; costs do not enter.
 
     Args:
         plan: of the tuner.
         rounds: its history.
-        context: in which predictions are made.
+        context: of the predictions.
     """
 
     def __init__(self, plan: Plan, rounds: Sequence[Round], context: Values):
@@ -57,19 +57,20 @@ class Reading:
         self._contexts = np.array([plan.contexts.features(each.context) for each, _ in told])
 
     def predict(self, points: Floats) -> tuple[Floats, Floats]:
-        """Mean and deviation of the mean value at features of parameters, (n, d) -> (n,) each."""
+        """Return mean and std of the mean value at features of parameters, (n, d) -> (n,) each."""
         agent, scale = self._player.agent.agent, self._player.scale
         mean, std = Surface.of(agent.belief).predict(with_context(self._context, points))
         return scale.sign * (scale.centre + scale.deviation * mean), scale.deviation * std
 
     @property
     def importance(self) -> dict[str, float]:
-        """What correlation is lost from one end of each parameter's range to the other, in [0, 1].
+        """Correlation lost from one end of each parameter's range to the other, in [0, 1].
 
-        1 - min k(x, x') / k(x, x) over x and x' that differ in this parameter alone: of a number its ends, of
-        categories any two, of contexts what was seen of them. It follows from the kernel's length-scales: 0
-        is an infinite one, of a parameter that says nothing, and 1 one that is short beside the range. It
-        says how much values vary along the parameter, not how large that is beside the effects of others.
+        It is 1 - min k(x, x') / k(x, x) over x and x' that differ in this parameter alone: the ends of a
+        number's range, any two categories, the observed range of a context. It follows from the kernel's
+        length-scales: 0 means an infinite length-scale, of an irrelevant parameter, and 1 one that is short
+        relative to the range. It measures how fast values vary along the parameter, not the size of its
+        effect.
         """
         contexts, parameters = self.plan.contexts, self.plan.parameters
         seen = np.ptp(self._contexts, axis=0)
@@ -86,7 +87,7 @@ class Reading:
 
 
 def _steps(space: Space, spans: Floats) -> dict[str, tuple[Space, Floats]]:
-    """Differences of features between a parameter's ends, or any two of its choices, (m, d), by name.
+    """Return differences of features between a parameter's ends, or any two choices, (m, d), by name.
 
     Args:
         space: of the parameters.
@@ -102,6 +103,6 @@ def _steps(space: Space, spans: Floats) -> dict[str, tuple[Space, Floats]]:
 
 
 def _between(kind: Parameter) -> Floats:
-    """Differences of the features of any two choices, (m, width)."""
+    """Return differences of the features of any two choices, (m, width)."""
     features = np.array([kind.features(choice) for choice in kind.levels or ()])
     return (features[:, None] - features)[np.triu_indices(len(features), 1)]

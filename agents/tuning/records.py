@@ -1,4 +1,4 @@
-"""What a tuner knows: its experiments, the best of them, those that run, and what is left to spend."""
+"""Read access to a tuner: experiments, the best one, the pending ones, and the remaining budget."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Records:
-    """What can be read of a tuner; all that is handed out are copies."""
+    """Read-only properties of a tuner; they return copies."""
 
     plan: Plan
     _history: History
@@ -31,8 +31,8 @@ class Records:
         """The experiment of the best value so far, None before any.
 
         Under constraints it is the best of those whose observed costs are all at most 0, None if there are
-        none. Of a noisy function it is the luckiest experiment, and of one that drifts it may be an old one:
-        see `recommend`.
+        none. Of a noisy function it is the luckiest experiment, and of a drifting one it may be outdated: see
+        `recommend`.
         """
         sign = sign_of(self.plan.goal)
         told = [each for each in self.experiments if each.state == "told"]
@@ -46,23 +46,23 @@ class Records:
 
     @property
     def left(self) -> float | None:
-        """What is left of the `cost_budget`, at most 0 once it is spent; None without one."""
+        """Remaining `cost_budget`, at most 0 once it is spent; None without one."""
         most = self.plan.cost_budget
         paid = [*self._history.arrivals, *self._history.failures]
         return None if most is None else most - sum(each.spent or 0.0 for each in paid)
 
     @property
     def pending(self) -> dict[int, Values]:
-        """Ticket -> parameters of the experiments that are running; after `load`, those to do again."""
+        """Ticket -> parameters of the experiments that are running; after `load`, those to repeat."""
         rounds = self._history.rounds
         return {ticket: dict(rounds[t].parameters) for ticket, t in self._history.pending.items()}
 
     def to_frame(self) -> DataFrame:
-        """All experiments as a table of pandas, a row each, in the order of `experiments`.
+        """Return all experiments as a table of pandas, a row each, in the order of `experiments`.
 
         Columns: ticket, parameters, contexts and the time, state, value, std (of its noise, where it was
-        told), costs by name, spent where there is a `cost_budget`, and the reason of a failure. Of two
-        columns of one name the second says what it is of, such as "cost depth".
+        given), costs by name, spent where there is a `cost_budget`, and the reason of a failure. Of two
+        columns of one name the second has a prefix with its kind, such as "cost depth".
         """
         with from_extra("eval", "tables"):
             from .frame import frame_of
@@ -79,9 +79,9 @@ class Records:
         size: tuple[float, float] | None = None,
         path: str | os.PathLike[str] | None = None,
     ) -> Figure:
-        """Draw the experiments, or what a model makes of them; notebooks show the figure.
+        """Draw the experiments, or a model of their values; notebooks show the figure.
 
-        The model is the same whichever agent asks: a Gaussian process with a Matern 5/2 kernel and one
+        The model does not depend on the agent: a Gaussian process with a Matern 5/2 kernel and one
         length-scale a feature, fitted by maximum likelihood to the latest 200 values.
 
             >>> from agents import Linear, Tuner
@@ -91,17 +91,17 @@ class Records:
 
         Args:
             kind: "history", values by experiment and the best so far; "slices", the model along each
-                parameter through the best experiment, with its interval of 95 %; "contour", its mean over
-                two of them, and where a failure is as likely as a success; "importance", how
-                much of the correlation is lost from one end of a parameter's range to the other. That follows
-                from the length-scales: 0 is a parameter that says nothing; it is no share of a variance.
-            parameters: names of those to draw, of a contour two; default all, of a contour the two most
+                parameter through the best experiment, with its 95 % interval; "contour", its mean over two
+                parameters, and where a failure is as likely as a success; "importance", the correlation lost
+                from one end of a parameter's range to the other. That follows from the length-scales: 0 means
+                an irrelevant parameter; it is not a share of a variance.
+            parameters: names of those to draw, for a contour two; default all, for a contour the two most
                 important.
-            context: in which the model is drawn, with its "time" where there is a `clock`; default that of
-                the latest experiment.
-            ax: axes of matplotlib to draw on, of slices one a parameter.
+            context: of the drawn model, with its "time" where there is a `clock`; default that of the latest
+                experiment.
+            ax: axes of matplotlib to draw on, for slices one a parameter.
             size: of a new figure, width and height in inches.
-            path: where to save it too, in a format by its ending.
+            path: file to save it to as well, in the format of its ending.
 
         Raises:
             ValueError: an argument is impossible, or there are fewer than two values.

@@ -1,4 +1,4 @@
-"""The player that a tuner had, made again from its history."""
+"""Reconstruction of a tuner's player from its history."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .told import ADD, checked_value
 
 
 def player_for(plan: Plan, player: Player | None, rounds: Sequence[Round], context: Values) -> Player:
-    """This player, or where it is outgrown the next one, of the round that follows some others."""
+    """Return this player, or if it is outgrown the next one, for the round after some others."""
     if player is None or player.outgrown(rounds, context):
         return Player(plan, rounds, context, 0 if player is None else player.number + 1)
     return player
 
 
 def restored(plan: Plan, rounds: Sequence[Round], notes: Mapping[str, Any] | None = None) -> Player | None:
-    """The latest player as it was after the last question, None before the first.
+    """Return the latest player as it was after the last question, None before the first.
 
     Args:
         plan: of the tuner.
         rounds: its history.
-        notes: of that player; without them its agent is asked again what it was asked, which takes as long.
+        notes: of that player; without them all its questions are repeated, which takes as long.
     """
     player, asked = _latest(plan, rounds)
     if player is None:
@@ -43,7 +43,7 @@ def restored(plan: Plan, rounds: Sequence[Round], notes: Mapping[str, Any] | Non
 
 
 def _latest(plan: Plan, rounds: Sequence[Round]) -> tuple[Player | None, list[int]]:
-    """The last of the players, and the rounds it was asked for; those before it left no trace."""
+    """Return the last of the players, and the rounds of its questions; earlier ones have no effect."""
     player: Player | None = None
     asked: list[int] = []
     for t, each in enumerate(rounds):
@@ -55,7 +55,7 @@ def _latest(plan: Plan, rounds: Sequence[Round]) -> tuple[Player | None, list[in
 
 
 def require_possible(plan: Plan, round_: Round) -> None:
-    """Raise unless a round could have been asked for and told."""
+    """Raise unless a round is possible under the plan."""
     plan.parameters.check(round_.parameters)
     plan.context(round_.context)
     for arrival in round_.arrivals:

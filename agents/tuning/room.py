@@ -1,4 +1,4 @@
-"""Whether there is room for more experiments."""
+"""The limits on experiments: how many may run, and how much they may cost."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from bandit_envs.basics.arguments import require
 from .history import History
 from .plan import Plan
 
-MOST_AT_ONCE = 10_000  # questions in a call, each of which is chosen knowing of those before
+MOST_AT_ONCE = 10_000  # questions in a call, each chosen given those before
 
 
 def require_room(plan: Plan, history: History, left: float | None, number: int) -> None:
-    """Raise unless so many experiments may begin.
+    """Raise unless so many experiments may start.
 
     Args:
-        plan: has what may run and be spent at most.
+        plan: has the limits.
         history: of the experiments.
-        left: of the budget of costs, None without one.
-        number: of the experiments.
+        left: remaining budget of costs, None without one.
+        number: of the new experiments.
     """
     require(number <= MOST_AT_ONCE, "n", f"at most {MOST_AT_ONCE} experiments in a call", number)
     if left is not None and left <= 0:

@@ -1,4 +1,4 @@
-"""A tuner's experiments, asked for, run and told until so many are over."""
+"""Runs of a tuner's experiments, which are asked for, run and reported."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from .told import as_number
 FORM = "gpbandits tuner"  # of the file
 SHARE = (
     "one process at a time runs the experiments of a file: wait for it, give this run a file of its own, or "
-    "share an Optuna study on a database, for which gpbandits.optuna.GPBanditSampler asks"
+    "share an Optuna study on a database with gpbandits.optuna.GPBanditSampler"
 )
 TOLD = ("value", "costs", "std", "spent")
 RETURNED = f"a number, (value, costs) or a dict of {', '.join(TOLD)}"
 
 
 class Asking(Protocol):
-    """What a run needs of a tuner."""
+    """Interface of a tuner for runs."""
 
     plan: Plan
     _history: History
 
     @property
     def left(self) -> float | None:
-        """Of the budget of costs."""
+        """Remaining budget of costs."""
         ...
 
     @property
@@ -48,30 +48,30 @@ class Asking(Protocol):
         ...
 
     def ask(self, n: int, context: Values | None = None, *, time: float | None = None) -> list[Any]:
-        """Tickets and parameters."""
+        """Return tickets and parameters."""
         ...
 
     def tell(self, ticket: int, value: float, costs: Any = None, std: Any = None, spent: Any = None) -> None:
-        """An experiment is over."""
+        """Report the value of an experiment."""
         ...
 
     def fail(self, ticket: int, reason: str = "", spent: float | None = None) -> None:
-        """An experiment failed."""
+        """Report a failed experiment."""
         ...
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """To a file."""
+        """Write a file."""
         ...
 
 
 @dataclass
 class Run:
-    """Experiments of a tuner, of which some run.
+    """Run of a tuner's experiments.
 
     Args:
-        tuner: asks.
-        f: what an experiment is.
-        crew: runs them.
+        tuner: the tuner.
+        f: function that runs an experiment.
+        crew: the workers.
         context, time: of the questions.
         file: where the tuner is saved, None for nowhere.
     """
@@ -85,7 +85,7 @@ class Run:
     running: dict[Future[Report], int] = field(default_factory=dict)
 
     def play(self, n: int, workers: int) -> None:
-        """Do n experiments, those that are pending first; it ends early once a budget of costs is spent."""
+        """Run n experiments, pending ones first; stop early once a budget of costs is spent."""
         if self.file is None:
             self._play(n, workers)
             return
@@ -109,7 +109,7 @@ class Run:
             warnings.warn(f"all {n} experiments failed, the last with {failures[-1].reason}", stacklevel=5)
 
     def _begin(self, again: list[int], number: int) -> bool:
-        """Start up to so many experiments; whether any runs."""
+        """Start up to `number` experiments; return True if any is running."""
         tickets, again[:] = again[:number], again[number:]
         fresh = number - len(tickets)
         spent = self.tuner.left is not None and self.tuner.left <= 0
@@ -136,24 +136,24 @@ class Run:
             self.tuner.save(self.file)
 
     def _interrupted(self) -> list[int]:
-        """Tickets that are pending in the same context, whenever they began."""
+        """Return tickets that are pending in the same context, at any time."""
         history, wanted = self.tuner._history, self.context or {}
         contexts = {ticket: history.rounds[t].context for ticket, t in history.pending.items()}
         return [ticket for ticket, each in contexts.items() if without_time(each) == without_time(wanted)]
 
 
 def require_continued(tuner: Asking, file: str | os.PathLike[str]) -> None:
-    """Raise where the file holds experiments that the tuner does not know, which saving would lose."""
+    """Raise where the file holds experiments that the tuner lacks, which saving would lose."""
     if not os.path.exists(file) or not os.path.getsize(file):
         return
     known = History.from_data(read(file, FORM)["rounds"])
-    words = f"a file of this tuner, for it holds {len(known.rounds)} experiments that saving would lose"
-    go_on = "go on with Tuner.load(file), or give another file"
+    words = f"a file of this tuner; it holds {len(known.rounds)} experiments that saving would lose"
+    go_on = "continue with Tuner.load(file), or give another file"
     require(tuner._history.continues(known), "file", f"{words}: {go_on}", file)
 
 
 def check_run(tuner: Asking, f: Any, n: Any, workers: int, context: Any, time: Any, file: Any) -> None:
-    """Raise where a run cannot begin."""
+    """Raise where a run cannot start."""
     require(file is None or isinstance(file, str | os.PathLike), "file", "None or a path", file)
     require(is_count(n), "n", "a positive integer", n)
     require(is_count(workers), "workers", "a positive integer", workers)
@@ -162,7 +162,7 @@ def check_run(tuner: Asking, f: Any, n: Any, workers: int, context: Any, time: A
     require(fits, "workers", f"at most max_pending, which is {limit}", workers)
     known = context is None or isinstance(context, Mapping)
     require(known, "context", "None or a dict of name -> value", context)
-    needed = "a function without arguments that says when it is, where the tuner has a clock"
+    needed = "a function without arguments that returns the time, where the tuner has a clock"
     require(callable(time) if tuner.plan.clocked else time is None, "time", needed, time)
     names = tuner.plan.parameters.kinds
     require(callable(f), "f", "a function of the parameters", f)
@@ -170,7 +170,7 @@ def check_run(tuner: Asking, f: Any, n: Any, workers: int, context: Any, time: A
 
 
 def outcome(result: Any) -> dict[str, Any]:
-    """What f returned as arguments of `Tuner.tell`; its value may be infinite or no number at all (NaN)."""
+    """Return the result of f as arguments of `Tuner.tell`; its value may be infinite or NaN."""
     told: dict[str, Any]
     if isinstance(result, Mapping):
         told = dict(result)
@@ -185,7 +185,7 @@ def outcome(result: Any) -> dict[str, Any]:
 
 
 def unfit(told: Mapping[str, Any]) -> str | None:
-    """Why an outcome is none to learn from: the first number of it that is infinite or none (NaN)."""
+    """Return the reason why an outcome is a failure: its first number that is infinite or NaN."""
     costs = told.get("costs")
     numbers = {
         "value": told["value"],
@@ -199,10 +199,10 @@ def unfit(told: Mapping[str, Any]) -> str | None:
 
 
 def _takes(f: Any, names: Any) -> bool:
-    """Whether f can be called with these keywords, as far as that can be known."""
+    """Return True if f can be called with these keywords, or if that is unknown."""
     try:
         signature = inspect.signature(f)
-    except (TypeError, ValueError):  # of some built-in functions nothing is known
+    except (TypeError, ValueError):  # some built-in functions have no signature
         return True
     try:
         signature.bind(**dict.fromkeys(names))

@@ -1,4 +1,4 @@
-"""Values of experiments in the units of the agent: larger is better, mean 0, deviation 1."""
+"""Values of experiments in the units of the agent: larger is better, mean 0, std 1."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ class Scale:
 
     @classmethod
     def of(cls, goal: str, values: Sequence[float]) -> Scale:
-        """The scale of some values; deviation 1 where all are the same, centre 0 where there are none."""
+        """Return the scale of some values; std 1 where all are equal, centre 0 where there are none."""
         sign = sign_of(goal)
         signed = sign * np.asarray(values, dtype=np.float64)
         if len(signed) == 0:
             return cls(sign)
-        _, power = np.frexp(np.abs(signed).max())  # taken out, exactly, before a square can overflow
+        _, power = np.frexp(np.abs(signed).max())  # exact scaling, so that no square can overflow
         small = np.ldexp(signed, -power)
-        differ = small.min() < small.max()  # rounding gives equal numbers a deviation too
+        differ = small.min() < small.max()  # rounding would give equal numbers a positive std
         deviation = float(np.ldexp(small.std(ddof=1), power)) if differ else 1.0
         return cls(sign, float(np.ldexp(small.mean(), power)), deviation)
 
     def reward(self, value: float) -> float:
-        """What an agent is told."""
+        """Return the agent's reward of a value."""
         return (self.sign * value - self.centre) / self.deviation
 
     def value(self, reward: float) -> float:
-        """The inverse of `reward`."""
+        """Return the inverse of `reward`."""
         return self.sign * (self.centre + self.deviation * reward)
 
 
 def sign_of(goal: str) -> float:
-    """1 to maximise, -1 to minimise."""
+    """Return 1 to maximise, -1 to minimise."""
     require(isinstance(goal, str) and goal in GOALS, "goal", " or ".join(map(repr, GOALS)), goal)
     return GOALS[goal]

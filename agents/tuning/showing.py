@@ -1,4 +1,4 @@
-"""What a notebook shows of a tuner."""
+"""The display of a tuner in notebooks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from bandit_envs.basics.notebook import brief, html_table
 from .history import Experiment
 from .plan import Plan
 
-LATEST = 20  # experiments that are shown
+LATEST = 20  # number of experiments shown
 
 
 def heading(plan: Plan, experiments: Sequence[Experiment]) -> str:
-    """What is tuned, and how many experiments are in which state."""
+    """Return the parameters, and the number of experiments in each state."""
     counts = Counter(each.state for each in experiments)
     states = ", ".join(
         f"{counts[state]} {state}"
@@ -26,7 +26,7 @@ def heading(plan: Plan, experiments: Sequence[Experiment]) -> str:
 
 
 def as_html(plan: Plan, experiments: Sequence[Experiment], best: Experiment | None) -> str:
-    """The latest experiments, newest first, below the best."""
+    """Return a table of the latest experiments, newest first, with the best one."""
     names = [*plan.parameters.kinds, *plan.contexts.kinds]
     header = ["ticket", *names, "state", "value", *plan.constraints]
     lines = list(reversed(experiments[-LATEST:]))

@@ -1,4 +1,4 @@
-"""A search of a box that only looks at what can be used: whole integers and single categories."""
+"""A search of a box that visits possible points only: integers and single categories."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .space import Space
 
 @dataclass(frozen=True, eq=False)
 class Snapping:
-    """Scores snapped points and climbs along the continuous coordinates.
+    """Search that scores snapped points and searches locally along continuous coordinates.
 
-    The acquisition is thereby constant on all that is rounded to one point, and the kernel sees what will be
-    used (Garrido-Merchan & Hernandez-Lobato 2020). Beside what `search` proposes, the best plays are tried
-    with one parameter changed, since no small step leads from one category to another.
+    The acquisition is thereby constant on all points that are rounded to one, and the kernel uses the values
+    that will be run (Garrido-Merchan & Hernandez-Lobato 2020). In addition to the proposals of `search`, the
+    best plays are tried with one parameter changed, since no small step leads from one category to another.
 
     Args:
         space: whose features are the box.
-        search: what proposes points.
-        changed: changes of one parameter that are tried, of each of the best plays.
-        gate: what is closed has a score of minus infinity; None closes nothing.
+        search: proposes points.
+        changed: number of changes of one parameter that are tried for each of the best plays.
+        gate: gives closed points a score of minus infinity; None closes none.
     """
 
     space: Space
@@ -45,7 +45,7 @@ class Snapping:
         return gate.settled(pool)
 
     def _neighbours(self, anchors: Floats, rng: np.random.Generator) -> Floats:
-        """Each point with one parameter drawn anew, (m, d) -> (changed m, d)."""
+        """Return each point with one parameter redrawn, (m, d) -> (changed m, d)."""
         points = np.repeat(anchors, self.changed, axis=0)
         one = rng.integers(len(self.space.kinds), size=len(points))
         fresh = rng.random(points.shape)
@@ -53,12 +53,12 @@ class Snapping:
 
 
 class Snapped:
-    """A terrain whose points are snapped before they are scored.
+    """Acquisition surface whose points are snapped before they are scored.
 
     Args:
         terrain: the box, whose bounds are 0 and 1.
         space: whose features it has.
-        gate: what is closed has a score of minus infinity; None closes nothing.
+        gate: gives closed points a score of minus infinity; None closes none.
     """
 
     def __init__(self, terrain: Terrain, space: Space, gate: Gate | None = None):
@@ -67,11 +67,11 @@ class Snapped:
         self.anchors = terrain.anchors
 
     def survey(self, unit: Floats) -> Pool:
-        """The nearest possible points with their scores, (n, d)."""
+        """Return the nearest possible points with their scores, (n, d)."""
         return self.gate.closing(self.terrain.survey(self.space.snap(unit)))
 
     def climb(self, unit: Floats) -> tuple[Floats, Floats] | None:
-        """Scores and slopes, flat along discrete coordinates: a climb leaves them where it starts."""
+        """Return scores and slopes, 0 along discrete coordinates, which a local search then keeps."""
         found = self.terrain.climb(unit)
         if found is None:
             return None

@@ -1,4 +1,4 @@
-"""Parameters by name as points that a kernel can compare."""
+"""Named parameters as points for a kernel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .clock import Time
 from .parameters import KINDS, Parameter
 
 Values = dict[str, Any]
-ONLY: dict[str, tuple[Any, ...]] = {"contexts": (Time,)}  # kinds that some spaces alone may have
+ONLY: dict[str, tuple[Any, ...]] = {"contexts": (Time,)}  # additional kinds of certain spaces
 
 
 class Space:
@@ -51,12 +51,12 @@ class Space:
 
     @cached_property
     def parameter_of_feature(self) -> Ints:
-        """Which parameter each feature belongs to, (d,)."""
+        """Index of each feature's parameter, (d,)."""
         return np.repeat(np.arange(len(self.kinds)), [kind.width for kind in self.kinds.values()])
 
     @cached_property
     def continuous(self) -> Bools:
-        """Which features may take any value in [0, 1], (d,)."""
+        """Mask of features that may take any value in [0, 1], (d,)."""
         levels = np.array([kind.levels is None for kind in self.kinds.values()])
         return levels[self.parameter_of_feature]
 
@@ -67,22 +67,22 @@ class Space:
         return {name: kind.check(f"{self.what}[{name!r}]", values[name]) for name, kind in self.kinds.items()}
 
     def features(self, values: Mapping[str, Any]) -> Floats:
-        """Features of a point, (d,)."""
+        """Return features of a point, (d,)."""
         parts = [kind.features(values[name]) for name, kind in self.kinds.items()]
         return np.concatenate([np.zeros(0), *parts])
 
     def values(self, features: Floats) -> Values:
-        """The possible point nearest to some features, (d,)."""
+        """Return the possible point nearest to some features, (d,)."""
         parts = zip(self.kinds.items(), np.split(features, self._ends), strict=True)
         return {name: kind.value(part) for (name, kind), part in parts}
 
     def snap(self, features: Floats) -> Floats:
-        """Features of the possible points nearest to some of [0, 1]^d, (n, d)."""
+        """Return features of the possible points nearest to points of [0, 1]^d, (n, d)."""
         parts = zip(self.kinds.values(), np.split(features, self._ends, axis=1), strict=True)
         return np.hstack([kind.snap(part) for kind, part in parts])
 
     def spread(self, number: int) -> list[Values]:
-        """All points where they are at most `number`, else so many that cover the space evenly (Sobol)."""
+        """Return all points if they are at most `number`, else `number` Sobol points that cover the space."""
         if self.size <= number:
             levels = [kind.levels or () for kind in self.kinds.values()]
             return [dict(zip(self.kinds, point, strict=True)) for point in product(*levels)]
@@ -92,12 +92,12 @@ class Space:
         return [self._at(row) for row in quantiles[:number].tolist()]
 
     def to_data(self) -> list[list[Any]]:
-        """Names, kinds and their arguments."""
+        """Return names, kinds and their arguments."""
         return [[name, type(kind).__name__, asdict(kind)] for name, kind in self.kinds.items()]  # type: ignore[call-overload]
 
     @classmethod
     def from_data(cls, what: str, data: list[list[Any]]) -> Space:
-        """The inverse of `to_data`."""
+        """Return the space of `to_data`."""
         kinds = KINDS | {kind.__name__: kind for kind in ONLY.get(what, ())}
         for _, kind, arguments in data:
             require_types(f"a {kind}", arguments, {each.name: Any for each in fields(kinds[kind])}, False)
@@ -105,7 +105,7 @@ class Space:
 
     @cached_property
     def _ends(self) -> Ints:
-        """Where the features of each parameter but the last end."""
+        """End of each parameter's features, without the last one."""
         return np.cumsum([kind.width for kind in self.kinds.values()])[:-1]
 
     @property

@@ -1,4 +1,4 @@
-"""What counts as the value of an experiment."""
+"""Validation of the value of an experiment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ADD = "an experiment without one is left out"
 
 
 def as_number(value: Any) -> float | None:
-    """A number of any library as a float, which may be infinite or NaN; None of what is none."""
+    """Return a number of any library as a float, which may be infinite or NaN; None for other objects."""
     if isinstance(value, str | bytes | bool | np.bool_ | complex) or getattr(value, "ndim", 0):
         return None
     try:
@@ -24,7 +24,7 @@ def as_number(value: Any) -> float | None:
 
 
 def checked_value(value: Any, remedy: str) -> float:
-    """The value as a float, or a ValueError that says what to do."""
+    """Return the value as a float, or raise a ValueError with a remedy."""
     number = as_number(value)
     require(number is not None and math.isfinite(number), "value", f"a finite number; {remedy}", value)
     return float(value)

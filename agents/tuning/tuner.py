@@ -34,16 +34,16 @@ Question = tuple[int, Values]  # a ticket and parameters
 
 
 class Tuner(Records):
-    """Says which experiment to do next, given all that were done, are running or have failed.
+    """Proposes the next experiment, given all that were done, are running or have failed.
 
-    Any agent of the package plays; the tuner translates. An experiment is a round that starts with `ask` and
-    whose reward arrives with `tell`, in any order and as late as it likes: running experiments are delayed
-    feedback. The agent sees standardised values, and costs in units of their own size; whenever the number
-    of values has doubled they are standardised anew, and an agent that starts afresh is told the whole
-    history, and learns a kernel from it once. Kernels see what will be used: rounded integers, and one
-    coordinate a category. A call that is interrupted, or fails, has happened or has not; what is handed out
-    are copies. A call of another thread waits for its end. Linear algebra runs on one thread, unless a block
-    `with gpbandits.threads(n)` says more.
+    Any agent of the package can be used. An experiment is a round that starts with `ask` and whose reward is
+    delivered by `tell`, in any order and at any time: running experiments are delayed feedback. The agent
+    observes standardised values, and costs in units of their own size; whenever the number of values has
+    doubled they are standardised again, and a fresh agent observes the whole history, and learns a kernel
+    from it once. Kernels use the values that will be run: rounded integers, and one coordinate a category. A
+    call that is interrupted, or fails, has either happened or not; returned objects are copies. Calls of
+    other threads wait for each other. Linear algebra runs on one thread, unless in a block
+    `with gpbandits.threads(n)`.
 
         >>> from agents import Integer, Log, Tuner
         >>> tuner = Tuner({"rate": Log(1e-5, 1e-1), "depth": Integer(1, 12)}, goal="minimise")
@@ -56,22 +56,22 @@ class Tuner(Records):
             Default GP-BUCB with a width of 2, and constrained EI where there are constraints, with
             hyperparameters learnt from the latest 200 results.
         goal: "maximise" or "minimise".
-        contexts: name -> kind, of what is given in each experiment instead of chosen.
+        contexts: name -> kind, of quantities that are given in each experiment and not chosen.
         constraints: names of the costs, each of which should be at most 0.
-        seed: of the agent; the same seed and the same news give the same questions.
-        budget: about how many experiments there will be; more are allowed.
+        seed: of the agent; the same seed and the same reports give the same questions.
+        budget: approximate number of experiments; more are allowed.
         max_pending: how many experiments may run at a time, None for any number.
-        cost_budget: what all experiments together may cost, in any unit; each then tells what it `spent`.
-            Default agent `ei-per-cost`, which learns what experiments cost too.
-        clock: where what is measured drifts, about how long all experiments take together, in any unit. Each
-            question then says its `time`, which is a further context: the older a value, the less it says of
-            now, and agents that learn a kernel learn how fast. None is no drift.
-        num_arms: up to so many points are a finite set. More of them, and a continuum, are a box of which
-            only possible points are looked at; an agent that plays sets alone is given so many that cover it.
-        noise_std: standard deviation of the noise of a value, None if unknown: it is then learnt. Under
-            constraints, where value and costs have a noise each, it is where learning begins.
-        standardise: False tells the agent values and costs as they are; it then assumes a prior mean of 0
-            and the amplitude of its kernel.
+        cost_budget: total cost that all experiments may have, in any unit; each then reports what it `spent`.
+            Default agent `ei-per-cost`, which learns the costs of experiments too.
+        clock: for functions that drift, the approximate duration of all experiments together, in any unit.
+            Each question then has its `time` as a further context: the older a value, the smaller its weight,
+            and agents that learn a kernel learn the rate. None for no drift.
+        num_arms: largest size of a finite set. More points, and a continuum, are a box whose search visits
+            possible points only; an agent without boxes is given as many points, which cover the space.
+        noise_std: std of the noise of a value, None if unknown: it is then learnt. Under constraints, where
+            value and costs have a noise each, it is the initial value of learning.
+        standardise: False gives the agent values and costs unscaled; it then assumes a prior mean of 0 and
+            the amplitude of its kernel.
 
     Raises:
         ValueError: an argument is impossible; the message names it.
@@ -112,7 +112,7 @@ class Tuner(Records):
 
     def _begin(self, plan: Plan) -> None:
         self.plan, self._history, self._turn = plan, History(), Turn()
-        self._player: Player | None = None  # where there is none, the history is played again
+        self._player: Player | None = None  # None: the history is replayed
 
     @overload
     def ask(
@@ -135,11 +135,11 @@ class Tuner(Records):
             ...     tuner.tell(ticket, parameters["x"])
 
         Args:
-            n: how many, as a list: each is chosen knowing that those before it run, as if they had been asked
-                for one by one. In the place of parameters that run already the default agent asks for some
-                beside them. None asks for a single one; a context may stand in its place.
+            n: how many, as a list: each is chosen given that those before it run, as if they had been asked
+                for one by one. If the chosen parameters are running already, the default agent asks for
+                nearby ones. None asks for a single one; a context may be given in its place.
             context: name -> value, where there are contexts.
-            time: when they begin, where there is a `clock`.
+            time: of their start, where there is a `clock`.
 
         Raises:
             RuntimeError: `max_pending` experiments are running, or would be, or the `cost_budget` is spent.
@@ -166,9 +166,9 @@ class Tuner(Records):
         """Report an experiment that runs without having been asked for; return its ticket.
 
         Args:
-            parameters: of one's own choice, or of another program's.
+            parameters: chosen by the user or another program.
             context: name -> value, where there are contexts.
-            time: when it begins, where there is a `clock`.
+            time: of its start, where there is a `clock`.
         """
         known, within = self.plan.parameters.check(parameters), self.plan.context(context, time)
         self._history = self._history.ask(known, within, asked=False)
@@ -183,15 +183,15 @@ class Tuner(Records):
         std: float | None = None,
         spent: float | None = None,
     ) -> None:
-        """Report what an experiment came to; tickets may be told in any order.
+        """Report the value of an experiment; tickets may be reported in any order.
 
         Args:
             ticket: from `ask`.
             value: finite, to be maximised or minimised.
             costs: name -> value, where there are constraints; feasible is at most 0.
-            std: of the noise in this value, such as a mean's standard error; None where it is that of all
-                others. What is learnt of the noise is a factor of all deviations. Not under constraints.
-            spent: what the experiment cost, where there is a `cost_budget`.
+            std: of the noise in this value, such as a mean's standard error; None for that of all others. The
+                learnt noise is a factor of all stds. Not under constraints.
+            spent: cost of the experiment, where there is a `cost_budget`.
         """
         came = checked_value(value, TELL)
         checked, known, paid = self.plan.costs(costs), self.plan.deviation(std), self.plan.spent(spent)
@@ -199,22 +199,22 @@ class Tuner(Records):
 
     @in_turn
     def drop(self, ticket: int) -> None:
-        """Report that an experiment was lost, as where a machine died: it is forgotten, and not waited for.
+        """Report that an experiment was lost, for instance because a machine died; it is no longer pending.
 
-        Where its parameters are to blame, `fail` lets the tuner learn from it.
+        If its parameters are the cause, `fail` lets the tuner learn from it.
         """
         self._history = self._history.drop(ticket)
 
     @in_turn
     def fail(self, ticket: int, reason: str = "", spent: float | None = None) -> None:
-        """Report that an experiment came to no value because of its parameters.
+        """Report that an experiment failed because of its parameters.
 
-        From the first failure on a classifier learns from all experiments where others would fail too, and
-        the agent chooses among the points where a success is likely enough: 30 to 90 %, more in some
-        questions than in others, and at most 90 % of what is possible; nothing else changes, and before it
-        nothing does. Successes beside a failure open what is around it again.
-        Of agents that cannot choose among some points, such as those of other libraries, the answer is
-        replaced by the nearest point that is open.
+        After the first failure a classifier learns from all experiments where others would fail too, and the
+        agent chooses among points where a success is likely enough: 30 to 90 %, depending on the question,
+            and
+        at most 90 % of the largest probability. Nothing else changes. Successes near a failure reopen its
+        neighbourhood. For agents that cannot be restricted to some points, such as those of other libraries,
+        the answer is replaced by the nearest open point.
 
             >>> from agents import Linear, Tuner
             >>> tuner = Tuner({"x": Linear(0, 1)})
@@ -223,8 +223,8 @@ class Tuner(Records):
 
         Args:
             ticket: from `ask`.
-            reason: one's own words, which are kept.
-            spent: what it cost until then, where there is a `cost_budget`; None is nothing.
+            reason: any text, which is stored.
+            spent: its cost until then, where there is a `cost_budget`; None for nothing.
         """
         require(isinstance(reason, str), "reason", "text", reason)
         paid = self.plan.spent_in_vain(spent)
@@ -260,35 +260,38 @@ class Tuner(Records):
         time: Callable[[], float] | None = None,
         file: str | os.PathLike[str] | None = None,
     ) -> Experiment | None:
-        """Run n experiments, those first that are pending, and tell what came of them; return the `best`.
+        """Run n experiments, pending ones first, and report their outcomes; return the `best`.
 
-        An exception that f raises is a failure, which is kept with its text, see `fail`; so is a value, a
-        cost or a deviation that is infinite or not a number, and the death of a process. Ctrl-C, and a kill
-        where there is a `file`, lose no more than the experiments that were running: they stay pending, and
-        the next call, or that of the loaded tuner, begins with them. With several workers the questions
-        depend on which experiment is over first, and two runs differ.
+        An exception of f is a failure, which is stored with its text, see `fail`; so is a value, a cost or a
+        std that is infinite or not a number, and the death of a process. Ctrl-C, or a kill where there is a
+        `file`, loses only the experiments that were running: they stay pending, and the next call, or that of
+        the loaded tuner, begins with them. With several workers the questions depend on the order in which
+        experiments finish, and two runs differ.
 
             >>> from agents import Linear, Tuner
             >>> tuner = Tuner({"x": Linear(-1, 1)}, goal="minimise")
             >>> best = tuner.optimise(lambda x: x**2, 10)
 
         Args:
-            f: called with the parameters by keyword. It returns the value, (value, costs), or a dict of what
-                `tell` takes.
+            f: called with the parameters by keyword. It returns the value, (value, costs), or a dict of
+                arguments of `tell`.
             n: how many; fewer are run once a `cost_budget` is spent.
             workers: how many run at a time. A single one is the calling thread itself.
-            backend: of several workers. "processes" are for experiments that compute, each worker one, by
-                joblib: f may be a lambda or of a notebook. "threads" are for those that wait for a device or
+            backend: of several workers. "processes" are for experiments that compute, one process a worker,
+            by
+                joblib: f may be a lambda or from a notebook. "threads" are for those that wait for a device
+                    or
                 a cluster; Ctrl-C cannot stop them.
             context: of all of them, where there are contexts.
-            time: says when it is, where there is a `clock`.
-            file: where the tuner is saved whenever an experiment begins or is over. One process at a time
-                runs the experiments of a file, and its tuner continues what the file holds: the one that it
-                was saved from, or `Tuner.load(file)`.
+            time: function that returns the time, where there is a `clock`.
+            file: where the tuner is saved whenever an experiment starts or ends. One process at a time runs
+            the
+                experiments of a file, and its tuner continues the file's history: the tuner that was saved
+                there, or `Tuner.load(file)`.
 
         Raises:
             ValueError: an argument is impossible, f returns something else, another process runs the file, or
-                the file holds experiments that the tuner does not know.
+                the file holds experiments that the tuner lacks.
 
         Warns:
             UserWarning: all experiments failed.
@@ -302,30 +305,30 @@ class Tuner(Records):
     def recommend(
         self, context: Values | None = None, anywhere: bool = False, *, time: float | None = None
     ) -> Advice:
-        """What the agent takes for the best of the parameters that were told, feasible under constraints.
+        """Return the best of the parameters with a value, by the model, and feasible under constraints.
 
-        It weighs all results by the model: of a noisy function `best` is the luckiest experiment, this the
-        one of the best posterior mean, in the given context, wherever it was tried. If none is believed to
-        be feasible, it is the one most likely to be. Asking changes nothing.
+        It uses all results through the model: of a noisy function `best` is the luckiest experiment, this is
+        the one of the best posterior mean, in the given context, wherever it was tried. If none is believed
+        to be feasible, it is the one most likely to be. It changes no state.
 
         Args:
             context: name -> value, where there are contexts.
-            anywhere: choose from all possible parameters, tried or not. Then try them before they are used:
-                the model may be wrong where nothing is known.
-            time: when it is to be used, where there is a `clock`.
+            anywhere: True chooses from all possible parameters, tried or not. Then try them before use: the
+                model may be wrong far from observations.
+            time: of their use, where there is a `clock`.
 
         Returns:
             The parameters, and the posterior mean, standard deviation and `interval` of the value there.
 
         Raises:
-            ValueError: nothing was told yet, or the agent recommends nothing.
+            ValueError: no value was reported yet, or the agent recommends nothing.
         """
         require_switch("anywhere", anywhere)
         known, rounds = self.plan.context(context, time), self._history.rounds
         told = [each.parameters for each in self.experiments if each.state == "told"]
         if not told and not anywhere:
             raise ValueError(
-                "recommend needs an experiment that was told, got none; tell one, or pass anywhere=True"
+                "recommend needs an experiment with a value, got none; tell one, or pass anywhere=True"
             )
         player = self._up_to_date(rounds, known)
         if not anywhere:
@@ -334,7 +337,7 @@ class Tuner(Records):
 
     @in_turn
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the tuner to one file (JSON), from which `Tuner.load` or `agents.load` go on exactly.
+        """Write the tuner to one file (JSON), from which `Tuner.load` or `agents.load` continue exactly.
 
         Raises:
             ValueError: the agent or an option of it is not data, or another process runs experiments of the
@@ -351,11 +354,11 @@ class Tuner(Records):
     @classmethod
     @one_thread()
     def load(cls, path: str | os.PathLike[str], *, trust: bool = False, max_bytes: int = MAX_BYTES) -> Tuner:
-        """Return a saved tuner: its agent is made again and told the same; see `agents.load`.
+        """Return a saved tuner, whose agent is rebuilt from the history; see `agents.load`.
 
         Our agents resume from notes of their draws and fits, in a second after a thousand results. Agents of
-        others, and those that start over at changes, are asked again what they were asked, which takes as
-        long as it took then.
+        other packages, and those that restart at changes, answer all questions again, which takes as long as
+        it took then.
         """
         require_switch("trust", trust)
         content = read(path, FORM, max_bytes=max_bytes)
@@ -372,23 +375,23 @@ class Tuner(Records):
         return tuner
 
     def _up_to_date(self, rounds: Sequence[Round], context: Values) -> Player:
-        """A player that has been told all rounds, of which nothing is kept."""
+        """Return a player that has observed all rounds; its state is not kept."""
         player = self._player = self._take_player()
         if player is None or player.outgrown(rounds, context):
             return self._informed(player, rounds, context)
-        # What was told since the last question closes that round only in the twin.
+        # Reports since the last question close that round only in the twin.
         return self._informed(player.twin(), rounds, context)
 
     def _take_player(self) -> Player | None:
-        """Take the player out, which whoever uses it puts back: one that was interrupted is never used again.
+        """Take the player out until its user puts it back: an interrupted player is never used again.
 
-        None before the first question; after an interruption, one that has been asked and told the same.
+        None before the first question; after an interruption, a player rebuilt from the history.
         """
         player, self._player = self._player, None
         return restored(self.plan, self._history.rounds) if player is None else player
 
     def _informed(self, player: Player | None, rounds: Sequence[Round], context: Values) -> Player:
-        """The player of the round to come, which has been told of those before it."""
+        """Return the player of the next round, which has observed those before it."""
         player = player_for(self.plan, player, rounds, context)
         player.catch_up(rounds)
         return player

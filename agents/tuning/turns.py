@@ -1,4 +1,4 @@
-"""One thread at a time: a call that comes meanwhile waits, so that nothing that is told is lost."""
+"""A lock by which one thread at a time calls a tuner, so that no report is lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ R = TypeVar("R")
 
 
 class Turn:
-    """A lock that the thread which has it may take again; copies and files have one of their own."""
+    """Reentrant lock that copies and files do not share."""
 
     def __init__(self):
         self.lock = threading.RLock()
@@ -22,7 +22,7 @@ class Turn:
 
 
 class Taking(Protocol):
-    """What has a lock."""
+    """Object with a lock."""
 
     _turn: Turn
 
@@ -31,7 +31,7 @@ T = TypeVar("T", bound=Taking)
 
 
 def in_turn(method: Callable[Concatenate[T, P], R]) -> Callable[Concatenate[T, P], R]:
-    """The same method, of which another thread waits for the end."""
+    """Return the method with the lock held, so that other threads wait for its end."""
 
     @wraps(method)
     def waiting(self: T, *args: P.args, **kwargs: P.kwargs) -> R:

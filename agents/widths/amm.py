@@ -1,4 +1,4 @@
-"""The tightest width of one number for functions of bounded norm."""
+"""AMM-UCB's width, the narrowest single-number width here for functions of bounded norm."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .information_gain import Gamma, Realised
 class AMMWidth(BoundedNorm):
     """sqrt(B^2 + (2 R^2 / lambda) (g_{t-1} + log(1 / delta))) (Flynn & Reeb 2024, AMM-UCB).
 
-    Holds where the self-normalised width holds: for every lambda > 0, R-sub-Gaussian noise, adaptive plays
-    and all rounds at once, with the realised gain or any upper bound on it. It is never larger, for it is
+    It holds where the self-normalised width holds: for every lambda > 0, R-sub-Gaussian noise, adaptive plays
+    and all rounds at once, with the realised gain or any upper bound on it. It is never larger, because it is
     sqrt(a^2 + b^2) in place of a + b.
 
     Proof: for g ~ GP(0, (R^2 / lambda) k) the mean over g of exp((|y - f|^2 - |y - g|^2) / (2 R^2)) is a
@@ -45,7 +45,7 @@ class AMMWidth(BoundedNorm):
 
     @classmethod
     def of_known_variances(cls, bound: PerTrial, delta: PerTrial = 0.1) -> AMMWidth:
-        """sqrt(B^2 + 2 (g_{t-1} + log(1 / delta))), where each play has a noise R_i of its own.
+        """Return sqrt(B^2 + 2 (g_{t-1} + log(1 / delta))), for plays with noise stds R_i of their own.
 
         The posterior and g = 1/2 logdet(I + D^-1/2 K D^-1/2) must have D = diag(R_i^2) in place of lambda I:
         the i-th observation divided by R_i is one with R = lambda = 1.

@@ -1,4 +1,4 @@
-"""What a confidence width is: the multiplier of the posterior standard deviation."""
+"""The interface of confidence widths: multipliers of the posterior standard deviation."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ MODEL_REMEDY = "it is the noise variance lambda that the model assumes"
 
 @runtime_checkable
 class Width(Protocol):
-    """Says how many standard deviations the confidence band reaches from the mean."""
+    """Function that gives the half-width of the confidence band in posterior stds."""
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return w_t of round t = 1, 2, ... given the gain g_{t-1} before it, (B,) each -> (B,)."""
+        """Return w_t of round t = 1, 2, ... given the gain g_{t-1} before the round, (B,) each -> (B,)."""
         ...

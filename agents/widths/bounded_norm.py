@@ -1,4 +1,4 @@
-"""What every band for functions of bounded norm has to know."""
+"""The parameters that all bands for functions of bounded norm share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .base import BOUND_REMEDY, MODEL_REMEDY, NOISE_REMEDY
 
 @dataclass(frozen=True)
 class BoundedNorm:
-    """A function of the RKHS, the noise of its values, and what the model takes for it.
+    """Bound on the function's RKHS norm, its noise, and the noise variance of the model.
 
     Args:
         bound: B, at least the RKHS norm of f.

@@ -36,14 +36,14 @@ from .real_beta import RealBetaWidth
 from .rkhs import RKHSWidth
 from .self_normalised import SelfNormalisedWidth
 
-DMM = "dmm"  # the smallest of several bands: an agent and a rule, and no width
-ELSEWHERE = {  # bands that hold for the plays of some agents alone
-    DMM: ("is no multiple of one deviation", 'the agent "dmm-ucb", or rule="dmm" of gp-agent'),
+DMM = "dmm"  # the smallest of several bands: an agent and a rule, but not a width
+ELSEWHERE = {  # bands that are valid for the plays of certain agents only
+    DMM: ("is no multiple of one std", 'the agent "dmm-ucb", or rule="dmm" of gp-agent'),
     "split": (
         "holds where plays depend on no value",
         'an agent that eliminates: "bpe", "phased-elimination"',
     ),
-    "ec": ("covers a misspecification that an agent is told", 'the agent "ec-gp-ucb"'),
+    "ec": ("covers a published misspecification", 'the agent "ec-gp-ucb"'),
 }
 
 
@@ -58,10 +58,10 @@ def make_width(
         model: kernel, noise, bound and decision set.
         delta: failure probability.
         beta_scale: factor of beta_t in the widths of Srinivas et al.'s Theorems 1 and 2, and in Avanesov's;
-            default 1. An error where the width does not take it, and so is `gamma`.
-        gamma: see `make_gamma`; default a true bound for "rkhs", the realised gain for "self-normalised".
+            default 1. Other widths raise an error for it, and likewise for `gamma`.
+        gamma: see `make_gamma`; default an upper bound for "rkhs", the realised gain for "self-normalised".
     """
-    require_probability("delta", delta)  # also where the width is a number
+    require_probability("delta", delta)  # unused where the width is a number, but validated
     if width is None:
         width = "self-normalised" if model.setting.continuous else "finite-set"
     options = {"beta_scale": beta_scale, "gamma": gamma}
@@ -87,7 +87,7 @@ def make_width(
 
 
 def takes(width: str) -> tuple[str, ...]:
-    """What a named width takes beside model and delta: its keyword-only arguments."""
+    """Return the options of a named width in addition to model and delta: its keyword-only arguments."""
     parameters = signature(WIDTHS[width]).parameters.values()
     return tuple(each.name for each in parameters if each.kind is each.KEYWORD_ONLY)
 
@@ -125,7 +125,7 @@ def make_gamma(gamma: Any, model: Model) -> Gamma:
 
 
 def improved_width(model: Model, *, gamma: Any = None, delta: PerTrial = 0.1, union: int = 1) -> Width:
-    """The width of IGP-UCB (`union` 1) and of GP-TS (2); `gamma` is the realised gain by default."""
+    """Return the width of IGP-UCB (`union` 1) or GP-TS (2); `gamma` is by default the realised gain."""
     information = make_gamma("realised" if gamma is None else gamma, model)
     return ImprovedWidth(model.rkhs_bound, model.relative_noise, information, delta, union)
 
@@ -198,7 +198,7 @@ def _change_point(model: Model, delta: PerTrial, *, beta_scale: PerTrial = 1.0) 
     return ChangePointWidth(horizon, _dim(model), order, np.multiply(beta_scale, PAPER_CONSTANT))
 
 
-# Each from the model, delta, and by keyword what else it takes.
+# Builders from the model and delta, with further options by keyword.
 WIDTHS: dict[str, Callable[..., Width]] = {
     "finite-set": _finite_set,
     "compact": _compact,

@@ -1,4 +1,4 @@
-"""The width of GP-UCB-CPD, whose constant is not known but tuned."""
+"""The width of GP-UCB-CPD, whose constant is tuned because no value is proved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The width for a box, and how fast draws of a Gaussian process can change."""
+"""The width of GP-UCB for a box, and constants of the derivatives of a Gaussian process."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def derivative_constants(
 ) -> tuple[float, float]:
     """Return (a, b) with P(sup |d_j f| > L) <= a exp(-(L / b)^2) for every j and draws f of the process.
 
-    With l_k the deviation of d_j f and E = E sup |d_j f|, Borell's inequality gives
+    With l_k the std of d_j f and E = E sup |d_j f|, Borell's inequality gives
     P(sup > L) <= exp(-(L - E)^2 / (2 l_k^2)) <= a exp(-(L / b)^2), b = 2 l_k, a = 2 exp(E^2 / (2 l_k^2)).
 
     Args:
@@ -101,7 +101,7 @@ def derivative_constants(
 
 
 def derivative_covariance(kernel: Kernel, points: Floats, j: int) -> Floats:
-    """Covariance of d_j f between points, (n, d) -> (n, n).
+    """Return the covariance of d_j f between points, (n, d) -> (n, n).
 
     For k = h(s), s the scaled distance, it is (u - v (x_j - y_j)^2 / l_j^2) / l_j^2, u = -h'/s, v = -u'/s.
     """

@@ -18,8 +18,8 @@ from .information_gain import Gamma, Realised
 class DelayedWidth:
     """B_f + (R + B_y) sqrt(2 (gamma_{t-1} + 1 + log(union / delta))) (Verma et al. 2022, Theorems 1 and 3).
 
-    Holds for lambda > s^2 together with the bias of `Censored`, for rho_m f, not for f; s is the largest
-    prior deviation, which the paper takes as 1.
+    It holds for lambda > s^2 together with the bias of `Censored`, for rho_m f, not for f; s is the largest
+    prior std, which the paper takes as 1.
 
     Args:
         bound: B_f, at least the RKHS norm of the shifted f.

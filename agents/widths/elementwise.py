@@ -1,6 +1,6 @@
-"""Formulas of one number a trial; of one trial they are computed with numbers, not with arrays of one entry.
+"""Elementwise formulas, computed with plain numbers for a single trial instead of arrays of one entry.
 
-The operations are the same in the same order, and take a sixth of the time.
+The operations and their order are the same, in a sixth of the time.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ def elementwise(formula: Callable[[Any, Any], Any]) -> Callable[[Any, Floats | I
     def values(self: Any, given: Floats | Ints) -> Floats:
         if len(given) > 1:
             return formula(self, given)
-        return np.array(formula(self, given.item()), ndmin=1)  # a parameter may be given as (1,)
+        return np.array(formula(self, given.item()), ndmin=1)  # a parameter may have shape (1,)
 
     return values
 
 
 def log(value: Any) -> Any:
-    """Natural logarithm of a number or of each entry."""
+    """Return the natural logarithm of a number or of each entry."""
     return math.log(value) if isinstance(value, NUMBER) else np.log(value)
 
 
 def sqrt(value: Any) -> Any:
-    """Square root of a number or of each entry."""
+    """Return the square root of a number or of each entry."""
     return math.sqrt(value) if isinstance(value, float) else np.sqrt(value)

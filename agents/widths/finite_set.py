@@ -20,7 +20,7 @@ from .elementwise import elementwise, log, sqrt
 class FiniteSetWidth:
     """sqrt(beta_t), beta_t = 2 log(|D| t^2 pi^2 / (6 delta)) (Srinivas et al. 2010, Theorem 1).
 
-    Holds for f drawn from the prior, with lambda the true variance of Gaussian noise.
+    It holds for f drawn from the prior, with lambda the true variance of Gaussian noise.
 
     Args:
         size: number of points |D|; with contexts, of (context, arm) pairs.

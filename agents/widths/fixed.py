@@ -1,4 +1,4 @@
-"""The same width in every round."""
+"""A constant width."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..validation import PerTrial
 
 @dataclass(frozen=True)
 class FixedWidth:
-    """The same width in every round."""
+    """A constant width w, for which nothing is proved."""
 
     value: PerTrial = 1.0  # or (B,)
 
@@ -22,5 +22,5 @@ class FixedWidth:
         require_not_negative("value", self.value, "it multiplies a standard deviation")
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return the value once a trial, (B,)."""
+        """Return the value for each trial, (B,)."""
         return np.full(t.shape, self.value, dtype=np.float64)

@@ -14,15 +14,15 @@ from ..posteriors import posterior
 from ..validation import PerTrial
 
 GREEDY_FACTOR = 1.0 / (1.0 - np.exp(-1.0))  # the gain is submodular (Nemhauser et al. 1978)
-TIE = 1e-9  # share of the largest variance by which rounding may be off
+TIE = 1e-9  # relative rounding error of the largest variance
 
 
 @dataclass(frozen=True)
 class GainTable:
-    """gamma_t looked up for t = 0..T; trials with the same noise variance share a row."""
+    """Table of gamma_t for t = 0..T; trials with the same noise variance share a row."""
 
     values: Floats  # (L, T + 1), one row a distinct noise variance
-    row: Ints  # (B,), or () for one row that serves all trials
+    row: Ints  # (B,), or () for one row shared by all trials
 
     def __call__(self, rounds: Ints, gain: Floats) -> Floats:
         """Return the table's value at the number of observations, (B,)."""
@@ -36,10 +36,10 @@ class GainTable:
 
 
 def upper_bound(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTable:
-    """The smaller of the spectral and the greedy bound, both of which hold for every design.
+    """Return the smaller of the spectral and the greedy bound, both of which hold for every design.
 
-    Greedy's factor wins in the first rounds and loses in the long run, so the greedy design is played only
-    until the spectral bound is the smaller one in every row. It is not played where a round of it takes a
+    The greedy bound is smaller in the first rounds and larger in the long run, so the greedy design is
+    computed only until the spectral bound is smaller in every row. It is left out where a round of it takes a
     Fourier transform of a whole grid: a table of 1000 rounds on 1000 x 1000 points would take minutes.
     """
     spectral = spectral_bound(gram, noise_variance, horizon)
@@ -54,14 +54,14 @@ def upper_bound(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTable
 
 
 def spectral_bound(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTable:
-    """Max over m >= 0, sum m = T, of 1/2 sum_i log(1 + m_i e_i / lambda) (Srinivas et al. 2010, Lemma 7.6).
+    """Return max over m >= 0, sum m = T, of 1/2 sum_i log(1 + m_i e_i / lambda) (Srinivas 2010, Lemma 7.6).
 
     The eigenvalues e_i are those of K on the whole set. The lemma's factor 1 / (1 - 1/e) is not needed,
     because det(I + K M) <= prod_i (1 + e_i(K) e_i(M)) for the diagonal matrix M of play counts.
 
-    On grids too large for their root the e_i are products of those of a product kernel's factors. Those of
-    another stationary kernel on a million points nobody has; there bounds on them take their place, which are
-    eigenvalues of a torus (`Circulant.eigenvalues`): the table is a bound as well, but a larger one.
+    On grids that are too large for their root, the e_i are products of the eigenvalues of a product kernel's
+    factors. For other stationary kernels on a million points they cannot be computed; upper bounds replace
+    them, eigenvalues of a torus (`Circulant.eigenvalues`): the table remains a bound, but a larger one.
     """
     noise, row = _distinct(noise_variance)
     eigenvalues = _eigenvalues(gram) if gram.structure is None else gram.structure.eigenvalues
@@ -70,13 +70,13 @@ def spectral_bound(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTa
 
 
 def greedy_bound(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTable:
-    """The greedy design's gain over its guaranteed share 1 - 1/e of gamma_t (Srinivas et al. 2010, 5.1)."""
+    """Return the greedy design's gain over 1 - 1/e, its guaranteed share (Srinivas et al. 2010, 5.1)."""
     value = greedy_value(gram, noise_variance, horizon)
     return GainTable(GREEDY_FACTOR * value.values, value.row)
 
 
 def greedy_value(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTable:
-    """The gain of playing the point of largest variance: a lower bound on gamma_t."""
+    """Return the gain of playing the point of largest variance: a lower bound on gamma_t."""
     noise, row = _distinct(noise_variance)
     values = np.zeros((len(noise), _rounds(horizon).size))
     for t, gain in enumerate(greedy_gains(gram, noise, horizon), 1):
@@ -85,7 +85,7 @@ def greedy_value(gram: Gram, noise_variance: PerTrial, horizon: int) -> GainTabl
 
 
 def water_filling(eigenvalues: Floats, budget: Floats) -> Floats:
-    """Max over m >= 0, sum m = budget, of 1/2 sum_i log(1 + m_i e_i), of any shape.
+    """Return max over m >= 0, sum m = budget, of 1/2 sum_i log(1 + m_i e_i), of any shape.
 
     The optimum is m_i = max(0, w - 1/e_i), where the r largest eigenvalues are active at the level
     w = (budget + sum_{i<=r} 1/e_i) / r; the r-th joins once the budget reaches r/e_r - sum_{i<=r} 1/e_i.
@@ -97,7 +97,7 @@ def water_filling(eigenvalues: Floats, budget: Floats) -> Floats:
     inverse = 1.0 / eigenvalues
     count = np.arange(1, len(inverse) + 1)
     total = np.cumsum(inverse)
-    joins_at = np.maximum.accumulate(count * inverse - total)  # ascending but for rounding
+    joins_at = np.maximum.accumulate(count * inverse - total)  # ascending up to rounding
     last = np.searchsorted(joins_at, budget, side="right") - 1
     active = last + 1
     level = (budget + total[last]) / active
@@ -108,8 +108,8 @@ def water_filling(eigenvalues: Floats, budget: Floats) -> Floats:
 def greedy_gains(gram: Gram, noise: Floats, horizon: int) -> Iterator[Floats]:
     """Yield 1/2 sum_{s<=t} log(1 + sigma_{s-1}^2(x_s) / lambda), (L,) each, for t = 1, ..., T.
 
-    x_s is the point of largest variance, the first of those that tie. A posterior of L trials plays, in the
-    form that suits the prior: on a large grid by its factors.
+    x_s is the point of largest variance, the first of tied ones. The gains come from a posterior of L trials,
+    in the form that suits the prior: on a large grid by its factors.
 
     Args:
         gram: the prior covariance of the N points.
@@ -125,12 +125,12 @@ def greedy_gains(gram: Gram, noise: Floats, horizon: int) -> Iterator[Floats]:
 
 
 def _eigenvalues(gram: Gram) -> Floats:
-    """Those of K, descending, (r,)."""
+    """Return the eigenvalues of K, descending, (r,)."""
     return np.asarray(np.linalg.eigvalsh(gram.root @ gram.root.T)[::-1], dtype=np.float64)
 
 
 def _distinct(noise_variance: PerTrial) -> tuple[Floats, Ints]:
-    """Return the L distinct noise variances, (L,), and which of them each trial has, (B,) or ()."""
+    """Return the L distinct noise variances, (L,), and each trial's index among them, (B,) or ()."""
     require_positive("noise_variance", noise_variance, "the information gain is infinite without noise")
     noise, row = np.unique(np.asarray(noise_variance, dtype=np.float64), return_inverse=True)
     return noise, row.reshape(np.shape(noise_variance))

@@ -19,14 +19,14 @@ from .information_gain import Gamma, Realised
 class ImprovedWidth:
     """B + R sqrt(2 (gamma_{t-1} + 1 + log(union / delta))) (Chowdhury & Gopalan 2017, Algorithms 1 and 2).
 
-    A theorem at lambda = 1 + 2/T only; the experiments' lambda = R^2 reproduces curves, not coverage.
+    The theorem requires lambda = 1 + 2/T; the experiments' lambda = R^2 reproduces curves, not coverage.
 
     Args:
         bound: B, at least the RKHS norm of f.
-        noise_std: R / s: the noise is R-sub-Gaussian, and the paper takes the largest prior deviation s as 1.
+        noise_std: R / s: the noise is R-sub-Gaussian, and the paper takes the largest prior std s as 1.
         gamma: the information gain; the realised one is enough for the band.
         delta: probability that the regret bound fails.
-        union: how many failures share delta: 1 in IGP-UCB, 2 in GP-TS.
+        union: number of failures that share delta: 1 in IGP-UCB, 2 in GP-TS.
     """
 
     bound: PerTrial

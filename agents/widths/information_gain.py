@@ -1,4 +1,4 @@
-"""What stands for the maximum information gain gamma_t in a width: realised, a constant or a rate."""
+"""Choices of the maximum information gain gamma_t in a width: realised, a constant or a rate."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ..validation import PerTrial
 
 @runtime_checkable
 class Gamma(Protocol):
-    """Says how much could be learnt about the reward function by now, in nats."""
+    """Function that gives the information about the reward function available after t rounds, in nats."""
 
     def __call__(self, rounds: Ints, gain: Floats) -> Floats:
-        """Return gamma after `rounds` observations of which `gain` was realised, (B,) each -> (B,)."""
+        """Return gamma after `rounds` observations with realised gain `gain`, (B,) each -> (B,)."""
         ...
 
 
@@ -44,7 +44,7 @@ class Constant:
         require_not_negative("value", self.value, "an information gain is at least 0")
 
     def __call__(self, rounds: Ints, gain: Floats) -> Floats:
-        """Return the constant once a trial, (B,)."""
+        """Return the constant for each trial, (B,)."""
         return np.full(rounds.shape, self.value, dtype=np.float64)
 
 
@@ -68,26 +68,26 @@ class Rate:
 
     @classmethod
     def squared_exponential(cls, dim: int) -> Rate:
-        """(ln t)^(d+1) (Srinivas et al. 2010, Theorem 5)."""
+        """Return the rate (ln t)^(d+1) (Srinivas et al. 2010, Theorem 5)."""
         return cls(0.0, _dimension(dim) + 1.0)
 
     @classmethod
     def matern(cls, dim: int, nu: float) -> Rate:
-        """t^(d(d+1) / (2 nu + d(d+1))) ln t (Srinivas et al. 2010, Theorem 5)."""
+        """Return the rate t^(d(d+1) / (2 nu + d(d+1))) ln t (Srinivas et al. 2010, Theorem 5)."""
         require_positive("nu", nu, "it is the order of the Matern kernel")
         squared = _dimension(dim) * (dim + 1)
         return cls(squared / (2 * nu + squared), 1.0)
 
     @classmethod
     def vakili(cls, dim: int, nu: float) -> Rate:
-        """t^(d / (2 nu + d)) (ln t)^(2 nu / (2 nu + d)) for a Matern kernel (Vakili et al. 2021)."""
+        """Return t^(d / (2 nu + d)) (ln t)^(2 nu / (2 nu + d)) for a Matern kernel (Vakili et al. 2021)."""
         require_positive("nu", nu, "it is the order of the Matern kernel")
         power = _dimension(dim) / (2 * nu + dim)
         return cls(power, 1.0 - power)
 
     @classmethod
     def linear(cls, dim: int) -> Rate:
-        """Return d ln t for the linear kernel (Srinivas et al. 2010, Theorem 5)."""
+        """Return the rate d ln t for the linear kernel (Srinivas et al. 2010, Theorem 5)."""
         return cls(0.0, 1.0, constant=float(_dimension(dim)))
 
 
@@ -97,7 +97,7 @@ def rate_for(kernel: Kernel, dim: int, vakili: bool = False) -> Rate:
     Args:
         kernel: a scikit-learn kernel.
         dim: number of features d of a point, contexts included.
-        vakili: use the faster falling rate of Vakili et al. (2021) for Matern kernels.
+        vakili: True for the smaller rate of Vakili et al. (2021) for Matern kernels.
     """
     _, shape = split_amplitude(kernel)
     nu = smoothness(shape)

@@ -1,4 +1,4 @@
-"""The exploration of KernelUCB."""
+"""The width of KernelUCB."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .base import MODEL_REMEDY
 
 @dataclass(frozen=True)
 class KernelUCBWidth:
-    """Eta / sqrt(lambda), the exploration of KernelUCB (Valko et al. 2013).
+    """eta / sqrt(lambda), the width of KernelUCB (Valko et al. 2013).
 
     Args:
         eta: without a unit.
-        noise_variance: lambda / s^2, s the largest prior deviation.
+        noise_variance: lambda / s^2, s the largest prior std.
     """
 
     eta: PerTrial
@@ -30,5 +30,5 @@ class KernelUCBWidth:
         require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return the width once a trial, (B,)."""
+        """Return the width for each trial, (B,)."""
         return np.full(t.shape, self.eta / np.sqrt(self.noise_variance), dtype=np.float64)

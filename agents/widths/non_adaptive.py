@@ -1,7 +1,7 @@
-"""Bands for plays that were chosen without looking at any value, and wrong for all others.
+"""Bands that are valid only for plays chosen without using any value.
 
-They hold at N arms and H times at once, for R-sub-Gaussian noise and functions of norm B: one value of the
-function at a time, so no information gain comes in. One that holds everywhere is beside them to compare.
+They hold at N arms and H times at once, for R-sub-Gaussian noise and functions of norm B. Each covers one
+value of the function at a time, so no information gain enters. A uniform band is included for comparison.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from .bounded_norm import BoundedNorm
 
 @dataclass(frozen=True)
 class NonAdaptive(BoundedNorm):
-    """What the first two bands need to know.
+    """Parameters of the first two bands.
 
     Args:
         bound, noise_std, noise_variance: B, R and lambda, see `BoundedNorm`.
         delta: probability that the band fails at any of the values.
-        values: N H, at how many arms and times it is to hold.
+        values: N H, the number of arms and times at which the band holds.
     """
 
     delta: PerTrial = 0.1
@@ -49,17 +49,17 @@ class NonAdaptive(BoundedNorm):
 class PlainBand(NonAdaptive):
     """(B + R / sqrt(lambda) sqrt(2 log(2 N H / delta))) sigma(x) (Vakili et al. 2021, Theorem 1).
 
-    The paper prints 1 / delta, which is the level of one side.
+    The paper prints 1 / delta, which is the level of a one-sided band.
     """
 
     def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
-        """Return half-widths from sigma and |a_x|, which does not matter, (B, A) each."""
+        """Return half-widths from sigma, (B, A); |a_x|, (B, A), is not used."""
         return (_column(self.bound) + self._noise / np.sqrt(_column(self.noise_variance))) * std
 
 
 @dataclass(frozen=True)
 class ConstantBand:
-    """w sigma(x), for which nothing is proved.
+    """w sigma(x), a band without a proof.
 
     Args:
         width: w.
@@ -71,7 +71,7 @@ class ConstantBand:
         require_positive("width", self.width, "it multiplies a standard deviation")
 
     def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
-        """Return half-widths from sigma and |a_x|, which does not matter, (B, A) each."""
+        """Return half-widths from sigma, (B, A); |a_x|, (B, A), is not used."""
         return self.width * std
 
 
@@ -79,9 +79,9 @@ class ConstantBand:
 class SplitBand(NonAdaptive):
     """B sqrt(sigma^2 - lambda |a_x|^2) + R |a_x| sqrt(2 log(2 N H / delta)), a_x = (K + lambda I)^-1 k(x).
 
-    Never wider than the plain band, for |a_x| <= sigma / sqrt(lambda). Proof: the mean is a_x'y, whose noise
-    is R |a_x|-sub-Gaussian and whose bias is largest for the worst function of norm B, with square
-    B^2 (k - 2 k'a + a'K a) = B^2 (sigma^2 - lambda |a_x|^2).
+    It is never wider than the plain band, because |a_x| <= sigma / sqrt(lambda). Proof: the mean is a_x'y,
+    whose noise is R |a_x|-sub-Gaussian and whose bias is largest for the worst function of norm B, with
+    square B^2 (k - 2 k'a + a'K a) = B^2 (sigma^2 - lambda |a_x|^2).
     """
 
     def __call__(self, std: Floats, weight_norm: Floats) -> Floats:
@@ -94,8 +94,8 @@ class SplitBand(NonAdaptive):
 class FixedDesignBand(BoundedNorm):
     """B sigma + R |a_x| sqrt(n + 2 sqrt(n log(1 / delta)) + 2 log(1 / delta)) (Fiedler et al. 2021).
 
-    From memory, neither confirmed nor proved here: for comparison only, no algorithm has it. It is for n
-    plays and holds at all points at once, without N and H, and is wider than the others by far.
+    The formula is from memory, neither confirmed nor proved here, and for comparison only: no algorithm uses
+    it. It is for n plays and holds at all points at once, without N and H, and is by far the widest band.
 
     Args:
         bound, noise_std, noise_variance: B, R and lambda, see `BoundedNorm`.

@@ -1,4 +1,4 @@
-"""How far bands reach whose square is drawn anew in every round: they know of no t, T or delta."""
+"""Widths whose square is drawn anew in every round; they do not depend on t, T or delta."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 
 class LogSize(Protocol):
-    """log |D_t|, of the points among which the best is looked for in round t."""
+    """log |D_t|, of the points among which the maximiser of round t is sought."""
 
     def __call__(self, t: Ints) -> Floats:
         """Return the logarithm for rounds t = 1, 2, ..., (B,) -> (B,)."""
@@ -22,7 +22,7 @@ class LogSize(Protocol):
 
 @dataclass(frozen=True)
 class FiniteSize:
-    """log N, of N arms."""
+    """log N for N arms."""
 
     count: int
 
@@ -30,7 +30,7 @@ class FiniteSize:
         require_at_least_one("count", self.count, "it is the number of arms")
 
     def __call__(self, t: Ints) -> Floats:
-        """Return it once a trial, (B,)."""
+        """Return log N for each trial, (B,)."""
         return np.full(t.shape, math.log(self.count))
 
 
@@ -38,7 +38,7 @@ class FiniteSize:
 class CompactSize:
     """d log(b d r t^2 (sqrt(log(a d)) + sqrt(pi) / 2)), of the grids of Takeno et al. (2023) on [0, r]^d.
 
-    From memory, neither confirmed nor proved here.
+    The formula is from memory, neither confirmed nor proved here.
 
     Args:
         dim: number of dimensions d.
@@ -65,7 +65,7 @@ class CompactSize:
 
 
 def squared_width(log_size: Floats, exponential: Floats) -> Floats:
-    """zeta = 2 log(|D| / 2) + 2 E, at least 0; E is exponential of mean 1, (B,) each -> (B,).
+    """Return zeta = 2 log(|D| / 2) + 2 E, at least 0; E is exponential of mean 1, (B,) each -> (B,).
 
     P(max_x Z_x > c) <= (|D| / 2) exp(-c^2 / 2) for standard normal Z_x, so the square of the largest is
     stochastically below zeta (Takeno et al. 2023, IRGP-UCB).
@@ -74,9 +74,9 @@ def squared_width(log_size: Floats, exponential: Floats) -> Floats:
 
 
 def mean_width(count: int) -> float:
-    """sqrt(2 + 2 log(N / 2)), the root of the mean of zeta: a constant width without a bound on regret.
+    """Return sqrt(2 + 2 log(N / 2)), the root of the mean of zeta: a constant width without a regret bound.
 
-    Beside a known arm of value 0 an unknown one that was unlucky enough is never played again, and what it is
-    worth is lost in every round (arXiv 2409.00979 shows that expected regret can be linear).
+    With a known arm of value 0, an unknown arm whose first values are low is never played again, at the loss
+    of its mean in every round (arXiv 2409.00979 shows that expected regret can be linear).
     """
     return math.sqrt(2.0 + 2.0 * math.log(count / 2.0))

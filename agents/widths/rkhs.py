@@ -18,13 +18,13 @@ from .information_gain import Gamma
 class RKHSWidth:
     """sqrt(beta_t), beta_t = 2 B^2 + 300 gamma_t log^3(t / delta) (Srinivas et al. 2010, Theorem 3).
 
-    Holds for noise bounded by sqrt(lambda) and `gamma` a true upper bound; the realised gain is none.
+    It holds for noise bounded by sqrt(lambda) and `gamma` an upper bound, which the realised gain is not.
 
     Args:
         bound: B, at least the RKHS norm of f.
         gamma: the information gain gamma_t.
         delta: probability that the band fails.
-        lag: 1 takes gamma_{t-1} instead, as Chowdhury & Gopalan (2017) quote it.
+        lag: 1 for gamma_{t-1} instead, as Chowdhury & Gopalan (2017) quote the width.
     """
 
     bound: PerTrial

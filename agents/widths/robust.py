@@ -18,13 +18,13 @@ from .information_gain import Gamma, Realised
 class MisspecifiedWidth:
     """w_t + eps sqrt((t - 1) / lambda), for f_0 where |f - f_0| <= eps (EC-GP-UCB; Bogunovic & Krause 2021).
 
-    Valid beside any valid w_t for f_0: sum_i n_i |S[x, i]| / lambda <= sqrt((t - 1) / lambda) sigma(x), by
-    Cauchy-Schwarz and sum_i n_i S[x, i]^2 / lambda <= sigma(x)^2. The paper's bound is R_T =
+    It is valid with any valid w_t for f_0: sum_i n_i |S[x, i]| / lambda <= sqrt((t - 1) / lambda) sigma(x),
+    by Cauchy-Schwarz and sum_i n_i S[x, i]^2 / lambda <= sigma(x)^2. The paper's bound is R_T =
     O(B sqrt(gamma_T T) + sqrt(T gamma_T (gamma_T + log(1 / delta))) + eps T sqrt(gamma_T)), from memory.
 
     Args:
-        width: w_t, as if the function were in the space.
-        eps: how far it may be from it.
+        width: w_t, for functions in the space.
+        eps: bound on the distance of the function from the space.
         noise_variance: lambda.
     """
 
@@ -38,7 +38,7 @@ class MisspecifiedWidth:
 
     @property
     def apart(self) -> PerTrial:
-        """How far f itself may be, besides, from f_0: eps."""
+        """Return eps, the additional distance between f and f_0."""
         return self.eps
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
@@ -48,13 +48,13 @@ class MisspecifiedWidth:
 
 @dataclass(frozen=True)
 class CorruptedWidth:
-    """w_t + C / sqrt(lambda), where rewards were changed by C in all (RGP-UCB; Bogunovic et al. 2020).
+    """w_t + C / sqrt(lambda), for rewards changed by C in total (RGP-UCB; Bogunovic et al. 2020).
 
-    Valid beside any valid w_t for clean rewards: one value that is changed by dy moves the mean by
+    It is valid with any valid w_t for clean rewards: one value changed by dy moves the mean by
     |S[x, i] dy| / lambda <= |dy| sigma(x) / sqrt(lambda). Regret O~(gamma_T sqrt(T) + C sqrt(gamma_T T)).
 
     Args:
-        width: w_t, as if rewards were clean.
+        width: w_t, for clean rewards.
         budget: C.
         noise_variance: lambda.
     """
@@ -64,7 +64,7 @@ class CorruptedWidth:
     noise_variance: PerTrial
 
     def __post_init__(self) -> None:
-        require_not_negative("budget", self.budget, "it bounds what is done to all rewards together")
+        require_not_negative("budget", self.budget, "it bounds the corruption of all rewards together")
         require_positive("noise_variance", self.noise_variance, MODEL_REMEDY)
 
     def __call__(self, t: Ints, gain: Floats) -> Floats:
@@ -78,8 +78,8 @@ class TruncatedWidth:
 
     For E|y|^(1 + alpha) <= v and values y 1[|y| <= b_s], b_s = v^(1 / (1 + alpha)) s^(1 / (2 (1 + alpha))):
     truncation biases the s-th value by at most v b_s^-alpha, all of them together by a vector of length at
-    most sqrt(1 + alpha) b_T, and what is left of the noise is b_T-sub-Gaussian. Holds for adaptive plays and
-    all rounds. TGP-UCB of Ray Chowdhury & Gopalan (2019) has, from memory, B + 3 b_t / sqrt(lambda)
+    most sqrt(1 + alpha) b_T, and the remaining noise is b_T-sub-Gaussian. It holds for adaptive plays and all
+    rounds. TGP-UCB of Ray Chowdhury & Gopalan (2019) has, from memory, B + 3 b_t / sqrt(lambda)
     sqrt(...), and R_T = O~(T^((2 + alpha) / (2 (1 + alpha)))).
 
     Args:

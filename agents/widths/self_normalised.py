@@ -18,7 +18,7 @@ from .information_gain import Gamma, Realised
 class SelfNormalisedWidth(BoundedNorm):
     """B + R / sqrt(lambda) * sqrt(2 (g_{t-1} + log(1 / delta))) (after Abbasi-Yadkori 2011).
 
-    Holds for every lambda > 0 and R-sub-Gaussian noise, with the realised gain or any upper bound on it.
+    It holds for every lambda > 0 and R-sub-Gaussian noise, with the realised gain or any upper bound on it.
     """
 
     gamma: Gamma = Realised()

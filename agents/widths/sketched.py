@@ -1,4 +1,4 @@
-"""Widths for deviations that come from a dictionary of points."""
+"""Widths for standard deviations computed from a dictionary of points."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class BKBWidth(BoundedNorm):
 
     Args:
         bound, noise_std, noise_variance: B, R and lambda, see `BoundedNorm`.
-        delta: failure probability, where dictionaries are as large as the theorem asks for.
+        delta: failure probability, provided that dictionaries are as large as the theorem requires.
     """
 
     delta: PerTrial = 0.1
@@ -40,8 +40,8 @@ class BBKBWidth(BoundedNorm):
 
     Args:
         bound, noise_std, noise_variance: B, R and lambda, see `BoundedNorm`.
-        growth: C, by which variances may be off within a batch.
-        delta: failure probability, where dictionaries are as large as the theorem asks for.
+        growth: C, the factor by which variances may be off within a batch.
+        delta: failure probability, provided that dictionaries are as large as the theorem requires.
     """
 
     growth: float = 2.0

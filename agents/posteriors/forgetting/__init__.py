@@ -1,1 +1,1 @@
-"""Posteriors that forget plays, or count old ones for less."""
+"""Posteriors that forget plays, or give old ones less weight."""

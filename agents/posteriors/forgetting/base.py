@@ -1,4 +1,4 @@
-"""A posterior that knows the rounds of its observations, because older ones count for less."""
+"""Posterior of observations with rounds, in which older ones have less weight."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .memory import Memory
 
 
 class ForgettingPosterior(Posterior):
-    """One memory a trial; loops over trials, because their plays differ in number.
+    """Posterior with one memory a trial; it loops over trials, because their plays differ in number.
 
-    Beside what every posterior does it is told when a round begins and how old an observation is.
+    In addition to the methods of every posterior, `advance` begins a round, and observations have ages.
 
     Args:
         gram: the prior covariance, shared by the trials.
         noise: lambda of a play that has not faded; one number, or one a trial (B,).
-        memories: makes the memory of each trial from the prior and its lambda, B of them.
+        memories: builds the memory of each trial from the prior and its lambda, B of them.
     """
 
     def __init__(self, gram: Gram, noise: PerTrial, memories: Sequence[Callable[[Gram, float], Memory]]):
@@ -33,12 +33,12 @@ class ForgettingPosterior(Posterior):
         self._trial = [make(gram, float(each)) for make, each in zip(memories, self.noise, strict=True)]
 
     def advance(self) -> None:
-        """A round has begun in every trial."""
+        """Begin a round in every trial."""
         for memory in self._trial:
             memory.advance()
 
     def elapse(self, trial: Ints, rounds: Ints) -> None:
-        """So many rounds have passed in some trials, (n,) each, which know nothing yet."""
+        """Advance some trials without observations by so many rounds, (n,) each."""
         for i, count in zip(trial.tolist(), rounds.tolist(), strict=True):
             for _ in range(count):
                 self._trial[i].advance()
@@ -50,19 +50,19 @@ class ForgettingPosterior(Posterior):
             self._trial[i].observe(x, y, rounds)
 
     def under(self, gram: Gram, noise: PerTrial) -> ForgettingPosterior:
-        """The posterior of another prior that has seen the same in the same rounds."""
+        """Return the posterior of another prior given the same observations in the same rounds."""
         new = ForgettingPosterior(gram, noise, self._make)
         for memory, old in zip(new._trial, self._trial, strict=True):
             memory.replay(old)
         return new
 
     def factor(self, trial: int) -> Factor:
-        """The plays that one trial remembers, from which its posterior follows anywhere."""
+        """Return the remembered plays of one trial as a factor, which determines its posterior anywhere."""
         return self._trial[trial].factor
 
     @property
     def gain(self) -> Floats:
-        """Information gain of what is remembered, (B,)."""
+        """Information gain of the remembered plays, (B,)."""
         return np.array([memory.gain for memory in self._trial])
 
     def observe(self, trial: Ints, point: Ints, value: Floats) -> None:
@@ -87,7 +87,7 @@ class ForgettingPosterior(Posterior):
         return np.array([memory.weight_norm(row) for memory, row in self._with(cells)])
 
     def count_at(self, cells: Ints | None) -> Floats:
-        """Plays that are remembered of some points of each trial, (B, A)."""
+        """Return remembered plays of some points of each trial, (B, A)."""
         count = np.zeros((len(self._trial), self.gram.size))
         for row, memory in zip(count, self._trial, strict=True):
             seen = memory.statistics
@@ -113,11 +113,11 @@ class ForgettingPosterior(Posterior):
             self._trial[i] = self._make[i](self.gram, float(self.noise[i]))
 
     def statistics(self, trial: int) -> SufficientStatistics:
-        """Plays that are remembered, weighted where they fade, and sums of their values."""
+        """Return remembered plays, with their weights, and sums of their values."""
         return self._trial[trial].statistics
 
     def condition_on(self, trial: int, seen: SufficientStatistics) -> None:
-        """Take over plays and value sums in one trial, in place of its own, as if of the latest round."""
+        """Replace the plays and value sums of one trial, as if they were of the latest round."""
         self.reset(np.array([trial]))
         for x, plays, total in zip(*(each.tolist() for each in seen), strict=True):
             self._trial[trial].observe(x, total / plays, 0, plays)

@@ -1,7 +1,7 @@
-r"""The memory of discounted plays (Deng et al. 2022): s rounds later a play has the noise lambda rho^-s.
+r"""Memory of discounted plays (Deng et al. 2022): s rounds later a play has noise lambda rho^-s.
 
-With weights rho^s of the plays, n their sum at each point and b the sum of the weighted values, n and b
-tell as much as one observation of b / n with noise lambda / n a point.
+With weights rho^s of the plays, n their sum at each point and b the sum of the weighted values, n and b are
+equivalent to one observation of b / n with noise lambda / n a point.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ NEGLIGIBLE = 1e-12  # weight
 
 
 class Discounted(Tallied):
-    """The Gaussian-process posterior of the plays with noise that grows; O(u^3 + u^2 A) a round.
+    """Posterior of plays whose noise grows with age; O(u^3 + u^2 A) a round.
 
-    The noise of all u distinct points that still count changes in every round, each by its own amount, so
-    that the factor is computed anew. Deng et al. write the weights rho^-s and lambda_t = lambda rho^-t,
-    which is the same posterior; the play of the latest round has the noise lambda. A value that comes late
-    enters with the weight of its play.
+    The noise of all u distinct remembered points changes in every round, each by its own amount, so that the
+    factor is recomputed. Deng et al. write the weights rho^-s and lambda_t = lambda rho^-t, which is the same
+    posterior; the play of the latest round has noise lambda. A late value enters with the weight of its play.
 
     Args:
         gram, noise: the prior and lambda.
@@ -33,10 +32,10 @@ class Discounted(Tallied):
     def __init__(self, gram: Gram, noise: float, discount: float):
         super().__init__(gram, noise)
         self.discount, self._now = discount, 0
-        self._latest = np.zeros(gram.size, dtype=np.int64)  # round of the latest known play of each point
+        self._latest = np.zeros(gram.size, dtype=np.int64)  # round of each point's latest observed play
 
     def advance(self) -> None:
-        """Let all weights fall, and forget the negligible ones."""
+        """Discount all weights, and forget the negligible ones."""
         self._now += 1
         if self.discount < 1.0:
             self._count *= self.discount
@@ -47,7 +46,7 @@ class Discounted(Tallied):
             self._forget_factor()
 
     def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
-        """Learn a value with the weight that its play has by now."""
+        """Condition on a value with the present weight of its play."""
         weight = plays * self.discount**age
         self._reserve(x)
         self._count[x] += weight
@@ -76,14 +75,14 @@ class Discounted(Tallied):
         self._forget_factor()
 
     def replay(self, other: Any) -> None:
-        """Take over the weights and values."""
+        """Copy the weights and values of another memory."""
         self._now, self._latest = other._now, other._latest.copy()
         self._count, self._total = other._count.copy(), other._total.copy()
         self._squares = other._squares.copy()
         self._forget_factor()
 
     def _reserve(self, x: int) -> None:
-        """Make room for a point that came up on a box."""
+        """Make room for a new point of a box."""
         if x >= len(self._count):
             more = max(x + 1, 2 * len(self._count)) - len(self._count)
             self._count = np.concatenate([self._count, np.zeros(more)])

@@ -1,4 +1,4 @@
-"""What one trial still knows when older plays count for less, whatever the way in which they do."""
+"""The interface of one trial's memory, in which older plays have less weight."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..sufficient_statistics import SufficientStatistics
 class Memory(abc.ABC):
     """Rows V (k, A) at any A points and the innovations e (k,): mu = V'e, Sigma = K - V'V.
 
-    A subclass says what a passing round and an observation do to them.
+    A subclass defines the effect of a passing round and of an observation.
 
     Args:
         gram: the prior covariance.
@@ -30,29 +30,29 @@ class Memory(abc.ABC):
 
     @property
     def growth(self) -> float:
-        """Prior variance of the next round, in those of the kernel; above 1 on finite sets alone."""
+        """Prior variance of the next round relative to the kernel's; above 1 on finite sets alone."""
         return 1.0
 
     @abc.abstractmethod
     def advance(self) -> None:
-        """A round has begun: everything is one round older."""
+        """Begin a round: all observations become one round older."""
 
     @abc.abstractmethod
     def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
-        """Learn the mean value of some plays of x in the round `age` rounds before the latest one."""
+        """Condition on the mean value of some plays of x, `age` rounds before the latest one."""
 
     @abc.abstractmethod
     def correct(self, x: int, change: float) -> None:
-        """Change the value of the latest play of x that is known."""
+        """Change the value of the latest observed play of x."""
 
     @abc.abstractmethod
     def rows(self, cells: Ints | None) -> Floats:
-        """V at some points, (k, A); None is all N. Read only."""
+        """Return V at some points, (k, A); None for all N. Read only."""
 
     @property
     @abc.abstractmethod
     def factor(self) -> Factor:
-        """The plays as a factor, from which the belief about the next round follows anywhere on a box."""
+        """The plays as a factor, which determines the belief about the next round anywhere on a box."""
 
     @property
     @abc.abstractmethod
@@ -62,19 +62,19 @@ class Memory(abc.ABC):
     @property
     @abc.abstractmethod
     def gain(self) -> float:
-        """Return 1/2 logdet(I + Lambda^-1/2 K_X Lambda^-1/2), the information gain that widths take.
+        """Information gain that widths use, 1/2 logdet(I + Lambda^-1/2 K_X Lambda^-1/2).
 
-        Lambda is the noise of plays as remembered; `Discounted` counts what its weights leave of the noise.
+        Lambda is the noise of the remembered plays; `Discounted` overrides it by the gain of squared weights.
         """
 
     @property
     @abc.abstractmethod
     def statistics(self) -> SufficientStatistics:
-        """Plays, weighted where they fade, and sums of their values."""
+        """Plays, with their weights, and sums of their values."""
 
     @abc.abstractmethod
     def replay(self, other: Any) -> None:
-        """Remember what another memory of this kind does, perhaps of another prior; this one is empty."""
+        """Observe the plays of another memory of this kind, perhaps of another prior; this one is empty."""
 
     def mean(self, cells: Ints | None) -> Floats:
         """Posterior mean for the next round, (A,)."""

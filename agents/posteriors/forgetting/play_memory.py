@@ -1,4 +1,4 @@
-"""A memory that knows its plays one by one, with the rounds in which they were played."""
+"""A memory that stores its plays one by one, with their rounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .play_rows import PlayRows
 
 
 class PlayMemory(Memory):
-    """Keeps `PlayRows`; a subclass says what a passing round and an observation do to them."""
+    """Memory of `PlayRows`; a subclass defines the effect of a passing round and of an observation."""
 
     def __init__(self, gram: Gram, noise: float):
         super().__init__(gram, noise)
@@ -23,20 +23,20 @@ class PlayMemory(Memory):
 
     @abc.abstractmethod
     def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
-        """Learn the mean value of some plays of x in the round `age` rounds before the latest one."""
+        """Condition on the mean value of some plays of x, `age` rounds before the latest one."""
 
     def correct(self, x: int, change: float) -> None:
-        """Change the value of one play of x, of those that came last: their mean by its share."""
+        """Change the value of one play of x in its last row, whose mean changes by the play's share."""
         j = int((self.kept.plays["point"] == x).nonzero()[0][-1])
         self.kept.revalue(j, change * float(self.kept.plays["noise"][j]) / self.noise)
 
     def rows(self, cells: Ints | None) -> Floats:
-        """V at some points for the next round, (k, A); None is all N. Read only."""
+        """Return V at some points for the next round, (k, A); None for all N. Read only."""
         return self.kept.at(cells)
 
     @property
     def factor(self) -> PlayRows:
-        """The rows themselves."""
+        """The rows, which are a factor."""
         return self.kept
 
     @property
@@ -46,7 +46,7 @@ class PlayMemory(Memory):
 
     @property
     def gain(self) -> float:
-        """1/2 logdet(I + C / lambda), C the covariances of what the plays observed."""
+        """1/2 logdet(I + C / lambda), C the covariances of the observed values."""
         return self.kept.gain
 
     @property
@@ -57,7 +57,7 @@ class PlayMemory(Memory):
         return SufficientStatistics.merge(plays["point"], count, count * plays["value"])
 
     def replay(self, other: Any) -> None:
-        """Observe the plays of another memory as old as they are."""
+        """Observe the plays of another memory at their present ages."""
         self.now = other.now
         for x, value, noise, _, played, _ in other.kept.plays.tolist():
             self.observe(x, value, self.now - played, other.noise / noise)

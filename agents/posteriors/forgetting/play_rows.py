@@ -1,12 +1,12 @@
-r"""One row a play in a Cholesky factor from which any play can be taken out again.
+r"""A Cholesky factor with one row per play, from which any play can be removed.
 
-With X the plays in the order in which their values came, C their covariances with their noise added,
+With X the plays in the order in which their values were delivered, C their covariances with noise added,
 y the values, c(x) the covariances of f(x) with the plays and C = L L', the rows
 
     [L' | e | V] = L^-1 [C | y | c(.)]
 
-are kept. Taking out the j-th play leaves the factor that plane rotations of row j with each later row
-make: they are orthogonal, so that errors do not grow however many plays come and go.
+are kept. Removing the j-th play leaves the factor that plane rotations of row j with each later row give:
+rotations are orthogonal, so that errors do not grow with the number of plays added and removed.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ PLAY = np.dtype(
 
 
 class PlayRows:
-    """Plays with their rows at all N points; O(k (k + N)) to add one, and to take one out.
+    """Plays with their rows at all N points; O(k (k + N)) to add one, and to remove one.
 
-    Above 4096 points, and on boxes, V is computed where it is asked for instead, O(k^2 A).
+    Above 4096 points, and on boxes, V is computed on access instead, O(k^2 A).
 
     Args:
         gram: the prior covariance.
@@ -50,14 +50,14 @@ class PlayRows:
 
     def __init__(self, gram: Gram, noise: float):
         self.gram, self.noise, self.used = gram, noise, 0
-        growing = isinstance(gram, VisitedGram)  # rows at all points of today would lack those of tomorrow
+        growing = isinstance(gram, VisitedGram)  # rows at the present points would lack later ones
         self._width = 0 if growing or gram.size > DENSE_LIMIT else gram.size
         self._matrix = np.zeros((FIRST_CAPACITY, FIRST_CAPACITY + 1 + self._width))  # [L' | e | V]
         self._plays = np.zeros(FIRST_CAPACITY, dtype=PLAY)
 
     @property
     def plays(self) -> np.ndarray:
-        """What is known of each play, (k,) of `PLAY`."""
+        """The records of all plays, (k,) of `PLAY`."""
         return self._plays[: self.used]
 
     @property
@@ -78,29 +78,29 @@ class PlayRows:
 
     @property
     def weights(self) -> Floats:
-        """A, (k,), with which mu(x) = k(x, X) a."""
+        """a, (k,), with mu(x) = k(x, X) a."""
         return self.back(self.innovation)
 
     @property
     def smoothed(self) -> Floats:
-        """Posterior means of what the plays observed, (k,): y less the share of noise in it."""
+        """Posterior means at the plays, (k,): y less the share of noise in it."""
         return self.plays["value"] - self.plays["noise"] * self._back(self.innovation)
 
     def weight_norm(self, explained: Floats) -> Floats:
-        """|a_x| of points with v(x) = L^-1 c(x), (k, n) -> (n,); a row of n plays has noise lambda / n."""
+        """Return |a_x| of points with v(x) = L^-1 c(x), (k, n) -> (n,); n plays have noise lambda / n."""
         return np.sqrt(self.plays["noise"] / self.noise @ self._back(explained) ** 2)
 
     def solve(self, values: Floats) -> Floats:
-        """L^-1 c of covariances k(X, x) before they have faded, (k, n) -> (k, n)."""
+        """Return L^-1 c from covariances k(X, x) without fading, (k, n) -> (k, n)."""
         return self._solve(self.plays["weight"][:, None] * values)
 
     def back(self, values: Floats) -> Floats:
-        """The weights of k(X, x) in v'L^-1 c, (k,) or (k, n)."""
+        """Return the weights of k(X, x) in v'L^-1 c, (k,) or (k, n)."""
         weight = self.plays["weight"]
         return (weight if values.ndim == 1 else weight[:, None]) * self._back(values)
 
     def at(self, cells: Ints | None) -> Floats:
-        """V at some points, (k, A); None is all of them. Read only."""
+        """Return V at some points, (k, A); None for all. Read only."""
         if self._width:
             rows = self._rows
             return rows if cells is None else rows[:, cells]
@@ -110,7 +110,7 @@ class PlayRows:
         return rows
 
     def among(self, x: int) -> Floats:
-        """k(x, x_i) of the plays, (k,); a copy."""
+        """Return k(x, x_i) of the plays, (k,), as a copy."""
         return self.gram.between(np.array([x]), self.plays["point"])[0]
 
     def append(
@@ -120,7 +120,7 @@ class PlayRows:
 
         Args:
             play, covariance: as above.
-            growth: prior variance of its round, in those of the kernel.
+            growth: prior variance of its round relative to the kernel's.
         """
         self._reserve()
         k, e = self.used, len(self._plays)
@@ -138,9 +138,9 @@ class PlayRows:
         self.used += 1
 
     def drop(self, j: int) -> None:
-        """Take out the j-th play as if it had never been observed."""
+        """Remove the j-th play as if it had never been observed."""
         k, matrix = self.used, self._matrix
-        for i in range(j, k - 1):  # row i is the one that is carried down
+        for i in range(j, k - 1):  # row i is rotated with each later row
             carried, own = matrix[i, i + 1], matrix[i + 1, i + 1]
             radius = math.hypot(carried, own)
             upper, lower = matrix[i, i + 1 :], matrix[i + 1, i + 1 :]
@@ -150,7 +150,7 @@ class PlayRows:
         self.used -= 1
 
     def cut(self, count: int) -> None:
-        """Leave out the first rows, which do not matter any more, with what the others know of them."""
+        """Remove the first rows, which have become negligible, with their covariances."""
         k, e = self.used, len(self._plays)
         self._matrix[: k - count, : k - count] = self._matrix[count:k, count:k]
         self._matrix[: k - count, e:] = self._matrix[count:k, e:]
@@ -158,7 +158,7 @@ class PlayRows:
         self.used -= count
 
     def fade(self, factor: float) -> None:
-        """Multiply the covariances of all points with all plays."""
+        """Multiply the covariances of all points with all plays by a factor."""
         self._plays["weight"][: self.used] *= factor
         if self._width:
             self._rows[:] *= factor
@@ -176,7 +176,7 @@ class PlayRows:
         """Return L^-1 b, (k,) or (k, n) of the same shape."""
         if not self.used:  # LAPACK refuses empty matrices
             return np.zeros(values.shape)
-        # Fortran sees L' as L. Whole rows of it are handed over: a (k, k) part would be copied.
+        # Fortran sees L' as L. Whole rows of it are passed: a (k, k) part would be copied.
         return _trtrs(self._matrix[: self.used].T, values, lower=1, trans=0)[0]
 
     def _back(self, values: Floats) -> Floats:

@@ -1,6 +1,6 @@
-r"""A memory that keeps sums of its plays at each point, whatever their number.
+r"""A memory that stores sums of its plays at each point, whatever their number.
 
-With n the sum of the weights of the plays of each of the u points X that count, and b that of their values,
+With n the sum of the weights of the plays of each of the u remembered points X, and b that of their values,
 
     L L' = K_XX + diag(lambda / n),    V = L^-1 K_X,    e = L^-1 (b / n).
 """
@@ -19,7 +19,7 @@ from .memory import Memory
 
 
 class Tallied(Memory):
-    """Computes the factor anew when the sums have changed; O(u^3 + u^2 A). A subclass says what they are."""
+    """Memory that recomputes its factor, O(u^3 + u^2 A), when a subclass has changed the sums."""
 
     def __init__(self, gram: Gram, noise: float):
         super().__init__(gram, noise)
@@ -29,14 +29,14 @@ class Tallied(Memory):
 
     @property
     def factor(self) -> PlayFactor:
-        """The plays with the weights that they have by now; O(u^3) after every change."""
+        """The plays with their present weights; O(u^3) after every change."""
         if self._play_factor is None:
             seen = self.statistics
             self._play_factor = PlayFactor(self.gram, self.noise, seen, self._squares[seen.point])
         return self._play_factor
 
     def rows(self, cells: Ints | None) -> Floats:
-        """V = L^-1 K_X, L L' = K_XX + diag(lambda / n), at some points, (u, A); None is all N. Read only."""
+        """Return V = L^-1 K_X, L L' = K_XX + diag(lambda / n), (u, A); None for all N. Read only."""
         key = None if cells is None else cells.tobytes()
         if key not in self._rows:
             point, triangle = self._factor()
@@ -64,7 +64,7 @@ class Tallied(Memory):
         return SufficientStatistics.of(self._count, self._total)
 
     def _factor(self) -> tuple[Ints, Floats]:
-        """The points X that count, (u,), and L, (u, u)."""
+        """Return the remembered points X, (u,), and L, (u, u)."""
         if self._known is None:
             point = self._count.nonzero()[0]
             covariance = self.gram.between(point, point)

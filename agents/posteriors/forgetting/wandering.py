@@ -1,6 +1,6 @@
-r"""The memory of a function that wanders off: the kernel (1 + s^2 min(t, t')) k(x, x'), t = 1, 2, ... rounds.
+r"""Memory of a function with Brownian drift: kernel (1 + s^2 min(t, t')) k(x, x'), t = 1, 2, ... rounds.
 
-A Wiener process at every point (UI-TVBO, Brunzema et al. 2022): before round 1 the prior is (1 + s^2) K, and
+Each point has a Wiener process (UI-TVBO, Brunzema et al. 2022): before round 1 the prior is (1 + s^2) K, and
 each round adds s^2 K. A play of round r covaries with every later round by (1 + s^2 r) k.
 """
 
@@ -12,11 +12,11 @@ from .play_memory import PlayMemory
 
 
 class Wandering(PlayMemory):
-    """The posterior for the next round of a function that never returns; O(k (k + N)) a round, k plays.
+    """Posterior for the next round of a function with Brownian drift; O(k (k + N)) a round, k plays.
 
-    Uncertainty grows without bound where nothing is played, and old plays never fade: none is left out. A
-    value that comes late is one more row of the factor, with its own round in its covariances: exact, as the
-    order of the rows does not matter. Takes up to 16 k (2 k + N) bytes.
+    The variance grows without bound where no point is played, and old plays never fade: none is removed. A
+    late value is one more row of the factor, with its own round in its covariances: exact, because the order
+    of the rows does not matter. It takes up to 16 k (2 k + N) bytes.
 
     Args:
         gram, noise: k, and lambda.
@@ -33,11 +33,11 @@ class Wandering(PlayMemory):
         return 1.0 + self._rate * (self.now + 1)
 
     def advance(self) -> None:
-        """Go on to the next round."""
+        """Advance to the next round."""
         self.now += 1
 
     def observe(self, x: int, value: float, age: int, plays: float = 1.0) -> None:
-        """Learn a value of the latest round or of an earlier one."""
+        """Condition on a value of the latest round or of an earlier one."""
         played = self.now - age
         shared = 1.0 + self._rate * self.kept.plays["played"].clip(max=played)
         weight = 1.0 + self._rate * played

@@ -14,9 +14,9 @@ from ...validation import PerTrial
 from .cross_validation import CROSS_VALIDATED
 from .detector import ChangePointDetector
 
-PER_DESIGN = 10  # functions on one sequence of covariates: they share its systems
+PER_DESIGN = 10  # functions on one sequence of covariates, which share its linear systems
 MOST_SIMULATED = 128  # samples, in a few seconds; the cost grows with their fourth power
-MOST_SIMULATED_ALONE = 64  # where each function needs systems of its own
+MOST_SIMULATED_ALONE = 64  # where each function needs its own linear systems
 
 
 def calibrate(
@@ -33,9 +33,9 @@ def calibrate(
 
     Simulates sequences of f ~ GP at uniform points with Gaussian noise, and takes the 1 - rate quantile of
     the largest statistic * n^e of each. Deterministic given the seed; its error is that of `runs` draws, ten
-    of which share their points. A few seconds at most: what more than 128 samples add is extrapolated from
-    what the second 64 add to the first, as a power of the length, than which the threshold grows more slowly.
-    A ridge by cross-validation is each sequence's own, as in use; then 64 are simulated, in ten seconds.
+    of which share their points. It takes a few seconds: beyond 128 samples the threshold is extrapolated as a
+    power of the length, fitted to its growth from 64 to 128; the threshold itself grows more slowly. A
+    cross-validated ridge is each sequence's own, as in use; then 64 samples are simulated, in ten seconds.
 
     Args:
         gram: the prior.
@@ -43,7 +43,7 @@ def calibrate(
         samples: length of the sequence: with forced exploration about sqrt(xi^2 T) of T rounds.
         rate: probability of at least one false alarm in a sequence.
         runs: simulated sequences.
-        seed: of the simulation.
+        seed: seed of the simulation.
         **options: of the detector, apart from theta.
     """
     require_not_negative("noise_std", noise_std, "it is the standard deviation of the noise")
@@ -69,7 +69,7 @@ def _largest(
     rng: np.random.Generator,
     options: dict[str, Any],
 ) -> Floats:
-    """The largest statistic * n^e so far of q stationary sequences at the same points, (m, q)."""
+    """Return the largest statistic * n^e so far of q stationary sequences at the same points, (m, q)."""
     point = rng.integers(gram.size, size=samples)
     value = _functions(gram, point, together, rng) + noise_std * rng.standard_normal((samples, together))
     detector = ChangePointDetector.on_points(gram, num_responses=together, **options)
@@ -77,7 +77,7 @@ def _largest(
 
 
 def _functions(gram: Gram, point: Ints, count: int, rng: np.random.Generator) -> Floats:
-    """Draws of the Gaussian process at some points, (m,) -> (m, q); on a large set drawn there alone."""
+    """Draw functions at some points, (m,) -> (m, q); on a large set only there."""
     if gram.has_quick_root:
         drawn = np.array([gram.white(rng) for _ in range(count)]) @ gram.root
         return drawn[:, point].T
@@ -87,7 +87,7 @@ def _functions(gram: Gram, point: Ints, count: int, rng: np.random.Generator) ->
 
 
 def largest_statistics(detector: ChangePointDetector, x: Any, y: Floats) -> Floats:
-    """The smallest theta without an alarm so far: the largest statistic * n^e of each response, (m, q)."""
+    """Return the smallest theta without an alarm so far, the largest statistic * n^e, (m, q)."""
     detector.reset()
     largest = np.zeros((len(x), detector.num_responses))
     for i, (where, what) in enumerate(zip(x, y, strict=True)):

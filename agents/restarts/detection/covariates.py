@@ -1,4 +1,4 @@
-"""Where samples are taken: at indexed points of a prior, or anywhere."""
+"""Covariates of samples: indexed points of a prior, or feature vectors."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bandit_envs.basics.arguments import is_integer
 from bandit_envs.basics.types import Floats, Ints
 from bandit_envs.kernels.gram import Gram
 
-MOST_NODES = 4096  # of the integral over indexed points; more are thinned out evenly
+MOST_NODES = 4096  # of the integral over indexed points; larger sets are thinned evenly
 
 
 class Covariates(abc.ABC):
     """Covariances of samples with each other and with the N nodes over which functions are compared.
 
     Attributes:
-        kernel: their covariance function.
+        kernel: the covariance function.
         variance: the largest prior variance at the nodes.
         dim: features d of a covariate.
     """
@@ -30,19 +30,19 @@ class Covariates(abc.ABC):
 
     @abc.abstractmethod
     def profile(self, x: Any) -> Floats:
-        """k(x, nodes), (N,)."""
+        """Return k(x, nodes), (N,)."""
 
     @abc.abstractmethod
     def between(self, x: Any, others: list[Any]) -> Floats:
-        """k(x, x_i), (m,)."""
+        """Return k(x, x_i), (m,)."""
 
     @abc.abstractmethod
     def own(self, x: Any) -> float:
-        """k(x, x)."""
+        """Return k(x, x)."""
 
 
 class Indexed(Covariates):
-    """Samples are indices of the points of a `Gram`, which are the nodes too."""
+    """Covariates that are indices of the points of a `Gram`, which are the nodes too."""
 
     def __init__(self, gram: Gram):
         self.gram, self.kernel = gram, gram.kernel
@@ -51,22 +51,22 @@ class Indexed(Covariates):
         self._nodes: slice | Ints = slice(None, None, step)
 
     def profile(self, x: int) -> Floats:
-        """k(x, nodes), (N,)."""
+        """Return k(x, nodes), (N,)."""
         if not is_integer(x) or not 0 <= x < self.gram.size:
             raise ValueError(f"x must be the index of a point in 0..{self.gram.size - 1}, got {x!r}")
         return self.gram.column(int(x))[self._nodes]
 
     def between(self, x: int, others: list[int]) -> Floats:
-        """k(x, x_i), (m,)."""
+        """Return k(x, x_i), (m,)."""
         return self.gram.column(x)[others]
 
     def own(self, x: int) -> float:
-        """k(x, x)."""
+        """Return k(x, x)."""
         return float(self.gram.diagonal[x])
 
 
 class Features(Covariates):
-    """Samples are feature vectors, (d,).
+    """Covariates that are feature vectors, (d,).
 
     Args:
         kernel: a scikit-learn kernel.
@@ -81,17 +81,17 @@ class Features(Covariates):
         self.variance, self.dim = float(np.max(np.asarray(kernel.diag(self.nodes)))), self.nodes.shape[1]
 
     def profile(self, x: Floats) -> Floats:
-        """k(x, nodes), (N,)."""
+        """Return k(x, nodes), (N,)."""
         return np.asarray(self.kernel(self._row(x), self.nodes), dtype=np.float64)[0]
 
     def between(self, x: Floats, others: list[Floats]) -> Floats:
-        """k(x, x_i), (m,)."""
+        """Return k(x, x_i), (m,)."""
         if not others:
             return np.empty(0)
         return np.asarray(self.kernel(self._row(x), np.array(others)), dtype=np.float64)[0]
 
     def own(self, x: Floats) -> float:
-        """k(x, x)."""
+        """Return k(x, x)."""
         return float(np.asarray(self.kernel.diag(self._row(x)))[0])
 
     def _row(self, x: Floats) -> Floats:

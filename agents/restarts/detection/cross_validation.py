@@ -1,4 +1,4 @@
-"""The constant c of the ridge whose regression best predicts samples that it has not seen."""
+"""The constant c of the ridge, by leave-one-out cross-validation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEWEST = 8  # samples from which c is chosen
 
 
 def due(count: int) -> bool:
-    """Whether c is chosen anew at so many samples: at 8, 16, 32, ..."""
+    """Return True if c is chosen anew at so many samples: at 8, 16, 32, ..."""
     return count >= FEWEST and count & (count - 1) == 0
 
 

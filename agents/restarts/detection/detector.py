@@ -1,4 +1,4 @@
-"""A change-point detector for regression: has the function behind the latest samples changed?"""
+"""A change-point detector for regression, which tests whether the latest samples have a new function."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from .tails import Tails
 
 
 class Alarm(NamedTuple):
-    """The test that found a change most clearly: of all tails, the one furthest above its threshold."""
+    """Test with the clearest change: of all tails, the one furthest above its threshold."""
 
-    half: int  # n: the last n samples tell of another function than the n before them
+    half: int  # n: the last n samples have another function than the n before them
     response: int  # of the q responses
     statistic: float
     threshold: float
 
 
 class ChangePointDetector:
-    r"""Tests all even tails of a sequence of covariate-response pairs (Avanesov 2020, Algorithm 1).
+    r"""Detector that tests all even tails of covariate-response pairs (Avanesov 2020, Algorithm 1).
 
     Ridge regression on each half of the last 2n samples, n = 1, 2, ...; an alarm where the integral of the
-    squared difference exceeds theta_n. The covariates are to be uniform. Responses are values minus their
-    prior mean. After an alarm, `reset`.
+    squared difference exceeds theta_n. Covariates must be uniform. Responses are values minus their prior
+    mean. Call `reset` after an alarm.
 
     Args:
         covariates: `Features` or `Indexed`; see `on_features` and `on_points`.
         num_responses: q; each is tested, with its own threshold.
         volume: the measure of the set of covariates.
-        centred: whether a test takes the mean of its 2n samples from responses, because their prior mean is
+        centred: True subtracts from responses the mean of each test's 2n samples, because their prior mean is
             unknown; one for all, or one a response (q,).
-        scaled: whether statistics are divided by the mean square of the samples so far, because their scale
-            is unknown; theta is then of responses of mean square 1.
-        ridge: c of rho_n, default by the reading; "cross-validated" chooses it from the samples, of all
+        scaled: True divides statistics by the mean square of the samples so far, because their scale is
+            unknown; theta is then for responses of mean square 1.
+        ridge: c of rho_n, default by the reading; "cross-validated" estimates it from the samples, of all
             responses together, whenever there are 8, 16, 32, ... since the last reset.
         **options: of `TestRates.of`: smoothness, theta, reading, variance.
     """
 
-    alarm: Alarm | None  # what the latest sample raised
-    latest: Floats  # the statistics after it, of the tails of 2n samples, n = 1, ..., floor(m / 2), (h, q)
+    alarm: Alarm | None  # of the latest sample
+    latest: Floats  # its statistics, of the tails of 2n samples, n = 1, ..., floor(m / 2), (h, q)
 
     def __init__(
         self,
@@ -78,16 +78,16 @@ class ChangePointDetector:
         switches = _switches(centred, num_responses)
         self._tails = Tails(covariates, self.rates, num_responses, volume, switches, scaled)
         self._time: list[float] = []  # of each sample, ascending
-        self._nothing_found()
+        self._clear_alarm()
 
     @classmethod
     def on_features(cls, kernel: Kernel, nodes: Floats, **options: Any) -> ChangePointDetector:
-        """Take samples anywhere; functions are compared at evenly spread nodes, (N, d)."""
+        """Return a detector of feature vectors, which compares functions at evenly spread nodes, (N, d)."""
         return cls(Features(kernel, nodes), **options)
 
     @classmethod
     def on_points(cls, gram: Gram, **options: Any) -> ChangePointDetector:
-        """Take samples at indices of the points of a prior."""
+        """Return a detector of samples at indexed points of a prior."""
         return cls(Indexed(gram), **options)
 
     @property
@@ -105,7 +105,7 @@ class ChangePointDetector:
         return self.insert(self._time[-1] + 1.0 if self._time else 0.0, x, y)
 
     def insert(self, time: float, x: Any, y: Any) -> bool:
-        """Add a sample that was taken at some time, behind those of the same time, and test."""
+        """Add a sample of some time, after those of the same time, and test."""
         position = bisect_right(self._time, time)
         self._tails.insert(position, x, self._response(y))
         self._time.insert(position, time)
@@ -116,19 +116,19 @@ class ChangePointDetector:
         return self.alarm is not None
 
     def reset(self) -> None:
-        """Forget all samples."""
+        """Clear all samples."""
         self._tails.clear()
         self._time.clear()
         self.rates = self._first_rates
         self._tails.go_over_to(self.rates)
-        self._nothing_found()
+        self._clear_alarm()
 
     def _choose_ridge(self) -> None:
         ridge = cross_validation.best_ridge(*self._tails.known, self.rates)
         self.rates = replace(self.rates, ridge=ridge)
         self._tails.go_over_to(self.rates)
 
-    def _nothing_found(self) -> None:
+    def _clear_alarm(self) -> None:
         self.alarm, self.latest = None, np.empty((0, self.num_responses))
 
     def _clearest(self, statistics: Floats) -> Alarm | None:
@@ -155,18 +155,18 @@ def _switches(centred: bool | Sequence[bool], num_responses: int) -> Bools:
 
 
 class Found(NamedTuple):
-    """A change in a sequence: before the sample that raised the alarm and among its tail's 2n samples."""
+    """Change in a sequence: before the sample that raised the alarm and among its tail's 2n samples."""
 
-    sample: int  # index of the one that raised the alarm
+    sample: int  # index of the sample that raised the alarm
     alarm: Alarm
 
 
 def detect(detector: ChangePointDetector, x: Iterable[Any], y: Iterable[Any]) -> list[Found]:
-    """Find the changes in a whole sequence; the detector starts again after each.
+    """Find the changes in a whole sequence; the detector is reset after each.
 
     Args:
         detector: is reset first.
-        x, y: covariates and responses in the order in which they were taken.
+        x, y: covariates and responses in temporal order.
     """
     detector.reset()
     found = []

@@ -1,4 +1,4 @@
-"""What an agent plays as a detector sees it: indices on a finite set, features on a box."""
+"""The covariates of an agent's plays for a detector: indices on a finite set, features on a box."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ NODES = 256  # of the integral over a box, a power of two
 
 
 class Places:
-    """Makes the detectors of an agent, and turns what it is told of plays into their samples.
+    """Builder of an agent's detectors, and conversion of plays to their samples.
 
     Args:
-        model: of the agent; on a box it knows where the plays are.
-        observed: of the reward.
+        model: of the agent; on a box it has the plays' features.
+        observed: the model of the reward.
     """
 
     def __init__(self, model: Model, observed: Model):
@@ -33,19 +33,19 @@ class Places:
         self.prior = PriorUnits.of_setting(observed.setting, observed.deviation)
 
     def detector(self, **options: Any) -> ChangePointDetector:
-        """A new detector."""
+        """Return a new detector."""
         if self._visited is None:
             return ChangePointDetector.on_points(self._observed.gram, **options)
         nodes = box_nodes(self._observed.setting)
         return ChangePointDetector.on_features(self._observed.kernel, nodes, **options)
 
     def covariates(self, point: Ints) -> list[Any]:
-        """Where plays were, (n,)."""
+        """Return the covariates of plays, (n,)."""
         return point.tolist() if self._visited is None else list(self._visited.features[point])
 
     @property
     def mean_is_known(self) -> bool:
-        """Whether there is a prior mean of the reward; if not, its level is learnt from the samples."""
+        """True if the reward's prior mean is known; otherwise its level is learnt from the samples."""
         return self._observed.mean_is_known
 
     def values(self, trial: Ints, point: Ints, reward: Floats, cost: Floats) -> Floats:
@@ -53,7 +53,7 @@ class Places:
         return np.column_stack([reward - self.prior_mean(trial, point), cost * self.prior.beside_reward])
 
     def prior_mean(self, trial: Ints, point: Ints) -> Floats:
-        """What the reward is expected to be, (n,) each -> (n,)."""
+        """Return the prior mean of the reward, (n,) each -> (n,)."""
         mean = np.asarray(self._observed.prior_mean, dtype=np.float64)
         if mean.size == 1:
             return np.full(len(point), mean.item())
@@ -61,14 +61,14 @@ class Places:
 
 
 def representative_gram(model: Model) -> Gram:
-    """The prior covariance on the points, or on well spread points of a box."""
+    """Return the prior covariance on the points, or on well spread points of a box."""
     if not model.setting.continuous:
         return model.gram
     return Gram(model.kernel, box_nodes(model.setting))
 
 
 def box_nodes(setting: Setting) -> Floats:
-    """Sobol's points of a box, in its contexts in turn where they are a finite set, (n, dz + d)."""
+    """Return Sobol's points of a box, with finite contexts in turn, (n, dz + d)."""
     low, high = setting.low, setting.high
     assert low is not None
     assert high is not None

@@ -1,4 +1,4 @@
-r"""How the ridge and the threshold of the change-point test fall with the number of samples.
+r"""The ridge and the threshold of the change-point test, as functions of the number of samples.
 
 With a the smoothness of the kernel, d the features of a covariate and e = (2a + d) / (2a + d + 1),
 
@@ -18,7 +18,7 @@ from bandit_envs.basics.types import Floats, Ints
 
 from ...kernels.order import order_of
 
-PAPER_THETA = 2.6  # on [0, 5], for functions of prior deviation 1
+PAPER_THETA = 2.6  # on [0, 5], for functions of prior std 1
 PAPER_VOLUME = 5.0
 READINGS = {"experiments": 5.0, "theory": 1.0}  # c: the paper leaves it open
 
@@ -33,7 +33,7 @@ class TestRates:
         theta: the statistic that raises an alarm at n = 1; one number, or one a response, (q,).
     """
 
-    __test__ = False  # no test class, whatever its name
+    __test__ = False  # pytest must not collect it
 
     exponent: float
     ridge: float
@@ -67,15 +67,15 @@ class TestRates:
 
         Args:
             kernel: of the function; its smoothness is the smallest of its parts' (Matern: nu; squared
-                exponential, rational quadratic, linear: infinite). Others count as the paper's 5/2.
+                exponential, rational quadratic, linear: infinite). Other kernels get the paper's 5/2.
             dim: features d of a covariate.
-            volume: what the statistic's integral over the covariates is worth; the default threshold is in
-                proportion, so that it decides nothing by itself. The paper integrates over [0, 5].
-            variance: prior variance of the responses, to which the default threshold is in proportion.
+            volume: the measure of the statistic's integral over the covariates; the default threshold is
+                proportional to it, so that it has no effect by itself. The paper integrates over [0, 5].
+            variance: prior variance of the responses, to which the default threshold is proportional.
             smoothness: a, in place of the kernel's.
             ridge: c; default by `reading`.
-            theta: of the integral as `volume` scales it; default 2.6 volume / 5 times the variance.
-            reading: "experiments" (c = 5; with 4 to 5 the paper's curves come out) or "theory" (c = 1).
+            theta: of the integral as scaled by `volume`; default 2.6 volume / 5 times the variance.
+            reading: "experiments" (c = 5; 4 to 5 reproduce the paper's curves) or "theory" (c = 1).
         """
         if reading not in READINGS:
             raise ValueError(f"reading must be one of {', '.join(READINGS)}, got {reading!r}")
@@ -91,7 +91,7 @@ class TestRates:
         return cls(share, READINGS[reading] if ridge is None else ridge, given)
 
     def penalty(self, n: int) -> float:
-        """Return n rho_n, what is added to the Gram matrix of n samples in units of the prior variance."""
+        """Return n rho_n, which is added to the Gram matrix of n samples in units of the prior variance."""
         return self.ridge * n ** (1.0 - self.exponent)
 
     def threshold(self, n: float | Floats | Ints) -> Floats:

@@ -1,4 +1,4 @@
-r"""The statistics of all even tails of a sequence of samples, kept up as samples come.
+r"""The statistics of all even tails of a growing sequence of samples.
 
 For the last 2n samples, mu_1 is the ridge regression of the first n and mu_2 of the last n,
 
@@ -6,10 +6,11 @@ For the last 2n samples, mu_1 is the ridge regression of the first n and mu_2 of
 
 and the statistic is the integral of (mu_1 - mu_2)^2 (Avanesov 2020, Algorithm 1). With the weights of both
 halves in one vector a = (w_1, -w_2) and H_ij = volume / N sum_x k(x_i, x) k(x_j, x) it is a'Ha. Responses
-whose level is unknown are centred first: y less the mean of the 2n, which the weights are linear in. A
-centred statistic lacks what the ridge leaves of a level in the difference, and is smaller on average: under a
-threshold for responses of known mean its false alarms are rarer, and changes are found later. Where the scale
-of responses is unknown, statistics are divided by their mean square (centred: their variance) in all samples.
+whose level is unknown are centred first: y less the mean of the 2n, in which the weights are linear. A
+centred statistic excludes the part of a level in the difference that the ridge leaves, and is smaller on
+average: with a threshold for responses of known mean it raises fewer false alarms, and finds changes later.
+Where the scale of responses is unknown, statistics are divided by their mean square (centred: their variance)
+in all samples.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ FIRST_CAPACITY = 64  # samples; doubled whenever they are full
 class Tails:
     """The m samples of one sequence.
 
-    A new sample costs O(m N), and the tests after it O(m^4) flops in 2m/3 small systems: the weights of a
-    block are the same when it is a second half and when it becomes a first half, and are kept till then.
+    A new sample costs O(m N), and the tests after it O(m^4) flops in 2m/3 small systems: a block has the same
+    weights as a second half and later as a first half, and they are stored until then.
 
     Args:
-        covariates: where samples are taken.
+        covariates: of the samples.
         rates: rho_n.
-        num_responses: q, whose tests share their systems.
+        num_responses: q, whose tests share their linear systems.
         volume: the measure of the covariates.
-        centred: which responses are centred, (q,).
-        scaled: whether statistics are in mean squares of the responses.
+        centred: mask of the responses that are centred, (q,).
+        scaled: True divides statistics by the mean squares of the responses.
     """
 
     def __init__(
@@ -75,17 +76,17 @@ class Tails:
         return self._gram[:m, :m], value - self.centred * value.mean(axis=0)
 
     def go_over_to(self, rates: TestRates) -> None:
-        """Take another rho_n for all tests from now on."""
+        """Replace rho_n in all later tests."""
         self.rates = rates
         self._weights.clear()
 
     def clear(self) -> None:
-        """Forget all samples."""
+        """Clear all samples."""
         self._samples.clear()
         self._weights.clear()
 
     def insert(self, position: int, x: Any, value: Floats) -> None:
-        """Put a sample with its responses, (q,), before the one at a position, or at the end."""
+        """Insert a sample with its responses, (q,), before the one at a position, or at the end."""
         profile, between = self.covariates.profile(x), self.covariates.between(x, self._samples)
         self._reserve(len(profile))
         m, p = self.count, position
@@ -103,11 +104,11 @@ class Tails:
         self._shift(p)
 
     def statistics(self) -> Floats:
-        """The integrals of (mu_1 - mu_2)^2 for n = 1, ..., floor(m / 2), (h, q)."""
+        """Return the integrals of (mu_1 - mu_2)^2 for n = 1, ..., floor(m / 2), (h, q)."""
         m, half, responses = self.count, self.count // 2, self._value.shape[1] - 1
         difference = np.zeros((half, responses + 1, m))
         for n in range(1, half + 1):
-            first = self._weights.pop((m - 2 * n, n), None)  # it will not be a half again
+            first = self._weights.pop((m - 2 * n, n), None)  # its last use as a half
             difference[n - 1, :, m - 2 * n : m - n] = self._solve(m - 2 * n, n) if first is None else first
             second = self._weights[m - n, n] = self._solve(m - n, n)
             np.negative(second, out=difference[n - 1, :, m - n :])
@@ -116,14 +117,14 @@ class Tails:
         return found / self._squares() if self.scaled and m else found
 
     def _squares(self) -> Floats:
-        """The mean square of each response, (q,); infinite where it is constant but for rounding."""
+        """Return the mean square of each response, (q,); infinite where it is constant up to rounding."""
         _, value = self.known
         square = (value**2).mean(axis=0)
         constant = square <= ROUNDING * (self._value[: self.count, :-1] ** 2).mean(axis=0)
         return np.where(constant, np.inf, square)
 
     def _centre(self, difference: Floats) -> Floats:
-        """Weights of responses less the mean over their tail, (h, q + 1, m) -> (h, q, m)."""
+        """Return weights of responses less the mean over their tail, (h, q + 1, m) -> (h, q, m)."""
         responses, ones = difference[:, :-1], difference[:, -1:]
         if not self.centred.any():
             return responses
@@ -143,7 +144,7 @@ class Tails:
         return weights.T
 
     def _shift(self, position: int) -> None:
-        """Rename the blocks behind a new sample, and drop those around it."""
+        """Rename the blocks after a new sample, and drop those around it."""
         if position == self.count - 1:
             return
         self._weights = {

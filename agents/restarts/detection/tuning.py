@@ -1,4 +1,4 @@
-"""The constants of the test from data without a change (Avanesov 2020, Remark 3.1)."""
+"""The constants of the test, from data without a change (Avanesov 2020, Remark 3.1)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .rates import TestRates
 def cross_validated_ridge(
     kernel: Kernel, x: Floats, y: Floats, *, candidates: Sequence[float] = CANDIDATES, **options: Any
 ) -> float:
-    """Return the c of rho_n whose regression predicts samples that it has not seen best; see `best_ridge`.
+    """Return the c of rho_n with the best leave-one-out predictions; see `best_ridge`.
 
-    What predicts best is far less ridge than what keeps the paper's threshold free of false alarms: calibrate
-    theta for the c it returns.
+    The best predictions need far less ridge than the paper's threshold does to be free of false alarms:
+    calibrate theta for the returned c.
 
     Args:
         kernel: a scikit-learn kernel.
@@ -41,9 +41,9 @@ def cross_validated_ridge(
 
 
 def typical_theta(detector: ChangePointDetector, x: Any, y: Floats, *, margin: float = 2.0) -> Floats:
-    """Return a theta well above what the statistic typically is without a change, (q,).
+    """Return a theta well above the statistic's typical size without a change, (q,).
 
-    The largest statistic * n^e over all tests on the samples, times a margin. The detector is reset.
+    It is the largest statistic * n^e over all tests on the samples, times a margin. The detector is reset.
 
     Args:
         detector: with the kernel, ridge and volume to be used.

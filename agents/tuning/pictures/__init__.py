@@ -1,1 +1,1 @@
-"""Figures of a tuner: no number of an experiment depends on them."""
+"""Figures of a tuner, which change no result."""

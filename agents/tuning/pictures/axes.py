@@ -1,4 +1,4 @@
-"""A parameter as an axis of a figure: its places, its scale and its labels."""
+"""A parameter as an axis of a figure: its positions, its scale and its labels."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ..parameters import Parameter
 
 
 class ParameterAxis:
-    """Where values of a parameter are on an axis.
+    """Axis of a parameter.
 
     Args:
         name: of the parameter.
-        kind: of it.
+        kind: of the parameter.
     """
 
     def __init__(self, name: str, kind: Parameter):
@@ -28,25 +28,25 @@ class ParameterAxis:
 
     @property
     def named(self) -> bool:
-        """Whether values are categories, side by side."""
+        """True if values are categories."""
         return isinstance(self.kind, Categorical)
 
     def values(self, number: int) -> list[Any]:
-        """Different values from end to end, at most so many."""
+        """Return distinct values over the range, at most `number`."""
         levels = self.kind.levels
         if levels is not None and len(levels) <= number:
             return list(levels)
         return list(dict.fromkeys(self.kind.at(u) for u in np.linspace(0.0, 1.0, number).tolist()))
 
     def places(self, values: list[Any]) -> Floats:
-        """Of values on the axis, (n,)."""
+        """Return positions of values on the axis, (n,)."""
         kind = self.kind
         if isinstance(kind, Categorical):
             return np.array([kind.choices.index(each) for each in values], dtype=float)
         return np.array(values, dtype=float)
 
     def label(self, axes: Axes, way: str) -> None:
-        """Name and scale the x or the y axis."""
+        """Set name and scale of the x or the y axis."""
         axis, set_scale = getattr(axes, f"{way}axis"), getattr(axes, f"set_{way}scale")
         axis.set_label_text(self.name)
         kind = self.kind

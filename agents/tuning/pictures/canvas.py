@@ -1,4 +1,4 @@
-"""Where a tuner is drawn: a figure of its own, or axes that were given."""
+"""The figure of a tuner's plot: a new one, or given axes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from matplotlib.figure import Figure
 from bandit_envs.basics.arguments import require
 from bandit_envs.rendering.figures import ShownFigure, figure_of, given_axes, require_size
 
-WIDTH, HEIGHT = 3.4, 3.2  # inches of a panel beside others; one alone is wider
+WIDTH, HEIGHT = 3.4, 3.2  # inches of a panel among several
 ALONE = 5.6
-COLUMNS = 3  # panels side by side
+COLUMNS = 3  # panels in a row
 
 
 def axes_for(count: int, ax: Any, size: Any) -> tuple[Figure, list[Axes]]:
-    """So many axes and their figure: those given, or new ones of a size in inches."""
+    """Return `count` axes and their figure: the given ones, or new ones of a size in inches."""
     if ax is not None:
         axes = given_axes(ax, count)
         require(size is None, "size", "None where axes are given", size)

@@ -1,4 +1,4 @@
-"""A model of a tuner over two parameters."""
+"""The contour plot of a tuner's model over two parameters."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from bandit_envs.basics.types import Floats
 from ..feasibility import feasibility_of
 from .drawing import BEST, FAILED, Drawing, legend
 
-COARSE, LEVELS = 41, 12  # places along each side, and levels of the mean
-LIKELY = 0.5  # probability of a success whose border is drawn
+COARSE, LEVELS = 41, 12  # positions along each side, and levels of the mean
+LIKELY = 0.5  # probability of success at the drawn border
 
 
 def draw_contour(drawing: Drawing, axes: Sequence[Axes]) -> None:
-    """The model's mean over two parameters through the best experiment, and where failures are likely."""
+    """Draw the model's mean over two parameters through the best experiment, and likely failures."""
     (ax,) = axes
     across, up = (drawing.axis(name) for name in _pair(drawing))
     columns, rows = across.values(COARSE), up.values(COARSE)
@@ -60,7 +60,7 @@ def _pair(drawing: Drawing) -> list[str]:
 def _draw_border(
     drawing: Drawing, ax: Axes, x: Floats, y: Floats, features: Floats, shape: tuple[int, int], smooth: bool
 ) -> None:
-    """Where a success is as likely as a failure."""
+    """Draw the border where a success is as likely as a failure."""
     believed = feasibility_of(drawing.plan, drawing.rounds)
     if believed is None or not smooth:
         return

@@ -1,4 +1,4 @@
-"""What figures of a tuner are drawn from, and the legend that they share."""
+"""The data of a tuner's figures, and their common legend."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ TOLD, BEST, FAILED = "tab:blue", "tab:orange", "tab:red"
 
 @dataclass
 class Drawing:
-    """What is drawn of a tuner.
+    """Data of a tuner's figure.
 
     Args:
         plan, rounds: of the tuner.
-        experiments, best: what came of them.
-        parameters: names of those that are drawn, None for all, or of a contour the two most important.
-        context: in which the model is drawn; None is that of the latest experiment.
+        experiments, best: their outcomes.
+        parameters: names of those that are drawn, None for all, or for a contour the two most important.
+        context: of the drawn model; None for that of the latest experiment.
     """
 
     plan: Plan
@@ -49,40 +49,40 @@ class Drawing:
 
     @cached_property
     def reading(self) -> Reading:
-        """The model, which not all figures draw."""
+        """The model, computed on access because not all figures draw it."""
         return Reading(self.plan, self.rounds, self.context or {})
 
     @property
     def told(self) -> list[Experiment]:
-        """Experiments of which the value is known."""
+        """Experiments with a value."""
         return self.in_state("told")
 
     def in_state(self, state: str) -> list[Experiment]:
-        """Experiments in a state."""
+        """Return experiments in a state."""
         return [each for each in self.experiments if each.state == state]
 
     @property
     def names(self) -> list[str]:
-        """Of the parameters that are drawn."""
+        """Names of the drawn parameters."""
         return list(self.plan.parameters.kinds if self.parameters is None else self.parameters)
 
     @property
     def centre(self) -> Values:
-        """Where slices cross: the best experiment, or the latest value."""
+        """Parameters at which slices cross: those of the best experiment, or of the latest value."""
         return dict((self.best or self.told[-1]).parameters)
 
     def axis(self, name: str) -> ParameterAxis:
-        """Of one parameter."""
+        """Return the axis of one parameter."""
         return ParameterAxis(name, self.plan.parameters.kinds[name])
 
     def features(self, changed: Sequence[Values]) -> Floats:
-        """Of the centre with some values in the place of its own, (n, d)."""
+        """Return features of the centre with some values changed, (n, d)."""
         centre = self.centre
         return np.array([self.plan.parameters.features({**centre, **each}) for each in changed])
 
 
 def legend(ax: Axes) -> None:
-    """One entry a label, above all axes."""
+    """Draw one legend entry a label, above all axes."""
     handles, labels = ax.get_legend_handles_labels()
     once = dict(zip(labels, handles, strict=True))
     ax.figure.legend(

@@ -1,4 +1,4 @@
-"""Figures of a tuner; with what they import here, the only modules of the tuner that need matplotlib."""
+"""Figures of a tuner; only this module and those it imports here need matplotlib."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .contour import draw_contour
 from .drawing import BEST, FAILED, TOLD, Drawing, legend
 
 BELIEF = "0.35"
-FINE = 101  # places along a slice
+FINE = 101  # positions along a slice
 
 
 def draw_history(drawing: Drawing, axes: Sequence[Axes]) -> None:
-    """Values in the order of the experiments, and the best so far."""
+    """Draw values in the order of the experiments, and the best so far."""
     (ax,), experiments = axes, drawing.experiments
     number = {id(each): i + 1 for i, each in enumerate(experiments)}
     sign, best = sign_of(drawing.plan.goal), -np.inf
@@ -49,7 +49,7 @@ def draw_history(drawing: Drawing, axes: Sequence[Axes]) -> None:
 
 
 def draw_slices(drawing: Drawing, axes: Sequence[Axes]) -> None:
-    """The model along each parameter through the best experiment, with all values."""
+    """Draw the model along each parameter through the best experiment, with all values."""
     for name, ax in zip(drawing.names, axes, strict=True):
         axis = drawing.axis(name)
         grid = axis.values(FINE)
@@ -73,7 +73,7 @@ def draw_slices(drawing: Drawing, axes: Sequence[Axes]) -> None:
 
 
 def draw_importance(drawing: Drawing, axes: Sequence[Axes]) -> None:
-    """What each parameter's range costs in correlation, see `Reading.importance`."""
+    """Draw the correlation lost over each parameter's range, see `Reading.importance`."""
     (ax,) = axes
     ranked = sorted(drawing.reading.importance.items(), key=lambda item: item[1])
     ax.barh([name for name, _ in ranked], [lost for _, lost in ranked], color=TOLD)
@@ -89,7 +89,7 @@ KINDS: dict[str, Callable[[Drawing, Sequence[Axes]], None]] = {
 
 
 def draw(drawing: Drawing, kind: str, ax: Any, size: Any, path: str | os.PathLike[str] | None) -> Figure:
-    """A figure of a tuner; see `Tuner.plot`."""
+    """Return a figure of a tuner; see `Tuner.plot`."""
     require_choice("kind", kind, KINDS)
     figure, axes = axes_for(len(drawing.names) if kind == "slices" else 1, ax, size)
     KINDS[kind](drawing, axes)
@@ -99,7 +99,7 @@ def draw(drawing: Drawing, kind: str, ax: Any, size: Any, path: str | os.PathLik
 
 
 def _mark_failures(ax: Axes, places: Sequence[float] | Floats) -> None:
-    """Crosses at the foot of the axes."""
+    """Draw crosses at the foot of the axes."""
     if len(places):
         foot = np.full(len(places), 0.03)
         ax.plot(places, foot, "x", color=FAILED, transform=ax.get_xaxis_transform(), label="failed")

@@ -196,7 +196,7 @@ def test_without_a_result_there_is_nothing_to_recommend_of_what_was_tried(state)
         ticket, _ = tuner.ask()
         if state == "dropped":
             tuner.drop(ticket)
-    with pytest.raises(ValueError, match="recommend needs an experiment that was told, got none"):
+    with pytest.raises(ValueError, match="recommend needs an experiment with a value, got none"):
         tuner.recommend()
     assert tuner.recommend(anywhere=True).std > 0
 
@@ -210,7 +210,7 @@ class Chooser(FirstArm):
 
 def test_an_agent_that_cannot_choose_among_what_was_tried_says_so():
     tuner = run(Tuner({"x": Integer(1, 4)}, agent=Chooser), lambda p: p["x"], 3)
-    with pytest.raises(ValueError, match="does not choose among what was tried; pass anywhere=True"):
+    with pytest.raises(ValueError, match="does not choose among tried parameters; pass anywhere=True"):
         tuner.recommend()
     assert tuner.recommend(anywhere=True).parameters == {"x": 1}
 

@@ -424,7 +424,7 @@ def test_where_no_safe_arm_is_there_the_agent_says_so_and_plays_nothing():
     mask = np.ones_like(info["action_mask"])
     mask[env.setting.safe_seed] = 0
     agent.start({"action_mask": mask})
-    with pytest.raises(RuntimeError, match="one of the safe seed must be there in every round"):
+    with pytest.raises(RuntimeError, match="one of the safe seed must be available in every round"):
         agent.act(seen)
 
 

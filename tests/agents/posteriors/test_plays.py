@@ -101,7 +101,9 @@ def test_scattered_points_keep_rows_while_these_fit():
 def test_what_fits_in_no_form_is_refused_before_it_is_allocated(monkeypatch):
     monkeypatch.setattr("agents.posteriors.select.MOST_BYTES", 2**30)
     gram = Gram(Matern(0.2), uniform_points(30_000, 3, 0))
-    message = r"num_arms must be .* into 1 GB, got 30000 .* 1000 trials take 2 GB .* fewer trials .* form="
+    message = (
+        r"num_arms must be .* into 1 GB, got 30000 .* 1000 trials take 2 GB .* batch of trials, .* form="
+    )
     with pytest.raises(ValueError, match=message):
         posterior(gram, 0.01, 1000, 1000)
     assert isinstance(posterior(gram, 0.01, 2, 1000, "plays"), PlayPosterior)

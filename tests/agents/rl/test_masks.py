@@ -66,5 +66,5 @@ def test_a_learner_that_reads_masks_takes_part_with_everything_at_once():
 
 @pytest.mark.parametrize("name", BLIND)
 def test_a_learner_that_sees_no_masks_is_refused_by_name(name):
-    with pytest.raises(ValueError, match='algorithm must be "maskable-ppo" where arms come and go'):
+    with pytest.raises(ValueError, match='algorithm must be "maskable-ppo" where arms may be missing'):
         agents.sb3(build("gp", SMALL).setting(), name)

@@ -108,7 +108,9 @@ def test_a_class_path_in_the_file_of_a_tuner_is_not_followed(path, options, file
     for agent in (path, (path, options)):
         content["plan"]["agent"] = encode(agent)
         write(file, TUNER, content)
-        with pytest.raises(ValueError, match=f"the agent is '{path}', no registered name.* pass trust=True"):
+        with pytest.raises(
+            ValueError, match=f"the agent is '{path}', not a registered name.* pass trust=True"
+        ):
             agents.load(file)
 
 

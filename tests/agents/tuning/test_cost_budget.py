@@ -53,7 +53,7 @@ def test_a_saved_tuner_goes_on_with_what_was_spent(tmp_path):
 
 def test_what_experiments_cost_is_told_where_there_is_a_budget_and_nowhere_else():
     counted, free = Tuner(SPACE, cost_budget=5.0), Tuner(SPACE)
-    with pytest.raises(ValueError, match="spent must be what the experiment cost, positive"):
+    with pytest.raises(ValueError, match="spent must be the cost of the experiment, positive"):
         counted.tell(counted.ask()[0], 1.0)
     with pytest.raises(ValueError, match="spent must be None without a cost_budget"):
         free.tell(free.ask()[0], 1.0, spent=2.0)

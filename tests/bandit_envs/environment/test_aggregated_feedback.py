@@ -83,7 +83,7 @@ def test_agents_that_need_to_know_whose_it_is_are_refused(name):
     else:
         env = gym.make("GPBandit-GP-v0", **LATE, aggregated=True)
         env.reset(seed=0)
-        with pytest.raises(ValueError, match="must tell which rounds earned"):
+        with pytest.raises(ValueError, match="must publish which rounds"):
             agents.make(name, env)
 
 
