@@ -41,19 +41,6 @@ def require_known(name: str, given: Any, published: Any, task: str, remedy: str)
     return known
 
 
-def arms_of(action: Any, num_trials: int, num_arms: int) -> Ints:
-    """Return the arms that trials played, (B,), or raise an error."""
-    if num_trials == 1 and type(action) is int and 0 <= action < num_arms:  # a third of the time
-        return np.array([action])
-    arm = np.atleast_1d(np.asarray(action))
-    if arm.shape != (num_trials,) or arm.dtype.kind not in "iu":
-        raise ValueError(f"action must be {num_trials} integer arm(s), got {action!r}")
-    played = arm.tolist()
-    if min(played) < 0 or max(played) >= num_arms:  # -1 would be an arm of another context
-        raise ValueError(f"action must be an arm in 0..{num_arms - 1}, got {action!r}")
-    return arm.astype(np.int64)  # a copy
-
-
 def require_costs(cost: Floats, num_constraints: int) -> None:
     """Raise unless feedback has as many costs, (n, C), as the setting has constraints."""
     if cost.shape[1] != num_constraints:

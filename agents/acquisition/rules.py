@@ -29,7 +29,8 @@ class UCB:
 
     def __call__(self, candidates: Candidates) -> Floats:
         """Return scores in the units of the reward, (B, A)."""
-        scores = _factor(candidates, self.width) * candidates.std
+        width = self.width(candidates.t, candidates.gain) + candidates.bias
+        scores = (width.item() if len(width) == 1 else width[:, None]) * candidates.std
         scores += candidates.mean
         return scores
 

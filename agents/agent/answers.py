@@ -15,9 +15,10 @@ from ..acquisition.combined import refuted
 from ..beliefs.base import Belief
 from ..model.bounds import rests_on_default
 from ..model.recommendation import Recommendation
+from ..model.tie_breaking import arms_of
 from ..objectives.base import Objective
 from ..restarts.base import Restart
-from ..validation import arms_of, require_context, require_reset
+from ..validation import require_context, require_reset
 from .assumptions import Given
 from .declared import Declared
 from .recommending import best_arms

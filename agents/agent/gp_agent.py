@@ -125,11 +125,7 @@ class GPAgent(Answers, Resumable, Shown):
         self._reconsider()
 
     def reset(self, seed: int | Sequence[int]) -> None:
-        """Forget everything.
-
-        Args:
-            seed: one integer, or B of them for B trials.
-        """
+        """Forget everything; the seed is one integer, or B of them for B trials."""
         self.streams = Streams(seeds_of(seed, self.num_trials))
         self.tie_breaker = TieBreaker(self.streams.of("ties"))
         self.samplers = self.streams.of("samples")
@@ -314,7 +310,8 @@ class GPAgent(Answers, Resumable, Shown):
         if self.book.keeps:
             self.book.record_feedback(point, trial, rounds, reward, cost, weight)
         self.belief.receive(trial, played, delay, value, *told)  # type: ignore[call-arg]
-        self.incumbent.receive(trial, played, value)
+        if self._parts[1] is not NoIncumbent:
+            self.incumbent.receive(trial, played, value)
         came: tuple[Any, ...] = trial, played, rounds, reward, cost
         if self.belief.window < math.inf:
             kept = in_time(delay, self.belief.window)

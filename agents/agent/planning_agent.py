@@ -16,10 +16,10 @@ from ..kernels.context_free import without_contexts
 from ..model.model import Model
 from ..model.options import ModelOptions
 from ..model.recommendation import Recommendation
-from ..model.tie_breaking import TieBreaker, arms_among
+from ..model.tie_breaking import TieBreaker, arms_among, arms_of
 from ..options import require_absent
 from ..showing import Shown
-from ..validation import arms_of, one_seed, require_reset
+from ..validation import one_seed, require_reset
 from .book import Book
 
 HERE = np.zeros(1, dtype=np.int64)  # the only context, and the only trial

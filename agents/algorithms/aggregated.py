@@ -22,9 +22,9 @@ from ..capabilities import handles
 from ..model.model import Model
 from ..model.offered import offered_in
 from ..model.options import ModelOptions
-from ..model.tie_breaking import argmax_with_ties
+from ..model.tie_breaking import argmax_with_ties, arms_of
 from ..options import require_absent
-from ..validation import PerTrial, arms_of
+from ..validation import PerTrial
 from ..widths.base import Width
 from ..widths.by_name import make_width
 

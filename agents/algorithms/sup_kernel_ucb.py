@@ -24,9 +24,9 @@ from ..model.bounds import rests_on_default
 from ..model.model import Model
 from ..model.offered import offered_in
 from ..model.options import ModelOptions
-from ..model.tie_breaking import argmax_with_ties
+from ..model.tie_breaking import argmax_with_ties, arms_of
 from ..options import require_absent
-from ..validation import PerTrial, arms_of
+from ..validation import PerTrial
 from ..widths.non_adaptive import ConstantBand, PlainBand
 
 TIE = 1e-9  # in prior stds

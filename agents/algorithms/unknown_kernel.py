@@ -52,7 +52,7 @@ ROUNDING = 1e-9  # relative: theta_0 / g(t) itself is among the candidates
 OFFSETS = (-1.0, 0.0, 1.0)  # offsets of the mean in the default priors, in prior stds
 
 
-@handles("delay", "context", "box", "availability")
+@handles("delay", "context", "box", "noise", "availability")
 def a_gp_ucb(
     setting: Setting,
     *,

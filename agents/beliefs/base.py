@@ -31,6 +31,7 @@ class Belief(abc.ABC):
         centre, spread: posteriors of the function minus its prior mean.
     """
 
+    bias: Floats | float = NO_BIAS  # what censored feedback adds to the width, (B,)
     window: float = math.inf  # feedback with longer delays is discarded
     others: Sequence[Posterior] = ()  # of the same plays under other regularisations than lambda
     weighs = False  # True where plays of less noise have more weight; `receive` then takes weights
@@ -136,12 +137,13 @@ class Belief(abc.ABC):
 
     def mean(self, context: Ints) -> Floats:
         """Posterior mean at the arms of each trial's context, (B,) -> (B, A)."""
-        mean = self.centre.mean_at(self.cells(context))
+        mean = self.centre.mean_at(None if self._one_context else self.cells(context))
         return mean if self.centred else mean + self.prior_mean_at(context)
 
     def std(self, context: Ints) -> Floats:
         """Posterior std of f, without noise unless the belief is `noisy`, (B,) -> (B, A)."""
-        variance = np.maximum(self.spread.variance_at(self.cells(context)), 0.0)
+        cells = None if self._one_context else self.cells(context)
+        variance = np.maximum(self.spread.variance_at(cells), 0.0)
         if self.noisy:
             variance += self.noise_of(self.rows)[:, None]
         return np.sqrt(variance, out=variance)
@@ -192,11 +194,6 @@ class Belief(abc.ABC):
     def gain(self) -> Floats:
         """Information gain of the counted plays, (B,)."""
         return self.spread.gain
-
-    @property
-    def bias(self) -> Floats | float:
-        """Term that censored feedback adds to the width, (B,)."""
-        return NO_BIAS
 
     def cells(self, context: Ints) -> Ints | None:
         """Return the points of the arms in each trial's context, (B,) -> (B, A); None for all points."""

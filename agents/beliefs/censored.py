@@ -138,7 +138,7 @@ class Censored(Belief):
         return self._largest if self._bounding else self._deviation
 
     @property
-    def bias(self) -> Floats | float:
+    def bias(self) -> Floats | float:  # type: ignore[override] (an attribute of other beliefs)
         """B_y / s^2 sum_{s=t-m}^{t-1} sigma_{t-1}(x_s) over the last m plays, delivered or not, (B,).
 
         s is the largest prior std, which the paper takes as 1: the bias multiplies a std.

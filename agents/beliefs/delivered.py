@@ -25,7 +25,9 @@ class Delivered(Belief):
         self, trial: Ints, point: Ints, delay: Ints | Floats, value: Floats, weight: Floats | None = None
     ) -> None:
         """Condition on the values, at most one a trial at a time, as plays of these weights, (n,)."""
-        observe(self.centre, trial, point, self.residual(trial, point, value), self.weights(point, weight))
+        residual = value if self.centred else self.residual(trial, point, value)
+        known = weight if self._weights is None else self.weights(point, weight)
+        observe(self.centre, trial, point, residual, known)
 
     def drop(self, trial: Ints, point: Ints, ago: Ints) -> None:
         """Do nothing: pending plays are ignored."""

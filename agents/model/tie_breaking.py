@@ -48,6 +48,19 @@ def arms_among(among: Any, num_arms: int) -> Ints:
     return arms
 
 
+def arms_of(action: Any, num_trials: int, num_arms: int) -> Ints:
+    """Return the arms that trials played, (B,), or raise an error."""
+    if num_trials == 1 and type(action) is int and 0 <= action < num_arms:  # a third of the time
+        return np.array([action])
+    arm = np.atleast_1d(np.asarray(action))
+    if arm.shape != (num_trials,) or arm.dtype.kind not in "iu":
+        raise ValueError(f"action must be {num_trials} integer arm(s), got {action!r}")
+    played = arm.tolist()
+    if min(played) < 0 or max(played) >= num_arms:  # -1 would be an arm of another context
+        raise ValueError(f"action must be an arm in 0..{num_arms - 1}, got {action!r}")
+    return arm.astype(np.int64)  # a copy
+
+
 def argmax_with_ties(
     scores: Floats, tolerance: float | Floats, uniform: Floats, offered: Bools | None = None
 ) -> Ints:
@@ -66,7 +79,11 @@ def argmax_with_ties(
         scores = np.where(offered, np.maximum(scores, LOWEST), -np.inf)
     num_trials, num_arms = scores.shape
     if num_trials == 1:  # half the time that arrays of one entry take
-        return _choose(scores[0], tolerance, uniform)
+        best = scores.item(scores.argmax())
+        if isnan(best):
+            raise ValueError(_nan_message(np.array([best])))
+        (tied,) = (scores[0] >= best - tolerance).nonzero()
+        return tied if len(tied) == 1 else tied[[int(uniform.item() * len(tied))]]
     choice = scores.argmax(axis=1)  # of a row with NaN, the first NaN
     best = scores.ravel()[choice + np.arange(0, scores.size, num_arms)]
     if any(map(isnan, best.tolist())):  # faster than numpy for a few numbers
@@ -77,15 +94,6 @@ def argmax_with_ties(
     count = np.count_nonzero(tied, axis=1)
     rank = (uniform * count).astype(np.int64)
     return np.flatnonzero(tied)[np.cumsum(count) - count + rank] % num_arms
-
-
-def _choose(scores: Floats, tolerance: float | Floats, uniform: Floats) -> Ints:
-    """Return the index of one trial's maximum, (A,) -> (1,); see `argmax_with_ties`."""
-    best = scores.item(scores.argmax())
-    if isnan(best):
-        raise ValueError(_nan_message(np.array([best])))
-    (tied,) = (scores >= best - tolerance).nonzero()
-    return tied if len(tied) == 1 else tied[[int(uniform.item() * len(tied))]]
 
 
 def _nan_message(best: Floats) -> str:

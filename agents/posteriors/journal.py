@@ -24,7 +24,7 @@ class Journal:
         self._noise_std = np.sqrt(noise)  # (B,)
         self._count = np.zeros((len(noise), num_points))
         self._total = np.zeros((len(noise), num_points))
-        self._gain = np.zeros(len(noise))  # sums of 1/2 log(s / lambda)
+        self.gain = np.zeros(len(noise))  # information gain, (B,): sums of 1/2 log(s / lambda)
         self._entries: list[tuple[Ints, Floats]] = []
         self._singles: list[tuple[int, int, float]] = []
         self._played: dict[int, Ints] = {}  # of trials that asked for it, until it changes
@@ -38,18 +38,18 @@ class Journal:
             scale: predictive standard deviation sqrt(s) of the value.
         """
         self._entries.append((cell, value))
-        if len(cell) == len(self._gain):
-            self._gain += np.log(scale / self._noise_std)
+        if len(cell) == len(self.gain):
+            self.gain += np.log(scale / self._noise_std)
         else:
             trial = cell // self._count.shape[1]
-            self._gain[trial] += np.log(scale / self._noise_std[trial])
+            self.gain[trial] += np.log(scale / self._noise_std[trial])
         if len(self._entries) == LONGEST:
             self._sum()
 
     def write_one(self, trial: int, point: int, value: float, scale: float) -> None:
         """Record one play; see `write`."""
         self._singles.append((trial, point, value))
-        self._gain[trial] += math.log(scale / self._noise_std.item(trial))
+        self.gain[trial] += math.log(scale / self._noise_std.item(trial))
         if len(self._singles) == LONGEST:
             self._sum()
 
@@ -65,12 +65,7 @@ class Journal:
         self._played.clear()
         self._count.ravel()[cell] += plays
         self._total.ravel()[cell] += total
-        self._gain[trial] += np.log(ratio)
-
-    @property
-    def gain(self) -> Floats:
-        """Information gain, (B,)."""
-        return self._gain
+        self.gain[trial] += np.log(ratio)
 
     @property
     def count(self) -> Floats:
@@ -101,7 +96,7 @@ class Journal:
         """Clear all plays of the given trials, (n,)."""
         self._sum()
         self._count[trial] = self._total[trial] = 0.0
-        self._gain[trial] = 0.0
+        self.gain[trial] = 0.0
         self._played.clear()
 
     def restore(self, trial: int, seen: SufficientStatistics) -> None:

@@ -144,11 +144,13 @@ class TablePosterior(Posterior):
 
     def mean_at(self, cells: Ints | None) -> Floats:
         """Posterior mean at some points of each trial, (B, A); None for all. Read only."""
-        return self.mean if cells is None else np.take_along_axis(self.mean, cells, axis=1)
+        mean = self._tables.mean
+        return mean if cells is None else np.take_along_axis(mean, cells, axis=1)
 
     def variance_at(self, cells: Ints | None) -> Floats:
         """Posterior variance at some points of each trial, (B, A); None for all. Read only."""
-        return self.variance if cells is None else np.take_along_axis(self.variance, cells, axis=1)
+        variance = self._tables.variance
+        return variance if cells is None else np.take_along_axis(variance, cells, axis=1)
 
     def weight_norm_at(self, cells: Ints | None) -> Floats:
         """|a_x| at some points of each trial, (B, A): sqrt(sum_p n_p Sigma[x, p]^2) / lambda."""

@@ -26,15 +26,11 @@ class Restart(abc.ABC):
     """
 
     privileged: bool = False  # True if it needs the truth
+    exploring: Bools | None = None  # trials that play any arm in this round, (B,); None is no trial
 
     @property
     def alarms(self) -> list[list[int]] | None:
         """Rounds (0-based) after which each trial detected a change; None if it has no detector."""
-        return None
-
-    @property
-    def exploring(self) -> Bools | None:
-        """Mask of trials that play a uniform arm in this round, (B,); None for none."""
         return None
 
     @property

@@ -104,7 +104,7 @@ class Exploring(Restart):
         return self.watch.alarms
 
     @property
-    def exploring(self) -> Bools:
+    def exploring(self) -> Bools:  # type: ignore[override] (an attribute of other restarts)
         """Mask of trials that play any arm in this round, (B,)."""
         return self._schedule.due
 

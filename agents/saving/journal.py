@@ -139,11 +139,10 @@ def copied(value: Any) -> Any:
 
 def _owned(values: Iterable[Any]) -> list[Any]:
     """Return copies of arrays, dicts and lists, and numbers as they are."""
-    return [
-        each.copy()
-        if isinstance(each, np.ndarray)
-        else copied(each)
-        if isinstance(each, dict | list)
-        else each
-        for each in values
-    ]
+    owned = []
+    for value in values:
+        if isinstance(value, np.ndarray):
+            owned.append(value.copy())
+        else:
+            owned.append(copied(value) if isinstance(value, dict | list) else value)
+    return owned

@@ -17,14 +17,14 @@ from bandit_envs.basics.types import Floats, Ints
 NUMBER = float, int
 
 
-def elementwise(formula: Callable[[Any, Any], Any]) -> Callable[[Any, Floats | Ints], Floats]:
+def elementwise(formula: Callable[..., Any]) -> Callable[..., Floats]:
     """Decorate a method that is a formula of one array, (B,) -> (B,), with this module's functions."""
 
     @wraps(formula)
-    def values(self: Any, given: Floats | Ints) -> Floats:
+    def values(self: Any, given: Floats | Ints, *others: Any) -> Floats:
         if len(given) > 1:
-            return formula(self, given)
-        return np.array(formula(self, given.item()), ndmin=1)  # a parameter may have shape (1,)
+            return formula(self, given, *others)
+        return np.array(formula(self, given.item(), *others), ndmin=1)  # a parameter may have shape (1,)
 
     return values
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bandit_envs.basics.arguments import require_at_least_one, require_positive, require_probability
-from bandit_envs.basics.types import Floats, Ints
+from bandit_envs.basics.types import Floats
 
 from ..validation import PerTrial
 from .elementwise import elementwise, log, sqrt
@@ -37,12 +37,9 @@ class FiniteSetWidth:
         require_probability("delta", self.delta)
         require_positive("scale", self.scale, "use 1 for the theorem, 1/5 for the paper's experiments")
 
-    def __call__(self, t: Ints, gain: Floats) -> Floats:
-        """Return sqrt(scale * beta_t), (B,)."""
-        return self._of_round(t)
-
     @elementwise
-    def _of_round(self, t: Any) -> Any:
+    def __call__(self, t: Any, gain: Floats) -> Any:
+        """Return sqrt(scale * beta_t), (B,)."""
         return sqrt(self.scale * (self._union + 4.0 * log(t)))  # log t^2 = 2 log t
 
     @cached_property
